@@ -1,0 +1,33 @@
+import * as z from "zod";
+
+/** No text that reaches execve may hold a NUL: the kernel would silently cut it there (promise 2). */
+const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
+
+const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
+
+/** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
+export const RunRequest = z.strictObject({
+  command: text.min(1, "must not be empty").describe("Shell text, or the program when `args` is given"),
+  args: z.array(text).optional().describe("Run `command` directly with these arguments, without a shell"),
+  cwd: text.min(1).optional().describe("Working directory; the workspace when left out"),
+  env: z
+    .record(text.regex(/^[^=]+$/, "must be a variable name without `=`"), text)
+    .optional()
+    .describe("Variables set on top of the inherited environment"),
+  stdin: z
+    .union([z.literal("none"), z.literal("open"), z.strictObject({ text: z.string() })])
+    .optional()
+    .describe("`none` (default) is /dev/null, `open` stays open for `write`, `{ text }` is given whole"),
+  capture: z.enum(["apart", "merged"]).optional().describe("Two streams (default), or one in exact order"),
+  timeoutMs: milliseconds.optional().describe("Deadline; 0 is none. Default 60000 for `run`, none for `start`"),
+  graceMs: milliseconds.optional().describe("From SIGTERM to SIGKILL; default 5000, 0 kills at once"),
+  diskCap: z.number().int().min(0).optional().describe("Bytes kept per stream; default 64 MiB, 0 is no cap"),
+  logFile: text.min(1).optional().describe("A plain merged log is written here as well"),
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, "must be 1 to 63 letters, digits, `-`, `_` or `.`")
+    .optional()
+    .describe("A readable name; two words are made up when left out"),
+  intent: z.string().max(4096).optional().describe("What the caller says it is for"),
+});
+export type RunRequest = z.infer<typeof RunRequest>;

@@ -1,0 +1,75 @@
+import type { Recovery } from "./error.ts";
+import type { ResourceUsage, Status } from "./result.ts";
+
+export type Capture = "apart" | "merged";
+export type StreamName = "stdout" | "stderr" | "output";
+
+/** How much of one stream exists, was punched out to keep the disk cap, or could not be written. */
+export interface StreamInfo {
+  bytes: number;
+  droppedStart: number;
+  droppedEnd: number;
+  lost: number;
+}
+
+/** One session as `list`, `ps` and `inspect --json` show it. */
+export interface SessionInfo {
+  id: string;
+  name: string;
+  agent: string;
+  status: Status;
+  command: string;
+  /** The argv when it was run directly, else null (`command` is shell text). */
+  args: string[] | null;
+  cwd: string;
+  envNames: string[];
+  background: boolean;
+  capture: Capture;
+  intent: string | null;
+  logFile: string | null;
+  pid: number | null;
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  coreDumped: boolean;
+  startedAt: string;
+  endedAt: string | null;
+  durationMs: number;
+  timeoutMs: number;
+  timedOut: boolean;
+  /** Descendants alive when the main process ended. */
+  leftover: number;
+  /** The main process ended but descendants of this background session live on under its keeper. */
+  lingering: boolean;
+  resourceUsage: ResourceUsage | null;
+  streams: Partial<Record<StreamName, StreamInfo>>;
+  warnings: string[];
+  error: { type: string; message: string; recovery: readonly Recovery[] } | null;
+}
+
+/** Which slice of a log to read. Lines count from 1; a negative `fromLine` counts from the end. */
+export interface LogQuery {
+  /** Default: both, merged in order. */
+  stream?: "stdout" | "stderr" | "merged";
+  /** Byte offset and limit (of the stream as written; dropped bytes count). */
+  offset?: number;
+  limit?: number;
+  /** The last N lines. */
+  tail?: number;
+  /** A range of lines, 1-based and inclusive. */
+  fromLine?: number;
+  toLine?: number;
+  /** Only what came at or after this time (ms since the epoch). */
+  sinceMs?: number;
+}
+
+/** A piece of a log. */
+export interface LogChunk {
+  stream: StreamName;
+  /** Where in its stream it starts. */
+  offset: number;
+  bytes: Uint8Array;
+  /** Bytes missing right before this piece (punched out for the disk cap, or lost to a full disk). */
+  dropped: number;
+  /** ms since the epoch when the keeper saw its first byte, where known. */
+  timeMs: number | null;
+}
