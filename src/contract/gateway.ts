@@ -1,0 +1,88 @@
+import type { RunRequest } from "./request.ts";
+import type { ResourceUsage, RunResult, Status } from "./result.ts";
+import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
+
+export interface GatewayOptions {
+  /** State folder; see the command line's `--state` for the default. */
+  state?: string;
+  /** Where commands run unless they say otherwise; default the current folder. */
+  workspace?: string;
+  /** Who is asking; sessions belong to an agent. Default "default". */
+  agent?: string;
+  /** "power-loss" flushes the exit record to disk before anyone is told; costs a disk flush a command. */
+  durability?: "process" | "power-loss";
+  retention?: Partial<Retention>;
+}
+
+/** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
+export interface Retention {
+  maxAgeMs: number;
+  maxCount: number;
+  maxBytes: number;
+}
+
+export interface ListQuery {
+  status?: Status | Status[];
+  /** Most recent first. Default 50. */
+  limit?: number;
+  /** Default: every agent's. */
+  agent?: string;
+}
+
+export interface LogSlice {
+  chunks: LogChunk[];
+  /** The chunks' bytes as text; never ends inside a character. */
+  text: string;
+  /** Where the next read of this stream should start. */
+  nextOffset: number;
+  /** Bytes of the stream(s) asked for, as written by the command. */
+  totalBytes: number;
+  droppedBytes: number;
+}
+
+/** One process of a session's tree, live. */
+export interface ProcessInfo {
+  pid: number;
+  ppid: number;
+  state: string;
+  command: string;
+  cpuMs: number;
+  memoryBytes: number;
+}
+
+export interface SessionHandle {
+  readonly id: string;
+  readonly name: string;
+  info(): SessionInfo;
+  /** Resolves when the main process has ended, or with the running info after `timeoutMs`. */
+  wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<SessionInfo>;
+  logs(query?: LogQuery): Promise<LogSlice>;
+  /** Everything the query selects, then what is written from then on, until the session has ended. */
+  follow(query?: LogQuery & { signal?: AbortSignal }): AsyncIterable<LogChunk>;
+  write(data: string | Uint8Array): Promise<void>;
+  closeStdin(): Promise<void>;
+  /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */
+  kill(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<SessionInfo>;
+  /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */
+  extend(timeoutMs: number): Promise<void>;
+  /** Live usage of the tree; the final one once it has ended. */
+  usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] };
+  remove(options?: { force?: boolean }): Promise<void>;
+}
+
+export interface CleanReport {
+  removed: string[];
+  freedBytes: number;
+}
+
+export interface GatewayHandle {
+  readonly state: string;
+  run(request: RunRequest, options?: { signal?: AbortSignal }): Promise<RunResult>;
+  start(request: RunRequest): Promise<SessionHandle>;
+  /** By id, unique prefix of an id, or name. */
+  session(reference: string): SessionHandle;
+  list(query?: ListQuery): SessionInfo[];
+  count(query?: ListQuery): number;
+  clean(retention?: Partial<Retention>): Promise<CleanReport>;
+  close(): Promise<void>;
+}
