@@ -4,7 +4,9 @@ import type { ParseArgsOptionsConfig } from "node:util";
 /** The terminal (or pipe) a command talks to. Data goes to `out`, the rest to `err`. */
 export interface Io {
   out(text: string | Uint8Array): void;
-  err(text: string): void;
+  err(text: string | Uint8Array): void;
+  /** Resolves when there is room for more: await it between the pieces of a long stream. Rejects when stdout is gone. */
+  drained(): Promise<void>;
   stdin: Readable & { isTTY?: boolean };
   isTTY: { stdin: boolean; stdout: boolean; stderr: boolean };
   columns: number;
@@ -25,8 +27,10 @@ export interface Command {
   summary: string;
   usage: string;
   options: ParseArgsOptionsConfig;
-  /** What each option means, for --help. */
+  /** What each option means, for --help. `DUR: how long` also names the option's value. */
   help?: Record<string, string>;
   examples: string[];
+  /** The first argument that is not an option ends the options, as if `--` stood before it. */
+  takesCommandLine?: boolean;
   run(invocation: Invocation): Promise<number>;
 }
