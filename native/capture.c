@@ -1,0 +1,143 @@
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+#define BUFFER (256u << 10)
+#define WIDE_PIPE (1 << 20)
+
+/* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
+static char buffer[BUFFER];
+
+static const char *open_log(struct capture *capture, const struct request *request)
+{
+	if (!request->log_path)
+		return NULL;
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	struct stat status;
+	capture->log.fd = open(request->log_path, flags, 0666 & ~request->umask);
+	if (capture->log.fd < 0)
+		return "log";
+	if (fstat(capture->log.fd, &status) == 0 && S_ISREG(status.st_mode)) {
+		capture->has_log = true;
+		return NULL;
+	}
+	errno = EINVAL; /* a device or a pipe could block the keeper */
+	return "log";
+}
+
+const char *capture_open(struct capture *capture, const struct request *request, int stdio[3])
+{
+	static const char *const apart[2] = {"stdout", "stderr"};
+	capture->count = request->capture == CAPTURE_MERGED ? 1 : 2;
+	capture->has_log = false;
+	timeline_init(&capture->timeline, 0, 0);
+	sink_init(&capture->log, request->disk_cap);
+	for (unsigned i = 0; i < 2; i++) {
+		capture->pipes[i] = -1;
+		capture->widened[i] = false;
+		capture->names[i] = capture->count == 1 ? "output" : apart[i];
+		sink_init(&capture->streams[i], request->disk_cap);
+	}
+	for (unsigned i = 0; i < capture->count; i++) {
+		int ends[2];
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return "pipe";
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		capture->pipes[i] = ends[0];
+		stdio[1 + i] = ends[1];
+	}
+	if (capture->count == 1)
+		stdio[2] = stdio[1];
+	return open_log(capture, request);
+}
+
+void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t start_us)
+{
+	timeline_init(&capture->timeline, start_unix_us, start_us);
+}
+
+static void keep_cap(struct capture *capture, unsigned i, int dirfd)
+{
+	struct sink *stream = &capture->streams[i];
+	if (!sink_grow_hole(stream))
+		return;
+	timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
+	sink_punch(stream);
+	if (stream->cannot_punch)
+		timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
+}
+
+static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
+{
+	struct sink *stream = &capture->streams[i];
+	const uint64_t offsets[2] = {capture->streams[0].size, capture->streams[1].size};
+	int64_t now = monotonic_us();
+	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
+	timeline_add(&capture->timeline, KIND_DATA, i, kept, offsets, now);
+	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, offsets, now);
+	keep_cap(capture, i, dirfd);
+	if (!capture->has_log)
+		return;
+	sink_append(&capture->log, -1, NULL, buffer, length);
+	if (sink_grow_hole(&capture->log))
+		sink_punch(&capture->log);
+}
+
+size_t capture_pump(struct capture *capture, unsigned i, int dirfd)
+{
+	if (capture->pipes[i] < 0)
+		return 0;
+	ssize_t n = read(capture->pipes[i], buffer, sizeof buffer);
+	if (n < 0)
+		return 0;
+	if (n == 0) {
+		close(capture->pipes[i]);
+		capture->pipes[i] = -1;
+		return 0;
+	}
+	/* A pipe found full belongs to a flood: a wider one halves the switching. Not before: pipe memory is rationed. */
+	if (n >= 65536 && !capture->widened[i]) {
+		capture->widened[i] = true;
+		(void)fcntl(capture->pipes[i], F_SETPIPE_SZ, WIDE_PIPE);
+	}
+	store(capture, i, dirfd, (size_t)n);
+	return (size_t)n;
+}
+
+void capture_drain(struct capture *capture, int dirfd)
+{
+	for (unsigned i = 0; i < capture->count; i++) {
+		size_t moved = 0, n;
+		while (moved < 2u * WIDE_PIPE && (n = capture_pump(capture, i, dirfd)) > 0)
+			moved += n;
+	}
+	capture_flush(capture, dirfd);
+}
+
+bool capture_at_end(const struct capture *capture)
+{
+	return capture->pipes[0] < 0 && capture->pipes[1] < 0;
+}
+
+void capture_flush(struct capture *capture, int dirfd)
+{
+	if (capture->timeline.used > capture->timeline.flushed)
+		timeline_flush(&capture->timeline, dirfd, capture->streams, capture->count);
+}
+
+void capture_close(struct capture *capture)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (capture->pipes[i] >= 0)
+			close(capture->pipes[i]);
+		capture->pipes[i] = -1;
+		sink_close(&capture->streams[i]);
+	}
+	sink_close(&capture->log);
+	timeline_close(&capture->timeline);
+}

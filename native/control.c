@@ -1,0 +1,141 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "keeper.h"
+#include "session.h"
+#include "tree.h"
+
+/* Every frame below is answered by exactly one `re` line, in order. */
+static void answer(struct channel *channel, bool ok)
+{
+	channel_print(channel, "{\"ev\":\"re\",\"ok\":%s}\n", ok ? "true" : "false");
+}
+
+static void refuse(struct channel *channel, const char *why)
+{
+	channel_print(channel, "{\"ev\":\"re\",\"ok\":false,\"why\":\"%s\"}\n", why);
+}
+
+static int64_t number(const char *bytes, size_t length)
+{
+	uint64_t value = 0;
+	for (size_t i = 0; i < length; i++)
+		value |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
+	return (int64_t)value;
+}
+
+/* Payload: u8 signal, u8 whole tree, u8 this is meant to end it, i64 grace in ms (negative: no escalation). */
+static void serve_signal(struct session *session, struct channel *channel, const struct frame *frame)
+{
+	if (frame->length != 11) {
+		refuse(channel, "malformed");
+		return;
+	}
+	int signal = (unsigned char)frame->payload[0];
+	bool tree = frame->payload[1], ends = frame->payload[2];
+	int64_t grace_ms = number(frame->payload + 3, 8);
+	if (signal < 1 || signal > SIGRTMAX || grace_ms > INT64_MAX / 4000) {
+		refuse(channel, "no such signal");
+		return;
+	}
+	if (!session->main_alive && !session->has_children) {
+		refuse(channel, "ended");
+		return;
+	}
+	if (ends && session->main_alive && session->record.reason == END_EXITED)
+		session->record.reason = END_KILLED;
+	if (ends || (tree && signal == SIGKILL)) {
+		session_end_tree(session, signal, grace_ms < 0 ? -1 : grace_ms * 1000);
+		answer(channel, true);
+	} else if (tree) {
+		tree_signal(signal);
+		answer(channel, true);
+	} else if (!session->main_alive) {
+		refuse(channel, "ended");
+	} else {
+		answer(channel, child_signal(session->record.pid, signal) == 0);
+	}
+}
+
+/* Payload: i64 ms from now; 0 lifts the deadline. */
+static void serve_deadline(struct session *session, struct channel *channel, const struct frame *frame)
+{
+	int64_t ms = frame->length == 8 ? number(frame->payload, 8) : -1;
+	if (ms < 0 || ms > INT64_MAX / 4000) {
+		refuse(channel, "malformed");
+	} else if (session->record.reason == END_TIMEOUT) {
+		refuse(channel, "too late");
+	} else {
+		session->deadline_at = ms ? monotonic_us() + ms * 1000 : NEVER;
+		answer(channel, true);
+	}
+}
+
+static void serve_write(struct session *session, struct channel *channel, const struct frame *frame)
+{
+	long taken = feed_write(&session->feed, frame->payload, frame->length);
+	if (taken < 0)
+		refuse(channel, "closed");
+	else
+		channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld}\n", taken);
+}
+
+static void serve_stat(struct session *session, struct channel *channel)
+{
+	int64_t left = session->deadline_at == NEVER ? -1 : (session->deadline_at - monotonic_us()) / 1000;
+	channel_print(channel,
+		      "{\"ev\":\"re\",\"ok\":true,\"pid\":%d,\"alive\":%s,\"deadlineMs\":%" PRId64
+		      ",\"stdinOpen\":%s,\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
+		      (int)session->record.pid, session->main_alive ? "true" : "false", left,
+		      session->feed.fd >= 0 && !session->feed.closing ? "true" : "false",
+		      session->capture.streams[0].size, session->capture.streams[1].size);
+}
+
+static void serve_frame(struct session *session, struct channel *channel, const struct frame *frame)
+{
+	switch (frame->type) {
+	case FRAME_WRITE: serve_write(session, channel, frame); break;
+	case FRAME_CLOSE_STDIN:
+		if (session->feed.fd >= 0)
+			feed_finish(&session->feed);
+		answer(channel, true);
+		break;
+	case FRAME_SIGNAL: serve_signal(session, channel, frame); break;
+	case FRAME_DEADLINE: serve_deadline(session, channel, frame); break;
+	case FRAME_WATCH:
+		channel->watching = true;
+		answer(channel, true);
+		break;
+	case FRAME_DETACH:
+		session->flags |= RUN_BACKGROUND;
+		answer(channel, true);
+		break;
+	case FRAME_STAT: serve_stat(session, channel); break;
+	case FRAME_RUN: refuse(channel, "busy"); break;
+	default: refuse(channel, "unknown frame"); break;
+	}
+}
+
+void control_serve(struct session *session, struct channel *channel)
+{
+	struct frame frame;
+	if (!channel_read(channel))
+		return;
+	while (channel_frame(channel, &frame)) {
+		serve_frame(session, channel, &frame);
+		if (channel->fd < 0)
+			return;
+		channel_done(channel, &frame);
+	}
+}
+
+void control_greet(struct channel *channel, const char *id)
+{
+	channel_print(channel, "{\"ev\":\"hello\",\"v\":1,\"build\":\"%s\",\"pid\":%d,\"id\":\"%s\"}\n", KEEPER_BUILD,
+		      (int)getpid(), id);
+}

@@ -1,0 +1,113 @@
+#include "keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "channel.h"
+#include "door.h"
+#include "request.h"
+#include "session.h"
+#include "title.h"
+
+/* One at a time, so one place for it: idle keepers never touch these pages. */
+static struct session session;
+
+/* SIGHUP says that the zygote is gone. An idle keeper simply dies of it; a busy one takes note and finishes first. */
+static void hold_signals(int how)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(how, &set, NULL);
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void serve_run(struct house *house, struct channel *channel, struct frame *frame)
+{
+	struct request request;
+	hold_signals(SIG_BLOCK);
+	/* The frame's bytes are the request's texts: they stay until the command has ended, taken off the channel. */
+	char *payload = frame->payload;
+	char *whole = channel->in;
+	size_t length = frame->length;
+	channel->in = NULL;
+	channel->in_used = channel->in_room = 0;
+	const char *wrong = request_parse(&request, payload, length);
+	if (wrong)
+		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", wrong);
+	else
+		session_run(&session, house, channel, &request);
+	request_free(&request);
+	free(whole);
+	title_set("idle");
+	hold_signals(SIG_UNBLOCK);
+}
+
+/* Serves one connection until it is closed. Commands come one after the other: starting a keeper for each would cost
+ * more than most commands do, and a keeper that has seen its last descendant end is as good as new. */
+static void serve_connection(struct house *house, struct channel *channel)
+{
+	struct frame frame;
+	control_greet(channel, "");
+	while (channel->fd >= 0 && *house->door >= 0) {
+		if (!channel_frame(channel, &frame)) {
+			struct pollfd readable = {.fd = channel->fd, .events = POLLIN};
+			poll(&readable, 1, -1);
+			channel_read(channel);
+			continue;
+		}
+		if (frame.type == FRAME_RUN) {
+			serve_run(house, channel, &frame);
+			continue;
+		}
+		channel_print(channel, "{\"ev\":\"re\",\"ok\":false,\"why\":\"ended\"}\n");
+		if (channel->fd >= 0)
+			channel_done(channel, &frame);
+	}
+	channel_close(channel);
+}
+
+void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote)
+{
+	struct house house = {.sessions_fd = sessions_fd, .signals = open_signals(), .door = &door};
+	struct channel channel;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGHUP);
+	if (getppid() != zygote || house.signals < 0)
+		_exit(1);
+	title_set("idle");
+	for (;;) {
+		int fd = door_accept(door);
+		if (fd < 0) {
+			if (errno != EINTR && errno != EACCES)
+				usleep(2000);
+			continue;
+		}
+		slot->state = KEEPER_BUSY;
+		if (__atomic_sub_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST) < KEEPERS_AHEAD)
+			(void)!write(bell, "", 1);
+		channel_open(&channel, fd);
+		serve_connection(&house, &channel);
+		if (door < 0 || pool->idle >= KEEPERS_IDLE_MOST)
+			_exit(0);
+		slot->state = KEEPER_IDLE;
+		__atomic_add_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST);
+	}
+}

@@ -1,0 +1,44 @@
+#ifndef SALLYPORT_RECORD_H
+#define SALLYPORT_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "sink.h"
+
+enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED };
+
+/* What became of a command: everything the exit record says. */
+struct record {
+	enum end_reason reason;
+	pid_t pid;
+	int wait_status;
+	const char *failed_step;
+	int failed_error;
+	int64_t started_unix_us, ended_unix_us;
+	int64_t started_us, ended_us;
+	int64_t user_us, system_us;
+	int64_t max_rss_kib;
+	uint64_t read_bytes, write_bytes;
+	unsigned leftover;
+	bool final; /* nothing of the tree is left */
+};
+
+#define RECORD_MAX 1536
+
+/* The record as one line of JSON, newline included, with EVENT as its "ev". Returns its length. */
+size_t record_format(const struct record *record, const char *event, const struct sink *streams, unsigned count,
+		     char text[RECORD_MAX]);
+
+/* Reserves the record's room on disk while there still is some. */
+int record_reserve(int dirfd);
+
+/* Writes TEXT and renames it into place, so a reader sees a whole record or none (promise 4). 0, or -1 with errno. */
+int record_write(int dirfd, int reserved, const char *text, size_t length, bool flush);
+
+/* Adds the I/O of PID, a zombie child not yet waited for, and of all it waited for itself. */
+void record_add_io(struct record *record, pid_t pid);
+
+#endif

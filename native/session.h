@@ -1,0 +1,58 @@
+#ifndef SALLYPORT_SESSION_H
+#define SALLYPORT_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture.h"
+#include "channel.h"
+#include "feed.h"
+#include "record.h"
+#include "request.h"
+
+#define SESSION_CLIENTS 16
+
+/* One command from its request to its last descendant. A keeper has one at a time. */
+struct session {
+	char id[72];
+	uint32_t flags;
+	int64_t grace_us;
+	int dirfd;
+	int listener;             /* sessions/<id>/ctl: where any gateway reaches this command */
+	int reserved;             /* the exit record's room */
+	struct channel *origin;   /* the connection that brought the request */
+	struct channel clients[SESSION_CLIENTS];
+	struct capture capture;
+	struct feed feed;
+	struct record record;
+	bool main_alive, has_children, announced, reported;
+	int64_t announce_at, deadline_at, kill_at, stop_waiting_at, next_sweep_at;
+	int64_t leftover_term_at;
+	int64_t grew_at;          /* when watchers may be told again; NEVER: nothing new */
+	int64_t grew_last;
+	uint64_t grew_bytes;
+};
+
+/* The folder the zygote serves, and its signal descriptor. */
+struct house {
+	int sessions_fd;
+	int signals;              /* SIGCHLD, SIGTERM, SIGHUP (the zygote is gone) */
+	int *door;                /* the shared listening socket; closed when the zygote is gone */
+};
+
+/* Runs REQUEST to its end, whatever happens to the connection that brought it. */
+void session_run(struct session *session, struct house *house, struct channel *origin, struct request *request);
+
+/* Ends the tree: SIGNAL now, SIGKILL after GRACE_US (negative: never). */
+void session_end_tree(struct session *session, int signal, int64_t grace_us);
+
+/* Sends TEXT to every connection of this session. */
+void session_tell(struct session *session, const char *text, size_t length);
+
+/* What has arrived on CHANNEL after the request: signals, input, deadlines. */
+void control_serve(struct session *session, struct channel *channel);
+
+/* Introduces the keeper to a new connection. */
+void control_greet(struct channel *channel, const char *id);
+
+#endif

@@ -1,0 +1,213 @@
+#include "tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[];
+};
+
+/* A queue of processes whose children are still to be looked at. */
+struct queue {
+	pid_t *pids;
+	size_t count, room;
+};
+
+static void push(struct queue *queue, pid_t pid)
+{
+	if (queue->count == queue->room) {
+		size_t room = queue->room ? queue->room * 2 : 64;
+		pid_t *pids = realloc(queue->pids, room * sizeof *pids);
+		if (!pids)
+			return;
+		queue->pids = pids;
+		queue->room = room;
+	}
+	queue->pids[queue->count++] = pid;
+}
+
+/* Calls BACK for each numeric entry of a /proc folder. getdents64 itself: opendir would take 32 KiB of heap. */
+static bool each_number(const char *folder, void (*back)(pid_t, void *), void *context)
+{
+	char buffer[4096] __attribute__((aligned(8)));
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	long n;
+	while ((n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0) {
+		for (long at = 0; at < n;) {
+			struct linux_dirent64 *entry = (struct linux_dirent64 *)(buffer + at);
+			if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+				back((pid_t)atoi(entry->d_name), context);
+			at += entry->d_reclen;
+		}
+	}
+	close(fd);
+	return true;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	/* The name in parentheses may itself hold parentheses and spaces: what counts follows the last one. */
+	char *after = strrchr(text, ')'), state;
+	int parent, threads;
+	const char *shape = " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
+	if (!after || sscanf(after + 1, shape, &state, &parent, &threads) != 3)
+		return -1;
+	/* A process whose first thread has left looks like a zombie but runs on: it must not slip through. */
+	bool gone = state == 'X' || (state == 'Z' && threads <= 1);
+	return gone ? -1 : (pid_t)parent;
+}
+
+struct search {
+	struct queue *queue;
+	pid_t parent;
+};
+
+static void push_children_of_thread(pid_t tid, void *context)
+{
+	struct search *search = context;
+	char path[64], text[4096];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)search->parent, (int)tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	pid_t pid = 0;
+	ssize_t n;
+	while ((n = read(fd, text, sizeof text)) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				pid = pid * 10 + (text[i] - '0');
+			} else if (pid) {
+				push(search->queue, pid);
+				pid = 0;
+			}
+		}
+	}
+	if (pid)
+		push(search->queue, pid);
+	close(fd);
+}
+
+static void push_if_child(pid_t pid, void *context)
+{
+	struct search *search = context;
+	if (parent_of(pid) == search->parent)
+		push(search->queue, pid);
+}
+
+static bool kernel_lists_children(void)
+{
+	static int known = -1;
+	if (known < 0) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+		known = access(path, R_OK) == 0;
+	}
+	return known;
+}
+
+static void push_children(struct queue *queue, pid_t parent)
+{
+	struct search search = {queue, parent};
+	char folder[64];
+	if (!kernel_lists_children()) { /* CONFIG_PROC_CHILDREN is off: look through everything */
+		each_number("/proc", push_if_child, &search);
+		return;
+	}
+	snprintf(folder, sizeof folder, "/proc/%d/task", (int)parent);
+	each_number(folder, push_children_of_thread, &search);
+}
+
+static unsigned walk(tree_visit *visit, void *context, size_t depth_end)
+{
+	struct queue queue = {0};
+	unsigned living = 0;
+	push(&queue, getpid());
+	for (size_t at = 0; at < queue.count && at < depth_end; at++) {
+		pid_t parent = queue.pids[at];
+		size_t first = queue.count;
+		push_children(&queue, parent);
+		size_t kept = first;
+		for (size_t i = first; i < queue.count; i++) {
+			pid_t pid = queue.pids[i];
+			int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+			if (pidfd < 0 && errno != ENOSYS)
+				continue;
+			/* Asked after the pidfd is held: were the pid reused in between, its parent would be another. */
+			if (parent_of(pid) == parent) {
+				queue.pids[kept++] = pid;
+				living++;
+				if (visit)
+					visit(pid, pidfd, context);
+			}
+			if (pidfd >= 0)
+				close(pidfd);
+		}
+		queue.count = kept;
+	}
+	free(queue.pids);
+	return living;
+}
+
+unsigned tree_walk(tree_visit *visit, void *context)
+{
+	return walk(visit, context, SIZE_MAX);
+}
+
+unsigned tree_children(tree_visit *visit, void *context)
+{
+	return walk(visit, context, 1);
+}
+
+unsigned tree_count(void)
+{
+	return tree_walk(NULL, NULL);
+}
+
+int tree_deliver(pid_t pid, int pidfd, int signal)
+{
+	if (pidfd < 0)
+		return kill(pid, signal);
+	return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+static void visit_signal(pid_t pid, int pidfd, void *context)
+{
+	int signal = *(int *)context;
+	tree_deliver(pid, pidfd, signal);
+	/* A stopped process would take a polite signal only after it is continued. */
+	if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+		tree_deliver(pid, pidfd, SIGCONT);
+}
+
+unsigned tree_signal(int signal)
+{
+	return tree_walk(visit_signal, &signal);
+}
+
+int child_signal(pid_t pid, int signal)
+{
+	return kill(pid, signal);
+}

@@ -1,0 +1,28 @@
+#ifndef SALLYPORT_TREE_H
+#define SALLYPORT_TREE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Called for one descendant; PIDFD refers to exactly that process (-1 on kernels without pidfds). */
+typedef void tree_visit(pid_t pid, int pidfd, void *context);
+
+/* Walks every living descendant of this process. A subreaper's descendants are exactly what it started, however
+ * often they forked, changed session or were orphaned (promise 5). Returns how many there were. */
+unsigned tree_walk(tree_visit *visit, void *context);
+
+/* The same for direct children only. */
+unsigned tree_children(tree_visit *visit, void *context);
+
+unsigned tree_count(void);
+
+/* Sends SIGNAL to every descendant, never through a pid that could have been reused meanwhile. */
+unsigned tree_signal(int signal);
+
+/* Sends SIGNAL to the one process that PIDFD (or, on old kernels, PID) refers to. 0, or -1 with errno. */
+int tree_deliver(pid_t pid, int pidfd, int signal);
+
+/* Sends SIGNAL to PID, a child of this process that has not been waited for. 0, or -1 with errno. */
+int child_signal(pid_t pid, int signal);
+
+#endif
