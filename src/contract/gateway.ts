@@ -37,7 +37,10 @@ export interface LogSlice {
   nextOffset: number;
   /** Bytes of the stream(s) asked for, as written by the command. */
   totalBytes: number;
+  /** Bytes missing from this slice: punched out for the disk cap, or lost to a full disk. */
   droppedBytes: number;
+  /** Lines of the stream(s) asked for; known when lines were asked for by number. */
+  totalLines?: number;
 }
 
 /** One process of a session's tree, live. */

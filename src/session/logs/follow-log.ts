@@ -1,0 +1,75 @@
+import type { Capture, LogChunk, LogQuery } from "../../contract/session.ts";
+import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
+import { keepPace } from "./pace.ts";
+import { chunkOf, readPieces } from "./pieces.ts";
+import { select } from "./select.ts";
+import { closeSessionLog, openSessionLog } from "./session-log.ts";
+import { endOf, viewOf } from "./view.ts";
+
+/** Hints that a log may have grown, or that nothing will be written to it any more. A hint too many does no harm. */
+export interface LogWake {
+  next(signal?: AbortSignal): Promise<"grew" | "ended">;
+}
+
+/**
+ * Everything from where the query starts (`offset`, `tail`, `fromLine`, `sinceMs`), then what is written from then on,
+ * until `wake` says "ended" and the rest is given. No chunk ends inside a character. It holds one chunk at a
+ * time, so it also serves to read a whole log of any size. Ends quietly when `signal` is aborted.
+ *
+ * @example
+ * const ended = { next: async () => "ended" as const };
+ * for await (const chunk of followLog(folder, "apart", {}, ended)) process.stdout.write(chunk.bytes);
+ */
+export async function* followLog(
+  folder: string,
+  capture: Capture,
+  query: Omit<LogQuery, "limit" | "toLine">,
+  wake: LogWake,
+  signal?: AbortSignal,
+): AsyncGenerator<LogChunk, void, undefined> {
+  const log = openSessionLog(folder, capture);
+  try {
+    const held: HeldCharacters = new Map();
+    const pace = { bytes: 0 };
+    const live = viewOf(log, query.stream, true);
+    const settled = viewOf(log, query.stream, false);
+    const { offset, tail, fromLine, sinceMs } = query;
+    let position = (await select(live, { offset, tail, fromLine, sinceMs }, endOf(live), Number.POSITIVE_INFINITY))
+      .start;
+    for (let ended = false; ; ) {
+      const view = ended ? settled : live;
+      for (const piece of readPieces(view, position, endOf(view))) {
+        position = piece.position + piece.bytes.length;
+        for (const whole of wholeCharacters(held, piece)) {
+          if (signal?.aborted) return;
+          yield chunkOf(whole);
+        }
+        await keepPace(pace, piece.bytes.length);
+      }
+      if (ended) break;
+      const hint = await nextHint(wake, signal);
+      if (hint === null) return;
+      ended = hint === "ended";
+    }
+    for (const piece of releaseHeld(held)) yield chunkOf(piece);
+  } finally {
+    closeSessionLog(log);
+  }
+}
+
+/** Null once aborted, whether or not the wake minds the signal. */
+async function nextHint(wake: LogWake, signal: AbortSignal | undefined): Promise<"grew" | "ended" | null> {
+  if (signal === undefined) return wake.next();
+  if (signal.aborted) return null;
+  const aborted = Promise.withResolvers<null>();
+  const onAbort = () => aborted.resolve(null);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([wake.next(signal), aborted.promise]);
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

@@ -1,0 +1,110 @@
+import { keepPace } from "./pace.ts";
+import { type Piece, readPieces } from "./pieces.ts";
+import type { LogView } from "./view.ts";
+
+/** A line ends after its line feed; what follows the last one is a line too. Dropped bytes do not end a line. */
+const LINE_FEED = 0x0a;
+
+const STEP_BYTES = 64 * 1024;
+
+/**
+ * Where the last `lines` lines before `end` begin, but at most `maxBytes` (that can be read) before it, which may cut
+ * a line, and a character.
+ * Goes back from the end in small steps, so it takes as long as those lines are long, however large the log.
+ */
+export async function lastLinesStart(
+  view: LogView,
+  end: number,
+  lines: number,
+  maxBytes: number,
+): Promise<{ start: number; cut: boolean }> {
+  if (lines <= 0) return { start: end, cut: false };
+  const pace = { bytes: 0 };
+  let step = STEP_BYTES;
+  let from = end;
+  let missing = lines;
+  let room = maxBytes;
+  let atEnd = true;
+  while (from > 0) {
+    const to = from;
+    const start = Math.max(0, to - step);
+    if (step > STEP_BYTES && hasData(view, start, to)) {
+      // The far side of a hole is near: go on with small steps, so as not to hold much.
+      step /= 2;
+      continue;
+    }
+    const pieces = step > STEP_BYTES ? [] : [...readPieces(view, start, to)];
+    const found = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+    for (const piece of pieces.reverse()) {
+      if (piece.bytes.length === 0) continue;
+      // The line feed that ends the last line does not begin another.
+      const searchable = atEnd && piece.bytes.at(-1) === LINE_FEED ? piece.bytes.length - 1 : piece.bytes.length;
+      atEnd = false;
+      const { at, left } = nthLineFeedFromEnd(piece, searchable, missing);
+      if (room < piece.bytes.length - (at + 1)) return { start: piece.position + piece.bytes.length - room, cut: true };
+      if (left === 0) return { start: piece.position + at + 1, cut: false };
+      missing = left;
+      room -= piece.bytes.length;
+    }
+    from = start;
+    step = found > 0 ? STEP_BYTES : step * 2;
+    await keepPace(pace, STEP_BYTES);
+  }
+  return { start: 0, cut: false };
+}
+
+function hasData(view: LogView, from: number, to: number): boolean {
+  for (const piece of readPieces(view, from, to)) if (piece.bytes.length > 0) return true;
+  return false;
+}
+
+function nthLineFeedFromEnd(piece: Piece, searchable: number, count: number): { at: number; left: number } {
+  const bytes = piece.bytes as Buffer;
+  let at = searchable;
+  let left = count;
+  while (left > 0) {
+    at = at === 0 ? -1 : bytes.lastIndexOf(LINE_FEED, at - 1);
+    if (at === -1) break;
+    left--;
+  }
+  return { at, left };
+}
+
+/** The range of positions that holds lines `fromLine` to `toLine` (from 1, inclusive), and how many lines there are. */
+export interface LineRange {
+  start: number;
+  end: number;
+  totalLines: number;
+}
+
+/** Goes through all of it once, since nothing else tells where lines begin. */
+export async function findLines(view: LogView, end: number, fromLine: number, toLine: number): Promise<LineRange> {
+  const pace = { bytes: 0 };
+  let start = fromLine <= 1 ? 0 : end;
+  let stop = end;
+  let feeds = 0;
+  let openLine = false;
+  for (const piece of readPieces(view, 0, end)) {
+    const count = countLineFeeds(piece.bytes);
+    const positionAfter = (feed: number) => piece.position + afterLineFeed(piece.bytes as Buffer, feed - feeds);
+    if (fromLine - 1 > feeds && fromLine - 1 <= feeds + count) start = positionAfter(fromLine - 1);
+    if (toLine > feeds && toLine <= feeds + count) stop = positionAfter(toLine);
+    feeds += count;
+    if (piece.bytes.length > 0) openLine = piece.bytes.at(-1) !== LINE_FEED;
+    await keepPace(pace, piece.bytes.length);
+  }
+  return { start, end: Math.max(start, stop), totalLines: feeds + (openLine ? 1 : 0) };
+}
+
+function countLineFeeds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let index = 0; index < bytes.length; index++) if (bytes[index] === LINE_FEED) count++;
+  return count;
+}
+
+/** The index after the nth line feed, which must exist. */
+function afterLineFeed(bytes: Buffer, nth: number): number {
+  let at = 0;
+  for (let feed = 0; feed < nth; feed++) at = bytes.indexOf(LINE_FEED, at) + 1;
+  return at;
+}

@@ -1,0 +1,92 @@
+import type { LogSlice } from "../../contract/gateway.ts";
+import type { Capture, LogQuery } from "../../contract/session.ts";
+import { type HeldCharacters, leftoverBytes, releaseHeld, wholeCharacters } from "./characters.ts";
+import { keepPace } from "./pace.ts";
+import { chunkOf, type Piece, readPieces } from "./pieces.ts";
+import { type Selection, select } from "./select.ts";
+import { closeSessionLog, openSessionLog } from "./session-log.ts";
+import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
+
+/** Bytes in a slice when the query names no limit. */
+export const DEFAULT_LIMIT = 1024 * 1024;
+
+/** A slice is held in memory, so no limit may be larger; follow a log to get it all. */
+export const MAX_LIMIT = 16 * 1024 * 1024;
+
+const LONGEST_CHARACTER = 4;
+
+/**
+ * A slice of a log. `limit` counts bytes that are given, not dropped ones. For both streams of an "apart" capture,
+ * interleaved, offsets count the bytes of both. A merged capture has one stream, and gives it whichever is asked for.
+ */
+export async function readLog(
+  folder: string,
+  capture: Capture,
+  query: LogQuery,
+  state: { live: boolean },
+): Promise<LogSlice> {
+  const log = openSessionLog(folder, capture);
+  try {
+    const view = viewOf(log, query.stream, state.live);
+    const limit = limitOf(query);
+    const selection = await select(view, query, endOf(view), limit);
+    let slice = await readSlice(view, selection, limit);
+    // A limit below the length of a character would give nothing for ever: stretch it to that one character.
+    for (let longer = limit + 1; limit > 0 && slice.stuck && longer <= LONGEST_CHARACTER; longer++) {
+      slice = await readSlice(view, selection, longer);
+    }
+    const chunks = slice.pieces.map(chunkOf);
+    return {
+      chunks,
+      text: Buffer.concat(chunks.map((chunk) => chunk.bytes)).toString("utf8"),
+      nextOffset: slice.next,
+      totalBytes: totalBytes(view),
+      droppedBytes: chunks.reduce((sum, chunk) => sum + chunk.dropped, 0),
+      ...(selection.totalLines === undefined ? {} : { totalLines: selection.totalLines }),
+    };
+  } finally {
+    closeSessionLog(log);
+  }
+}
+
+function limitOf(query: LogQuery): number {
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  return Number.isNaN(limit) ? DEFAULT_LIMIT : Math.floor(Math.min(MAX_LIMIT, Math.max(0, limit)));
+}
+
+interface Slice {
+  pieces: Piece[];
+  next: number;
+  /** The limit was reached inside the very first character. */
+  stuck: boolean;
+}
+
+async function readSlice(view: LogView, selection: Selection, limit: number): Promise<Slice> {
+  const pace = { bytes: 0 };
+  const held: HeldCharacters = new Map();
+  const pieces: Piece[] = [];
+  let room = limit;
+  let next = selection.start;
+  let first = true;
+  let complete = !view.live;
+  for (const piece of limit > 0 ? readPieces(view, selection.start, selection.end) : []) {
+    const skip = first && selection.cut && piece.position > 0 ? leftoverBytes(piece.bytes) : 0;
+    first = false;
+    const taken = piece.bytes.subarray(skip, skip + room);
+    next = piece.position + skip + taken.length;
+    room -= taken.length;
+    const { offset, position } = piece;
+    pieces.push(...wholeCharacters(held, { ...piece, bytes: taken, offset: offset + skip, position: position + skip }));
+    if (room === 0) {
+      complete &&= next >= selection.end;
+      break;
+    }
+    await keepPace(pace, taken.length);
+  }
+  for (const piece of releaseHeld(held)) {
+    // Left for the next read, which may complete it; what lies before bytes given already must go now.
+    if (!complete && piece.position + piece.bytes.length === next) next = piece.position;
+    else pieces.push(piece);
+  }
+  return { pieces, next, stuck: pieces.length === 0 && room === 0 && !complete };
+}

@@ -1,0 +1,43 @@
+import type { LogQuery } from "../../contract/session.ts";
+import { findLines, lastLinesStart } from "./lines.ts";
+import { type LogView, positionSince } from "./view.ts";
+
+/** What a query picks out of a view: positions, and what was learned on the way. */
+export interface Selection {
+  start: number;
+  end: number;
+  /** Known when lines were asked for by number. */
+  totalLines?: number;
+  /** It begins where it does to keep a limit, perhaps inside a character. */
+  cut: boolean;
+}
+
+function natural(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0;
+}
+
+/** `sinceMs` narrows any of the others. `tail` goes before line numbers, those before `offset`. */
+export async function select(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
+  const floor = query.sinceMs === undefined ? 0 : positionSince(view, query.sinceMs);
+  const selection = await selectLines(view, query, end, maxBytes);
+  return floor > selection.start ? { ...selection, start: floor, cut: false } : selection;
+}
+
+async function selectLines(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
+  const { tail, fromLine, toLine } = query;
+  if (tail !== undefined) {
+    const lines = tail === Number.POSITIVE_INFINITY ? tail : natural(tail);
+    return { ...(await lastLinesStart(view, end, lines, maxBytes)), end };
+  }
+  if (fromLine !== undefined || toLine !== undefined) {
+    return { ...(await selectRange(view, end, fromLine ?? 1, toLine ?? Number.POSITIVE_INFINITY)), cut: false };
+  }
+  return { start: natural(query.offset ?? 0), end, cut: false };
+}
+
+async function selectRange(view: LogView, end: number, fromLine: number, toLine: number) {
+  if (fromLine >= 0 && toLine >= 0) return findLines(view, end, fromLine, toLine);
+  const { totalLines } = await findLines(view, end, 1, 1);
+  const fromStart = (line: number) => (line < 0 ? Math.max(0, totalLines + 1 + line) : line);
+  return findLines(view, end, fromStart(fromLine), fromStart(toLine));
+}

@@ -1,0 +1,87 @@
+import type { Capture, StreamName } from "../../contract/session.ts";
+import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
+import { closeTimeline, openTimeline, refreshHeader, type Timeline } from "./timeline.ts";
+import type { Range } from "./timeline-format.ts";
+
+/** No piece of a log is larger, so that memory does not depend on the log's size. */
+export const PIECE_BYTES = 256 * 1024;
+
+/** Least to read at a time: two interleaved streams are made of very short spans. */
+const READ_AHEAD_BYTES = 64 * 1024;
+
+/** The open files of one session. Stream 0 is `stdout` (or the only one, `output`), stream 1 is `stderr`. */
+export interface SessionLog {
+  readonly names: readonly StreamName[];
+  readonly streams: readonly StreamReader[];
+  readonly timeline: Timeline;
+}
+
+interface StreamReader {
+  readonly file: LogFile;
+  /** What was read last. Never written to again, since pieces handed out are views of it. */
+  window: { offset: number; bytes: Buffer };
+}
+
+export function streamNames(capture: Capture): readonly StreamName[] {
+  return capture === "merged" ? ["output"] : ["stdout", "stderr"];
+}
+
+export function openSessionLog(folder: string, capture: Capture): SessionLog {
+  const names = streamNames(capture);
+  return {
+    names,
+    streams: names.map((name) => ({
+      file: logFile(`${folder}/${name}`),
+      window: { offset: 0, bytes: Buffer.alloc(0) },
+    })),
+    timeline: openTimeline(`${folder}/timeline`),
+  };
+}
+
+export function closeSessionLog(log: SessionLog): void {
+  for (const stream of log.streams) closeFile(stream.file);
+  closeTimeline(log.timeline);
+}
+
+function readerOf(log: SessionLog, stream: number): StreamReader {
+  const reader = log.streams[stream];
+  if (reader === undefined) throw new RangeError(`no stream ${stream}`);
+  return reader;
+}
+
+/** Bytes written to a stream so far; 0 for one that does not exist (a garbled timeline may name it). */
+export function streamSize(log: SessionLog, stream: number): number {
+  const reader = log.streams[stream];
+  return reader === undefined ? 0 : sizeOf(reader.file);
+}
+
+export function holeOf(log: SessionLog, stream: number): Range {
+  return log.timeline.header.holes[stream === 0 ? 0 : 1];
+}
+
+/**
+ * At most `length` bytes of a stream from `offset` on. Empty when `offset` lies in a hole by now, which
+ * `holeOf` then shows, or past the end.
+ */
+export function readStream(log: SessionLog, stream: number, offset: number, length: number): Buffer {
+  const reader = readerOf(log, stream);
+  const { window } = reader;
+  if (offset < window.offset || offset >= window.offset + window.bytes.length) {
+    reader.window = { offset, bytes: readWindow(log, stream, offset, length) };
+  }
+  const start = offset - reader.window.offset;
+  return reader.window.bytes.subarray(start, start + length);
+}
+
+function readWindow(log: SessionLog, stream: number, offset: number, length: number): Buffer {
+  const reader = readerOf(log, stream);
+  const available = sizeOf(reader.file) - offset;
+  if (available <= 0) return Buffer.alloc(0);
+  const bytes = Buffer.allocUnsafe(Math.min(available, PIECE_BYTES, Math.max(length, READ_AHEAD_BYTES)));
+  const filled = readAt(reader.file, bytes, offset);
+  // A hole is announced before it is punched: only what lies outside the hole announced by now is surely data.
+  refreshHeader(log.timeline);
+  const hole = holeOf(log, stream);
+  if (hole.end <= offset || hole.end <= hole.start) return bytes.subarray(0, filled);
+  return bytes.subarray(0, Math.max(0, Math.min(filled, hole.start - offset)));
+}
