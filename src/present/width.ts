@@ -1,0 +1,32 @@
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+// Scripts and signs that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
+const WIDE =
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\ufe0f/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Cells the text takes on a terminal. It must hold no control characters (see `visible`). */
+export function displayWidth(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let cells = 0;
+  for (const { segment } of graphemes.segment(text)) cells += cellsOf(segment);
+  return cells;
+}
+
+/** The text if it fits, else as much of it as does, with `…` at the end. */
+export function fit(text: string, cells: number): string {
+  if (displayWidth(text) <= cells) return text;
+  let kept = "";
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    used += cellsOf(segment);
+    if (used > cells - 1) break;
+    kept += segment;
+  }
+  return cells > 0 ? `${kept}…` : "";
+}
+
+function cellsOf(grapheme: string): number {
+  if (/^\p{M}/u.test(grapheme)) return 0;
+  return WIDE.test(grapheme) ? 2 : 1;
+}
