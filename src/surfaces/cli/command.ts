@@ -30,6 +30,8 @@ export interface Command {
   /** What each option means, for --help. `DUR: how long` also names the option's value. */
   help?: Record<string, string>;
   examples: string[];
+  /** What the options do not say, after the examples. */
+  notes?: string;
   /** The first argument that is not an option ends the options, as if `--` stood before it. */
   takesCommandLine?: boolean;
   run(invocation: Invocation): Promise<number>;

@@ -1,0 +1,22 @@
+import type { LogChunk, SessionInfo } from "../contract/session.ts";
+import { formatDuration } from "./duration.ts";
+import { failureText } from "./failure.ts";
+
+/** What a person should know about how a command ended that its output and exit code do not say. */
+export function outcomeNotes(info: SessionInfo): string[] {
+  const notes = info.warnings.map((warning) => `sallyport: warning: ${warning}`);
+  if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
+  if (info.leftover > 0 && !info.background) notes.push(`sallyport: ended ${leftovers(info.leftover)}`);
+  if (info.error) notes.push(failureText(info.error));
+  else if (info.status === "lost") notes.push("sallyport: the command was lost: its keeper was killed");
+  return notes;
+}
+
+function leftovers(count: number): string {
+  return count === 1 ? "1 process the command left running" : `${count} processes the command left running`;
+}
+
+export function droppedNote({ dropped, stream }: LogChunk): string {
+  const bytes = dropped === 1 ? "1 byte" : `${dropped} bytes`;
+  return `sallyport: ${bytes} of ${stream} are missing here (see \`--disk-cap\`)`;
+}

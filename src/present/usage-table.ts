@@ -1,0 +1,43 @@
+import { formatDuration } from "./duration.ts";
+import { formatSize } from "./size.ts";
+import type { Column } from "./table.ts";
+
+/** What one session consumes, as `stats` shows it. */
+export interface UsageRow {
+  id: string;
+  name: string;
+  status: string;
+  /** Of one processor, since the sample before; null once it has ended. */
+  cpuPercent: number | null;
+  cpuMs: number;
+  /** Of the processes alive now. */
+  memoryBytes: number;
+  memoryPeakBytes: number;
+  processCount: number;
+  ioReadBytes: number;
+  ioWriteBytes: number;
+}
+
+const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cpuPercent.toFixed(1)}%`);
+
+export const USAGE_COLUMNS: Column<UsageRow>[] = [
+  { title: "NAME", value: ({ name }) => name, flexible: true },
+  { title: "STATUS", value: ({ status }) => status },
+  { title: "CPU", value: percent, align: "right" },
+  { title: "TIME", value: ({ cpuMs }) => formatDuration(cpuMs), align: "right" },
+  { title: "MEMORY", value: ({ memoryBytes }) => formatSize(memoryBytes), align: "right" },
+  { title: "PEAK", value: ({ memoryPeakBytes }) => formatSize(memoryPeakBytes), align: "right" },
+  { title: "PROCS", value: ({ processCount }) => String(processCount), align: "right" },
+  { title: "READ", value: ({ ioReadBytes }) => formatSize(ioReadBytes), align: "right" },
+  { title: "WRITTEN", value: ({ ioWriteBytes }) => formatSize(ioWriteBytes), align: "right" },
+];
+
+export const USAGE_PIPED_COLUMNS: Column<UsageRow>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name },
+  { title: "STATUS", value: ({ status }) => status },
+  { title: "CPU", value: percent },
+  ...(["cpuMs", "memoryBytes", "memoryPeakBytes", "processCount", "ioReadBytes", "ioWriteBytes"] as const).map(
+    (key): Column<UsageRow> => ({ title: key, value: (row) => String(row[key]) }),
+  ),
+];

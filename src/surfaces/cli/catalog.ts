@@ -1,0 +1,57 @@
+import type { Command } from "./command.ts";
+
+export interface Entry {
+  summary: string;
+  load(): Promise<Command>;
+}
+
+/** Every command by name. A command's file is loaded when it is called, so that help and version cost nothing. */
+export const CATALOG: Record<string, Record<string, Entry>> = {
+  "Run commands": {
+    run: {
+      summary: "Run a command, in the foreground or as a background session",
+      load: async () => (await import("./commands/run.ts")).run,
+    },
+  },
+  "Follow and steer sessions": {
+    ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },
+    logs: { summary: "Print what a session wrote", load: async () => (await import("./commands/logs.ts")).logs },
+    wait: {
+      summary: "Wait for sessions to end and pass on the exit code",
+      load: async () => (await import("./commands/wait.ts")).wait,
+    },
+    kill: {
+      summary: "Signal a session and everything it started",
+      load: async () => (await import("./commands/kill.ts")).kill,
+    },
+    inspect: {
+      summary: "Show everything known about a session",
+      load: async () => (await import("./commands/inspect.ts")).inspect,
+    },
+    stats: {
+      summary: "Show what running sessions consume, live",
+      load: async () => (await import("./commands/stats.ts")).stats,
+    },
+    rm: { summary: "Forget finished sessions and their logs", load: async () => (await import("./commands/rm.ts")).rm },
+  },
+  "Keep house": {
+    clean: {
+      summary: "Forget old sessions and free their disk space",
+      load: async () => (await import("./commands/clean.ts")).clean,
+    },
+    doctor: {
+      summary: "Check that this machine can do what Sallyport promises",
+      load: async () => (await import("./commands/doctor.ts")).doctor,
+    },
+  },
+};
+
+export function findEntry(name: string): Entry | undefined {
+  return Object.values(CATALOG)
+    .map((group) => (Object.hasOwn(group, name) ? group[name] : undefined))
+    .find((entry) => entry !== undefined);
+}
+
+export function commandNames(): string[] {
+  return Object.values(CATALOG).flatMap((group) => Object.keys(group));
+}

@@ -1,0 +1,36 @@
+import { fileURLToPath } from "node:url";
+import { styleText } from "node:util";
+import type { Command, Io } from "../command.ts";
+import { CHECKS } from "../doctor/checks.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { textOption } from "../option.ts";
+import { printJson } from "../print-json.ts";
+import { stateFolder } from "../state.ts";
+
+const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Check that this machine can do what Sallyport promises",
+  usage: "sallyport doctor [OPTIONS]",
+  options: {},
+  help: { json: "print {ok, findings: [{name, status, message, fix}]}" },
+  examples: ["sallyport doctor", "sallyport doctor --json | jq '.findings[] | select(.status != \"ok\")'"],
+  notes: "The exit code is 1 when something does not work at all, else 0.",
+  run: async ({ values, io }) => {
+    const state = stateFolder(textOption(values, "state"));
+    const packageRoot = fileURLToPath(new URL("../../../..", import.meta.url));
+    const findings = await Promise.all(CHECKS.map((check) => check({ state, packageRoot })));
+    const healthy = findings.every(({ status }) => status !== "fail");
+    if (values.json) printJson({ ok: healthy, findings }, io);
+    else io.out(findings.map((finding) => line(finding, io)).join(""));
+    return healthy ? 0 : 1;
+  },
+};
+
+function line({ name, status, message, fix }: Finding, io: Io): string {
+  if (!io.isTTY.stdout) return `${[status, name, message, fix ?? ""].join("\t")}\n`;
+  const word = status.padEnd(6);
+  const shown = io.color ? styleText(COLOR[status], word, { validateStream: false }) : word;
+  return `${shown}${name.padEnd(15)}${message}\n${fix ? `${" ".repeat(21)}${fix}\n` : ""}`;
+}

@@ -1,0 +1,90 @@
+import type { LogChunk } from "../../../contract/session.ts";
+import { droppedNote } from "../../../present/session-notes.ts";
+import type { Command, Io } from "../command.ts";
+import { logQuery } from "../log-query.ts";
+import { readLog } from "../read-log.ts";
+import { UsageError } from "../usage-error.ts";
+import { withGateway } from "../with-gateway.ts";
+
+export const logs: Command = {
+  name: "logs",
+  summary: "Print what a session wrote",
+  usage: "sallyport logs [OPTIONS] SESSION",
+  options: {
+    follow: { type: "boolean", short: "f" },
+    tail: { type: "string", short: "n" },
+    lines: { type: "string" },
+    since: { type: "string" },
+    stream: { type: "string" },
+    offset: { type: "string" },
+    limit: { type: "string" },
+  },
+  help: {
+    follow: "go on with what is written from now on, until the session ends",
+    tail: "N: only the last N lines",
+    lines: "A:B: only lines A to B, counted from 1 (10:20, 10:, :20, -20:)",
+    since: "WHEN: only what came since then: a time, or a duration ago such as 5m",
+    stream: "NAME: only stdout or stderr, or merged: both in the order they came",
+    offset: "N: start at this byte of the stream",
+    limit: "N: print at most this many bytes",
+    json: "print a JSON line per piece: {stream, offset, time, text|base64, dropped}",
+  },
+  examples: [
+    "sallyport logs web",
+    "sallyport logs -f --tail 20 web",
+    "sallyport logs --stream stderr --since 10m web",
+    "sallyport logs --lines 100:120 web",
+  ],
+  notes: `Without --stream, what the command wrote to stdout goes to stdout and the rest to stderr;
+with it, everything goes to stdout. Bytes are passed on as they are.`,
+  run: (invocation) =>
+    withGateway(invocation, async (gateway) => {
+      const { values, io } = invocation;
+      const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
+      if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
+      if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+      const session = gateway.session(reference);
+      const query = logQuery(values, Date.now());
+      if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {
+        throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
+      }
+      const write = values.json ? writeJson : query.stream ? writeToStdout : writeApart;
+      const chunks = values.follow ? session.follow(query) : readLog(session, query);
+      for await (const chunk of chunks) {
+        write(chunk, io);
+        await io.drained();
+      }
+      return 0;
+    }),
+};
+
+function writeApart(chunk: LogChunk, io: Io): void {
+  noteGap(chunk, io);
+  if (chunk.stream === "stderr") io.err(chunk.bytes);
+  else io.out(chunk.bytes);
+}
+
+function writeToStdout(chunk: LogChunk, io: Io): void {
+  noteGap(chunk, io);
+  io.out(chunk.bytes);
+}
+
+function noteGap(chunk: LogChunk, io: Io): void {
+  if (chunk.dropped > 0) io.err(`${droppedNote(chunk)}\n`);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function writeJson({ stream, offset, bytes, timeMs, dropped }: LogChunk, io: Io): void {
+  const time = timeMs === null ? null : new Date(timeMs).toISOString();
+  io.out(`${JSON.stringify({ stream, offset, time, ...content(bytes), dropped })}\n`);
+}
+
+/** Text where it is text; a piece that is not, or that splits a character, goes whole as base64. */
+function content(bytes: Uint8Array): { text: string } | { base64: string } {
+  try {
+    return { text: utf8.decode(bytes) };
+  } catch {
+    return { base64: Buffer.from(bytes).toString("base64") };
+  }
+}

@@ -1,0 +1,77 @@
+import { text } from "node:stream/consumers";
+import type { GatewayHandle } from "../../../contract/gateway.ts";
+import type { RunRequest } from "../../../contract/request.ts";
+import type { Command, Io } from "../command.ts";
+import { exitCodeOf } from "../exit-code.ts";
+import { runStreamed } from "../foreground/stream.ts";
+import { printJson } from "../print-json.ts";
+import { runRequest } from "../run-request.ts";
+import { withGateway } from "../with-gateway.ts";
+
+export const run: Command = {
+  name: "run",
+  summary: "Run a command, in the foreground or as a background session",
+  usage: "sallyport run [OPTIONS] [--] PROGRAM ARG…\n       sallyport run [OPTIONS] -c TEXT",
+  takesCommandLine: true,
+  options: {
+    command: { type: "string", short: "c" },
+    detach: { type: "boolean", short: "d" },
+    interactive: { type: "boolean", short: "i" },
+    timeout: { type: "string" },
+    grace: { type: "string" },
+    cwd: { type: "string" },
+    env: { type: "string", short: "e", multiple: true },
+    name: { type: "string" },
+    merge: { type: "boolean" },
+    "log-file": { type: "string" },
+    "disk-cap": { type: "string" },
+  },
+  help: {
+    command: "TEXT: run this text with bash",
+    detach: "run in the background and print only the session's id",
+    interactive: "give the command our stdin; with -d, keep its stdin open for later",
+    timeout: "DUR: end it after this long (90, 90s, 250ms, 5m, 1h30m) [no limit]",
+    grace: "DUR: time from SIGTERM to SIGKILL when it is ended [5s]",
+    cwd: "DIR: run it there [the current folder]",
+    env: "K=V: set a variable; K alone passes ours on; repeatable",
+    name: "NAME: call the session this [two words are made up]",
+    merge: "capture stdout and stderr as one stream, in exact order",
+    "log-file": "FILE: also write a plain log of both streams there",
+    "disk-cap": "SIZE: keep at most this much of each stream; 0 keeps all [64M]",
+    json: "print the result as JSON when it has ended, instead of live output",
+  },
+  examples: [
+    "sallyport run -- ls -l",
+    "sallyport run -c 'make test 2>&1 | tail -20'",
+    "sallyport run --timeout 10m -e CI=1 -- npm test",
+    "tar c . | sallyport run -i -- sha256sum",
+    "id=$(sallyport run -d --name web -- npm run dev); sallyport logs -f web",
+  ],
+  notes: `The exit code is the command's own, 128+n when signal n ended it, 124 when it timed out,
+125 when Sallyport failed, 126 when it may not run, 127 when it was not found.`,
+  run: (invocation) => {
+    const { values, io } = invocation;
+    const request = runRequest(invocation);
+    const json = values.json === true;
+    return withGateway(invocation, (gateway) => {
+      if (values.detach) return runDetached(gateway, request, json, io);
+      return json ? runToJson(gateway, request, io) : runStreamed(gateway, request, io);
+    });
+  },
+};
+
+async function runDetached(gateway: GatewayHandle, request: RunRequest, json: boolean, io: Io): Promise<number> {
+  const session = await gateway.start(request);
+  if (json) printJson(session.info(), io);
+  else io.out(`${session.id}\n`);
+  return 0;
+}
+
+async function runToJson(gateway: GatewayHandle, request: RunRequest, io: Io): Promise<number> {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
+  const stdin = request.stdin === "open" ? { text: await text(io.stdin) } : undefined;
+  const result = await gateway.run({ ...request, ...(stdin ? { stdin } : {}) }, { signal: interrupted.signal });
+  printJson(result, io);
+  return exitCodeOf(result);
+}

@@ -1,0 +1,20 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Finding, fail, type Machine, ok } from "./finding.ts";
+
+const REBUILD = "Run `npm rebuild sallyport` (in a checkout: `npm run install`) with a C compiler installed.";
+
+/** The native program that runs commands: there, and able to start on this machine. */
+export async function checkKeeper({ packageRoot }: Machine): Promise<Finding> {
+  const program = join(packageRoot, "native", "build", "keeper");
+  if (!existsSync(program)) return fail("keeper", `not built: ${program} is missing`, REBUILD);
+  try {
+    const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5000 });
+    return ok("keeper", stdout.trim());
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    return fail("keeper", `${program} does not run: ${reason}`, REBUILD);
+  }
+}

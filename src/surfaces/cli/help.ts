@@ -1,0 +1,64 @@
+import type { ParseArgsOptionsConfig } from "node:util";
+import { CATALOG } from "./catalog.ts";
+import type { Command } from "./command.ts";
+import { GLOBAL_HELP, GLOBAL_OPTIONS } from "./parse.ts";
+
+export function greeting(): string {
+  return `Sallyport runs commands for AI agents: guarded, recorded, and nothing left behind.
+
+  sallyport run -- ls -l                 run a program
+  sallyport run -c 'make 2>&1 | tail'    run shell text
+  sallyport run -d -- npm run dev        run it in the background; prints its id
+  sallyport ps                           see what is running
+  sallyport doctor                       check this machine
+
+\`sallyport --help\` lists every command.
+`;
+}
+
+export function overview(): string {
+  const groups = Object.entries(CATALOG).map(([title, entries]) => {
+    const lines = Object.entries(entries).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+    return `${title}:\n${lines.join("\n")}\n`;
+  });
+  return [
+    "Usage: sallyport [OPTIONS] COMMAND …\n",
+    ...groups,
+    section("Options", optionLines(GLOBAL_OPTIONS, GLOBAL_HELP)),
+    "A session is named by its id, the beginning of its id, or its name.\n`sallyport COMMAND --help` says more about one command.\n",
+  ].join("\n");
+}
+
+export function commandHelp(command: Command): string {
+  const help = { ...GLOBAL_HELP, ...command.help };
+  const own = optionLines(command.options, help);
+  const globals = Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => !(name in command.options)));
+  return [
+    `${command.summary}.\n`,
+    `Usage: ${command.usage}\n`,
+    ...(own.length > 0 ? [section("Options", own)] : []),
+    section("Options of every command", optionLines(globals, help)),
+    section(
+      "Examples",
+      command.examples.map((example) => `  ${example}`),
+    ),
+    ...(command.notes ? [`${command.notes}\n`] : []),
+  ].join("\n");
+}
+
+function section(title: string, lines: string[]): string {
+  return `${title}:\n${lines.join("\n")}\n`;
+}
+
+const MEANING_COLUMN = 26;
+
+function optionLines(options: ParseArgsOptionsConfig, help: Record<string, string>): string[] {
+  return Object.entries(options).map(([name, option]) => {
+    const [, placeholder, meaning] = /^(?:([A-Z][A-Z=:|]*): )?(.*)$/.exec(help[name] ?? "") ?? [];
+    const value = option.type === "string" ? ` ${placeholder ?? "VALUE"}` : "";
+    const flag = `  ${option.short ? `-${option.short}, ` : "    "}--${name}${value}`;
+    return flag.length < MEANING_COLUMN - 1
+      ? flag.padEnd(MEANING_COLUMN) + meaning
+      : `${flag}\n${" ".repeat(MEANING_COLUMN)}${meaning}`;
+  });
+}

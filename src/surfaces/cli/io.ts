@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { isatty, type WriteStream } from "node:tty";
+import type { Io } from "./command.ts";
+
+/** The reader of stdout went away (`| head`): not a failure, but the end. */
+export class BrokenPipe extends Error {}
+
+/** A person at a terminal gets colour unless they said otherwise; anything else does not unless it was asked for. */
+export function wantsColor(isTTY: boolean, env: NodeJS.ProcessEnv = process.env): boolean {
+  const forced = env.FORCE_COLOR;
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return isTTY && !env.NO_COLOR && env.TERM !== "dumb";
+}
+
+/** The process's own streams; `flushed` resolves when every byte has been handed over. */
+export function processIo(): Io & { flushed(): Promise<void> } {
+  const { stdout, stderr } = process;
+  let failure: Error | null = null;
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    failure = error.code === "EPIPE" ? new BrokenPipe() : new Error(`cannot write to stdout: ${error.message}`);
+  });
+  // Nobody is left to tell when stderr is gone.
+  stderr.on("error", () => {});
+
+  const throwFailure = () => {
+    if (failure !== null) throw failure;
+  };
+  return {
+    out: (text) => {
+      if (failure === null) stdout.write(text);
+    },
+    err: (text) => {
+      if (stderr.writable) stderr.write(text);
+    },
+    drained: async () => {
+      await Promise.all([room(stdout), room(stderr)]);
+      throwFailure();
+    },
+    flushed: async () => {
+      await Promise.all([handedOver(stdout), handedOver(stderr)]);
+      throwFailure();
+    },
+    // Looked up only when asked for: the mere look makes Node open it.
+    get stdin() {
+      return process.stdin;
+    },
+    isTTY: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    columns: (stdout as WriteStream).columns || Number(process.env.COLUMNS) || 80,
+    color: wantsColor(isatty(1)),
+  };
+}
+
+async function room(stream: NodeJS.WriteStream): Promise<void> {
+  // A stream that breaks while we wait says so on `error`, which its own listener has noted.
+  if (stream.writableNeedDrain) await once(stream, "drain").catch(() => {});
+}
+
+async function handedOver(stream: NodeJS.WriteStream): Promise<void> {
+  if (stream.writable) await new Promise<void>((resolve) => void stream.write("", () => resolve()));
+}

@@ -1,0 +1,63 @@
+import { commandNames, findEntry } from "./catalog.ts";
+import type { Command, Invocation, Io } from "./command.ts";
+import { commandHelp, greeting, overview } from "./help.ts";
+import { processIo } from "./io.ts";
+import { parseCommand, splitCommand } from "./parse.ts";
+import { report } from "./report.ts";
+import { nearest } from "./suggest.ts";
+import { UsageError } from "./usage-error.ts";
+import { packageVersion } from "./version.ts";
+
+/** Runs one command line to its end, and ends the process with its exit code. */
+export async function main(argv: string[]): Promise<void> {
+  const io = processIo();
+  let code = await dispatch(argv, io).catch((error: unknown) => report(error, io, { json: wantsJson(argv) }));
+  await io.flushed().catch((error: unknown) => {
+    code = report(error, io, { json: false });
+  });
+  // Not by running dry: an idle stdin or a half-closed socket must not keep a finished command line alive.
+  process.exit(code);
+}
+
+async function dispatch(argv: string[], io: Io): Promise<number> {
+  const { values: globals, name, given } = splitCommand(argv);
+  if (globals.version) return print(`${packageVersion()}\n`, io);
+  if (name === null) return print(globals.help ? overview() : greeting(), io);
+  if (name === "help") return print(given[0] === undefined ? overview() : commandHelp(await load(given[0])), io);
+
+  const command = await load(name);
+  if (globals.help) return print(commandHelp(command), io);
+  return runCommand(command, given, globals, io);
+}
+
+async function runCommand(command: Command, given: string[], globals: Invocation["values"], io: Io): Promise<number> {
+  let json = globals.json === true || wantsJson(given);
+  try {
+    const invocation = parseCommand(command, given);
+    const values = { ...globals, ...invocation.values };
+    json = values.json === true;
+    if (values.help) return print(commandHelp(command), io);
+    if (values.version) return print(`${packageVersion()}\n`, io);
+    return await command.run({ ...invocation, values, io });
+  } catch (error) {
+    return report(error, io, { json, command: command.name });
+  }
+}
+
+async function load(name: string): Promise<Command> {
+  const entry = findEntry(name);
+  if (entry) return entry.load();
+  const near = nearest(name, commandNames());
+  throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
+}
+
+function print(text: string, io: Io): number {
+  io.out(text);
+  return 0;
+}
+
+/** For a command line that could not be parsed. */
+function wantsJson(argv: string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
+}

@@ -1,0 +1,63 @@
+import { constants } from "node:os";
+import { parseDuration } from "../../present/duration.ts";
+import { parseSize } from "../../present/size.ts";
+import type { Invocation } from "./command.ts";
+import { nearest } from "./suggest.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Values = Invocation["values"];
+
+export function textOption(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function textOptions(values: Values, name: string): string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/** Milliseconds. */
+export function durationOption(values: Values, name: string): number | undefined {
+  return convert(values, name, parseDuration, "a duration such as 90, 90s, 250ms, 5m or 1h30m");
+}
+
+/** Bytes. */
+export function sizeOption(values: Values, name: string): number | undefined {
+  return convert(values, name, parseSize, "a size such as 4096, 64K, 64M or 1G");
+}
+
+export function countOption(values: Values, name: string): number | undefined {
+  return convert(values, name, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null), "a whole number");
+}
+
+export function choiceOption<Choice extends string>(
+  values: Values,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const known = (text: string) => choices.find((choice) => choice === text) ?? null;
+  return convert(values, name, known, `one of ${choices.join(", ")}`);
+}
+
+/** `TERM`, `sigterm`, `SIGTERM` or `15`. */
+export function signalOption(values: Values, name: string): NodeJS.Signals | undefined {
+  const text = textOption(values, name);
+  const names = Object.keys(constants.signals) as NodeJS.Signals[];
+  const near = text === undefined ? null : nearest(`SIG${text.toUpperCase().replace(/^SIG/, "")}`, names);
+  const hint = `a signal such as TERM, SIGINT or 9${near ? ` (did you mean \`${near}\`?)` : ""}`;
+  return convert(values, name, (given) => names.find((each) => isSignal(each, given)) ?? null, hint);
+}
+
+function isSignal(name: NodeJS.Signals, given: string): boolean {
+  const upper = given.toUpperCase();
+  return name === upper || name === `SIG${upper}` || String(constants.signals[name]) === given;
+}
+
+function convert<T>(values: Values, name: string, parse: (text: string) => T | null, expected: string): T | undefined {
+  const text = textOption(values, name);
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  if (value === null) throw new UsageError(`\`--${name}\` must be ${expected}; received \`${text}\``);
+  return value;
+}

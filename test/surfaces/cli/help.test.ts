@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { CATALOG, commandNames } from "../../../src/surfaces/cli/catalog.ts";
+import { packageVersion } from "../../../src/surfaces/cli/version.ts";
+import { Sandbox } from "./sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+test("alone it says what to do next", async () => {
+  const { stdout, code } = await box.run([]);
+  assert.equal(code, 0);
+  assert.match(stdout, /sallyport run -- /);
+  assert.match(stdout, /sallyport --help/);
+});
+
+test("--version and -V print the version alone", async () => {
+  for (const args of [["--version"], ["-V"], ["ps", "--version"]]) {
+    assert.equal((await box.run(args)).stdout, `${packageVersion()}\n`);
+  }
+});
+
+test("--help, -h and help list every command with its summary", async () => {
+  const [long, short, word] = await Promise.all([["--help"], ["-h"], ["help"]].map((args) => box.run(args)));
+  assert.equal(long?.stdout, short?.stdout);
+  assert.equal(long?.stdout, word?.stdout);
+  for (const entries of Object.values(CATALOG)) {
+    for (const [name, { summary }] of Object.entries(entries))
+      assert.ok(long?.stdout.includes(`  ${name.padEnd(10)}${summary}`));
+  }
+});
+
+test("help loads no command and no gateway", async () => {
+  const traced = await box.run(["--help"], { env: { NODE_DEBUG: "esm" } });
+  assert.doesNotMatch(traced.stderr, /cli\/commands\/|gateway\/open|zod/);
+});
+
+test("every command has help with usage, described options and examples", async () => {
+  for (const entries of Object.values(CATALOG)) {
+    for (const [name, { summary, load }] of Object.entries(entries)) {
+      const command = await load();
+      assert.equal(command.name, name);
+      assert.equal(command.summary, summary);
+      assert.match(command.usage, new RegExp(`^sallyport ${name}\\b`));
+      assert.ok(command.examples.length > 0, `${name} has examples`);
+      for (const option of Object.keys(command.options))
+        assert.ok(command.help?.[option], `${name} --${option} is described`);
+    }
+  }
+});
+
+test("a command's help is the same by --help, -h and help, and fits a window of 100 columns", async () => {
+  for (const name of commandNames()) {
+    const { stdout, code } = await box.run([name, "--help"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Usage: sallyport /m);
+    assert.match(stdout, /^Examples:$/m);
+    const widest = Math.max(...stdout.split("\n").map((line) => line.length));
+    assert.ok(widest <= 100, `${name} --help has a line of ${widest} columns`);
+  }
+  const [option, word] = await Promise.all([box.run(["run", "-h"]), box.run(["help", "run"])]);
+  assert.equal(option.stdout, word.stdout);
+});
+
+test("--help wins over what else is on the line, but not inside the command to run", async () => {
+  assert.match((await box.run(["kill", "--help", "nothing"])).stdout, /^Signal a session/);
+  assert.match((await box.run(["--help", "run", "ls"])).stdout, /^Run a command/);
+});
