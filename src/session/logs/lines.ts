@@ -17,8 +17,8 @@ export async function lastLinesStart(
   end: number,
   lines: number,
   maxBytes: number,
-): Promise<{ start: number; cut: boolean }> {
-  if (lines <= 0) return { start: end, cut: false };
+): Promise<{ start: number; begins: "exact" | "cut" }> {
+  if (lines <= 0) return { start: end, begins: "exact" };
   const pace = { bytes: 0 };
   let step = STEP_BYTES;
   let from = end;
@@ -41,8 +41,9 @@ export async function lastLinesStart(
       const searchable = atEnd && piece.bytes.at(-1) === LINE_FEED ? piece.bytes.length - 1 : piece.bytes.length;
       atEnd = false;
       const { at, left } = nthLineFeedFromEnd(piece, searchable, missing);
-      if (room < piece.bytes.length - (at + 1)) return { start: piece.position + piece.bytes.length - room, cut: true };
-      if (left === 0) return { start: piece.position + at + 1, cut: false };
+      if (room < piece.bytes.length - (at + 1))
+        return { start: piece.position + piece.bytes.length - room, begins: "cut" };
+      if (left === 0) return { start: piece.position + at + 1, begins: "exact" };
       missing = left;
       room -= piece.bytes.length;
     }
@@ -50,7 +51,7 @@ export async function lastLinesStart(
     step = found > 0 ? STEP_BYTES : step * 2;
     await keepPace(pace, STEP_BYTES);
   }
-  return { start: 0, cut: false };
+  return { start: 0, begins: "exact" };
 }
 
 function hasData(view: LogView, from: number, to: number): boolean {
@@ -81,7 +82,7 @@ export interface LineRange {
 export async function findLines(view: LogView, end: number, fromLine: number, toLine: number): Promise<LineRange> {
   const pace = { bytes: 0 };
   let start = fromLine <= 1 ? 0 : end;
-  let stop = end;
+  let stop = toLine < 1 ? 0 : end;
   let feeds = 0;
   let openLine = false;
   for (const piece of readPieces(view, 0, end)) {

@@ -1,7 +1,7 @@
 import type { Capture, StreamName } from "../../contract/session.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./log-text.ts";
-import { type Piece, readPieces } from "./pieces.ts";
+import { type Piece, readPieces, takePieces } from "./pieces.ts";
 import { closeSessionLog, openSessionLog, streamNames } from "./session-log.ts";
 import { readTextSync } from "./text-sync.ts";
 import { totalBytes, viewOf } from "./view.ts";
@@ -43,14 +43,10 @@ function* beforeLoss(pieces: Iterable<Piece>): Generator<Piece> {
 function takeBytes(pieces: Iterable<Piece>, limit: number): { bytes: Buffer; next: number } {
   const held: HeldCharacters = new Map();
   const taken: Uint8Array[] = [];
-  let room = limit;
   let next = 0;
-  for (const piece of pieces) {
-    const bytes = piece.bytes.subarray(0, room);
-    room -= bytes.length;
-    next = piece.position + bytes.length;
-    for (const whole of wholeCharacters(held, { ...piece, bytes })) taken.push(whole.bytes);
-    if (room === 0) break;
+  for (const piece of takePieces(pieces, limit, "exact")) {
+    next = piece.position + piece.bytes.length;
+    for (const whole of wholeCharacters(held, piece)) taken.push(whole.bytes);
   }
   for (const piece of releaseHeld(held)) taken.push(piece.bytes);
   return { bytes: Buffer.concat(taken), next };

@@ -1,4 +1,5 @@
 import type { LogChunk } from "../../contract/session.ts";
+import { leftoverBytes } from "./characters.ts";
 import { holeOf, PIECE_BYTES, readStream } from "./session-log.ts";
 import { type LogView, spansBetween } from "./view.ts";
 
@@ -45,6 +46,21 @@ export function* readPieces(view: LogView, from: number, to: number): Generator<
 function inHole(view: LogView, stream: number, offset: number): boolean {
   const hole = holeOf(view.log, stream);
   return hole.start <= offset && offset < hole.end;
+}
+
+/** The first `limit` bytes of pieces. Those of a character begun before them are skipped when they were cut off blindly. */
+export function* takePieces(pieces: Iterable<Piece>, limit: number, start: "exact" | "cut"): Generator<Piece> {
+  if (limit <= 0) return;
+  let room = limit;
+  let skip = start === "cut";
+  for (const piece of pieces) {
+    const from = skip ? leftoverBytes(piece.bytes) : 0;
+    skip = false;
+    const bytes = piece.bytes.subarray(from, from + room);
+    yield { ...piece, bytes, offset: piece.offset + from, position: piece.position + from };
+    room -= bytes.length;
+    if (room <= 0) return;
+  }
 }
 
 export function chunkOf({ stream, offset, bytes, dropped, timeMs }: Piece): LogChunk {

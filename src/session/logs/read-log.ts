@@ -1,8 +1,8 @@
 import type { LogSlice } from "../../contract/gateway.ts";
 import type { Capture, LogQuery } from "../../contract/session.ts";
-import { type HeldCharacters, leftoverBytes, releaseHeld, wholeCharacters } from "./characters.ts";
+import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { keepPace } from "./pace.ts";
-import { chunkOf, type Piece, readPieces } from "./pieces.ts";
+import { chunkOf, type Piece, readPieces, takePieces } from "./pieces.ts";
 import { type Selection, select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
@@ -65,28 +65,20 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
   const pace = { bytes: 0 };
   const held: HeldCharacters = new Map();
   const pieces: Piece[] = [];
-  let room = limit;
+  let given = 0;
   let next = selection.start;
-  let first = true;
-  let complete = !view.live;
-  for (const piece of limit > 0 ? readPieces(view, selection.start, selection.end) : []) {
-    const skip = first && selection.cut && piece.position > 0 ? leftoverBytes(piece.bytes) : 0;
-    first = false;
-    const taken = piece.bytes.subarray(skip, skip + room);
-    next = piece.position + skip + taken.length;
-    room -= taken.length;
-    const { offset, position } = piece;
-    pieces.push(...wholeCharacters(held, { ...piece, bytes: taken, offset: offset + skip, position: position + skip }));
-    if (room === 0) {
-      complete &&= next >= selection.end;
-      break;
-    }
-    await keepPace(pace, taken.length);
+  const selected = readPieces(view, selection.start, selection.end);
+  for (const piece of takePieces(selected, limit, selection.begins)) {
+    given += piece.bytes.length;
+    next = piece.position + piece.bytes.length;
+    pieces.push(...wholeCharacters(held, piece));
+    await keepPace(pace, piece.bytes.length);
   }
+  const complete = !view.live && (given < limit || next >= selection.end);
   for (const piece of releaseHeld(held)) {
     // Left for the next read, which may complete it; what lies before bytes given already must go now.
     if (!complete && piece.position + piece.bytes.length === next) next = piece.position;
     else pieces.push(piece);
   }
-  return { pieces, next, stuck: pieces.length === 0 && room === 0 && !complete };
+  return { pieces, next, stuck: pieces.length === 0 && given === limit };
 }

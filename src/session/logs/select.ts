@@ -8,8 +8,8 @@ export interface Selection {
   end: number;
   /** Known when lines were asked for by number. */
   totalLines?: number;
-  /** It begins where it does to keep a limit, perhaps inside a character. */
-  cut: boolean;
+  /** "cut" where it begins only to keep a limit, perhaps inside a character. */
+  begins: "exact" | "cut";
 }
 
 function natural(value: number): number {
@@ -20,7 +20,7 @@ function natural(value: number): number {
 export async function select(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
   const floor = query.sinceMs === undefined ? 0 : positionSince(view, query.sinceMs);
   const selection = await selectLines(view, query, end, maxBytes);
-  return floor > selection.start ? { ...selection, start: floor, cut: false } : selection;
+  return floor > selection.start ? { ...selection, start: floor, begins: "exact" } : selection;
 }
 
 async function selectLines(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
@@ -30,9 +30,9 @@ async function selectLines(view: LogView, query: LogQuery, end: number, maxBytes
     return { ...(await lastLinesStart(view, end, lines, maxBytes)), end };
   }
   if (fromLine !== undefined || toLine !== undefined) {
-    return { ...(await selectRange(view, end, fromLine ?? 1, toLine ?? Number.POSITIVE_INFINITY)), cut: false };
+    return { ...(await selectRange(view, end, fromLine ?? 1, toLine ?? Number.POSITIVE_INFINITY)), begins: "exact" };
   }
-  return { start: natural(query.offset ?? 0), end, cut: false };
+  return { start: natural(query.offset ?? 0), end, begins: "exact" };
 }
 
 async function selectRange(view: LogView, end: number, fromLine: number, toLine: number) {
