@@ -9,6 +9,7 @@ export type ErrorType =
   | "ArgumentsTooLong"
   | "ResourceLimitExceeded"
   | "SessionNotFound"
+  | "SessionLost"
   | "AmbiguousId"
   | "NameInUse"
   | "AlreadyExited"

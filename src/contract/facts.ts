@@ -34,6 +34,18 @@ export interface Redirect {
   span: Span;
 }
 
+/** A file or folder that the command evidently acts on. */
+export interface Target {
+  effect: "delete" | "write" | "mode";
+  /** Normalised and absolute; links followed in a second target where that leads elsewhere. */
+  path: string;
+  /** The path holds an unquoted glob. */
+  glob: boolean;
+  /** It also acts on everything below the path. */
+  recursive: boolean;
+  span: Span;
+}
+
 export interface CommandFact {
   argv: Word[];
   executable: {
@@ -53,13 +65,18 @@ export interface CommandFact {
   /** The working directory the command would start in, as far as `cd` and friends let it be known. */
   cwd: string | null;
   background: boolean;
+  /** One side of a pipe: runs at the same time as its neighbours. */
+  piped: boolean;
+  /** Does nothing itself but start the commands found inside it (`nice`, `env`, `timeout`). */
+  wrapper: boolean;
   /** Runs on another machine or in a container (ssh, docker exec, kubectl exec). */
   remote: boolean;
   /** Hands code to an interpreter that is not analysed (`python -c`, `awk '…'`), and which. */
   opaque: string | null;
   /** Why parts of it cannot be known. Empty: this command is known completely. */
   unknowns: Unknown[];
-  /** Evident effects, as normalised paths or host names. */
+  /** Evident effects, as normalised paths or host names. `deletes` and `writes` are short for `targets`. */
+  targets: Target[];
   network: string[];
   deletes: string[];
   writes: string[];

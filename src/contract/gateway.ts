@@ -12,6 +12,8 @@ export interface GatewayOptions {
   /** "power-loss" flushes the exit record to disk before anyone is told; costs a disk flush a command. */
   durability?: "process" | "power-loss";
   retention?: Partial<Retention>;
+  /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
+  attach?: boolean;
 }
 
 /** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
@@ -53,6 +55,13 @@ export interface ProcessInfo {
   memoryBytes: number;
 }
 
+export interface KillOptions {
+  /** A name or a number; default SIGTERM. */
+  signal?: string;
+  /** Until SIGKILL follows; default 5000, 0 kills at once, null never escalates. */
+  graceMs?: number | null;
+}
+
 export interface SessionHandle {
   readonly id: string;
   readonly name: string;
@@ -65,7 +74,7 @@ export interface SessionHandle {
   write(data: string | Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
   /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */
-  kill(options?: { signal?: NodeJS.Signals; graceMs?: number }): Promise<SessionInfo>;
+  kill(options?: KillOptions): Promise<SessionInfo>;
   /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */
   extend(timeoutMs: number): Promise<void>;
   /** Live usage of the tree; the final one once it has ended. */
@@ -81,7 +90,8 @@ export interface CleanReport {
 export interface GatewayHandle {
   readonly state: string;
   run(request: RunRequest, options?: { signal?: AbortSignal }): Promise<RunResult>;
-  start(request: RunRequest): Promise<SessionHandle>;
+  /** Foreground sessions end with their main process; what they leave running is ended too. */
+  start(request: RunRequest, options?: { foreground?: boolean }): Promise<SessionHandle>;
   /** By id, unique prefix of an id, or name. */
   session(reference: string): SessionHandle;
   list(query?: ListQuery): SessionInfo[];

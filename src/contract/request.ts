@@ -3,6 +3,9 @@ import * as z from "zod";
 /** No text that reaches execve may hold a NUL: the kernel would silently cut it there (promise 2). */
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
 
+/** More than this goes through `write`. */
+const STDIN_MAX = 8 << 20;
+
 const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
 
 /** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
@@ -15,13 +18,18 @@ export const RunRequest = z.strictObject({
     .optional()
     .describe("Variables set on top of the inherited environment"),
   stdin: z
-    .union([z.literal("none"), z.literal("open"), z.strictObject({ text: z.string() })])
+    .union([z.literal("none"), z.literal("open"), z.strictObject({ text: z.string().max(STDIN_MAX) })])
     .optional()
     .describe("`none` (default) is /dev/null, `open` stays open for `write`, `{ text }` is given whole"),
   capture: z.enum(["apart", "merged"]).optional().describe("Two streams (default), or one in exact order"),
   timeoutMs: milliseconds.optional().describe("Deadline; 0 is none. Default 60000 for `run`, none for `start`"),
   graceMs: milliseconds.optional().describe("From SIGTERM to SIGKILL; default 5000, 0 kills at once"),
-  diskCap: z.number().int().min(0).optional().describe("Bytes kept per stream; default 64 MiB, 0 is no cap"),
+  diskCap: z
+    .number()
+    .int()
+    .refine((bytes) => bytes === 0 || bytes >= 65536, "must be 0 or at least 65536")
+    .optional()
+    .describe("Bytes kept per stream; default 64 MiB, 0 is no cap"),
   logFile: text.min(1).optional().describe("A plain merged log is written here as well"),
   name: z
     .string()

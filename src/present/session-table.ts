@@ -43,7 +43,7 @@ export const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "STATUS", value: ({ status }) => status },
   { title: "EXIT", value: exitWord },
   { title: "STARTED", value: ({ startedAt }) => startedAt },
-  { title: "MS", value: ({ durationMs }) => String(durationMs) },
+  { title: "MS", value: ({ durationMs }) => String(Math.round(durationMs)) },
   { title: "COMMAND", value: ({ command, args }) => commandLine(command, args) },
 ];
 

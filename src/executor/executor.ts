@@ -1,0 +1,110 @@
+import type { Capture, StreamInfo } from "../contract/session.ts";
+
+/** Everything an executor needs to run one command: plain data, so that it can travel. */
+export interface LaunchSpec {
+  id: string;
+  /** What `ps` shows. */
+  title: string;
+  /** The program; searched on `path` when it holds no slash. */
+  file: string;
+  path: string;
+  argv: string[];
+  env: Record<string, string>;
+  cwd: string;
+  stdin: "none" | "open" | { text: string };
+  capture: Capture;
+  timeoutMs: number;
+  graceMs: number;
+  diskCap: number;
+  logFile: string | null;
+  background: boolean;
+  /** Flush the exit record to disk before anyone is told. */
+  durable: boolean;
+}
+
+/** What became of a command, as its keeper recorded it. */
+export interface ExitRecord {
+  reason: "exited" | "timeout" | "killed" | "failed";
+  pid: number;
+  code: number | null;
+  signal: number;
+  core: boolean;
+  /** Only when it could not be started: the step that failed, and its errno. */
+  step?: string;
+  errno?: number;
+  startedUs: number;
+  endedUs: number;
+  durationUs: number;
+  userUs: number;
+  systemUs: number;
+  maxRssKib: number;
+  readBytes: number;
+  writeBytes: number;
+  leftover: number;
+  /** False: the main process has ended, but descendants live on under the keeper. */
+  final: boolean;
+  streams: StreamInfo[];
+}
+
+/** "lost": the keeper is gone and left no record. */
+export type Ending = ExitRecord | "lost";
+
+export interface KillOrder {
+  signal: number;
+  /** Every descendant, or the main process only. */
+  scope: "tree" | "main";
+  /** Meant to end the command: it then counts as killed, and SIGKILL follows after `graceMs`. */
+  ends: boolean;
+  graceMs: number | null;
+}
+
+/** A command under an executor's care. Several gateways may hold one for the same command. */
+export interface Execution {
+  readonly id: string;
+  readonly keeperPid: number;
+  /** The main process's pid; null when it ended (or failed to start) before it was announced. */
+  readonly started: Promise<number | null>;
+  /** The main process has ended. Never rejects. */
+  readonly exited: Promise<Ending>;
+  /** Nothing of its tree is left. Never rejects. */
+  readonly ended: Promise<Ending>;
+  /** Calls back whenever output has grown. Returns how to stop. */
+  onGrew(listener: () => void): () => void;
+  /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */
+  write(data: Uint8Array): Promise<number | null>;
+  closeStdin(): Promise<void>;
+  /** False: it had ended already. */
+  kill(order: KillOrder): Promise<boolean>;
+  /** A deadline from now on; 0 lifts it. False: too late. */
+  setDeadline(timeoutMs: number): Promise<boolean>;
+  /** Leftovers may live on from now on. */
+  toBackground(): Promise<void>;
+  /** Keeps the calling process from ending while something waits for this command. Returns how to let go. */
+  hold(): () => void;
+  /** Lets go of it without ending it. */
+  release(): void;
+}
+
+/** Runs commands. Knows nothing of policy; the files it writes are the data plane. */
+export interface Executor {
+  /** Ready to take a command: what comes after is quick. */
+  prepare(): Promise<Slot>;
+  /** Finds a running command again. Null: it is not running here (any more). */
+  attach(id: string): Promise<Execution | null>;
+  /** What a finished command left, without waiting. */
+  readExit(id: string): ExitRecord | null;
+  /** Whether a keeper ever took this command up. */
+  isClaimed(id: string): boolean;
+  /** Whether the keeper that claimed this command still has it; true as long as none has. */
+  isAlive(id: string, keeperPid: number, name: string): boolean;
+  folder(id: string): string;
+  close(): Promise<void>;
+}
+
+/** Room for one command, taken before anything is recorded about it. */
+export interface Slot {
+  readonly keeperPid: number;
+  launch(spec: LaunchSpec): Execution;
+  /** Gives it back unused. */
+  cancel(): void;
+}

@@ -1,0 +1,129 @@
+import { closeSync, openSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { dirname } from "node:path";
+import type { ExitRecord } from "../executor.ts";
+
+export interface Hello {
+  ev: "hello";
+  v: number;
+  build: string;
+  pid: number;
+  id: string;
+}
+
+export interface Reply {
+  ev: "re";
+  ok: boolean;
+  why?: string;
+  taken?: number;
+}
+
+export type KeeperEvent =
+  | Hello
+  | Reply
+  | { ev: "started"; pid: number; startedUs: number }
+  | { ev: "grew"; bytes: number[] }
+  | ({ ev: "exited" | "ended" } & ExitRecord)
+  | { ev: "refused"; why: string }
+  | { ev: "overloaded"; step: string; errno: number };
+
+/** A socket address holds 107 bytes; through a descriptor of its folder any path is near enough. */
+const LONGEST_PATH = 100;
+const HELLO_TIMEOUT_MS = 10_000;
+
+/** One connection to a keeper: frames out, lines of JSON in, replies in the order they were asked for. */
+export class Connection {
+  readonly #socket: Socket;
+  #rest = "";
+  #waiting: ((reply: Reply | null) => void)[] = [];
+  hello: Hello | null = null;
+  onEvent: (event: KeeperEvent) => void = () => {};
+  onClose: () => void = () => {};
+  closed = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    socket.on("error", () => {});
+    socket.on("close", () => this.#end());
+  }
+
+  get keeperPid(): number {
+    return this.hello?.pid ?? 0;
+  }
+
+  send(bytes: Uint8Array): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Null: the connection ended before the keeper answered. */
+  ask(bytes: Uint8Array): Promise<Reply | null> {
+    if (this.closed) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#socket.write(bytes);
+    });
+  }
+
+  /** Whether this connection keeps the process alive. */
+  hold(yes: boolean): void {
+    if (yes) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    const text = this.#rest + chunk.toString("latin1");
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      const event = JSON.parse(text.slice(from, end)) as KeeperEvent;
+      from = end + 1;
+      if (event.ev === "re") this.#waiting.shift()?.(event);
+      else this.onEvent(event);
+    }
+    this.#rest = text.slice(from);
+  }
+
+  #end(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const resolve of this.#waiting.splice(0)) resolve(null);
+    this.onClose();
+  }
+}
+
+/** Connects and waits for the keeper to introduce itself. Rejects with the system's error or `ETIMEDOUT`. */
+export function openConnection(path: string): Promise<Connection> {
+  const folder = path.length > LONGEST_PATH ? openSync(dirname(path), "r") : null;
+  const near = folder === null ? path : `/proc/self/fd/${folder}/${path.slice(dirname(path).length + 1)}`;
+  return new Promise<Connection>((resolve, reject) => {
+    const socket = connect(near);
+    const connection = new Connection(socket);
+    const timer = setTimeout(() => {
+      reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
+      socket.destroy();
+    }, HELLO_TIMEOUT_MS);
+    socket.once("error", reject);
+    connection.onClose = () => {
+      clearTimeout(timer);
+      reject(Object.assign(new Error("the keeper closed the connection"), { code: "ECONNRESET" }));
+    };
+    connection.onEvent = (event) => {
+      clearTimeout(timer);
+      if (event.ev !== "hello") {
+        reject(Object.assign(new Error("the keeper is overloaded"), { code: "EAGAIN" }));
+        socket.destroy();
+        return;
+      }
+      connection.hello = event;
+      connection.onEvent = () => {};
+      connection.onClose = () => {};
+      resolve(connection);
+    };
+  }).finally(() => {
+    if (folder !== null) closeSync(folder);
+  });
+}

@@ -1,0 +1,168 @@
+import type { Ending, Execution, ExitRecord, KillOrder } from "../executor.ts";
+import type { Connection, KeeperEvent } from "./connection.ts";
+import {
+  encodeCloseStdin,
+  encodeDeadline,
+  encodeDetach,
+  encodeKill,
+  encodeWatch,
+  encodeWrite,
+  WRITE_MAX,
+} from "./frames.ts";
+
+/** What an execution needs from its executor when its connection breaks. */
+export interface Home {
+  /** A new connection to the keeper that has this command; null when there is none. */
+  reconnect(id: string): Promise<Connection | null>;
+  readExit(id: string): ExitRecord | null;
+  /** The keeper is done with this connection's command and ready for the next. */
+  recycle(connection: Connection): void;
+}
+
+/** A command under a keeper, seen through one connection at a time. */
+export class NativeExecution implements Execution {
+  readonly id: string;
+  readonly keeperPid: number;
+  readonly started: Promise<number | null>;
+  readonly exited: Promise<Ending>;
+  readonly ended: Promise<Ending>;
+  readonly #home: Home;
+  #connection: Connection;
+  #own: boolean;
+  #watching = false;
+  #released = false;
+  #holders = 0;
+  #listeners = new Set<() => void>();
+  #tellStarted!: (pid: number | null) => void;
+  #tellExited!: (ending: Ending) => void;
+  #tellEnded!: (ending: Ending) => void;
+  #record: ExitRecord | null = null;
+
+  /** `own`: this connection brought the command, and can bring another when it has ended. */
+  constructor(home: Home, id: string, connection: Connection, own: boolean) {
+    this.#home = home;
+    this.id = id;
+    this.keeperPid = connection.keeperPid;
+    this.#connection = connection;
+    this.#own = own;
+    this.started = new Promise((resolve) => {
+      this.#tellStarted = resolve;
+    });
+    this.exited = new Promise((resolve) => {
+      this.#tellExited = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#tellEnded = resolve;
+    });
+    this.#listen(connection);
+  }
+
+  onGrew(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#watching) {
+      this.#watching = true;
+      if (!this.#connection.closed) void this.#connection.ask(encodeWatch());
+    }
+    return () => this.#listeners.delete(listener);
+  }
+
+  async write(data: Uint8Array): Promise<number | null> {
+    const reply = await this.#connection.ask(encodeWrite(data.subarray(0, WRITE_MAX)));
+    return reply?.ok ? (reply.taken ?? 0) : null;
+  }
+
+  async closeStdin(): Promise<void> {
+    await this.#connection.ask(encodeCloseStdin());
+  }
+
+  async kill(order: KillOrder): Promise<boolean> {
+    const reply = await this.#connection.ask(encodeKill(order));
+    return reply?.ok ?? false;
+  }
+
+  async setDeadline(timeoutMs: number): Promise<boolean> {
+    const reply = await this.#connection.ask(encodeDeadline(timeoutMs));
+    return reply?.ok ?? false;
+  }
+
+  async toBackground(): Promise<void> {
+    await this.#connection.ask(encodeDetach());
+  }
+
+  hold(): () => void {
+    let held = true;
+    this.#holders++;
+    this.#connection.hold(true);
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holders--;
+      if (!this.#released) this.#connection.hold(this.#holders > 0);
+    };
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#connection.close();
+  }
+
+  #listen(connection: Connection): void {
+    this.#connection = connection;
+    connection.onEvent = (event) => this.#take(event);
+    connection.onClose = () => void this.#recover();
+    connection.hold(this.#holders > 0);
+    if (this.#watching) void connection.ask(encodeWatch());
+  }
+
+  #take(event: KeeperEvent): void {
+    if (event.ev === "started") this.#tellStarted(event.pid);
+    else if (event.ev === "grew") for (const listener of this.#listeners) listener();
+    else if (event.ev === "exited" || event.ev === "ended") this.#finish(event);
+    else if (event.ev === "refused") this.#finish(refusal(event.why));
+  }
+
+  #finish(record: ExitRecord): void {
+    this.#record = record;
+    this.#tellStarted(record.reason === "failed" ? null : record.pid);
+    this.#tellExited(record);
+    for (const listener of this.#listeners) listener();
+    if (!record.final) return;
+    this.#tellEnded(record);
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    this.#released = true;
+    const connection = this.#connection;
+    connection.onEvent = () => {};
+    connection.onClose = () => {};
+    if (this.#own && !connection.closed && !this.#watching) this.#home.recycle(connection);
+    else connection.close();
+  }
+
+  /** The connection broke: the keeper died, or dropped us for not reading. Its files and its socket tell which. */
+  async #recover(): Promise<void> {
+    if (this.#released) return;
+    const before = this.#home.readExit(this.id);
+    if (before?.final) return this.#finish(before);
+    this.#own = false;
+    const again = await this.#home.reconnect(this.id);
+    if (again && !this.#released) return this.#listen(again);
+    const after = this.#home.readExit(this.id);
+    if (after?.final) return this.#finish(after);
+    // The keeper was killed. A record it left before that still tells how the main process ended.
+    this.#released = true;
+    const ending = after ?? this.#record ?? "lost";
+    this.#tellStarted(null);
+    this.#tellExited(ending);
+    this.#tellEnded(ending);
+  }
+}
+
+function refusal(why: string): ExitRecord {
+  const nothing = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writeBytes: 0, leftover: 0, durationUs: 0 };
+  const now = Date.now() * 1000;
+  const base = { code: null, signal: 0, core: false, pid: 0, streams: [], startedUs: now, endedUs: now };
+  return { ...base, ...nothing, reason: "failed", step: `request: ${why}`, errno: 0, final: true };
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { ExitRecord } from "../executor.ts";
+
+const count = z.number().min(0);
+
+/** The file is the keeper's, but it lies on a disk that may have been full or tampered with. */
+const Shape = z.object({
+  reason: z.enum(["exited", "timeout", "killed", "failed"]),
+  pid: count,
+  code: z.number().nullable(),
+  signal: count,
+  core: z.boolean(),
+  step: z.string().optional(),
+  errno: z.number().optional(),
+  startedUs: z.number(),
+  endedUs: z.number(),
+  durationUs: z.number(),
+  userUs: count,
+  systemUs: count,
+  maxRssKib: count,
+  readBytes: count,
+  writeBytes: count,
+  leftover: count,
+  final: z.boolean(),
+  streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
+});
+
+/** The exit record of a session folder; null when there is none, or none that can be understood. */
+export function readExitRecord(folder: string): ExitRecord | null {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, "exit"), "utf8");
+  } catch {
+    return null;
+  }
+  try {
+    return Shape.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

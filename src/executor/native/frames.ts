@@ -1,0 +1,112 @@
+import type { KillOrder, LaunchSpec } from "../executor.ts";
+
+/** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
+const TYPE = { run: 1, write: 2, closeStdin: 3, signal: 4, deadline: 5, watch: 6, detach: 7, stat: 8 } as const;
+const TAG = {
+  id: 1,
+  title: 2,
+  file: 3,
+  path: 4,
+  argv: 5,
+  env: 6,
+  cwd: 7,
+  stdin: 8,
+  stdinText: 9,
+  capture: 10,
+  timeout: 11,
+  grace: 12,
+  diskCap: 13,
+  log: 14,
+  flags: 15,
+  umask: 16,
+  announce: 17,
+} as const;
+const BACKGROUND = 1;
+const FSYNC = 2;
+/** A foreground command that ends sooner is told of once, not twice. */
+const ANNOUNCE_MS = 25;
+
+export const RUN_FRAME_MAX = 32 << 20;
+export const WRITE_MAX = 128 << 10;
+
+function frame(type: number, payload: Uint8Array = new Uint8Array()): Buffer {
+  const bytes = Buffer.allocUnsafe(5 + payload.length);
+  bytes.writeUInt32LE(1 + payload.length, 0);
+  bytes[4] = type;
+  bytes.set(payload, 5);
+  return bytes;
+}
+
+function list(texts: string[]): string {
+  return texts.length === 0 ? "" : `${texts.join("\0")}\0`;
+}
+
+/** Encoding an environment takes longer than all the rest; mostly it is the same one again. */
+let lastEnv: Record<string, string> | null = null;
+let lastEnvBytes: Buffer = Buffer.alloc(0);
+
+function encodeEnv(env: Record<string, string>): Buffer {
+  if (env !== lastEnv) {
+    lastEnvBytes = Buffer.from(list(Object.entries(env).map(([name, value]) => `${name}=${value}`)));
+    lastEnv = env;
+  }
+  return lastEnvBytes;
+}
+
+function integer(value: number, width: 1 | 4 | 8): Buffer {
+  const bytes = Buffer.alloc(width);
+  if (width === 8) bytes.writeBigInt64LE(BigInt(value));
+  else bytes.writeUIntLE(value, 0, width);
+  return bytes;
+}
+
+export function encodeRun(spec: LaunchSpec): Buffer {
+  const fields: [number, Buffer][] = [
+    [TAG.id, Buffer.from(`${spec.id}\0`)],
+    [TAG.title, Buffer.from(`${spec.title}\0`)],
+    [TAG.file, Buffer.from(`${spec.file}\0`)],
+    [TAG.path, Buffer.from(`${spec.path}\0`)],
+    [TAG.argv, Buffer.from(list(spec.argv))],
+    [TAG.env, encodeEnv(spec.env)],
+    [TAG.cwd, Buffer.from(`${spec.cwd}\0`)],
+    [TAG.stdin, integer(spec.stdin === "none" ? 0 : spec.stdin === "open" ? 2 : 1, 1)],
+    [TAG.capture, integer(spec.capture === "merged" ? 1 : 0, 1)],
+    [TAG.timeout, integer(spec.timeoutMs, 8)],
+    [TAG.grace, integer(spec.graceMs, 8)],
+    [TAG.diskCap, integer(spec.diskCap, 8)],
+    [TAG.flags, integer((spec.background ? BACKGROUND : 0) | (spec.durable ? FSYNC : 0), 4)],
+    [TAG.umask, integer(process.umask(), 4)],
+    [TAG.announce, integer(spec.background ? 0 : ANNOUNCE_MS, 4)],
+  ];
+  if (typeof spec.stdin === "object") fields.push([TAG.stdinText, Buffer.from(spec.stdin.text)]);
+  if (spec.logFile !== null) fields.push([TAG.log, Buffer.from(`${spec.logFile}\0`)]);
+
+  let length = 0;
+  for (const [, bytes] of fields) length += 6 + bytes.length;
+  const out = Buffer.allocUnsafe(5 + length);
+  out.writeUInt32LE(1 + length, 0);
+  out[4] = TYPE.run;
+  let at = 5;
+  for (const [tag, bytes] of fields) {
+    out.writeUInt16LE(tag, at);
+    out.writeUInt32LE(bytes.length, at + 2);
+    bytes.copy(out, at + 6);
+    at += 6 + bytes.length;
+  }
+  return out;
+}
+
+export const encodeWrite = (data: Uint8Array): Buffer => frame(TYPE.write, data);
+export const encodeCloseStdin = (): Buffer => frame(TYPE.closeStdin);
+export const encodeWatch = (): Buffer => frame(TYPE.watch);
+export const encodeDetach = (): Buffer => frame(TYPE.detach);
+export const encodeDeadline = (ms: number): Buffer => frame(TYPE.deadline, integer(ms, 8));
+
+export function encodeKill(order: KillOrder): Buffer {
+  const payload = Buffer.alloc(11);
+  payload[0] = order.signal;
+  payload[1] = order.scope === "tree" ? 1 : 0;
+  payload[2] = order.ends ? 1 : 0;
+  payload.writeBigInt64LE(BigInt(order.graceMs ?? -1), 3);
+  return frame(TYPE.signal, payload);
+}

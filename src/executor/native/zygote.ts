@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SallyportError } from "../../contract/error.ts";
+import { type Connection, openConnection } from "./connection.ts";
+
+/** `src/executor/native` and `dist/executor/native` are equally deep. */
+const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
+/** The keeper writes its title over its own arguments: this makes room for one. */
+const TITLE_ROOM = " ".repeat(240);
+const ALREADY_SERVED = 3;
+const ATTEMPTS = 40;
+
+export function keeperBinary(): string {
+  return process.env.SALLYPORT_KEEPER ?? join(BUILD, "keeper");
+}
+
+/** Two builds never share a zygote: each has its own socket, so an upgrade leaves running commands where they are. */
+export function socketPath(state: string): string {
+  return join(state, `keeper-${buildId()}.sock`);
+}
+
+let knownBuild: string | null = null;
+
+function buildId(): string {
+  const file = `${keeperBinary()}.id`;
+  if (!existsSync(file)) {
+    throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
+      { action: "install_compiler", hint: "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)." },
+      { action: "rebuild", hint: "Then build it: npm rebuild sallyport (in a checkout: node native/install.js)." },
+      { action: "doctor", hint: "`sallyport doctor` shows what works here and what does not." },
+    ]);
+  }
+  knownBuild ??= readFileSync(file, "utf8").trim();
+  return knownBuild;
+}
+
+function unavailable(reason: string): SallyportError {
+  return new SallyportError("KeeperUnavailable", `The keeper could not be reached: ${reason}.`, [
+    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
+    { action: "retry", hint: "Try again; a keeper is started on demand." },
+  ]);
+}
+
+/** Starts the zygote as a child of ours, so that it is reaped if it ends before we do. It outlives us otherwise. */
+function start(state: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7).
+    const child = spawn(keeperBinary(), ["serve", state, TITLE_ROOM], {
+      cwd: "/",
+      env: {},
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let complaint = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      complaint += chunk.toString();
+    });
+    child.stdout.once("data", () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+      child.unref();
+      resolve();
+    });
+    child.once("error", (error) => reject(unavailable(error.message)));
+    child.once("close", (code) => {
+      if (code === ALREADY_SERVED) resolve();
+      else reject(unavailable(complaint.trim() || `it ended with code ${code}`));
+    });
+  });
+}
+
+const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
+
+/** A connection to an idle keeper; starts the zygote when there is none. */
+export async function connectToZygote(state: string): Promise<Connection> {
+  const path = socketPath(state);
+  let reason = "";
+  let full = false;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    try {
+      return await openConnection(path);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      reason = message;
+      full = code === "EAGAIN";
+      if (code === "EAGAIN") await pause(25);
+      else if (code !== undefined && NOBODY_THERE.has(code)) await start(state);
+      else break;
+    }
+    // Another gateway may be starting one at this moment: it holds the lock but does not listen yet.
+    if (attempt > 0) await pause(Math.min(5 * attempt, 100));
+  }
+  throw full ? outOfProcesses() : unavailable(reason);
+}
+
+function outOfProcesses(): SallyportError {
+  return new SallyportError("SpawnFailed", "The system is out of processes, so no keeper could be forked.", [
+    { action: "check_status", hint: "`sallyport ps` shows what runs; end what is not needed." },
+    { action: "retry", hint: "Try again when some processes have ended, or raise the limit (ulimit -u)." },
+  ]);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

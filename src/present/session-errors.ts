@@ -1,0 +1,20 @@
+import { SallyportError } from "../contract/error.ts";
+
+const CHECK_STATUS = { action: "check_status", hint: "`sallyport inspect` shows its final state and exit code." };
+
+export function alreadyExited(name: string): SallyportError {
+  return new SallyportError("AlreadyExited", `The session ${name} has already ended.`, [CHECK_STATUS]);
+}
+
+export function stillRunning(name: string): SallyportError {
+  return new SallyportError("StillRunning", `The session ${name} is still running.`, [
+    { action: "force_kill", hint: "End it first (`sallyport kill`), or remove it with force." },
+  ]);
+}
+
+export function stdinClosed(name: string): SallyportError {
+  return new SallyportError("StdinClosed", `The session ${name} does not read input (any more).`, [
+    CHECK_STATUS,
+    { action: "open_stdin", hint: 'Only a session started with stdin "open" (`run -i`) can be written to.' },
+  ]);
+}

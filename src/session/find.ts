@@ -1,0 +1,20 @@
+import { SallyportError } from "../contract/error.ts";
+import type { SessionRow, SessionStore } from "../store/sessions.ts";
+
+const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
+
+/** A session by its id, its name, or a prefix of its id that no other has. */
+export function findSession(store: SessionStore, reference: string): SessionRow {
+  const exact = store.get(reference) ?? store.named(reference);
+  if (exact) return exact;
+  const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference) : [];
+  if (matches.length > 1) {
+    const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
+    throw new SallyportError("AmbiguousId", message, [
+      { action: "use_longer_prefix", hint: "Give more of the id, or the session's name." },
+      LIST,
+    ]);
+  }
+  if (matches[0]) return matches[0];
+  throw new SallyportError("SessionNotFound", `There is no session ${JSON.stringify(reference)}.`, [LIST]);
+}

@@ -1,0 +1,52 @@
+import type { SessionInfo, StreamInfo, StreamName } from "../contract/session.ts";
+import type { Executor, ExitRecord } from "../executor/executor.ts";
+import type { SessionRow } from "../store/sessions.ts";
+import { streamInfo } from "./logs/index.ts";
+import { signalName } from "./signals.ts";
+import { finalUsage } from "./usage.ts";
+
+function streamsOf(row: SessionRow, record: ExitRecord | null, executor: Executor): SessionInfo["streams"] {
+  if (!record?.final) return streamInfo(executor.folder(row.id), row.capture);
+  const names: StreamName[] = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
+  const streams: Partial<Record<StreamName, StreamInfo>> = {};
+  for (const [index, name] of names.entries()) {
+    const stream = record.streams[index];
+    if (stream) streams[name] = stream;
+  }
+  return streams;
+}
+
+/** A row as callers see it. */
+export function describe(row: SessionRow, executor: Executor): SessionInfo {
+  const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
+  const startedMs = record ? record.startedUs / 1000 : row.created_ms;
+  return {
+    id: row.id,
+    name: row.name,
+    agent: row.agent,
+    status: row.status,
+    command: row.command,
+    args: row.args === null ? null : (JSON.parse(row.args) as string[]),
+    cwd: row.cwd,
+    envNames: JSON.parse(row.env_names) as string[],
+    background: row.background === 1,
+    capture: row.capture,
+    intent: row.intent,
+    logFile: row.log_file,
+    pid: record ? record.pid || null : row.pid,
+    exitCode: record?.code ?? null,
+    signal: record ? signalName(record.signal) : null,
+    coreDumped: record?.core ?? false,
+    startedAt: new Date(startedMs).toISOString(),
+    endedAt: row.ended_ms === null ? null : new Date(row.ended_ms).toISOString(),
+    durationMs: record ? record.durationUs / 1000 : Math.max(0, (row.ended_ms ?? Date.now()) - row.created_ms),
+    timeoutMs: row.timeout_ms,
+    timedOut: row.status === "timed_out",
+    leftover: record?.leftover ?? 0,
+    lingering: row.lingering === 1,
+    resourceUsage: record ? finalUsage(record) : null,
+    streams: streamsOf(row, record, executor),
+    warnings: JSON.parse(row.warnings) as string[],
+    error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),
+  };
+}

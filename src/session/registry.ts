@@ -1,0 +1,133 @@
+import type { SessionInfo } from "../contract/session.ts";
+import type { Ending, Execution, Executor } from "../executor/executor.ts";
+import type { NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
+import { endingOf } from "./ending.ts";
+import { describe } from "./info.ts";
+import { nameFor, numberedNameFor } from "./names.ts";
+
+/** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
+const CLAIM_WITHIN_MS = 10_000;
+const NAME_ATTEMPTS = 4;
+const RUNNING = { status: "running", lingering: false } as const;
+
+type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "background">;
+
+/** The sessions of a state folder: the table, and the executions this gateway holds on to. */
+export class Registry {
+  readonly store: SessionStore;
+  readonly executor: Executor;
+  #executions = new Map<string, Execution>();
+  #attaching = new Map<string, Promise<Execution | null>>();
+
+  constructor(store: SessionStore, executor: Executor) {
+    this.store = store;
+    this.executor = executor;
+  }
+
+  /** Writes the row that precedes every launch. Returns the name it got; null when the wanted one is taken. */
+  record(session: Omit<NewSession, "name">, wanted: string | undefined): string | null {
+    if (wanted !== undefined) return this.store.insert({ ...session, name: wanted }) ? wanted : null;
+    for (let attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
+      const random = Math.floor(Math.random() * 2 ** 32);
+      const name = attempt < 2 ? nameFor(random) : numberedNameFor(random);
+      if (this.store.insert({ ...session, name })) return name;
+    }
+    return this.store.insert({ ...session, name: session.id }) ? session.id : null;
+  }
+
+  /** Follows an execution to its end and writes down what becomes of it. `asked` spares looking it up again. */
+  track(execution: Execution, asked?: Asked): void {
+    const { id } = execution;
+    this.#executions.set(id, execution);
+    // A foreground command's pid is in its exit record; until then its keeper knows it.
+    if (asked?.background) {
+      void execution.started.then((pid) => {
+        if (pid !== null) this.#quietly(() => this.store.setPid(id, pid));
+      });
+    }
+    void execution.exited.then((ending) => {
+      this.#quietly(() => {
+        if (!asked || !this.store.end(id, endingOf(asked, ending), RUNNING)) this.settle(id, ending);
+      });
+      const final = ending === "lost" || ending.final;
+      if (final) this.#executions.delete(id);
+      else void execution.ended.then((last) => this.#finish(id, last));
+    });
+  }
+
+  #finish(id: string, ending: Ending): void {
+    this.#executions.delete(id);
+    this.#quietly(() => this.settle(id, ending === "lost" ? ending : { ...ending, final: true }));
+  }
+
+  /** Writes an ending into its row, once. True when this call was the one that did. */
+  settle(id: string, ending: Ending): boolean {
+    const row = this.store.get(id);
+    if (!row) return false;
+    const was = { status: row.status, lingering: row.lingering === 1 };
+    if (was.status !== "running" && !was.lingering) return false;
+    const ended = endingOf(row, ending);
+    if (was.status !== "running" && ended.lingering) return false;
+    return this.store.end(id, ended, was);
+  }
+
+  /** The row as it should be by now: its end may have come while nobody was looking. */
+  reconcile(row: SessionRow): SessionRow {
+    const live = row.status === "running" || row.lingering === 1;
+    if (!live || this.#executions.has(row.id)) return row;
+    const ending = this.#endingOnDisk(row);
+    if (ending === null) return row;
+    this.settle(row.id, ending);
+    return this.store.get(row.id) ?? row;
+  }
+
+  #endingOnDisk(row: SessionRow): Ending | null {
+    const record = this.executor.readExit(row.id);
+    if (record?.final) return record;
+    const alive = this.executor.isAlive(row.id, row.keeper_pid, row.name);
+    if (alive && !record) return Date.now() - row.created_ms > CLAIM_WITHIN_MS ? this.#unclaimed(row) : null;
+    if (alive) return row.status === "running" ? record : null;
+    // Asked again after the keeper was seen gone: it writes the record first and leaves then.
+    const last = this.executor.readExit(row.id);
+    return last ? { ...last, final: true } : "lost";
+  }
+
+  #unclaimed(row: SessionRow): Ending | null {
+    return this.executor.isClaimed(row.id) ? null : "lost";
+  }
+
+  info(row: SessionRow): SessionInfo {
+    return describe(this.reconcile(row), this.executor);
+  }
+
+  /** The execution of a session, found again if need be; null when it has ended. */
+  async execution(id: string): Promise<Execution | null> {
+    const known = this.#executions.get(id) ?? this.#attaching.get(id);
+    if (known) return known;
+    const attaching = this.executor.attach(id).then((execution) => {
+      this.#attaching.delete(id);
+      if (execution) this.track(execution);
+      return execution;
+    });
+    this.#attaching.set(id, attaching);
+    return attaching;
+  }
+
+  /** Takes up every session that is still running, and settles those that ended unseen. */
+  async recover(): Promise<void> {
+    const pending = this.store.live().filter((row) => {
+      const now = this.reconcile(row);
+      return now.status === "running" || now.lingering === 1;
+    });
+    await Promise.all(pending.map((row) => this.execution(row.id)));
+  }
+
+  /** The end of a session is on disk in any case: a database that cannot take it now is caught up with later. */
+  #quietly(write: () => void): void {
+    try {
+      write();
+    } catch {
+      // Disk full or database closed; `reconcile` finds the exit record.
+    }
+  }
+}

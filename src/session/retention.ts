@@ -1,0 +1,72 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CleanReport, Retention } from "../contract/gateway.ts";
+import { stillRunning } from "../present/session-errors.ts";
+import type { SessionRow } from "../store/sessions.ts";
+import { isId } from "./id.ts";
+import type { Registry } from "./registry.ts";
+
+export const DEFAULT_RETENTION: Retention = {
+  maxAgeMs: 14 * 24 * 3600 * 1000,
+  maxCount: 10_000,
+  maxBytes: 10 * 1024 ** 3,
+};
+/** Many short-lived gateways share a state folder; one of them cleaning now and then is enough. */
+const CLEAN_EVERY_MS = 15 * 60 * 1000;
+/** A folder without a row is one whose removal was cut off, or a launch of this moment. */
+const STRAY_AFTER_MS = 3600 * 1000;
+/** What a session's folder takes besides its streams. */
+const FOLDER_BYTES = 8192;
+
+/** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
+export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "name">): void {
+  if (!registry.store.delete(row.id) && registry.store.get(row.id)) throw stillRunning(row.name);
+  rmSync(registry.executor.folder(row.id), { recursive: true, force: true });
+}
+
+/** Removes finished sessions beyond the limits, oldest first. Never a running one. */
+export function clean(registry: Registry, retention: Retention, now = Date.now()): CleanReport {
+  const report: CleanReport = { removed: [], freedBytes: 0 };
+  let bytes = 0;
+  for (const [index, row] of registry.store.finished().entries()) {
+    bytes += row.bytes + FOLDER_BYTES;
+    const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
+    const tooMany = retention.maxCount > 0 && index >= retention.maxCount;
+    const tooBig = retention.maxBytes > 0 && bytes > retention.maxBytes;
+    if (!tooOld && !tooMany && !tooBig) continue;
+    if (!registry.store.delete(row.id)) continue;
+    rmSync(registry.executor.folder(row.id), { recursive: true, force: true });
+    report.removed.push(row.id);
+    report.freedBytes += row.bytes;
+    bytes -= row.bytes + FOLDER_BYTES;
+  }
+  removeStrays(registry, now);
+  return report;
+}
+
+function removeStrays(registry: Registry, now: number): void {
+  const sessions = join(registry.executor.folder("x"), "..");
+  for (const id of list(sessions)) {
+    const folder = join(sessions, id);
+    if (!isId(id) || registry.store.get(id)) continue;
+    if (now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < STRAY_AFTER_MS) continue;
+    if (registry.executor.readExit(id)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Cleans if nobody has for a while. */
+export function cleanIfDue(registry: Registry, state: string, retention: Retention): void {
+  const stamp = join(state, "cleaned");
+  const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Date.now() - last < CLEAN_EVERY_MS) return;
+  writeFileSync(stamp, "", { mode: 0o600 });
+  clean(registry, retention);
+}

@@ -1,0 +1,163 @@
+import { SallyportError } from "../contract/error.ts";
+import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
+import type { ResourceUsage } from "../contract/result.ts";
+import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
+import type { Execution } from "../executor/executor.ts";
+import { alreadyExited, stdinClosed } from "../present/session-errors.ts";
+import type { SessionRow } from "../store/sessions.ts";
+import { followLog, readLog } from "./logs/index.ts";
+import type { Registry } from "./registry.ts";
+import { removeSession } from "./retention.ts";
+import { killOrder } from "./signals.ts";
+import { liveUsage } from "./usage.ts";
+import { wakeOf } from "./wake.ts";
+
+const DEFAULT_GRACE_MS = 5000;
+/** How long to wait before offering again what a command did not read. */
+const STDIN_RETRY_MS = 15;
+
+/** One session, whoever started it. */
+export class Session implements SessionHandle {
+  readonly id: string;
+  readonly name: string;
+  readonly #registry: Registry;
+
+  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">) {
+    this.#registry = registry;
+    this.id = row.id;
+    this.name = row.name;
+  }
+
+  info(): SessionInfo {
+    return this.#registry.info(this.#row());
+  }
+
+  async wait(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<SessionInfo> {
+    const before = this.info();
+    if (before.status !== "running") return before;
+    const execution = await this.#registry.execution(this.id);
+    if (execution) await this.#until(execution, execution.exited, options);
+    return this.info();
+  }
+
+  logs(query: LogQuery = {}): Promise<LogSlice> {
+    const info = this.info();
+    const live = info.status === "running" || info.lingering;
+    return readLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
+  }
+
+  async *follow(query: LogQuery & { signal?: AbortSignal } = {}): AsyncGenerator<LogChunk, void, undefined> {
+    const { signal, ...rest } = query;
+    const info = this.info();
+    const live = info.status === "running" || info.lingering;
+    const execution = live ? await this.#registry.execution(this.id) : null;
+    const release = execution?.hold();
+    const wake = wakeOf(execution);
+    try {
+      yield* followLog(this.#registry.executor.folder(this.id), info.capture, rest, wake, signal);
+    } finally {
+      wake.stop();
+      release?.();
+    }
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    const execution = await this.#live();
+    const release = execution.hold();
+    try {
+      let rest: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
+      while (rest.length > 0) {
+        const taken = await execution.write(rest);
+        if (taken === null) throw stdinClosed(this.name);
+        rest = rest.subarray(taken);
+        if (taken === 0) await new Promise((resolve) => setTimeout(resolve, STDIN_RETRY_MS));
+      }
+    } finally {
+      release();
+    }
+  }
+
+  async closeStdin(): Promise<void> {
+    await (await this.#live()).closeStdin();
+  }
+
+  async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS }: KillOptions = {}): Promise<SessionInfo> {
+    const order = killOrder(signal, graceMs);
+    const execution = await this.#live();
+    const release = execution.hold();
+    try {
+      if (!(await execution.kill(order))) throw alreadyExited(this.name);
+      const willEnd = order.ends && (order.graceMs !== null || order.signal === 9);
+      if (willEnd) await execution.ended;
+    } finally {
+      release();
+    }
+    return this.info();
+  }
+
+  async extend(timeoutMs: number): Promise<void> {
+    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 0) {
+      const message = `\`timeoutMs\` must be a whole number of milliseconds, 0 or more; received ${timeoutMs}.`;
+      throw new SallyportError("InvalidRequest", message, [
+        { action: "fix_request", hint: "0 lifts the deadline; otherwise it is counted from now." },
+      ]);
+    }
+    const execution = await this.#live();
+    if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
+  }
+
+  usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] } {
+    const row = this.#registry.reconcile(this.#row());
+    if (row.status === "running" || row.lingering === 1) return liveUsage(row.keeper_pid);
+    return { usage: this.#registry.info(row).resourceUsage, processes: [] };
+  }
+
+  async remove({ force = false }: { force?: boolean } = {}): Promise<void> {
+    const { status, lingering } = this.info();
+    if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
+    removeSession(this.#registry, this.#registry.reconcile(this.#row()));
+  }
+
+  #row(): SessionRow {
+    const row = this.#registry.store.get(this.id);
+    if (row) return row;
+    throw new SallyportError("SessionNotFound", `The session ${this.name} has been removed.`, [
+      { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." },
+    ]);
+  }
+
+  async #live(): Promise<Execution> {
+    const { status, lingering } = this.info();
+    const execution = status === "running" || lingering ? await this.#registry.execution(this.id) : null;
+    if (!execution) throw alreadyExited(this.name);
+    return execution;
+  }
+
+  async #until(execution: Execution, event: Promise<unknown>, options: { timeoutMs?: number; signal?: AbortSignal }) {
+    const release = execution.hold();
+    let timer: NodeJS.Timeout | undefined;
+    let abort: (() => void) | undefined;
+    const others: Promise<unknown>[] = [event];
+    if (options.timeoutMs !== undefined) {
+      others.push(
+        new Promise((resolve) => {
+          timer = setTimeout(resolve, options.timeoutMs);
+        }),
+      );
+    }
+    if (options.signal) {
+      options.signal.throwIfAborted();
+      others.push(
+        new Promise<void>((resolve) => {
+          abort = resolve;
+          options.signal?.addEventListener("abort", () => resolve(), { once: true });
+        }),
+      );
+    }
+    await Promise.race(others);
+    clearTimeout(timer);
+    abort?.();
+    release();
+    options.signal?.throwIfAborted();
+  }
+}

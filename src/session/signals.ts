@@ -1,0 +1,46 @@
+import { constants } from "node:os";
+import { SallyportError } from "../contract/error.ts";
+import type { KillOrder } from "../executor/executor.ts";
+
+const BY_NUMBER = new Map<number, NodeJS.Signals>();
+for (const [name, number] of Object.entries(constants.signals)) {
+  if (!BY_NUMBER.has(number)) BY_NUMBER.set(number, name as NodeJS.Signals);
+}
+
+/** Signals that ask a program to end; a whole tree gets them, and SIGKILL after the grace. */
+const ENDING = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGABRT"]);
+/** Signals that make sense only for a whole tree. */
+const WHOLE_TREE = new Set(["SIGSTOP", "SIGTSTP", "SIGCONT"]);
+
+export function signalName(number: number): NodeJS.Signals | null {
+  if (number === 0) return null;
+  // Node has no names for the real-time signals.
+  return BY_NUMBER.get(number) ?? (`SIGRT${number - 34 >= 0 ? `MIN+${number - 34}` : number}` as NodeJS.Signals);
+}
+
+/** `SIGTERM`, `TERM`, `term` and `15` are the same signal. */
+export function signalNumber(text: string): number {
+  const name = text.toUpperCase().replace(/^(?!SIG)/, "SIG");
+  const number = /^\d+$/.test(text) ? Number(text) : (constants.signals as Record<string, number>)[name];
+  if (number === undefined || number < 1 || number > 64) {
+    throw new SallyportError(
+      "InvalidRequest",
+      `\`signal\` must be a signal's name or number; received ${JSON.stringify(text)}.`,
+      [{ action: "use_valid_signal", hint: "For example SIGTERM, SIGINT, SIGKILL or SIGUSR1." }],
+    );
+  }
+  return number;
+}
+
+/** Who gets it: what ends, stops or continues goes to the whole tree; a message (SIGUSR1) to the main process. */
+export function killOrder(signal: string, graceMs: number | null): KillOrder {
+  const number = signalNumber(signal);
+  const name = signalName(number) ?? "";
+  const ends = ENDING.has(name);
+  return {
+    signal: number,
+    scope: ends || WHOLE_TREE.has(name) ? "tree" : "main",
+    ends,
+    graceMs: ends ? graceMs : null,
+  };
+}

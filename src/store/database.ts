@@ -1,0 +1,64 @@
+import { DatabaseSync } from "node:sqlite";
+import { SallyportError } from "../contract/error.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** Other gateways write to the same file: wait for them rather than fail. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+function unusable(path: string, message: string, hint: string): SallyportError {
+  return new SallyportError("StateUnusable", `${path}: ${message}`, [
+    { action: "fix_state", hint },
+    { action: "other_state", hint: "Or use another state folder: --state DIR, or SALLYPORT_STATE." },
+  ]);
+}
+
+/** Opens the database of a state folder, bringing it up to date. Never recreates one that it cannot read. */
+export function openDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+    migrate(database, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof SallyportError) throw error;
+    throw translate(path, error as Error & { errcode?: number });
+  }
+}
+
+function translate(path: string, error: Error & { errcode?: number }): SallyportError {
+  const code = (error.errcode ?? 0) & 0xff;
+  const [corrupt, notADatabase, readOnly, full] = [11, 26, 8, 13];
+  if (code === corrupt || code === notADatabase) {
+    const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
+    return unusable(path, `is damaged (${error.message})`, hint);
+  }
+  if (code === readOnly) return unusable(path, "cannot be written", "Make the state folder writable.");
+  if (code === full)
+    return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.");
+  return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
+}
+
+function version(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0);
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  if (version(database) === MIGRATIONS.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const from = version(database); // asked again under the lock: another gateway may have been quicker
+    if (from > MIGRATIONS.length) {
+      const message = `was made by a newer Sallyport (version ${from}, this one knows ${MIGRATIONS.length})`;
+      throw unusable(path, message, "Upgrade Sallyport.");
+    }
+    for (const step of MIGRATIONS.slice(from)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}

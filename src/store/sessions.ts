@@ -1,0 +1,183 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ListQuery } from "../contract/gateway.ts";
+import type { Status } from "../contract/result.ts";
+
+/** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
+export interface SessionRow {
+  id: string;
+  name: string;
+  agent: string;
+  status: Status;
+  command: string;
+  args: string | null;
+  cwd: string;
+  env_names: string;
+  background: number;
+  capture: "apart" | "merged";
+  intent: string | null;
+  log_file: string | null;
+  timeout_ms: number;
+  keeper_pid: number;
+  pid: number | null;
+  created_ms: number;
+  ended_ms: number | null;
+  lingering: number;
+  bytes: number;
+  record: string | null;
+  warnings: string;
+  error: string | null;
+}
+
+export type NewSession = Omit<SessionRow, "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status">;
+
+export interface Ended {
+  status: Status;
+  endedMs: number;
+  lingering: boolean;
+  bytes: number;
+  record: string | null;
+  warnings: string;
+  error: string | null;
+}
+
+const UNIQUE_VIOLATION = 2067;
+const LIVE = "(status = 'running' OR lingering = 1)";
+
+/** The sessions table. Every statement is prepared once: preparing costs as much as running. */
+export class SessionStore {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #end: StatementSync;
+  readonly #started: StatementSync;
+  readonly #byId: StatementSync;
+  readonly #byPrefix: StatementSync;
+  readonly #byName: StatementSync;
+  readonly #live: StatementSync;
+  readonly #ended: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #rename: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO sessions (id, name, agent, status, command, args, cwd, env_names, background, capture, intent,
+         log_file, timeout_ms, keeper_pid, created_ms, warnings)
+       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    // Only a live session can end, so of several gateways that notice exactly one gets to say so.
+    this.#end = database.prepare(
+      `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, error = ?
+       WHERE id = ? AND status = ? AND lingering = ?`,
+    );
+    this.#started = database.prepare("UPDATE sessions SET pid = ? WHERE id = ? AND pid IS NULL");
+    this.#byId = database.prepare("SELECT * FROM sessions WHERE id = ?");
+    this.#byPrefix = database.prepare("SELECT * FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
+    this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
+    this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
+    this.#ended = database.prepare(`SELECT id, ended_ms, bytes FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`);
+    this.#delete = database.prepare(`DELETE FROM sessions WHERE id = ? AND NOT ${LIVE}`);
+    this.#rename = database.prepare("SELECT 1 FROM sessions WHERE name = ?");
+  }
+
+  /** False: the name is taken. */
+  insert(row: NewSession): boolean {
+    try {
+      this.#insert.run(
+        row.id,
+        row.name,
+        row.agent,
+        row.command,
+        row.args,
+        row.cwd,
+        row.env_names,
+        row.background,
+        row.capture,
+        row.intent,
+        row.log_file,
+        row.timeout_ms,
+        row.keeper_pid,
+        row.created_ms,
+        row.warnings,
+      );
+      return true;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode === UNIQUE_VIOLATION && this.#rename.get(row.name)) return false;
+      throw error;
+    }
+  }
+
+  setPid(id: string, pid: number): void {
+    this.#started.run(pid, id);
+  }
+
+  /** True for the one caller whose word it was. `from` is the state it was seen in. */
+  end(id: string, ended: Ended, from: { status: Status; lingering: boolean }): boolean {
+    const { changes } = this.#end.run(
+      ended.status,
+      ended.endedMs,
+      ended.lingering ? 1 : 0,
+      ended.bytes,
+      ended.record,
+      ended.warnings,
+      ended.error,
+      id,
+      from.status,
+      from.lingering ? 1 : 0,
+    );
+    return changes === 1;
+  }
+
+  get(id: string): SessionRow | null {
+    return (this.#byId.get(id) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  named(name: string): SessionRow | null {
+    return (this.#byName.get(name) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  /** At most two: enough to know whether a prefix is unique. */
+  withPrefix(prefix: string): SessionRow[] {
+    // "g" sorts right after the last hexadecimal digit and the dash.
+    return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as SessionRow[];
+  }
+
+  live(): SessionRow[] {
+    return this.#live.all() as unknown as SessionRow[];
+  }
+
+  /** Newest first, without their texts. */
+  finished(): { id: string; ended_ms: number | null; bytes: number }[] {
+    return this.#ended.all() as unknown as { id: string; ended_ms: number | null; bytes: number }[];
+  }
+
+  /** False: it is running. */
+  delete(id: string): boolean {
+    return this.#delete.run(id).changes === 1;
+  }
+
+  list(query: ListQuery): SessionRow[] {
+    const { where, values } = conditions(query);
+    const sql = `SELECT * FROM sessions ${where} ORDER BY id DESC LIMIT ?`;
+    return this.#database.prepare(sql).all(...values, query.limit ?? 50) as unknown as SessionRow[];
+  }
+
+  count(query: ListQuery): number {
+    const { where, values } = conditions(query);
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM sessions ${where}`).get(...values)?.n ?? 0);
+  }
+}
+
+function conditions(query: ListQuery): { where: string; values: string[] } {
+  const parts: string[] = [];
+  const values: string[] = [];
+  const statuses = query.status === undefined ? [] : [query.status].flat();
+  if (statuses.length > 0) {
+    parts.push(`status IN (${statuses.map(() => "?").join(", ")})`);
+    values.push(...statuses);
+  }
+  if (query.agent !== undefined) {
+    parts.push("agent = ?");
+    values.push(query.agent);
+  }
+  return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
+}

@@ -1,0 +1,38 @@
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { SallyportError } from "../contract/error.ts";
+
+function unusable(folder: string, message: string, hint: string): SallyportError {
+  return new SallyportError("StateUnusable", `The state folder ${folder} ${message}.`, [
+    { action: "fix_state", hint },
+    { action: "other_state", hint: "Or use another one: --state DIR, or SALLYPORT_STATE." },
+  ]);
+}
+
+/** Makes the folder if need be and insists that nobody but its owner can look inside (promise 7). */
+export function openStateFolder(path: string): string {
+  const folder = resolve(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw unusable(folder, `cannot be made (${(error as Error).message})`, "Check its path and who may write there.");
+  }
+  const real = realpathSync(folder);
+  const status = lstatSync(real);
+  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Name a folder.");
+  const uid = process.getuid?.();
+  if (uid !== undefined && status.uid !== uid) {
+    throw unusable(
+      folder,
+      `belongs to another user (uid ${status.uid})`,
+      "Each user needs a state folder of their own.",
+    );
+  }
+  if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
+  try {
+    accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    throw unusable(folder, "cannot be written", "Make it writable, or free its disk if it was mounted read-only.");
+  }
+  return real;
+}
