@@ -40,18 +40,14 @@ export function choiceOption<Choice extends string>(
   return convert(values, name, known, `one of ${choices.join(", ")}`);
 }
 
-/** `TERM`, `sigterm`, `SIGTERM` or `15`. */
-export function signalOption(values: Values, name: string): NodeJS.Signals | undefined {
-  const text = textOption(values, name);
-  const names = Object.keys(constants.signals) as NodeJS.Signals[];
-  const near = text === undefined ? null : nearest(`SIG${text.toUpperCase().replace(/^SIG/, "")}`, names);
-  const hint = `a signal such as TERM, SIGINT or 9${near ? ` (did you mean \`${near}\`?)` : ""}`;
-  return convert(values, name, (given) => names.find((each) => isSignal(each, given)) ?? null, hint);
-}
-
-function isSignal(name: NodeJS.Signals, given: string): boolean {
-  const upper = given.toUpperCase();
-  return name === upper || name === `SIG${upper}` || String(constants.signals[name]) === given;
+/** `TERM`, `sigterm`, `SIGTERM` or a number from 1 to 64 (the real-time ones have no names). */
+export function signalOption(values: Values, name: string): string | undefined {
+  const names = Object.keys(constants.signals);
+  const full = (text: string) => `SIG${text.toUpperCase().replace(/^SIG/, "")}`;
+  const known = (text: string) =>
+    /^([1-9]|[1-5]\d|6[0-4])$/.test(text) ? text : (names.find((signal) => signal === full(text)) ?? null);
+  const near = nearest(full(textOption(values, name) ?? ""), names);
+  return convert(values, name, known, `a signal such as TERM, SIGINT or 9${near ? ` (\`${near}\`?)` : ""}`);
 }
 
 function convert<T>(values: Values, name: string, parse: (text: string) => T | null, expected: string): T | undefined {

@@ -14,7 +14,7 @@ export async function withGateway<T>(
   const { openGateway } = await import("../../gateway/open.ts");
   const agent = textOption(values, "agent");
   const state = stateFolder(textOption(values, "state"));
-  const gateway = await openGateway({ state, workspace: process.cwd(), ...(agent ? { agent } : {}) });
+  const gateway = await openGateway({ state, workspace: process.cwd(), attach: false, ...(agent ? { agent } : {}) });
   try {
     return await use(gateway);
   } finally {

@@ -1,3 +1,4 @@
+import type { KillOptions } from "../../../contract/gateway.ts";
 import type { SessionInfo } from "../../../contract/session.ts";
 import type { Command } from "../command.ts";
 import { eachSession } from "../each-session.ts";
@@ -11,14 +12,14 @@ export const kill: Command = {
   options: { signal: { type: "string", short: "s" }, "force-after": { type: "string" } },
   help: {
     signal: "SIG: send this signal [TERM]",
-    "force-after": "DUR: SIGKILL what is still alive after this long [5s]",
+    "force-after": "DUR: SIGKILL what is still alive after this long [5s; never with -s]",
     json: "print the sessions as JSON afterwards",
   },
   examples: ["sallyport kill web", "sallyport kill -s KILL web", "sallyport kill --force-after 30s $(sallyport ps -q)"],
   run: async (invocation) => {
     const signal = signalOption(invocation.values, "signal");
     const graceMs = durationOption(invocation.values, "force-after");
-    const options = { ...(signal ? { signal } : {}), ...(graceMs === undefined ? {} : { graceMs }) };
+    const options: KillOptions = signal ? { signal, graceMs: graceMs ?? null } : { graceMs };
     const killed: SessionInfo[] = [];
     const code = await eachSession(invocation, async (session) => {
       killed.push(await session.kill(options));

@@ -38,10 +38,7 @@ export class SignalForwarder {
 
   #passOn(): void {
     const [first, second] = this.#received;
-    const graceMs = this.#graceMs;
-    const kill = second
-      ? { signal: "SIGKILL" as const }
-      : { signal: first, ...(graceMs === undefined ? {} : { graceMs }) };
+    const kill = second ? { signal: "SIGKILL" } : { signal: first, graceMs: this.#graceMs };
     // It may have ended meanwhile, which is what was wanted.
     this.#session?.kill(kill).catch(() => {});
   }

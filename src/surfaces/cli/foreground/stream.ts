@@ -3,7 +3,6 @@ import type { RunRequest } from "../../../contract/request.ts";
 import { droppedNote, outcomeNotes } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
-import { BrokenPipe } from "../io.ts";
 import { report } from "../report.ts";
 import { SignalForwarder } from "./signals.ts";
 import { feed } from "./stdin.ts";
@@ -18,7 +17,7 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
     if (request.stdin === "open") {
       stopFeeding = feed(io.stdin, session, (error) => report(error, io, { json: false }));
     }
-    await streamOutput(session, io);
+    await streamOutput(session, request.graceMs, io);
     const info = await session.wait();
     for (const note of outcomeNotes(info)) io.err(`${note}\n`);
     return exitCodeOf(info);
@@ -28,7 +27,7 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
   }
 }
 
-async function streamOutput(session: SessionHandle, io: Io): Promise<void> {
+async function streamOutput(session: SessionHandle, graceMs: number | undefined, io: Io): Promise<void> {
   try {
     for await (const chunk of session.follow()) {
       if (chunk.dropped > 0) io.err(`${droppedNote(chunk)}\n`);
@@ -37,8 +36,8 @@ async function streamOutput(session: SessionHandle, io: Io): Promise<void> {
       await io.drained();
     }
   } catch (error) {
-    // What a pipe would have told the command itself, had it written to ours.
-    await session.kill({ signal: error instanceof BrokenPipe ? "SIGPIPE" : "SIGTERM" }).catch(() => {});
-    if (!(error instanceof BrokenPipe)) throw error;
+    // Nobody reads it any more (`| head`): end it, as a pipe of its own would have.
+    await session.kill({ graceMs }).catch(() => {});
+    throw error;
   }
 }

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Finding } from "../../../src/surfaces/cli/doctor/finding.ts";
+import { Sandbox } from "./sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+async function examine(state: string): Promise<{ code: number | null; ok: boolean; findings: Finding[] }> {
+  const { stdout, code } = await box.run(["doctor", "--json", "--state", state]);
+  return { code, ...(JSON.parse(stdout) as { ok: boolean; findings: Finding[] }) };
+}
+
+function named(findings: Finding[], name: string): Finding {
+  const found = findings.find((finding) => finding.name === name);
+  assert.ok(found, `${name} was looked at`);
+  return found;
+}
+
+test("a healthy machine: every finding has a message, and a fix unless it is ok", async () => {
+  const { code, ok, findings } = await examine(box.state);
+  assert.equal(code, 0, JSON.stringify(findings));
+  assert.equal(ok, true);
+  for (const { name, status, message, fix } of findings) {
+    assert.ok(message.length > 0, name);
+    assert.equal(fix === null, status === "ok", name);
+  }
+  assert.equal(named(findings, "state folder").message, `${box.state}, made at first use`);
+});
+
+test("looking changes nothing", async () => {
+  await examine(box.state);
+  assert.equal(existsSync(box.state), false);
+  assert.deepEqual(readdirSync(box.folder), []);
+});
+
+test("a state folder open to others fails, with the command that mends it", async () => {
+  const state = join(box.folder, "open");
+  mkdirSync(state);
+  chmodSync(state, 0o755);
+  const { code, ok, findings } = await examine(state);
+  assert.deepEqual({ code, ok }, { code: 1, ok: false });
+  assert.deepEqual(named(findings, "state folder"), {
+    name: "state folder",
+    status: "fail",
+    message: `${state} is open to others (mode 755)`,
+    fix: `Run \`chmod 700 ${state}\`.`,
+  });
+});
+
+test("a state folder that is a file, or whose sockets would have too long a path, fails", async () => {
+  const file = join(box.folder, "file");
+  writeFileSync(file, "");
+  assert.equal(named((await examine(file)).findings, "state folder").status, "fail");
+  const long = join(box.folder, "x".repeat(90));
+  assert.equal(named((await examine(long)).findings, "socket path").status, "fail");
+});
+
+test("a line each: tab-separated when piped, with the fix below on a terminal", async () => {
+  const state = join(box.folder, "open");
+  const piped = await box.run(["doctor", "--state", state]);
+  const [status, name, , fix] =
+    piped.stdout
+      .split("\n")
+      .find((line) => line.startsWith("fail"))
+      ?.split("\t") ?? [];
+  assert.deepEqual([status, name, fix], ["fail", "state folder", `Run \`chmod 700 ${state}\`.`]);
+
+  const shown = await box.terminal(["doctor", "--state", state], { env: { NO_COLOR: "1" } });
+  assert.match(shown.stdout, /^fail {2}state folder {3}.*\n {21}Run `chmod 700 /m);
+  const colored = await box.terminal(["doctor", "--state", state]);
+  assert.ok(colored.stdout.includes("\x1b[31mfail"));
+});
