@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+
+export type Expected = "deny" | "ask" | "unanalyzable" | "allow";
+
+export interface Row {
+  command: string;
+  class: string;
+  expected: Expected;
+  /** `file:line`, to find it again. */
+  at: string;
+}
+
+const folders = [new URL("./", import.meta.url), new URL("../cases/", import.meta.url)];
+
+/** Every row of every table of cases; README.md beside this file says what the columns mean. */
+export function rows(): Row[] {
+  return folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => ({ name, url: new URL(name, folder) })))
+    .filter(({ name }) => name.endsWith(".tsv"))
+    .flatMap(({ name, url }) =>
+      readFileSync(url, "utf8")
+        .trimEnd()
+        .split("\n")
+        .slice(1)
+        .map((line, index) => row(line, `${name}:${index + 2}`)),
+    );
+}
+
+function row(line: string, at: string): Row {
+  const [written = "", kind = "", expected = "", note = ""] = line.split("\t");
+  return {
+    command: written.startsWith("json:") ? JSON.parse(written.slice("json:".length)) : written,
+    class: kind,
+    expected: meaning(expected, note, at),
+    at,
+  };
+}
+
+function meaning(expected: string, note: string, at: string): Expected {
+  if (expected === "allow" || expected === "unanalyzable") return expected;
+  if (expected === "block" && note.startsWith("[deny]")) return "deny";
+  if (expected === "block" && note.startsWith("[ask]")) return "ask";
+  throw new Error(`${at}: cannot tell what is expected of it`);
+}
