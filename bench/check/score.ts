@@ -1,0 +1,15 @@
+import { rows } from "../../test/policy/corpus/rows.ts";
+
+/** Shares in percent: of the rows that must be stopped, and of those that must not. */
+export interface Score {
+  caught: number;
+  wronged: number;
+}
+
+export function score(stops: (command: string) => boolean): Score {
+  const share = (expected: string): number => {
+    const members = rows().filter((row) => row.expected === expected);
+    return (100 * members.filter(({ command }) => stops(command)).length) / members.length;
+  };
+  return { caught: share("deny"), wronged: share("allow") };
+}
