@@ -1,9 +1,7 @@
+import { afterLineFeed, countLineFeeds, LINE_FEED } from "./line-feeds.ts";
 import { keepPace } from "./pace.ts";
 import { type Piece, readPieces } from "./pieces.ts";
 import type { LogView } from "./view.ts";
-
-/** A line ends after its line feed; what follows the last one is a line too. Dropped bytes do not end a line. */
-const LINE_FEED = 0x0a;
 
 const STEP_BYTES = 64 * 1024;
 
@@ -78,7 +76,10 @@ export interface LineRange {
   totalLines: number;
 }
 
-/** Goes through all of it once, since nothing else tells where lines begin. */
+/**
+ * Goes through all of it once, since nothing else tells where lines begin. What follows the last line feed is a line
+ * too; dropped bytes do not end one.
+ */
 export async function findLines(view: LogView, end: number, fromLine: number, toLine: number): Promise<LineRange> {
   const pace = { bytes: 0 };
   let start = fromLine <= 1 ? 0 : end;
@@ -95,17 +96,4 @@ export async function findLines(view: LogView, end: number, fromLine: number, to
     await keepPace(pace, piece.bytes.length);
   }
   return { start, end: Math.max(start, stop), totalLines: feeds + (openLine ? 1 : 0) };
-}
-
-function countLineFeeds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let index = 0; index < bytes.length; index++) if (bytes[index] === LINE_FEED) count++;
-  return count;
-}
-
-/** The index after the nth line feed, which must exist. */
-function afterLineFeed(bytes: Buffer, nth: number): number {
-  let at = 0;
-  for (let feed = 0; feed < nth; feed++) at = bytes.indexOf(LINE_FEED, at) + 1;
-  return at;
 }
