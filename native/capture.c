@@ -9,6 +9,7 @@
 
 #define BUFFER (256u << 10)
 #define WIDE_PIPE (1 << 20)
+#define AT_A_TIME (512u << 10) /* before the other stream and the gateways get their turn */
 
 /* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
 static char buffer[BUFFER];
@@ -88,7 +89,7 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		sink_punch(&capture->log);
 }
 
-size_t capture_pump(struct capture *capture, unsigned i, int dirfd)
+static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 {
 	if (capture->pipes[i] < 0)
 		return 0;
@@ -109,13 +110,23 @@ size_t capture_pump(struct capture *capture, unsigned i, int dirfd)
 	return (size_t)n;
 }
 
+static size_t pump(struct capture *capture, unsigned i, int dirfd, size_t most)
+{
+	size_t moved = 0, n;
+	while (moved < most && (n = pump_once(capture, i, dirfd)) > 0)
+		moved += n;
+	return moved;
+}
+
+void capture_pump(struct capture *capture, unsigned i, int dirfd)
+{
+	pump(capture, i, dirfd, AT_A_TIME);
+}
+
 void capture_drain(struct capture *capture, int dirfd)
 {
-	for (unsigned i = 0; i < capture->count; i++) {
-		size_t moved = 0, n;
-		while (moved < 2u * WIDE_PIPE && (n = capture_pump(capture, i, dirfd)) > 0)
-			moved += n;
-	}
+	for (unsigned i = 0; i < capture->count; i++)
+		pump(capture, i, dirfd, 2u * WIDE_PIPE);
 	capture_flush(capture, dirfd);
 }
 

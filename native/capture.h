@@ -25,8 +25,8 @@ const char *capture_open(struct capture *capture, const struct request *request,
 
 void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t start_us);
 
-/* Moves at most one buffer from a readable pipe to its file. Returns the bytes moved; 0 when there is nothing now. */
-size_t capture_pump(struct capture *capture, unsigned stream, int dirfd);
+/* Moves what a readable pipe holds to its file, up to a fair share. */
+void capture_pump(struct capture *capture, unsigned stream, int dirfd);
 
 /* Moves everything that was in the pipes when called. A flood written meanwhile does not hold it up. */
 void capture_drain(struct capture *capture, int dirfd);

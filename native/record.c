@@ -61,7 +61,7 @@ int record_write(int dirfd, int reserved, const char *text, size_t length, bool 
 	do
 		n = pwrite(reserved, text, length, 0);
 	while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)length || ftruncate(reserved, (off_t)length) < 0)
+	if (n != (ssize_t)length)
 		return -1;
 	if (flush && fdatasync(reserved) < 0)
 		return -1;

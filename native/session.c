@@ -27,6 +27,8 @@
 #define LEFTOVER_KILL (1000 * MS)
 #define STOP_WAITING (600 * MS)
 #define SWEEP_EVERY (10 * MS)
+/* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
+#define GREW_SOON (1 * MS)
 #define GREW_EVERY (10 * MS)
 
 void session_tell(struct session *session, const char *text, size_t length)
@@ -135,6 +137,7 @@ static void tell_growth(struct session *session, int64_t now)
 	char text[128];
 	session->grew_at = NEVER;
 	session->grew_last = now;
+	capture_flush(&session->capture, session->dirfd);
 	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
 			 session->capture.streams[0].size, session->capture.streams[1].size);
 	if (session->origin->watching)
@@ -151,7 +154,8 @@ static void note_growth(struct session *session, int64_t now)
 		return;
 	session->grew_bytes = bytes;
 	if (session->grew_at == NEVER)
-		session->grew_at = now > session->grew_last + GREW_EVERY ? now : session->grew_last + GREW_EVERY;
+		session->grew_at = now > session->grew_last + GREW_EVERY ? now + GREW_SOON
+									  : session->grew_last + GREW_EVERY;
 }
 
 /* ---- time ---- */
@@ -340,8 +344,7 @@ static void loop(struct session *session, struct house *house)
 			welcome(session);
 		if (ready(&set, signals))
 			serve_signals(session, house);
-		capture_flush(&session->capture, session->dirfd);
-		note_growth(session, monotonic_us());
+		note_growth(session, now);
 	}
 }
 

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openGateway } from "../src/index.ts";
+import type { BenchResult } from "./result.ts";
+
+/** The value below which the given share of the samples lies. */
+export function percentile(samples: number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+/** Takes turns, so that whatever else the machine does hits all alike. Returns each one's samples in ms. */
+export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[]): Promise<number[][]> {
+  const samples = subjects.map(() => [] as number[]);
+  for (let round = -Math.ceil(rounds / 10); round < rounds; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      const from = performance.now();
+      await subject();
+      if (round >= 0) samples[index]?.push(performance.now() - from);
+    }
+  }
+  return samples;
+}
+
+/** A gateway on a state folder of its own, and how to leave nothing of it behind. */
+export async function benchGateway() {
+  const state = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
+  const gateway = await openGateway({ state });
+  return {
+    gateway,
+    state,
+    async leave() {
+      await gateway.close();
+      stopZygote(state);
+      rmSync(state, { recursive: true, force: true });
+    },
+  };
+}
+
+export function zygotePid(state: string): number | null {
+  const title = `keeper: zygote ${state}`;
+  for (const pid of processes()) if (titleOf(pid).startsWith(title)) return pid;
+  return null;
+}
+
+function stopZygote(state: string): void {
+  const pid = zygotePid(state);
+  if (pid !== null) process.kill(pid, "SIGTERM");
+}
+
+function processes(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8");
+  return children.split(" ").filter(Boolean).map(Number);
+}
+
+function titleOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** A number in KiB from a /proc file such as status or smaps_rollup. */
+export function procKib(pid: number | "self", file: string, field: string): number {
+  const text = readFileSync(`/proc/${pid}/${file}`, "utf8");
+  return Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? Number.NaN);
+}
+
+/** A row whose ratio must not be above the bar. */
+export function atMost(bar: number, row: Omit<BenchResult, "ratio" | "bar" | "pass">): BenchResult {
+  const ratio = row.peerValue === null ? row.ours : row.ours / row.peerValue;
+  return { ...row, ratio, bar: row.peerValue === null ? `<= ${bar} ${row.unit}` : `<= ${bar} x`, pass: ratio <= bar };
+}
+
+/** A row whose ratio must not be below the bar. */
+export function atLeast(bar: number, row: Omit<BenchResult, "ratio" | "bar" | "pass">): BenchResult {
+  const ratio = row.peerValue === null ? row.ours : row.ours / row.peerValue;
+  return { ...row, ratio, bar: row.peerValue === null ? `>= ${bar} ${row.unit}` : `>= ${bar} x`, pass: ratio >= bar };
+}
