@@ -76,11 +76,12 @@ static void keep_cap(struct capture *capture, unsigned i, int dirfd)
 static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 {
 	struct sink *stream = &capture->streams[i];
-	const uint64_t offsets[2] = {capture->streams[0].size, capture->streams[1].size};
+	const uint64_t before[2] = {capture->streams[0].size, capture->streams[1].size};
 	int64_t now = monotonic_us();
 	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
-	timeline_add(&capture->timeline, KIND_DATA, i, kept, offsets, now);
-	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, offsets, now);
+	timeline_add(&capture->timeline, KIND_DATA, i, kept, before, now);
+	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};
+	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, after, now);
 	keep_cap(capture, i, dirfd);
 	if (!capture->has_log)
 		return;
