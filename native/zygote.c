@@ -25,7 +25,7 @@
 #define LEAVE_AFTER_US (15ll * 60 * 1000000)
 
 struct zygote {
-	int state_fd, sessions_fd, door, bell[2], signals;
+	int state_fd, sessions_fd, lock, door, bell[2], signals;
 	char socket_name[64];
 	ino_t socket_inode;
 	struct pool *pool;
@@ -64,6 +64,7 @@ static bool fork_keeper(struct zygote *z)
 		sigset_t none;
 		close(z->signals);
 		close(z->bell[0]);
+		close(z->lock); /* or a busy keeper would bar the way for the next zygote when this one was killed */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		keeper_live(z->pool, slot, z->door, z->sessions_fd, z->bell[1], zygote);
@@ -173,6 +174,28 @@ static void loop(struct zygote *z)
 	}
 }
 
+/* Another may take over from here on. Idle keepers go, busy ones finish; this zygote stays for as long as there is
+ * anything to reap, since PID 1 may not do it. */
+static void leave(struct zygote *z)
+{
+	struct signalfd_siginfo info;
+	struct pollfd signals = {.fd = z->signals, .events = POLLIN};
+	siginfo_t ended;
+	close(z->door);
+	close(z->lock);
+	for (unsigned i = 0; i < z->highest; i++)
+		if (z->pool->slots[i].pid)
+			kill(z->pool->slots[i].pid, SIGHUP);
+	for (;;) {
+		reap(z);
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0)
+			return;
+		poll(&signals, 1, LOOK_AROUND_MS);
+		while (read(z->signals, &info, sizeof info) == sizeof info)
+			;
+	}
+}
+
 /* ---- start ---- */
 
 static int complain(const char *step)
@@ -200,10 +223,10 @@ static int take_over(struct zygote *z, const char *state)
 		return complain(state);
 	snprintf(lock_name, sizeof lock_name, "keeper-%s.lock", KEEPER_BUILD);
 	snprintf(z->socket_name, sizeof z->socket_name, "keeper-%s.sock", KEEPER_BUILD);
-	int lock = openat(z->state_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (lock < 0)
+	z->lock = openat(z->state_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (z->lock < 0)
 		return complain("lock");
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+	if (flock(z->lock, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? ALREADY_SERVED : complain("lock");
 	if (mkdirat(z->state_fd, "sessions", 0700) < 0 && errno != EEXIST)
 		return complain("sessions");
@@ -262,5 +285,6 @@ int zygote_serve(const char *state)
 		dup2(null, fd);
 	/* 5. Fork ahead, reap, sweep. */
 	loop(&z);
+	leave(&z);
 	return 0;
 }
