@@ -1,0 +1,39 @@
+#!/bin/sh
+# Everything the project needs on this machine: a C compiler and, for the tests, valgrind; then the npm packages,
+# which bring the right Node and build the keeper. Safe to run again.
+set -eu
+cd "$(dirname "$0")/.."
+
+need() { # need COMMAND PACKAGES...
+  command -v "$1" >/dev/null 2>&1 && return 0
+  shift
+  missing="${missing:-} $*"
+}
+
+missing=""
+need npm npm
+need bash bash
+need cc gcc libc6-dev
+for tool in "$@"; do need "$tool" "$tool"; done
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "setup: installing$missing" >&2
+    apt-get update -qq >&2
+    # shellcheck disable=SC2086
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+  else
+    echo "setup: please install:$missing (Debian, Ubuntu: sudo apt-get install$missing)" >&2
+    exit 1
+  fi
+fi
+
+stamp=node_modules/.sallyport-setup
+if [ ! -e "$stamp" ] || [ package-lock.json -nt "$stamp" ]; then
+  npm ci --no-audit --no-fund --loglevel=error >&2
+  touch "$stamp"
+fi
+# The keeper is rebuilt whenever its sources changed; it takes under two seconds.
+if [ ! -e native/build/keeper ] || [ -n "$(find native -maxdepth 1 -newer native/build/keeper -name '*.[chj]*')" ]; then
+  npm run --silent install >&2
+fi

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Sets up and runs every check: lint, format, types, the strict native build, the package build and the tests.
+set -eu
+here="$(dirname "$0")"
+"$here/setup.sh" valgrind
+cd "$here/.."
+exec npm test
