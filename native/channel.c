@@ -106,6 +106,25 @@ void channel_done(struct channel *channel, const struct frame *frame)
 	}
 }
 
+char *channel_take(struct channel *channel, const struct frame *frame)
+{
+	char *taken = channel->in;
+	size_t length = FRAME_HEADER + frame->length, behind = channel->in_used - length;
+	channel->in = NULL;
+	channel->in_used = channel->in_room = 0;
+	if (behind == 0)
+		return taken;
+	channel->in = malloc(behind);
+	if (!channel->in) {
+		free(taken);
+		channel_close(channel);
+		return NULL;
+	}
+	memcpy(channel->in, taken + length, behind);
+	channel->in_used = channel->in_room = behind;
+	return taken;
+}
+
 void channel_flush(struct channel *channel)
 {
 	while (channel->fd >= 0 && channel->out_used > 0) {

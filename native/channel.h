@@ -32,6 +32,10 @@ bool channel_read(struct channel *channel);
 bool channel_frame(struct channel *channel, struct frame *frame);
 void channel_done(struct channel *channel, const struct frame *frame);
 
+/* Takes the frame off the channel for good, what has arrived behind it excepted: free the result when done with FRAME.
+ * NULL: out of memory, and the channel is closed. */
+char *channel_take(struct channel *channel, const struct frame *frame);
+
 void channel_send(struct channel *channel, const char *text, size_t length);
 void channel_print(struct channel *channel, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -124,7 +124,8 @@ static void serve_frame(struct session *session, struct channel *channel, const 
 void control_serve(struct session *session, struct channel *channel)
 {
 	struct frame frame;
-	if (!channel_read(channel))
+	/* What is here already goes first: the peer may have hung up since, and meant it all the same. */
+	if (!channel_frame(channel, &frame) && !channel_read(channel))
 		return;
 	while (channel_frame(channel, &frame)) {
 		serve_frame(session, channel, &frame);

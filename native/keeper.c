@@ -41,14 +41,12 @@ static int open_signals(void)
 static void serve_run(struct house *house, struct channel *channel, struct frame *frame)
 {
 	struct request request;
+	/* The frame's bytes are the request's texts: they stay until the command has ended. */
+	char *whole = channel_take(channel, frame);
+	if (!whole)
+		return;
 	hold_signals(SIG_BLOCK);
-	/* The frame's bytes are the request's texts: they stay until the command has ended, taken off the channel. */
-	char *payload = frame->payload;
-	char *whole = channel->in;
-	size_t length = frame->length;
-	channel->in = NULL;
-	channel->in_used = channel->in_room = 0;
-	const char *wrong = request_parse(&request, payload, length);
+	const char *wrong = request_parse(&request, frame->payload, frame->length);
 	if (wrong)
 		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", wrong);
 	else

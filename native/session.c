@@ -442,6 +442,8 @@ void session_run(struct session *session, struct house *house, struct channel *o
 		session->announce_at = session->record.started_us + (int64_t)request->announce_ms * MS;
 		if (request->timeout_ms > 0)
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
+		if (origin->in_used > 0)
+			control_serve(session, origin); /* sent right behind the request: no poll would tell of it */
 		loop(session, house);
 	}
 	finish(session);
