@@ -75,6 +75,7 @@ export class Gateway implements GatewayHandle {
 function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
   if (!signal) return () => {};
   const end = () => void execution.kill(killOrder("SIGTERM", 2000));
+  if (signal.aborted) end(); // while it was being launched: no event will tell of it
   signal.addEventListener("abort", end, { once: true });
   return () => signal.removeEventListener("abort", end);
 }
