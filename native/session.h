@@ -43,11 +43,34 @@ struct house {
 /* Runs REQUEST to its end, whatever happens to the connection that brought it. */
 void session_run(struct session *session, struct house *house, struct channel *origin, struct request *request);
 
+/* ending.c: how a command and its tree come to their end. */
+
 /* Ends the tree: SIGNAL now, SIGKILL after GRACE_US (negative: never). */
 void session_end_tree(struct session *session, int signal, int64_t grace_us);
 
+/* Waits for every child that has ended and adds up what they used. */
+void session_reap(struct session *session);
+
+void session_fire_timers(struct session *session, int64_t now);
+int64_t session_next_timer(const struct session *session);
+
+/* Reports the end when it has come. True when there is nothing left to wait for. */
+bool session_settle(struct session *session, int64_t now);
+
+/* news.c: what gateways are told. */
+
 /* Sends TEXT to every connection of this session. */
 void session_tell(struct session *session, const char *text, size_t length);
+void session_announce(struct session *session);
+
+/* Writes the exit record, then tells everybody. */
+void session_report(struct session *session);
+
+/* Watchers hear of output, and the timeline is written, a little later and for many pieces at once. */
+void session_note_growth(struct session *session, int64_t now);
+void session_tell_growth(struct session *session, int64_t now);
+
+/* control.c: what gateways say. */
 
 /* What has arrived on CHANNEL after the request: signals, input, deadlines. */
 void control_serve(struct session *session, struct channel *channel);

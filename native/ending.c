@@ -1,0 +1,151 @@
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "clock.h"
+#include "session.h"
+#include "tree.h"
+
+#define MS 1000
+/* After the main process of a foreground command has ended, what it left behind gets this long to end by itself, then
+ * a SIGTERM, then a SIGKILL; the answer goes out by STOP_WAITING at the latest. */
+#define LEFTOVER_TERM (200 * MS)
+#define LEFTOVER_KILL (1000 * MS)
+#define STOP_WAITING (600 * MS)
+#define SWEEP_EVERY (10 * MS)
+
+void session_end_tree(struct session *session, int signal, int64_t grace_us)
+{
+	int64_t now = monotonic_us();
+	if (signal == SIGKILL || grace_us == 0) {
+		session->kill_at = now;
+		return;
+	}
+	tree_signal(signal);
+	if (grace_us > 0 && (session->kill_at == NEVER || now + grace_us < session->kill_at))
+		session->kill_at = now + grace_us;
+}
+
+/* Killing takes as many passes as it takes: a child forked behind one pass's back is found by the next. */
+static void sweep(struct session *session, int64_t now)
+{
+	tree_signal(SIGKILL);
+	session->next_sweep_at = now + SWEEP_EVERY;
+	if (session->stop_waiting_at == NEVER)
+		session->stop_waiting_at = now + STOP_WAITING;
+}
+
+static void main_ended(struct session *session, int status)
+{
+	session->main_alive = false;
+	session->record.wait_status = status;
+	session->record.ended_us = monotonic_us();
+	session->record.ended_unix_us = unix_us();
+}
+
+void session_reap(struct session *session)
+{
+	siginfo_t seen;
+	for (;;) {
+		seen.si_pid = 0;
+		/* Looked at before it is waited for: a zombie's /proc entry still tells its I/O. */
+		if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT) < 0) {
+			if (errno == EINTR)
+				continue;
+			session->has_children = false;
+			return;
+		}
+		if (seen.si_pid == 0)
+			return;
+		struct rusage usage;
+		int status;
+		record_add_io(&session->record, seen.si_pid);
+		if (wait4(seen.si_pid, &status, 0, &usage) != seen.si_pid)
+			continue;
+		struct record *record = &session->record;
+		record->user_us += (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
+		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
+		if (usage.ru_maxrss > record->max_rss_kib)
+			record->max_rss_kib = usage.ru_maxrss;
+		if (seen.si_pid == record->pid)
+			main_ended(session, status);
+	}
+}
+
+static bool is_foreground(const struct session *session)
+{
+	return !(session->flags & RUN_BACKGROUND);
+}
+
+static void leave_no_leftovers(struct session *session)
+{
+	session->record.leftover = tree_count();
+	session->leftover_term_at = NEVER;
+	session_end_tree(session, SIGTERM, LEFTOVER_KILL);
+}
+
+void session_fire_timers(struct session *session, int64_t now)
+{
+	if (now >= session->announce_at)
+		session_announce(session);
+	if (now >= session->deadline_at) {
+		session->deadline_at = NEVER;
+		if (session->main_alive && session->record.reason == END_EXITED)
+			session->record.reason = END_TIMEOUT;
+		session_end_tree(session, SIGTERM, session->grace_us);
+	}
+	if (now >= session->leftover_term_at)
+		leave_no_leftovers(session);
+	if (now >= session->kill_at && now >= session->next_sweep_at)
+		sweep(session, now);
+	if (now >= session->grew_at)
+		session_tell_growth(session, now);
+}
+
+int64_t session_next_timer(const struct session *session)
+{
+	int64_t sweep_at = session->kill_at == NEVER ? NEVER
+			   : session->next_sweep_at > session->kill_at ? session->next_sweep_at
+								       : session->kill_at;
+	const int64_t times[] = {session->announce_at, session->deadline_at, session->leftover_term_at,
+				 sweep_at, session->grew_at, session->stop_waiting_at};
+	int64_t next = NEVER;
+	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
+		if (times[i] < next)
+			next = times[i];
+	return next;
+}
+
+bool session_settle(struct session *session, int64_t now)
+{
+	if (session->main_alive) {
+		if (now >= session->stop_waiting_at)
+			session->stop_waiting_at = NEVER; /* stuck in the kernel: nothing to tell yet */
+		return false;
+	}
+	bool ending = session->kill_at != NEVER;
+	bool given_up = now >= session->stop_waiting_at;
+	if (!session->has_children || given_up) {
+		capture_drain(&session->capture, session->dirfd);
+		if (!session->reported || !session->record.final) {
+			session->record.final = true;
+			session_report(session);
+		}
+		session->stop_waiting_at = NEVER;
+		if (session->has_children)
+			channel_close(session->origin); /* not to be asked again before the last of them is gone */
+		return !session->has_children;
+	}
+	if (session->reported || ending)
+		return false;
+	if (is_foreground(session)) {
+		if (session->leftover_term_at == NEVER)
+			session->leftover_term_at = session->record.ended_us + LEFTOVER_TERM;
+	} else {
+		session->record.leftover = tree_count();
+		capture_drain(&session->capture, session->dirfd);
+		session_report(session); /* the rest lives on under this keeper */
+	}
+	return false;
+}

@@ -1,0 +1,75 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "session.h"
+
+/* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
+#define GREW_SOON 1000
+#define GREW_EVERY 10000
+
+void session_tell(struct session *session, const char *text, size_t length)
+{
+	channel_send(session->origin, text, length);
+	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+		if (session->clients[i].fd >= 0)
+			channel_send(&session->clients[i], text, length);
+}
+
+void session_report(struct session *session)
+{
+	char text[RECORD_MAX];
+	struct record *record = &session->record;
+	bool again = session->reported;
+	for (unsigned i = 0; i < session->capture.count; i++)
+		if (session->capture.streams[i].lost > 0)
+			timeline_publish(&session->capture.timeline, session->dirfd, session->capture.streams,
+					 session->capture.count);
+	size_t length = record_format(record, again ? "ended" : "exited", session->capture.streams,
+				      session->capture.count, text);
+	/* Durable before anyone is told (promise 4). */
+	if (session->reserved >= 0) {
+		record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC);
+		close(session->reserved);
+	}
+	session->reserved = record->final ? -1 : record_reserve(session->dirfd);
+	session->reported = true;
+	session_tell(session, text, length);
+}
+
+void session_announce(struct session *session)
+{
+	char text[128];
+	session->announced = true;
+	session->announce_at = NEVER;
+	int n = snprintf(text, sizeof text, "{\"ev\":\"started\",\"pid\":%d,\"startedUs\":%" PRId64 "}\n",
+			 (int)session->record.pid, session->record.started_unix_us);
+	session_tell(session, text, (size_t)n);
+}
+
+void session_tell_growth(struct session *session, int64_t now)
+{
+	char text[128];
+	session->grew_at = NEVER;
+	session->grew_last = now;
+	capture_flush(&session->capture, session->dirfd);
+	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
+			 session->capture.streams[0].size, session->capture.streams[1].size);
+	if (session->origin->watching)
+		channel_send(session->origin, text, (size_t)n);
+	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+		if (session->clients[i].fd >= 0 && session->clients[i].watching)
+			channel_send(&session->clients[i], text, (size_t)n);
+}
+
+void session_note_growth(struct session *session, int64_t now)
+{
+	uint64_t bytes = session->capture.streams[0].size + session->capture.streams[1].size;
+	if (bytes == session->grew_bytes)
+		return;
+	session->grew_bytes = bytes;
+	if (session->grew_at == NEVER)
+		session->grew_at = now > session->grew_last + GREW_EVERY ? now + GREW_SOON
+									  : session->grew_last + GREW_EVERY;
+}
