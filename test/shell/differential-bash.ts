@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -14,8 +15,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-/** One program that bash really started: its name, then its arguments. */
-export type Execution = string[];
+export interface Observed {
+  /** The programs that bash really started, each as its name, then its arguments. */
+  executions: string[][];
+  /** The files that were not there before. */
+  files: string[];
+}
 
 /** Far under what a runaway needs to be felt; generated texts take a few milliseconds. */
 const TIMEOUT_MS = 1000;
@@ -62,15 +67,15 @@ export class Bash {
     const [command = "/bin/bash", ...args] = [...confinement, "/bin/bash", "--norc", join(this.root, "driver.sh")];
     const limit = confinement.some((part) => part.endsWith("setpriv")) ? "256" : "unlimited";
     this.driver = spawn(command, [...args, this.root, limit], {
-      env: { PATH: this.bin, HOME: this.home },
+      env: { PATH: this.bin, HOME: this.home, LC_ALL: "C.UTF-8" },
       cwd: this.cwd,
     });
     this.driver.stderr.resume();
     this.replies = createInterface({ input: this.driver.stdout })[Symbol.asyncIterator]();
   }
 
-  /** What bash started while it ran the text with `bash -c`. */
-  async run(text: string): Promise<Execution[]> {
+  /** What bash did while it ran the text with `bash -c`. */
+  async run(text: string): Promise<Observed> {
     writeFileSync(join(this.root, "text"), text);
     writeFileSync(this.log, "");
     this.driver.stdin.write("next\n");
@@ -81,7 +86,9 @@ export class Bash {
     // What it left in the background gets a moment to be seen, and is then ended with its process group.
     if (/&|>\(|coproc/.test(text)) await new Promise((resolve) => setTimeout(resolve, 4));
     kill(group);
-    return executions(readFileSync(this.log, "utf8"));
+    const files = readdirSync(this.cwd).map((name) => join(this.cwd, name));
+    for (const file of files) rmSync(file, { recursive: true, force: true });
+    return { executions: executions(readFileSync(this.log, "utf8")), files };
   }
 
   close(): void {
@@ -135,9 +142,9 @@ function kill(group: number): void {
   }
 }
 
-function executions(log: string): Execution[] {
+function executions(log: string): string[][] {
   const fields = log.split("\0");
-  const found: Execution[] = [];
+  const found: string[][] = [];
   for (let at = 0; at < fields.length - 1; ) {
     const count = Number(fields[at]);
     found.push(fields.slice(at + 1, at + 2 + count));

@@ -1,16 +1,26 @@
 import type { Analysis, CommandFact, Word } from "../../src/contract/facts.ts";
-import type { Execution } from "./differential-bash.ts";
+import type { Observed } from "./differential-bash.ts";
 
-/** What bash ran and the analysis neither found nor marked unknowable. */
-export function missed(analysis: Analysis, executions: readonly Execution[]): Execution[] {
+/** What bash ran or wrote and the analysis neither found nor marked unknowable. */
+export function missed(analysis: Analysis, { executions, files }: Observed): string[][] {
   if (!analysis.analyzable) return [];
-  return executions.filter((execution) => !analysis.commands.some((fact) => explains(fact, execution)));
+  const { commands } = analysis;
+  return [
+    ...executions.filter((execution) => !commands.some((fact) => explains(fact, execution))),
+    ...files.filter((file) => !commands.some((fact) => mayWrite(fact, file))).map((file) => [">", file]),
+  ];
 }
 
-function explains(fact: CommandFact, [name, ...args]: Execution): boolean {
+function explains({ argv, executable }: CommandFact, [name, ...args]: readonly string[]): boolean {
+  const [word, ...words] = argv;
+  if (word === undefined) return false;
   // A command word that is not known is marked as such, and may be anything.
-  if (fact.executable.name === null) return true;
-  return fact.executable.name === name && accepts(fact.argv.slice(1), args);
+  if (word.value === null) return true;
+  return executable.name === name && accepts(words, args);
+}
+
+function mayWrite({ writes, redirects }: CommandFact, file: string): boolean {
+  return writes.includes(file) || redirects.some(({ kind, path }) => path === null && kind !== "here");
 }
 
 /** Known words stand for exactly themselves; an unknown one for any number of arguments, the first with its prefix. */

@@ -31,13 +31,13 @@ const awkward = [
   "*",
   "{q}",
 ];
-const files = ["f1", "f2", "sub/f3"];
+const files = ["f1", "f2"];
 const variables = ["v", "w", "x1"];
 const unset = ["nope", "none"];
 
 /** One random shell text. Nothing in it can do harm: it names stand-ins, harmless builtins and relative files only. */
 export function shellText(random: Random, profile: Profile): string {
-  return new Writer(random, profile).list(random.pick([1, 1, 2, 2, 3]), random.pick([1, 2, 3]));
+  return new Writer(random, profile).list(random.pick([1, 1, 2, 2, 2, 3]), random.pick([1, 1, 2, 3]));
 }
 
 /** Writes shell text from a grammar, with a budget of nesting that falls on the way down. */
@@ -54,31 +54,34 @@ class Writer {
     this.profile = profile;
   }
 
+  /** A whole text of its own, as in a substitution: its here-documents end inside it. */
   list(depth: number, most: number): string {
     const outer = this.bodies;
     this.bodies = [];
-    let text = this.blank();
-    const count = 1 + this.random.int(most);
-    for (let index = 0; index < count; index++) {
-      text += this.andOr(depth);
-      if (index < count - 1) text += this.separator();
-      else text += this.bodies.length > 0 ? this.lineBreak() : this.random.pick(["", "", "", ";", " ", " &"]);
-    }
+    let text = this.random.pick(["", "", "", "", " ", "\n", "\t", "# comment; bravo\n"]) + this.lines(depth, most);
+    text += this.bodies.length > 0 ? this.lineBreak() : this.random.pick(["", "", "", ";", " ", " &"]);
     this.bodies = outer;
+    return text;
+  }
+
+  private lines(depth: number, most: number): string {
+    let text = this.andOr(depth);
+    for (let count = this.random.int(most); count > 0; count--) text += this.separator() + this.andOr(depth);
     return text;
   }
 
   private andOr(depth: number): string {
     let text = this.pipeline(depth);
     while (this.random.oneIn(5))
-      text += this.random.pick([" && ", " || ", "&&", "||\n", " && \\\n"]) + this.pipeline(depth);
+      text += this.random.pick([" && ", " || ", "&&", "||", " && \\\n"]) + this.maybeBreak() + this.pipeline(depth);
     return text;
   }
 
   private pipeline(depth: number): string {
     let text = this.random.oneIn(15) ? this.random.pick(["! ", "time ", "time -p ", "! ! "]) : "";
     text += this.command(depth);
-    while (this.random.oneIn(7)) text += this.random.pick([" | ", "|", " |& ", " |\n"]) + this.command(depth);
+    while (this.random.oneIn(7))
+      text += this.random.pick([" | ", "|", " |& "]) + this.maybeBreak() + this.command(depth);
     return text;
   }
 
@@ -90,7 +93,7 @@ class Writer {
     if (roll < 6) return this.wrapped(depth - 1);
     if (roll < 8) return this.reentry(depth - 1);
     if (roll < 9) return this.assigned(depth - 1);
-    return random.pick(tricks)(random, () => this.simple(depth - 1), this.name());
+    return random.pick(tricks).replaceAll("NAME", this.name());
   }
 
   private simple(depth: number): string {
@@ -133,25 +136,25 @@ class Writer {
       case 4:
         return `while ${body()}do ${body()}break; done${after}`;
       case 5:
-        return `until ${body()}do ${body()}break\ndone`;
+        return `until ${body()}do ${body()}break; done`;
       case 6:
         return `for ${random.pick(variables)} in ${this.words(depth)}; do ${body()}done${after}`;
       case 7:
         return `for ((i=0; i<2; i++)); do ${body()}done`;
       case 8:
-        return `case ${this.word(depth)} in ${random.pick(["", "("])}${random.pick(literals)}) ${this.list(depth, 2)};; *) ${this.list(depth, 2)}${random.pick([";;", "", ";;", ";&"])}\nesac`;
+        return `case ${this.word(depth)} in ${random.pick(["", "("])}${random.pick(literals)}) ${body()};; *) ${body()}${random.pick([";;", "", ";;", ";&"])} esac`;
       case 9:
         return `[[ ${this.word(depth)} ${random.pick(["==", "!=", "<", "-nt"])} ${this.word(depth)} ]] && ${this.simple(depth)}`;
       case 10:
-        return `(( ${random.pick(["1", "0", "i = 2", `$(${this.list(depth, 1)}) + 1`])} )) || ${this.simple(depth)}`;
+        return `(( ${random.pick(["1", "0", "i = 2", `${this.unknown(depth)} + 1`])} )) || ${this.simple(depth)}`;
       case 11:
         return this.definition(depth);
       default:
         return random.pick([
-          `coproc ${this.simple(depth)}`,
-          `coproc CO { ${body()}}`,
-          `select v in a b; do ${body()}break; done`,
-        ]);
+          () => `coproc ${this.simple(depth)}`,
+          () => `coproc CO { ${body()}}`,
+          () => `select v in a b; do ${body()}break; done`,
+        ])();
     }
   }
 
@@ -163,10 +166,10 @@ class Writer {
       outer || random.oneIn(2) ? `fn${this.functions.length}_${random.int(1e6)}` : random.pick(functionNames);
     const head = random.pick([`${name}()`, `function ${name}`, `${name} ( )`, `function ${name} ()`]);
     const body = random.pick([
-      `{ ${this.closed(depth)}}`,
-      `(${this.closed(depth)})`,
-      `{ "$1" ${this.words(depth)}; ${this.closed(depth)}}`,
-    ]);
+      () => `{ ${this.closed(depth)}}`,
+      () => `(${this.closed(depth)})`,
+      () => `{ "$1" ${this.words(depth)}; ${this.closed(depth)}}`,
+    ])();
     const call = `${head} ${body}${this.separator()}${name} ${random.oneIn(2) ? this.name() : this.words(0)}`;
     this.inFunction = outer;
     if (name.startsWith("fn") && !outer) this.functions.push(name);
@@ -179,7 +182,7 @@ class Writer {
     return random.pick([
       () => `env ${inner()}`,
       () => `env A=1 -u B ${inner()}`,
-      () => `env -i PATH="$PATH" ${inner()}`,
+      () => `env -u A B=2 ${inner()}`,
       () => `env -S ${single(`${this.name()} a "b c" 'd'`)} e`,
       () => `env -S${single(`A=1 ${this.name()} x`)}`,
       () => `command ${inner()}`,
@@ -207,27 +210,31 @@ class Writer {
     const { random } = this;
     const code = this.list(depth, 2);
     const mark = random.pick(["E", "EOF", "_x"]);
-    const here = `<<'${mark}'\n${code}\n${mark}\n`;
+    const here = (tail: string): string => {
+      this.bodies.push(`${code}\n${mark}\n`);
+      return `<<'${mark}'${tail}`;
+    };
     return random.pick([
       () => `bash -c ${script(random, code)}`,
       () => `bash -ec ${script(random, code)} zero one`,
-      () => `sh -c ${script(random, this.simple(0))}`,
+      () => `sh -c ${script(random, this.list(0, 1))}`,
       () => `bash -o pipefail -c ${script(random, code)}`,
       () => `bash -c ${single(`"$0" "$@"; ${code}`)} ${this.name()} a b`,
       () => `eval ${script(random, code)}`,
       () => `eval ${this.name()} ${single(single("a b"))}`,
       () => `bash <<< ${script(random, code)}`,
-      () => `bash -s one ${here}`,
-      () => `cat ${here.replace("\n", " | bash\n")}`,
+      () => `bash -s one ${here("")}`,
+      () => `cat ${here(" | bash")}`,
       () => `echo ${script(random, code)} | bash`,
       () => `printf '%s\\n' ${script(random, code)} | sh`,
-      () => `source /dev/stdin ${here}`,
+      () => `source /dev/stdin ${here("")}`,
       () => `. /dev/stdin <<< ${script(random, code)}`,
       () => `bash <(echo ${script(random, code)})`,
       () => `trap ${script(random, code)} EXIT`,
       () => `(trap ${script(random, code)} ERR; false)`,
-      () => `(trap ${single(this.simple(0))} DEBUG; :)`,
-      () => `shopt -s expand_aliases\nalias al=${script(random, `${this.name()} z `)}\nal ${this.words(0)}`,
+      () => `(trap ${single(this.list(0, 1))} DEBUG; :)`,
+      () =>
+        `shopt -s expand_aliases${this.lineBreak()}alias al=${script(random, `${this.name()} z `)}\nal ${this.words(0)}`,
     ])();
   }
 
@@ -238,36 +245,36 @@ class Writer {
     const name = this.name();
     const use = random.pick([`$${variable}`, `"$${variable}"`, `\${${variable}}`, `"\${${variable}:-${this.name()}}"`]);
     const assign = random.pick([
-      `${variable}=${quoted(random, name)}`,
-      `export ${variable}=${name}`,
-      `declare ${variable}=${name}`,
-      `readonly q${variable}=1; ${variable}=${name}`,
-      `${variable}=${name.slice(0, 2)}; ${variable}+=${name.slice(2)}`,
-      `${variable}=${quoted(random, `${name} s t`)}`,
-      `: "\${${variable}:=${name}}"`,
-      `read ${variable} <<< ${name}`,
-      `printf -v ${variable} %s ${name}`,
-      `${variable}=${this.name()}; (${variable}=${this.name()})`,
-      `${variable}=${this.name()}; false && ${variable}=${this.name()}`,
-      `${variable}=${this.name()}; true || ${variable}=${this.name()}`,
-      `${variable}=${this.name()}; ${variable}=${this.name()} :`,
-      `${variable}=${this.name()}; unset ${variable}`,
-      `${variable}=${this.name()}; if ${this.simple(0)}; then ${variable}=${this.name()}; fi`,
-      `${variable}=${this.name()}; while ${this.simple(0)}; do ${variable}=${this.name()}; break; done`,
-      `${variable}=${this.name()}; ${variable}=${this.name()} | cat`,
-      `${variable}=${this.name()}; eval ${variable}=${this.name()}`,
-      `${variable}=${this.name()}; set_it() { ${variable}=${this.name()}; }; set_it`,
-      `${variable}=${this.name()}; set_it() { local ${variable}=${this.name()}; }; set_it`,
-      `for ${variable} in ${name} ${this.name()}; do ${use} in-loop; done`,
-      `set -- ${name} m; "$@"; shift; ${variable}=${name}`,
-      `IFS=,; ${variable}=${name},s,t`,
-    ]);
+      () => `${variable}=${quoted(random, name)}`,
+      () => `export ${variable}=${name}`,
+      () => `declare ${variable}=${name}`,
+      () => `readonly q${variable}=1; ${variable}=${name}`,
+      () => `${variable}=${name.slice(0, 2)}; ${variable}+=${name.slice(2)}`,
+      () => `${variable}=${quoted(random, `${name} s t`)}`,
+      () => `: "\${${variable}:=${name}}"`,
+      () => `read ${variable} <<< ${name}`,
+      () => `printf -v ${variable} %s ${name}`,
+      () => `${variable}=${this.name()}; (${variable}=${this.name()})`,
+      () => `${variable}=${this.name()}; false && ${variable}=${this.name()}`,
+      () => `${variable}=${this.name()}; true || ${variable}=${this.name()}`,
+      () => `${variable}=${this.name()}; ${variable}=${this.name()} :`,
+      () => `${variable}=${this.name()}; unset ${variable}`,
+      () => `${variable}=${this.name()}; if ${this.simple(0)}; then ${variable}=${this.name()}; fi`,
+      () => `${variable}=${this.name()}; while ${this.simple(0)}; do ${variable}=${this.name()}; break; done`,
+      () => `${variable}=${this.name()}; ${variable}=${this.name()} | cat`,
+      () => `${variable}=${this.name()}; eval ${variable}=${this.name()}`,
+      () => `${variable}=${this.name()}; set_it() { ${variable}=${this.name()}; }; set_it`,
+      () => `${variable}=${this.name()}; set_it() { local ${variable}=${this.name()}; }; set_it`,
+      () => `for ${variable} in ${name} ${this.name()}; do ${use} in-loop; done`,
+      () => `set -- ${name} m; "$@"; shift; ${variable}=${name}`,
+      () => `IFS=,; ${variable}=${name},s,t`,
+    ])();
     return `${assign}${this.separator()}${use} ${this.words(depth)}`;
   }
 
   private redirect(depth: number): string {
     const { random } = this;
-    const file = random.pick(files.slice(0, 2));
+    const file = random.pick(files);
     if (random.oneIn(3)) return this.hereDocument(depth);
     return random.pick([
       () => `> ${file}`,
@@ -280,7 +287,7 @@ class Writer {
       () => `3> ${file}`,
       () => `{fd}> ${file}`,
       () => `<<< ${this.word(depth)}`,
-      () => `> "${file}$(${this.list(depth - 1, 1)})"`,
+      () => `> "${file}${this.unknown(depth)}"`,
       () => `< <(${this.list(depth - 1, 1)})`,
       () => `> >(${this.list(depth - 1, 1)})`,
     ])();
@@ -323,6 +330,11 @@ class Writer {
     return `${random.pick(["", "", "3"])}<<${dash ? "-" : ""}${random.pick(["", " "])}${opening}`;
   }
 
+  /** A substitution in a place where no analysis can go on knowing: left out of simple texts. */
+  private unknown(depth: number): string {
+    return this.profile === "any" ? `$(${this.list(depth - 1, 1)})` : "1";
+  }
+
   private words(depth: number): string {
     const words: string[] = [];
     for (let count = this.random.int(3); count >= 0; count--) words.push(this.word(depth));
@@ -356,7 +368,7 @@ class Writer {
       () => `\`${inner.replace(/[\\`]/g, "\\$&")}\``,
       () => (inner.includes('"') ? `"$( ${inner})"` : `"\`${inner.replace(/[\\`]/g, "\\$&")}\`"`),
       () => `<(${inner})`,
-      () => `$(( $(${inner}) + 1 ))`,
+      () => (this.profile === "any" ? `$(( $(${inner}) + 1 ))` : `$(${inner})`),
       () => `x$(${inner})y`,
       () => `$(< f1)`,
       () => `$((echo n); ${inner})`,
@@ -394,34 +406,30 @@ class Writer {
     ]);
   }
 
-  /** A list with its terminator, as the inside of a compound command needs. */
+  /** Commands with their terminator, as the inside of a compound command needs; here-documents may end after it. */
   private closed(depth: number): string {
-    const text = this.list(depth, 2);
-    return /[;&\n]\s*$/.test(text) ? `${text} ` : `${text}${this.random.pick(["; ", "\n"])}`;
+    const text = this.lines(depth, 2);
+    return text + (this.random.oneIn(3) ? this.lineBreak() : this.random.pick(["; ", "; ", " & "]));
   }
 
   private separator(): string {
     if (this.bodies.length > 0 && this.random.int(3) > 0) return this.lineBreak();
-    return this.random.pick([
-      "; ",
-      ";",
-      this.bodies.length > 0 ? this.lineBreak() : "\n",
-      " & ",
-      this.bodies.length > 0 ? this.lineBreak() : " # note; alpha\n",
-    ]);
+    return this.random.oneIn(3)
+      ? this.lineBreak(this.random.pick(["", " # note; alpha"]))
+      : this.random.pick(["; ", ";", " & "]);
   }
 
-  private lineBreak(): string {
-    const text = `\n${this.bodies.join("")}`;
+  private maybeBreak(): string {
+    return this.random.oneIn(4) ? this.lineBreak() : "";
+  }
+
+  private lineBreak(comment = ""): string {
+    const text = `${comment}\n${this.bodies.join("")}`;
     this.bodies = [];
     return text;
   }
 
   private gap(): string {
     return this.random.pick([" ", " ", " ", "  ", "\t", " \\\n", "\\\n "]);
-  }
-
-  private blank(): string {
-    return this.random.pick(["", "", "", "", " ", "\n", "\t", "# comment; bravo\n"]);
   }
 }
