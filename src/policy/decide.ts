@@ -1,0 +1,189 @@
+/**
+ * From facts to a verdict. A pure function: the same facts, policy and context always give the same answer.
+ *
+ * 1. the rules that come with Sallyport: hard blocks (promise 3), then default denials
+ * 2. the rules of the people who run it
+ * 3. the mode: what is not allowed by then is a miss, which is asked or denied
+ */
+import type { Analysis, CommandFact } from "../contract/facts.ts";
+import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
+import { allowedBy } from "./allowlist.ts";
+import { isHarmless } from "./harmless.ts";
+import { DEFAULT_MODES, type Modes, strictest } from "./modes.ts";
+import type { Policy } from "./policy.ts";
+import { RULES } from "./rules/index.ts";
+import { isSafeBin } from "./safe-bins.ts";
+import { ruleMatches } from "./user-rules.ts";
+
+export interface DecideContext {
+  workspace: string;
+  home: string;
+  /** The kernel confines the command: what nobody can analyse may run. */
+  confined: boolean;
+  /** Milliseconds since 1970, for entries that expire. */
+  now: number;
+  agent?: string | null;
+  /** Modes of this request; they can only tighten. */
+  request?: Partial<Modes>;
+}
+
+const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
+
+interface Finding extends Reason {
+  decision: Decision;
+}
+
+export function decide(analysis: Analysis, policy: Policy, context: DecideContext): Verdict {
+  const modes = strictest(DEFAULT_MODES, policy, policy.agents?.[context.agent ?? ""], context.request);
+  const findings: Finding[] = [];
+  for (const fact of analysis.commands) {
+    builtInRules(fact, policy, context, findings);
+    userRules(fact, policy, findings);
+  }
+  byMode(analysis, policy, context, modes, findings);
+  const verdict = findings.reduce<Decision>(
+    (worst, { decision }) => (rank(decision) > rank(worst) ? decision : worst),
+    "allow",
+  );
+  const { text, analyzable, commands } = analysis;
+  return { command: text, verdict, analyzable, reasons: reasons(findings), commands };
+}
+
+function rank(decision: Decision): number {
+  return SEVERITY.indexOf(decision);
+}
+
+function builtInRules(fact: CommandFact, policy: Policy, context: DecideContext, findings: Finding[]): void {
+  for (const rule of RULES) {
+    const span = rule.find(fact, context);
+    if (!span) continue;
+    const lifted = rule.tier === "deny" && policy.permits?.includes(rule.id);
+    const { id, message, suggestion } = rule;
+    findings.push({ rule: id, message, span, suggestion, decision: lifted ? "ask" : rule.tier });
+  }
+}
+
+function userRules(fact: CommandFact, policy: Policy, findings: Finding[]): void {
+  for (const rule of policy.rules ?? []) {
+    if (rule.decision === "allow" || !ruleMatches(rule, fact)) continue;
+    const message =
+      rule.message ??
+      (rule.decision === "deny"
+        ? "A rule of this installation forbids it."
+        : "A rule of this installation wants it asked.");
+    findings.push({
+      rule: rule.id ?? "user-rule",
+      message,
+      span: fact.span,
+      suggestion: null,
+      decision: rule.decision,
+    });
+  }
+}
+
+function byMode(analysis: Analysis, policy: Policy, context: DecideContext, modes: Modes, findings: Finding[]): void {
+  const miss: Decision = modes.ask === "off" ? "deny" : "ask";
+  if (modes.security === "deny") {
+    findings.push({
+      rule: "security-deny",
+      message: "Running commands is switched off.",
+      span: null,
+      suggestion: null,
+      decision: "deny",
+    });
+  }
+  if (modes.security === "allowlist") {
+    for (const fact of analysis.commands) allowOrMiss(fact, analysis, policy, context, miss, findings);
+    if (analysis.commands.length === 0)
+      findings.push({
+        rule: "nothing-to-run",
+        message: "No command was found in the text.",
+        span: null,
+        suggestion: null,
+        decision: miss,
+      });
+  }
+  if (!analysis.analyzable) {
+    const decision = modes.security === "full" && context.confined ? "allow" : miss;
+    for (const { span, why } of analysis.unknowns) {
+      const message = `Nobody can know before it runs: ${why}.`;
+      findings.push({
+        rule: "unanalyzable",
+        message,
+        span,
+        suggestion: "Write the command out with literal words.",
+        decision,
+      });
+    }
+  }
+  if (modes.ask === "always") {
+    findings.push({
+      rule: "ask-always",
+      message: "Every command is asked for.",
+      span: null,
+      suggestion: null,
+      decision: "ask",
+    });
+  }
+}
+
+function allowOrMiss(
+  fact: CommandFact,
+  analysis: Analysis,
+  policy: Policy,
+  context: DecideContext,
+  miss: Decision,
+  findings: Finding[],
+): void {
+  if (isHarmless(fact, analysis.commands) || isSafeBin(fact)) return;
+  const entry = allowedBy(fact, policy.allowlist ?? [], { now: context.now, agent: context.agent ?? null });
+  if (entry) {
+    const message = entry.note ?? `Allowed by the entry \`${entry.pattern}\`.`;
+    findings.push({
+      rule: `allowlist:${entry.pattern}`,
+      message,
+      span: fact.span,
+      suggestion: null,
+      decision: "allow",
+    });
+    return;
+  }
+  const rule = (policy.rules ?? []).find((one) => one.decision === "allow" && ruleMatches(one, fact));
+  if (
+    rule &&
+    fact.unknowns.length === 0 &&
+    fact.redirects.length === 0 &&
+    fact.assignments.length === 0 &&
+    fact.opaque === null
+  ) {
+    findings.push({
+      rule: rule.id ?? "user-rule",
+      message: rule.message ?? "Allowed by a rule of this installation.",
+      span: fact.span,
+      suggestion: null,
+      decision: "allow",
+    });
+    return;
+  }
+  const what = fact.executable.written ?? "This part";
+  const message = `\`${what}\` is not on the allowlist in this form.`;
+  findings.push({
+    rule: "not-allowed",
+    message,
+    span: fact.span,
+    suggestion: "Ask for approval, or add an allowlist entry for it.",
+    decision: miss,
+  });
+}
+
+/** The most severe first; each part of the text once per rule. */
+function reasons(findings: Finding[]): Reason[] {
+  const seen = new Set<string>();
+  return findings
+    .toSorted((one, other) => rank(other.decision) - rank(one.decision))
+    .filter(({ rule, span, message }) => {
+      const key = `${rule} ${span?.start} ${span?.end} ${rule === "unanalyzable" ? message : ""}`;
+      return !seen.has(key) && seen.add(key);
+    })
+    .map(({ rule, message, span, suggestion }) => ({ rule, message, span, suggestion }));
+}

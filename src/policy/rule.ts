@@ -1,0 +1,57 @@
+/** A rule over facts: plain data, one function, and its own examples, which a test runs. */
+import type { CommandFact, Span } from "../contract/facts.ts";
+import { basename } from "../shell/path.ts";
+
+export interface Rule {
+  /** Stable; shown to people and programs, and named in `permits`. */
+  id: string;
+  /** `blocked` is lifted by nothing (promise 3); `deny` by a person who names the rule in the configuration. */
+  tier: "blocked" | "deny";
+  /** For a person: what is wrong. */
+  message: string;
+  /** A safe way to get what was probably wanted. */
+  suggestion: string;
+  /** Which part of the command is the matter; null: none. */
+  find(fact: CommandFact, scene: Scene): Span | null;
+  catches: readonly string[];
+  passes: readonly string[];
+}
+
+/** The world the rules judge in. */
+export interface Scene {
+  workspace: string;
+  home: string;
+}
+
+/** Programs that answer to many names: theirs says nothing about what is run. */
+const MULTICALL = /^(?:busybox|toybox|coreutils|uutils|systemctl|snap|env|sh|bash|dash|python[\d.]*|node)$/;
+
+/** The names a command answers to: as written, and what a link of that name leads to. */
+export function names(fact: CommandFact): string[] {
+  const { name, resolved } = fact.executable;
+  if (name === null) return [];
+  const real = resolved === null ? name : basename(resolved);
+  return real === name || MULTICALL.test(real) ? [name] : [name, real];
+}
+
+export function isNamed(fact: CommandFact, wanted: ReadonlySet<string>): boolean {
+  return names(fact).some((name) => wanted.has(name));
+}
+
+export function values(fact: CommandFact): string[] {
+  return fact.argv.slice(1).map((word) => word.value ?? word.prefix);
+}
+
+/** Words that are neither options nor the name; the first is a subcommand in commands that have them. */
+export function operands(fact: CommandFact): string[] {
+  return values(fact).filter((value) => !value.startsWith("-"));
+}
+
+export function nameSpan(fact: CommandFact): Span {
+  return fact.argv[0]?.span ?? fact.span;
+}
+
+/** Names that are the matter whatever their arguments, others only with certain ones. */
+export function table(list: string): Set<string> {
+  return new Set(list.split(/\s+/).filter(Boolean));
+}

@@ -1,0 +1,68 @@
+import type { CommandFact } from "../../contract/facts.ts";
+import { isPersonal, isProtected, isVital } from "../places.ts";
+import type { Rule, Scene } from "../rule.ts";
+
+const spanOf = (fact: CommandFact, test: (target: CommandFact["targets"][number]) => boolean) =>
+  fact.targets.find((target) => target.effect === "delete" && test(target))?.span ?? null;
+
+export const deleteVital: Rule = {
+  id: "delete-vital",
+  tier: "blocked",
+  message: "Deletes the root, a home or a system folder.",
+  suggestion: "Delete a path inside the workspace or /tmp, named in full.",
+  find: (fact: CommandFact, scene: Scene) => spanOf(fact, (target) => isVital(target, scene)),
+  catches: [
+    "rm -rf /",
+    "rm -fr //",
+    "rm --recursive --force /.",
+    "rm -rf /*",
+    "rm -rf ~",
+    "rm -rf $HOME/..",
+    "rm -rf /usr/../etc",
+    "rm -rf /{etc,usr}",
+    "rm -rf ~/*",
+    "rm -rf ~root",
+    "find / -delete",
+    "find / -type f -exec rm -f {} +",
+    "mv /home /tmp/x",
+    "cd / && rm -rf *",
+    "rsync -a --delete empty/ /",
+    "git -C / clean -fdx",
+    "rm -rf /[a-z]*",
+    "X=/; rm -rf $X",
+  ],
+  passes: [
+    "rm -rf build",
+    "rm -rf ./*",
+    "rm -rf /tmp/x",
+    "rm -rf /tmp/*",
+    "ls /",
+    "find . -name '*.o' -delete",
+    "rm -f a.txt",
+    "git clean -fdx",
+    "rm -rf ~/.cache/foo",
+    "find / -name x",
+    "mv a b",
+    "rm -r node_modules dist",
+  ],
+};
+
+export const deletePersonal: Rule = {
+  id: "delete-personal",
+  tier: "deny",
+  message: "Deletes a folder of personal files.",
+  suggestion: "Delete single files by name, or ask the person to do it.",
+  find: (fact, scene) => spanOf(fact, (target) => target.recursive && isPersonal(target, scene)),
+  catches: ["rm -rf ~/Documents", "rm -r ~/Desktop/*", "rm -rf ~/.config"],
+  passes: ["rm -rf ~/.cache", "rm ~/Documents/a.txt", "ls ~/Documents"],
+};
+
+export const deleteProtected: Rule = {
+  id: "delete-protected",
+  tier: "deny",
+  message: "Deletes a file of the system, or one that holds credentials or runs at start.",
+  suggestion: "Work on a copy inside the workspace.",
+  find: (fact, scene) => (fact.remote ? null : spanOf(fact, (target) => isProtected(target.path, scene))),
+  catches: ["rm /etc/passwd", "rm -rf /etc/nginx", "rm ~/.bashrc", "unlink /usr/bin/env", "rm -rf /var/lib/dpkg/info"],
+  passes: ["rm etc/passwd", "cat /etc/passwd", "rm -rf ./usr", "rm /tmp/etc"],
+};

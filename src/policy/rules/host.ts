@@ -1,0 +1,250 @@
+import type { CommandFact } from "../../contract/facts.ts";
+import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+
+const KERNEL = table("modprobe insmod rmmod depmod dkms kmod-load ksplice livepatch sysrq bpftool");
+
+function changesHost(fact: CommandFact): boolean {
+  const given = values(fact);
+  const text = given.join(" ");
+  const [sub = "", verb = ""] = operands(fact);
+  for (const name of names(fact)) {
+    if (KERNEL.has(name))
+      return (
+        !given.some((word) => /^(?:-n|--dry-run|--show.*|-c|--help|--version|-V|-D)$/.test(word)) &&
+        !(name === "bpftool" && /\b(?:show|list)\b/.test(text)) &&
+        !(name === "dkms" && sub === "status")
+      );
+    if (
+      name === "sysctl" &&
+      (given.some((word) => /^(?:-w|--write|-p.*|--load.*|--system)$/.test(word)) ||
+        operands(fact).some((word) => word.includes("=")))
+    )
+      return true;
+    if (
+      name === "hostname" &&
+      (operands(fact).length > 0 || given.some((word) => /^(?:-F|-b|--file|--boot)/.test(word)))
+    )
+      return true;
+    if (name === "domainname" || name === "nisdomainname") return operands(fact).length > 0;
+    if (
+      name === "hostnamectl" &&
+      /^(?:set-|hostname$|chassis$|deployment$|location$|icon-name$)/.test(sub) &&
+      (sub.startsWith("set-") || verb !== "")
+    )
+      return true;
+    if (name === "timedatectl" && /^(?:set-|ntp-|revert)/.test(sub)) return true;
+    if (name === "localectl" && sub.startsWith("set-")) return true;
+    if (
+      name === "date" &&
+      given.some((word) => /^(?:-[a-zA-Z]*s|--set)/.test(word) || /^\d{8,12}(?:\.\d\d)?$/.test(word))
+    )
+      return true;
+    if (name === "hwclock" && given.some((word) => /^(?:-[swa]|--(?:systohc|hctosys|set|adjust))/.test(word)))
+      return true;
+    if (name === "ntpdate" || name === "rdate" || name === "chronyd" || name === "ntpd") return true;
+    if (name === "dmesg" && given.some((word) => /^-[a-zA-Z]*[CcDEn]|^--(?:clear|read-clear|console)/.test(word)))
+      return true;
+    if (
+      name === "ip" &&
+      /\b(?:flush|del|delete|add|set|change|replace)\b/.test(text) &&
+      !/\b(?:show|list|get)\b/.test(text)
+    )
+      return true;
+    if ((name === "ifconfig" || name === "iwconfig") && operands(fact).length > 1) return true;
+    if (/^(?:ifdown|ifup|dhclient|route|arp|tc|ethtool|brctl|nmtui|rfkill|wg-quick)$/.test(name)) {
+      if (name === "route" || name === "arp") return /\b(?:add|del|delete|flush|change)\b|-[ds]\b/.test(text);
+      if (name === "tc") return /\b(?:add|del|delete|change|replace)\b/.test(text);
+      if (name === "ethtool") return given.some((word) => /^-[A-Zsprt]/.test(word) && word !== "-S");
+      if (name === "rfkill") return /block/.test(sub);
+      if (name === "brctl") return sub !== "show";
+      return true;
+    }
+    if (name === "nmcli" && /\b(?:off|on|down|up|delete|modify|add|disconnect|connect|reload)\b/.test(text))
+      return true;
+    if (name === "networksetup" && given.some((word) => word.startsWith("-set"))) return true;
+    if (
+      name === "resolvectl" &&
+      /^(?:dns|domain|revert|flush-caches|reset.*|llmnr|mdns|dnssec|dnsovertls)$/.test(sub) &&
+      operands(fact).length > 2
+    )
+      return true;
+    if (name === "update-alternatives" && given.some((word) => /^--(?:set|install|remove|config|auto)/.test(word)))
+      return true;
+    if (name === "journalctl" && /--(?:vacuum|rotate|flush|relinquish)/.test(text)) return true;
+    if (name === "wall" || name === "ldconfig") return !/-p\b|--print-cache|--version/.test(text);
+    if (
+      name === "crash" ||
+      name === "devmem" ||
+      name === "devmem2" ||
+      name === "setpci" ||
+      name === "wrmsr" ||
+      name === "outb" ||
+      name === "i2cset"
+    )
+      return true;
+    if (name === "quotaoff" || name === "quotaon" || name === "edquota" || name === "setquota") return true;
+    if (name === "ulimit" || name === "prlimit") continue;
+    if (name === "cgset" || name === "cgdelete" || name === "chcpu" || name === "cpupower" || name === "tuned-adm")
+      return !/info|list|-g\b|active/.test(sub);
+  }
+  return false;
+}
+
+export const host: Rule = {
+  id: "host-state",
+  tier: "deny",
+  message: "Changes the kernel, the clock, the name or the network of the whole machine.",
+  suggestion: "Read the setting instead; describe the change for a person to make.",
+  find: (fact) => (changesHost(fact) ? nameSpan(fact) : null),
+  catches: [
+    "modprobe -r ext4",
+    "insmod x.ko",
+    "sysctl -w kernel.panic=1",
+    "sysctl vm.swappiness=1",
+    "hostname evil",
+    "hostnamectl set-hostname evil",
+    "date -s 2020-01-01",
+    "timedatectl set-time 2020-01-01",
+    "ip link set eth0 down",
+    "ip route flush table main",
+    "ifconfig eth0 down",
+    "nmcli networking off",
+    "dmesg -C",
+    "hwclock -w",
+  ],
+  passes: [
+    "hostname",
+    "hostname -f",
+    "sysctl -a",
+    "sysctl kernel.hostname",
+    "date",
+    "date +%s",
+    "ip addr show",
+    "ip a",
+    "ifconfig",
+    "dmesg",
+    "lsmod",
+    "modinfo ext4",
+    "date -d yesterday",
+    "timedatectl",
+  ],
+};
+
+const READS = table(
+  "status show list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines list-automounts list-paths is-active is-enabled is-failed is-system-running cat help get-default show-environment log-level log-target whoami",
+);
+
+function changesServices(fact: CommandFact): boolean {
+  const given = values(fact);
+  const [sub = "", verb = ""] = operands(fact);
+  for (const name of names(fact)) {
+    if (name === "systemctl") return sub !== "" && !READS.has(sub);
+    if (name === "loginctl") return sub !== "" && !/^(?:list-|show-|session-status|user-status|seat-status)/.test(sub);
+    if (name === "service")
+      return !(given.includes("--status-all") || verb === "status" || verb === "" || sub === "--status-all");
+    if (name === "rc-service") return verb !== "status" && verb !== "";
+    if (name === "launchctl") return !/^(?:list|print|blame|help|version|managername|)$/.test(sub);
+    if (name === "initctl") return !/^(?:list|status|version|help|)$/.test(sub);
+    if (name === "sv" || name === "supervisorctl" || name === "s6-svc" || name === "svc")
+      return sub !== "status" && sub !== "";
+    if (name === "crontab") return !given.includes("-l") && !given.includes("-V");
+    if (name === "at" || name === "batch") return !given.some((word) => /^-[lVc]/.test(word));
+    if (name === "atrm" || name === "anacron" || name === "fcrontab" || name === "incrontab")
+      return !given.includes("-l");
+    if (name === "invoke-rc.d") return true;
+  }
+  return false;
+}
+
+export const services: Rule = {
+  id: "services",
+  tier: "deny",
+  message: "Starts, stops or schedules something outside this command, where nothing watches over it.",
+  suggestion: "Start a long-running process as a background session instead.",
+  find: (fact) => (changesServices(fact) ? nameSpan(fact) : null),
+  catches: [
+    "systemctl stop sshd",
+    "systemctl --user enable x",
+    "service nginx restart",
+    "crontab -",
+    "crontab -r",
+    "crontab x",
+    "at now",
+    "launchctl load x",
+    "loginctl terminate-user me",
+  ],
+  passes: [
+    "systemctl status sshd",
+    "systemctl list-units",
+    "systemctl",
+    "service nginx status",
+    "crontab -l",
+    "atq",
+    "launchctl list",
+  ],
+};
+
+const SIGNALLERS = table("kill pkill killall killall5 skill snice");
+
+function killsOthers(fact: CommandFact): boolean {
+  if (!isNamed(fact, SIGNALLERS)) return false;
+  const given = values(fact);
+  const name = names(fact)[0] ?? "";
+  if (name === "killall5") return true;
+  if (name === "kill") {
+    if (given.some((word) => /^(?:-l|-L|--list|-0)$/.test(word)) || (given[0] === "-s" && given[1] === "0"))
+      return false;
+    const first = given[0] ?? "";
+    const takes = /^(?:-s|-n|--signal|-q|--queue)$/.test(first);
+    const signal = takes ? 2 : /^-(?:\d+|[A-Za-z]\w*)$/.test(first) || first.startsWith("--signal=") ? 1 : 0;
+    const pids = given.slice(signal).filter((word) => word !== "--");
+    // `kill -1 99` sends a signal; `kill -9 -1` and `kill -- -1` reach everything.
+    return (
+      pids.some((pid) => /^(?:0*1|-0*1)$/.test(pid)) ||
+      (signal === 1 && pids.length === 0 && first === "-1" && given.length > 1)
+    );
+  }
+  const byUser = given.findIndex((word) => /^(?:-u|-U|--user|--euid|--uid)$/.test(word));
+  if (byUser >= 0 && operands(fact).length <= 2) return true;
+  if (given.some((word) => /^(?:-u.|--(?:user|euid|uid)=)/.test(word))) return true;
+  const patterns = given.filter((word) => !word.startsWith("-"));
+  return (
+    patterns.some(
+      (pattern) =>
+        /^(?:\.|\.\*|\^?\.?\*?\$?|init|systemd|launchd|sshd|sallyport|keeper|dockerd|containerd|dbus-daemon|Xorg|gnome-shell)$/.test(
+          pattern,
+        ) || pattern === "",
+    ) || given.some((word) => /^(?:-v|--inverse)$/.test(word))
+  );
+}
+
+export const processes: Rule = {
+  id: "kill-others",
+  tier: "deny",
+  message: "Signals init, every process, or all processes of a user.",
+  suggestion: "Signal the processes you started, by their id.",
+  find: (fact) => (killsOthers(fact) ? fact.span : null),
+  catches: [
+    "kill -9 1",
+    "kill 1",
+    "kill -9 -1",
+    "kill -KILL -- -1",
+    "kill -s TERM 1",
+    "pkill -9 -u root",
+    "killall -u me",
+    "killall5",
+    "pkill -9 .",
+    "pkill systemd",
+  ],
+  passes: [
+    "kill 12345",
+    "kill -9 12345",
+    "kill -1 12345",
+    "kill %1",
+    "kill -0 1",
+    "kill -l",
+    "pkill node",
+    "pkill -f 'vite dev'",
+    "killall node",
+  ],
+};

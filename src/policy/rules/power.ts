@@ -1,0 +1,197 @@
+import type { CommandFact } from "../../contract/facts.ts";
+import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+
+const ALWAYS = table(
+  "shutdown reboot halt poweroff telinit pm-suspend pm-hibernate pm-powersave pm-suspend-hybrid kexec rtcwake systemsetup",
+);
+const SYSTEMD = table(
+  "poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate soft-reboot rescue emergency isolate exit switch-root default",
+);
+const LOGIND = table("poweroff reboot halt suspend hibernate hybrid-sleep suspend-then-hibernate");
+const ASKS = /^(?:--help|-h|--version|--show|--list-modes|-V)$/;
+
+function turnsOff(fact: CommandFact): boolean {
+  const [sub = ""] = operands(fact);
+  const given = values(fact);
+  for (const name of names(fact)) {
+    // `shutdown -h` is not a question, `reboot --help` is.
+    if (ALWAYS.has(name))
+      return !(given.length === 1 && ASKS.test(given[0] ?? "") && !(name === "shutdown" && given[0] === "-h"));
+    if (name === "init" && /^[0-6sSqQu]$/.test(sub)) return true;
+    if (name === "systemctl" && SYSTEMD.has(sub)) return true;
+    if (name === "loginctl" && LOGIND.has(sub)) return true;
+    if (name === "acpiconf" && given.includes("-s")) return true;
+    if (name === "pmset" && /sleepnow|displaysleepnow/.test(given.join(" "))) return true;
+    if (
+      /^(?:dbus-send|gdbus|busctl|qdbus)$/.test(name) &&
+      /\b(?:PowerOff|Reboot|Halt|Suspend|Hibernate|HybridSleep|KExec)\b/.test(given.join(" "))
+    )
+      return true;
+    if (name === "ipmitool" && /power|chassis/.test(given.join(" ")) && /off|cycle|reset|soft/.test(given.join(" ")))
+      return true;
+  }
+  return false;
+}
+
+export const power: Rule = {
+  id: "power",
+  tier: "blocked",
+  message: "Shuts down, restarts or suspends the machine, or changes its run level.",
+  suggestion: "Leave the machine running; restart only the process you started.",
+  find: (fact) => (turnsOff(fact) ? nameSpan(fact) : null),
+  catches: [
+    "shutdown -h now",
+    "reboot",
+    "/sbin/poweroff",
+    "init 0",
+    "init 6",
+    "telinit 0",
+    "systemctl poweroff",
+    "systemctl --force reboot",
+    "loginctl suspend",
+    "nohup halt &",
+    "rtcwake -m mem -s 60",
+    "env -i reboot",
+    "busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager PowerOff b 1",
+  ],
+  passes: [
+    "man 8 reboot",
+    "systemctl status",
+    "git init",
+    "echo reboot",
+    "grep -r shutdown docs/",
+    "npm init -y",
+    "reboot --help",
+    "which poweroff",
+    "last reboot",
+  ],
+};
+
+const POLICY_OFF = table("stop disable mask kill");
+const GUARDS =
+  /^(?:firewalld|ufw|nftables|iptables|ip6tables|apparmor|auditd|fail2ban|selinux-autorelabel|netfilter-persistent|shorewall|crowdsec|ossec|wazuh-agent|falcon-sensor|clamav-daemon|sallyport)(?:\.service)?$/;
+
+function opensWall(fact: CommandFact): boolean {
+  const given = values(fact);
+  const text = given.join(" ");
+  const [sub = "", ...rest] = operands(fact);
+  for (const name of names(fact)) {
+    if (
+      /^(?:ip6?tables|ebtables|arptables)(?:-legacy|-nft)?$/.test(name) &&
+      given.some((word) =>
+        /^(?:-[FXZDPIARNE]|--(?:flush|delete-chain|delete|policy|insert|append|zero|replace|new-chain|rename-chain))/.test(
+          word,
+        ),
+      )
+    )
+      return true;
+    if (/^ip6?tables-restore/.test(name)) return true;
+    if (
+      name === "nft" &&
+      (/\b(?:flush|delete|destroy|add|insert|replace|reset|create)\b/.test(text) ||
+        given.includes("-f") ||
+        given.includes("--file"))
+    )
+      return true;
+    if (name === "ufw" && !/^(?:status|version|show|app|help)?$/.test(sub)) return true;
+    if (
+      name === "firewall-cmd" &&
+      given.some((word) =>
+        /^--(?:add|remove|set|panic|reload|complete-reload|runtime-to-permanent|delete|new|change|permanent|direct)/.test(
+          word,
+        ),
+      )
+    )
+      return true;
+    if (name === "pfctl" && given.some((word) => /^-[a-zA-Z]*[dFef]/.test(word))) return true;
+    if (name === "ipset" && /^(?:flush|destroy|del|add|create|restore|swap|rename)$/.test(sub)) return true;
+    if (name === "netsh" && /firewall/.test(text)) return true;
+    if (
+      name === "setenforce" ||
+      name === "aa-teardown" ||
+      name === "aa-disable" ||
+      name === "aa-complain" ||
+      name === "apparmor_parser" ||
+      name === "setsebool" ||
+      name === "semodule" ||
+      name === "csrutil" ||
+      name === "spctl"
+    )
+      return name !== "csrutil" || sub !== "status";
+    if (name === "semanage" && !/-l\b|--list/.test(text)) return true;
+    if (name === "auditctl" && given.some((word) => /^-[eDdAawW]/.test(word))) return true;
+    if (
+      /^(?:systemctl|rc-service|rc-update|chkconfig|update-rc\.d)$/.test(name) &&
+      (POLICY_OFF.has(sub) || /\b(?:off|remove|del|disable|stop)\b/.test(text)) &&
+      [sub, ...rest].some((word) => GUARDS.test(word))
+    )
+      return true;
+    if (name === "service" && GUARDS.test(sub) && /^(?:stop|disable)$/.test(rest[0] ?? "")) return true;
+  }
+  return false;
+}
+
+export const security: Rule = {
+  id: "security-off",
+  tier: "blocked",
+  message: "Disables, flushes or rewrites the firewall or the system's access control.",
+  suggestion: "Read it instead (`iptables -L`, `ufw status`, `getenforce`) and propose the change to a person.",
+  find: (fact) => (opensWall(fact) ? nameSpan(fact) : null),
+  catches: [
+    "iptables -F",
+    "iptables --flush",
+    "nft flush ruleset",
+    "ufw disable",
+    "systemctl disable firewalld",
+    "systemctl stop ufw",
+    "setenforce 0",
+    "aa-teardown",
+    "firewall-cmd --panic-off",
+    "service iptables stop",
+    "ip6tables -P INPUT ACCEPT",
+  ],
+  passes: [
+    "iptables -L",
+    "iptables -S",
+    "ufw status",
+    "nft list ruleset",
+    "getenforce",
+    "systemctl status firewalld",
+    "firewall-cmd --list-all",
+  ],
+};
+
+const BOOT_TOOLS = table(
+  "grub-install grub2-install grub-mkconfig grub2-mkconfig update-grub update-grub2 grub-set-default grub-reboot grub2-set-default grub-editenv grub2-editenv efibootmgr update-initramfs mkinitramfs mkinitcpio dracut lilo extlinux syslinux bless nvram kernel-install installkernel systemd-firstboot update-rc.d chkconfig rc-update kernelstub bcdedit",
+);
+
+export const boot: Rule = {
+  id: "boot",
+  tier: "blocked",
+  message: "Changes the boot loader, the kernel that boots, or what starts with the machine.",
+  suggestion: "Describe the change for a person to make.",
+  find: (fact) => {
+    const [sub = ""] = operands(fact);
+    const given = values(fact);
+    if (given.length === 1 && /^(?:--help|--version|-V)$/.test(given[0] ?? "")) return null;
+    if (isNamed(fact, table("efibootmgr")) && given.every((word) => word === "-v" || word === "--verbose")) return null;
+    if (isNamed(fact, table("chkconfig")) && given.every((word) => word === "--list")) return null;
+    if (isNamed(fact, BOOT_TOOLS)) return nameSpan(fact);
+    if (isNamed(fact, table("systemctl")) && sub === "set-default") return nameSpan(fact);
+    if (
+      isNamed(fact, table("bootctl")) &&
+      /^(?:install|remove|update|set-|random-seed|cleanup|unlink|kernel-)/.test(sub)
+    )
+      return nameSpan(fact);
+    return null;
+  },
+  catches: [
+    "grub-install /dev/sda",
+    "update-grub",
+    "efibootmgr -b 0 -B",
+    "update-initramfs -u",
+    "systemctl set-default multi-user.target",
+    "bootctl install",
+  ],
+  passes: ["ls /boot/grub", "efibootmgr -v", "systemctl get-default", "bootctl status"],
+};

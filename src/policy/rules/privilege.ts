@@ -1,0 +1,135 @@
+import type { CommandFact } from "../../contract/facts.ts";
+import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+
+const ASKS = /^(?:--help|-h|--version|-V|--list|-l)$/;
+const BECOMES = table(
+  "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please op sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
+);
+const MOUNTS = table(
+  "mount umount mount.cifs mount.nfs umount.nfs fusermount fusermount3 sshfs bindfs mount_nfs guestmount curlftpfs",
+);
+
+export const privilege: Rule = {
+  id: "privilege",
+  tier: "deny",
+  message: "Runs as another user or with other privileges, or leaves the process tree that is watched.",
+  suggestion: "Run the command as the user you are; say what needs more rights and why.",
+  find: (fact) => {
+    if (!isNamed(fact, BECOMES)) return null;
+    const given = values(fact);
+    if (
+      isNamed(fact, table("machinectl")) &&
+      !/^(?:shell|login|start|enable|kill|poweroff|reboot|terminate|remove|import.*|pull.*|bind|copy.*|clone|rename|edit|clean|stop|disable|set-limit)$/.test(
+        operands(fact)[0] ?? "",
+      )
+    )
+      return null;
+    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isNamed(fact, table("sudo"))
+      ? null
+      : given.join(" ") === "--version"
+        ? null
+        : nameSpan(fact);
+  },
+  catches: [
+    "sudo id",
+    "sudo -n true",
+    "su - root",
+    "doas id",
+    "pkexec id",
+    "chroot / id",
+    "nsenter -t 1 -a sh",
+    "systemd-run --pty id",
+    "machinectl shell",
+    "bash -c 'sudo id'",
+    "/usr/bin/./sudo id",
+    "unshare -r id",
+    "runuser -u x id",
+  ],
+  passes: [
+    'echo "don\'t sudo"',
+    "grep sudo file",
+    "getent group sudo",
+    "which sudo",
+    "man su",
+    "git commit -m 'sudo'",
+    "sudo --version",
+  ],
+};
+
+export const mounting: Rule = {
+  id: "mount",
+  tier: "deny",
+  message: "Mounts or unmounts a file system.",
+  suggestion: "List mounts with `mount` or `findmnt`; copy the files you need instead.",
+  find: (fact) => {
+    if (!isNamed(fact, MOUNTS)) return null;
+    const given = values(fact);
+    const lists =
+      names(fact)[0] === "mount" &&
+      !given.some(
+        (word, index) => !/^(?:-l|--show-labels|-v|-h|--help|-V|--version|-t)$/.test(word) && given[index - 1] !== "-t",
+      );
+    return lists || given.some((word) => /^(?:--help|--version|-h|-V)$/.test(word)) ? null : nameSpan(fact);
+  },
+  catches: [
+    "mount /dev/sda1 /mnt",
+    "mount -o remount,rw /",
+    "umount /home",
+    "mount --bind / x",
+    "fusermount -u x",
+    "mount -a",
+  ],
+  passes: ["mount", "mount -l", "mount -t ext4", "cat /proc/mounts", "findmnt"],
+};
+
+const ACCOUNTS = table(
+  "passwd chpasswd useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup delgroup gpasswd chsh chfn chage newusers pwconv pwunconv grpconv grpunconv pwck grpck vipw faillock pam-auth-update authconfig authselect dscl sysadminctl realm setcap newuidmap newgidmap htpasswd-system loginctl-enable",
+);
+
+export const accounts: Rule = {
+  id: "accounts",
+  tier: "deny",
+  message: "Changes accounts, passwords, groups or file capabilities.",
+  suggestion: "Look with `id`, `getent` or `getcap`; ask a person to change accounts.",
+  find: (fact) => {
+    const given = values(fact);
+    if (setsUid(fact)) return nameSpan(fact);
+    if (!isNamed(fact, ACCOUNTS)) return null;
+    if (
+      isNamed(fact, table("passwd chage")) &&
+      given.some((word) => /^(?:-S|--status|-l|--list|-a)$/.test(word)) &&
+      !given.includes("-d")
+    )
+      return names(fact)[0] === "passwd" && given.includes("-l") ? nameSpan(fact) : null;
+    return given.some((word) => /^(?:--help|--version)$/.test(word)) ? null : nameSpan(fact);
+  },
+  catches: [
+    "passwd root",
+    "echo x:y | chpasswd",
+    "useradd evil",
+    "usermod -aG sudo me",
+    "chsh -s /bin/x",
+    "setcap cap_setuid+ep ./x",
+    "chmod u+s ./x",
+    "chmod 4755 ./x",
+    "install -m 4755 a b",
+  ],
+  passes: ["id", "getent passwd", "passwd -S", "cat /etc/passwd", "chmod 755 x", "chmod +x x", "chmod 0644 x"],
+};
+
+/** A set-user-id bit lets whoever runs the file become its owner. */
+function setsUid(fact: CommandFact): boolean {
+  const given = values(fact);
+  if (isNamed(fact, table("chmod")))
+    return given.some(
+      (word) =>
+        /^(?:0*[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*|.*,[ugoa]*[+=][rwxXt]*s.*)$/.test(word) &&
+        !/^0*[01][0-7]{3}$/.test(word),
+    );
+  if (!isNamed(fact, table("install"))) return false;
+  return given.some(
+    (word, index) =>
+      /^(?:-m|--mode=?)?0*[2-7][0-7]{3}$/.test(word) &&
+      (/^-/.test(word) || /^(?:-m|--mode)$/.test(given[index - 1] ?? "")),
+  );
+}

@@ -1,0 +1,96 @@
+/** One command about to run, as the tables of wrappers, interpreters and effects see it. */
+import type { CommandFact, Target } from "../contract/facts.ts";
+import type { Field } from "./field.ts";
+import { normalise } from "./path.ts";
+import type { Feed } from "./values.ts";
+import { doubt, isolated, next, type Origin, type Walk } from "./walk.ts";
+
+export interface Assigned {
+  name: string;
+  value: Field;
+}
+
+export interface Call {
+  walk: Walk;
+  origin: Origin;
+  argv: Field[];
+  /** Last path component of the command word. */
+  name: string;
+  assignments: Assigned[];
+  stdin: Feed;
+  /** What it prints, where evident; set by the few commands whose output may become code. */
+  output: Feed;
+  /** Where a relative path of this command starts. */
+  cwd: string | null;
+  fact: CommandFact;
+  /** Started by a program, not by the shell: builtins and functions do not apply. */
+  external: boolean;
+}
+
+export interface InnerOptions {
+  /** How this call shows in `via`; its own name if left out. */
+  label?: string;
+  assignments?: Assigned[];
+  cwd?: string | null;
+  remote?: boolean;
+  stdin?: Feed;
+  /** Keeps shell semantics: `command`, `builtin`, `exec` run in this very shell. */
+  inShell?: boolean;
+}
+
+/** The functions that start inner work; given by `run.ts`, so that tables need not import it. */
+export interface Runner {
+  argv(call: Call, argv: Field[], options?: InnerOptions): void;
+  text(call: Call, code: Field, options?: InnerOptions & { positional?: Field[] | null; sameShell?: boolean }): void;
+}
+
+export function innerOrigin(call: Call, options: InnerOptions): Origin {
+  return {
+    ...call.origin,
+    span: call.fact.span,
+    via: [...call.origin.via, options.label ?? call.name],
+    remote: call.origin.remote || options.remote === true,
+    reentry: call.origin.reentry + 1,
+  };
+}
+
+/** Marks the command, and so the whole text, as not knowable. */
+export function unclear(call: Call, span: CommandFact["span"], why: string): void {
+  call.fact.unknowns.push({ span, why });
+  doubt(call.walk, { span, why });
+}
+
+/** Runs a step with what a child process sees changed: folder, input, environment. */
+export function inChild(call: Call, options: InnerOptions, step: () => void): void {
+  const run = () => {
+    const { state } = call.walk;
+    if (options.cwd !== undefined) state.cwd = options.cwd;
+    if (options.remote) state.cwd = null;
+    state.stdin = options.stdin ?? call.stdin;
+    next(call.walk, step);
+  };
+  if (options.inShell) next(call.walk, step);
+  else isolated(call.walk, run);
+}
+
+export function target(call: Call, effect: Target["effect"], field: Field, recursive: boolean, below = ""): void {
+  if (field.shape === null) {
+    if (!field.many || effect !== "mode") unclear(call, field.span, `what it would ${effect} is not known`);
+    return;
+  }
+  if (field.doubt && field.value !== null) unclear(call, field.span, field.doubt.why);
+  const path = normalise(field.shape + below, call.cwd);
+  if (path === null) {
+    if (field.shape !== "") unclear(call, field.span, `the folder it would ${effect} in is not known`);
+    return;
+  }
+  addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span });
+}
+
+/** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */
+export function addTarget(call: Call, found: Target): void {
+  call.fact.targets.push(found);
+  if (call.origin.remote) return;
+  const real = call.walk.context.lookup.realpath(found.path);
+  if (real !== null && real !== found.path) call.fact.targets.push({ ...found, path: real });
+}

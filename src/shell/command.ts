@@ -1,0 +1,136 @@
+/** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
+import { subscript } from "./arithmetic.ts";
+import { emitKeyword } from "./emit.ts";
+import { environmentCode } from "./environment.ts";
+import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
+import type { Field } from "./field.ts";
+import { fromField } from "./parameter.ts";
+import type { Assignment, Command } from "./parse.ts";
+import { redirects } from "./redirect.ts";
+import { runArgv } from "./run.ts";
+import type { Value } from "./values.ts";
+import { visitNested } from "./visit.ts";
+import { doubt, next, type Origin, place, type Walk } from "./walk.ts";
+
+export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
+  const nested: Nested[] = [];
+  const at: Expander = { walk, origin, nested };
+  const span = place(origin, node.pos, node.end);
+  const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
+  const assigned = prefix.map((item) => assignment(at, item));
+  const argv: Field[] = node.name ? expand(at, node.name, "word") : [];
+  for (const item of node.args) {
+    if (item.type === "Assignment") argv.push(assignmentField(at, item));
+    else for (const field of expand(at, item, "word")) argv.push(field);
+  }
+  const found = redirects(at, node.redirects);
+  const run = () => {
+    if (argv.length > 0) {
+      runArgv(walk, {
+        argv,
+        assignments: assigned.map(({ name, field }) => ({ name, value: field })),
+        found,
+        origin,
+        span,
+        external: false,
+      });
+      return;
+    }
+    for (const { name, value } of assigned) setVariable(walk, name, value);
+    if (assigned.length === 0 && found.facts.length === 0 && !node.name) return;
+    emitKeyword(
+      walk,
+      origin,
+      found,
+      span,
+      assigned.map(({ name, field }) => ({ name, value: field })),
+    );
+    environmentCode(
+      walk,
+      assigned.map(({ name, field }) => ({ name, value: field })),
+      origin,
+    );
+  };
+  if (nested.length === 0) run();
+  else {
+    next(walk, run);
+    visitNested(walk, nested);
+  }
+}
+
+interface Pending {
+  name: string;
+  field: Field;
+  value: Value;
+}
+
+function assignment(at: Expander, node: Assignment): Pending {
+  if (node.index) subscript(at, node.index);
+  const span = place(at.origin, node.pos, node.end);
+  if (node.value.type === "ArrayValue") {
+    const items = node.value.elements.flatMap((word) =>
+      word.text.startsWith("[") ? [element(at, word)] : expand(at, word, "word"),
+    );
+    const known = !items.some((item) => item.many) && !node.value.elements.some((word) => word.text.startsWith("["));
+    const before = at.walk.state.variables.get(node.name);
+    const all = node.append && before?.kind === "list" ? [...before.items, ...items] : items;
+    const value: Value =
+      known && !(node.append && before?.kind !== "list")
+        ? { kind: "list", items: all, exported: false }
+        : { kind: "unknown", exported: false };
+    const field: Field = {
+      source: node.text,
+      value: null,
+      prefix: "",
+      glob: false,
+      span,
+      shape: null,
+      doubt: null,
+      many: false,
+    };
+    return { name: node.name, field, value };
+  }
+  const field = expandValue(at, node.value);
+  let value = fromField(field, at.walk.state.variables.get(node.name)?.exported ?? false);
+  const before = at.walk.state.variables.get(node.name);
+  if (node.append) {
+    value =
+      before?.kind === "text" && value.kind === "text"
+        ? { ...value, text: before.text + value.text }
+        : { kind: "unknown", exported: false };
+  }
+  if (node.index) value = element0(node, before, value);
+  return { name: node.name, field: { ...field, span }, value };
+}
+
+/** `a[0]=x` is known for a variable that is set nowhere else; other subscripts make the array unknown. */
+function element0(node: Assignment, before: Value | undefined, value: Value): Value {
+  return node.index?.text === "0" && !before ? value : { kind: "unknown", exported: false };
+}
+
+function element(at: Expander, word: { pos: number; end: number } & Parameters<typeof expandValue>[1]): Field {
+  const field = expandValue(at, word);
+  const index = /^\[([^\]]*)\]/.exec(word.text)?.[1] ?? "";
+  if (!/^[\w .:/-]*$/.test(index)) doubt(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
+  return field;
+}
+
+/** `export A=b` hands `A=b` to the builtin as one word. */
+function assignmentField(at: Expander, node: Assignment): Field {
+  const { field, name } = assignment(at, node);
+  const lead = `${name}${node.append ? "+" : ""}=`;
+  const value = field.value === null ? null : lead + field.value;
+  return {
+    ...field,
+    source: node.text,
+    value,
+    prefix: lead + field.prefix,
+    shape: field.shape === null ? null : lead + field.shape,
+  };
+}
+
+export function setVariable(walk: Walk, name: string, value: Value): void {
+  if (name === "PATH" || name === "BASH_CMDS" || name === "BASH_ALIASES") walk.state.pathChanged = true;
+  if (name === "IFS") walk.state.splitChanged = true;
+  walk.state.variables.set(name, value);
+}

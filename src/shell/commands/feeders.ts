@@ -1,0 +1,210 @@
+/** `xargs`, `parallel` and `find -exec`: the command is here, its arguments arrive from elsewhere. */
+
+import { joined } from "../builtins.ts";
+import { type Call, type Runner, target, unclear } from "../call.ts";
+import { unknownField } from "../expand.ts";
+import { type Field, literal } from "../field.ts";
+import { hasOption, readOptions } from "../options.ts";
+
+export function xargs(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "0a:d:E:e::i::I:l::L:n:oP:prs:tx",
+    long: [
+      "null",
+      "arg-file=",
+      "delimiter=",
+      "eof",
+      "replace",
+      "max-lines",
+      "max-args=",
+      "open-tty",
+      "max-procs=",
+      "interactive",
+      "process-slot-var=",
+      "no-run-if-empty",
+      "max-chars=",
+      "show-limits",
+      "verbose",
+      "exit",
+    ],
+    stop: true,
+  });
+  call.fact.wrapper = true;
+  const command = options.operands;
+  if (command.length === 0) return;
+  const replace = options.list.find((option) => ["I", "i", "replace"].includes(option.name));
+  const lines = hasOption(options, "0", "null") ? "\0" : hasOption(options, "d", "delimiter") || replace ? "\n" : null;
+  const items = arriving(call, hasOption(options, "a", "arg-file"), lines);
+  if (!replace) {
+    run.argv(call, [...command, ...items], { stdin: { kind: "none" } });
+    return;
+  }
+  const marker = replace.value?.value || "{}";
+  for (const item of items)
+    run.argv(
+      call,
+      command.map((field) => substitute(field, marker, item)),
+      { stdin: { kind: "none" } },
+    );
+}
+
+/** The words on standard input, where they are evident; one unknown word where not. */
+function arriving(call: Call, file: boolean, separator: string | null): Field[] {
+  const feed = call.stdin;
+  const span = call.fact.span;
+  if (file || feed.kind !== "text") {
+    return [unknownField("", span, "arguments that arrive on its input", true)];
+  }
+  const parts = feed.text.split(separator ?? /[ \t\n]+/).map((part) => (separator ? part.replace(/\n$/, "") : part));
+  const at = feed.field?.span ?? span;
+  return parts
+    .filter((part) => part !== "")
+    .map((part) => {
+      const field = literal(separator ? part : part.replace(/^(['"])(.*)\1$/, "$2"), "", at);
+      // Paths that `find` would print: everything below its start.
+      return { ...field, glob: feed.doubt !== null && part.endsWith("*"), doubt: feed.doubt };
+    });
+}
+
+function substitute(field: Field, marker: string, item: Field): Field {
+  if (field.value === null || !field.value.includes(marker)) return field;
+  if (item.value === null)
+    return { ...field, value: null, prefix: "", shape: null, doubt: item.doubt, many: field.value === marker };
+  const value = field.value.split(marker).join(item.value);
+  return {
+    ...field,
+    value,
+    prefix: value,
+    shape: value,
+    glob: field.glob || item.glob,
+    doubt: field.doubt ?? item.doubt,
+  };
+}
+
+export function parallel(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "j:N:n:I:C:d:a:S:P:L:kmX0tuvqr",
+    long: [
+      "jobs=",
+      "colsep=",
+      "delimiter=",
+      "arg-file=",
+      "sshlogin=",
+      "joblog=",
+      "results=",
+      "delay=",
+      "timeout=",
+      "retries=",
+      "halt=",
+      "load=",
+      "tmpdir=",
+      "bar",
+      "dry-run",
+      "keep-order",
+      "null",
+      "pipe",
+      "will-cite",
+      "line-buffer",
+      "ungroup",
+      "no-notice",
+      "progress",
+      "eta",
+      "max-args=",
+      "recstart=",
+      "recend=",
+      "block=",
+      "basefile=",
+      "workdir=",
+      "env=",
+    ],
+    stop: true,
+  });
+  call.fact.wrapper = true;
+  const words = options.operands;
+  const split = words.findIndex((field) => /^:::+\+?$/.test(field.value ?? ""));
+  const command = split < 0 ? words : words.slice(0, split);
+  const remote = hasOption(options, "S", "sshlogin");
+  const given = split < 0 ? arriving(call, hasOption(options, "a", "arg-file"), "\n") : words.slice(split + 1);
+  if (words[split]?.value?.startsWith("::::")) {
+    given.splice(0, given.length, unknownField("", call.fact.span, "arguments from a file", true));
+  }
+  for (const item of given) {
+    if (command.length === 0) run.text(call, item, { remote });
+    else {
+      const filled = command.map((field) => substitute(field, "{}", item));
+      const used = command.some((field) => field.value?.includes("{}"));
+      run.text(call, joined(used ? filled : [...filled, item]), { remote });
+    }
+  }
+}
+
+const FIND_WRITES = new Set(["-fprint", "-fprint0", "-fls", "-fprintf"]);
+
+export function find(call: Call, run: Runner): void {
+  let at = 1;
+  while (at < call.argv.length && /^-[HLPDO]/.test(call.argv[at]?.value ?? ""))
+    at += call.argv[at]?.value === "-D" ? 2 : 1;
+  const starts: Field[] = [];
+  for (; at < call.argv.length; at++) {
+    const field = call.argv[at] as Field;
+    if (/^[-(!,]/.test(field.value ?? field.prefix)) break;
+    starts.push(field);
+  }
+  if (starts.length === 0) starts.push(literal(".", "", call.fact.span));
+  const chosen = call.argv
+    .slice(at)
+    .some((field) => /^-i?(?:name|path|regex|wholename|newer|mtime|mmin|empty|size)/.test(field.value ?? ""));
+  const reached = starts.map((start) => (chosen ? within(start) : start));
+  for (let i = at; i < call.argv.length; i++) {
+    const word = call.argv[i] as Field;
+    if (word.value === null) {
+      if (word.many) unclear(call, word.span, "an expression that may delete or run anything");
+    } else if (word.value === "-delete") for (const start of reached) target(call, "delete", start, true);
+    else if (FIND_WRITES.has(word.value)) {
+      const file = call.argv[i + 1];
+      if (file) target(call, "write", file, false);
+    } else if (word.value === "-files0-from") unclear(call, word.span, "start paths from a file");
+    else if (/^-(?:exec|execdir|ok|okdir)$/.test(word.value)) {
+      const end = call.argv.findIndex(
+        (field, index) =>
+          index > i && (field.value === ";" || (field.value === "+" && call.argv[index - 1]?.value === "{}")),
+      );
+      const command = call.argv.slice(i + 1, end < 0 ? undefined : end);
+      for (const start of reached)
+        run.argv(
+          call,
+          command.map((field) => found(field, start)),
+          { label: `find ${word.value}` },
+        );
+      i = end < 0 ? call.argv.length : end;
+    }
+  }
+  const doubt = { span: call.fact.span, why: "the files find prints" };
+  const below = reached
+    .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
+    .filter(Boolean);
+  call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, doubt };
+}
+
+/** Only some files below the start are meant. Below `/` that is still everyone's. */
+function within(start: Field): Field {
+  if (start.shape === null || /^\/+$/.test(start.shape)) return start;
+  const value = `${start.shape}/_`;
+  return { ...start, value: start.value === null ? null : value, prefix: value, shape: value };
+}
+
+/** `{}` stands for the start path and everything below it: whoever deletes `{}` deletes those. */
+function found(field: Field, start: Field): Field {
+  if (!field.value?.includes("{}")) return field;
+  if (start.shape === null) return { ...field, value: null, prefix: "", shape: null, doubt: start.doubt, many: false };
+  const folder = start.shape;
+  const value = field.value === "{}" ? folder : field.value.split("{}").join(folder);
+  return {
+    ...field,
+    value,
+    prefix: value,
+    shape: value,
+    glob: field.glob || start.glob,
+    doubt: field.doubt ?? start.doubt,
+  };
+}

@@ -1,0 +1,241 @@
+/** git runs commands from its configuration and from several of its options. */
+import { type Call, type Runner, target, unclear } from "../call.ts";
+import { type Field, literal, tail } from "../field.ts";
+import { hasOption, optionValue, optionValues, readOptions } from "../options.ts";
+import { normalise } from "../path.ts";
+
+/** Configuration keys whose value git hands to a shell. */
+const CODE_KEYS =
+  /^(?:core\.(?:pager|editor|sshcommand|gitproxy|fsmonitor|askpass|alternaterefscommand)|pager\..*|sequence\.editor|diff\.external|diff\..*\.(?:command|textconv)|difftool\..*\.cmd|mergetool\..*\.cmd|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|credential\..*|gpg\..*program|gpg\.program|interactive\.difffilter|sendemail\..*cmd|web\.browser|browser\..*|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|ssh\.variant|help\.browser)$/i;
+const RUNS_FROM_ELSEWHERE =
+  /^(?:core\.hookspath|core\.worktree|include\.path|includeif\..*|init\.templatedir|protocol\..*)$/i;
+
+export function git(call: Call, run: Runner): void {
+  const globals = readOptions(call.argv, {
+    short: "c:C:pPh",
+    long: [
+      "git-dir=",
+      "work-tree=",
+      "namespace=",
+      "exec-path",
+      "config-env=",
+      "paginate",
+      "no-pager",
+      "bare",
+      "super-prefix=",
+      "attr-source=",
+    ],
+    stop: true,
+  });
+  const folder = optionValue(globals, "C", "work-tree");
+  const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : call.cwd;
+  call.cwd = cwd;
+  for (const value of optionValues(globals, "c")) setting(call, run, value);
+  for (const value of optionValues(globals, "exec-path", "config-env"))
+    unclear(call, value.span, "programs of git from elsewhere");
+  const sub = call.argv[globals.rest];
+  const rest = globals.rest + 1;
+  if (!sub) return;
+  if (sub.value === null) unclear(call, sub.span, "which command of git is not known");
+  SUBCOMMANDS[sub.value ?? ""]?.(call, run, rest);
+  for (const field of call.argv.slice(rest)) {
+    const found = /^--(?:upload-p[a-z-]*|receive-p[a-z-]*|exec|ext-diff-cmd|tool-cmd)=/.exec(field.prefix);
+    if (found && sub.value !== "rebase") run.text(call, tail(field, found[0].length));
+    const host = /^(?:\w+:\/\/(?:[^@/]*@)?|git@)([\w.-]+)/.exec(field.value ?? "");
+    if (host?.[1]) call.fact.network.push(host[1]);
+    if (/^ext::/.test(field.value ?? "")) run.text(call, tail(field, 5));
+    const output = /^--outp[a-z]*=/.exec(field.prefix);
+    if (output) target(call, "write", tail(field, output[0].length), false);
+  }
+}
+
+/** `-c key=value`: aliases that begin with `!` and commands are shell text. */
+function setting(call: Call, run: Runner, value: Field): void {
+  const equals = value.prefix.indexOf("=");
+  const key = equals < 0 ? value.prefix : value.prefix.slice(0, equals);
+  config(call, run, key, equals < 0 ? null : tail(value, equals + 1), value);
+}
+
+function config(call: Call, run: Runner, key: string, value: Field | null, at: Field): void {
+  if (RUNS_FROM_ELSEWHERE.test(key)) unclear(call, at.span, `\`${key}\` makes git run other code`);
+  if (!value) return;
+  if (/^alias\./i.test(key)) {
+    if (value.prefix.startsWith("!")) run.text(call, tail(value, 1));
+    else if (value.value === null) unclear(call, value.span, "an alias that is not known");
+  } else if (CODE_KEYS.test(key)) run.text(call, value.prefix.startsWith("!") ? tail(value, 1) : value);
+}
+
+type Sub = (call: Call, run: Runner, from: number) => void;
+
+const SUBCOMMANDS: Record<string, Sub> = {
+  config: (call, run, from) => {
+    const { operands } = readOptions(
+      call.argv,
+      {
+        short: "f:lez",
+        long: [
+          "file=",
+          "blob=",
+          "type=",
+          "default=",
+          "global",
+          "system",
+          "local",
+          "worktree",
+          "get",
+          "get-all",
+          "unset",
+          "add",
+          "replace-all",
+          "list",
+          "edit",
+          "value=",
+          "comment=",
+        ],
+      },
+      from,
+    );
+    const words = operands[0]?.value === "set" ? operands.slice(1) : operands;
+    const [key, value] = words;
+    if (key?.value && value) config(call, run, key.value, value, value);
+  },
+  clean: (call, _run, from) => {
+    const options = readOptions(
+      call.argv,
+      { short: "dfiqe:nxX", long: ["force", "interactive", "dry-run", "quiet", "exclude="] },
+      from,
+    );
+    if (hasOption(options, "n", "dry-run") || !hasOption(options, "f", "force", "i")) return;
+    const paths = options.operands.length > 0 ? options.operands : [literal(".", "", call.fact.span)];
+    for (const path of paths) target(call, "delete", path, true);
+  },
+  rm: (call, _run, from) => {
+    const options = readOptions(
+      call.argv,
+      { short: "fnrq", long: ["force", "dry-run", "cached", "ignore-unmatch", "quiet", "pathspec-from-file="] },
+      from,
+    );
+    if (hasOption(options, "cached", "n", "dry-run")) return;
+    for (const path of options.operands) target(call, "delete", path, hasOption(options, "r"));
+  },
+  clone: (call, run, from) => {
+    const options = readOptions(
+      call.argv,
+      {
+        short: "b:c:j:o:u:lnqsv",
+        long: [
+          "branch=",
+          "config=",
+          "depth=",
+          "jobs=",
+          "origin=",
+          "upload-pack=",
+          "template=",
+          "reference=",
+          "filter=",
+          "shallow-since=",
+          "separate-git-dir=",
+          "server-option=",
+          "bundle-uri=",
+          "recursive",
+          "recurse-submodules",
+          "single-branch",
+          "no-tags",
+          "bare",
+          "mirror",
+          "quiet",
+          "progress",
+          "sparse",
+          "no-checkout",
+        ],
+      },
+      from,
+    );
+    for (const value of optionValues(options, "c", "config")) setting(call, run, value);
+    for (const value of optionValues(options, "u", "upload-pack")) run.text(call, value);
+    for (const value of optionValues(options, "template")) unclear(call, value.span, "hooks from a template");
+    const [, folder] = options.operands;
+    if (folder) target(call, "write", folder, true);
+  },
+  rebase: (call, run, from) => {
+    for (const value of optionValues(
+      readOptions(call.argv, { short: "x:s:X:C:", long: ["exec=", "onto=", "strategy=", "strategy-option="] }, from),
+      "x",
+      "exec",
+    ))
+      run.text(call, value);
+  },
+  bisect: (call, run, from) => {
+    if (call.argv[from]?.value === "run") run.argv(call, call.argv.slice(from + 1), { label: "git bisect" });
+  },
+  submodule: (call, run, from) => {
+    const at = call.argv.findIndex((field, index) => index >= from && field.value === "foreach");
+    if (at < 0) return;
+    const { operands } = readOptions(call.argv, { long: ["recursive", "quiet"], stop: true }, at + 1);
+    if (operands[0]) run.text(call, operands.length === 1 ? operands[0] : joinWords(operands));
+  },
+  "filter-branch": (call, run, from) => {
+    const options = readOptions(
+      call.argv,
+      {
+        short: "fd:",
+        long: [
+          "env-filter=",
+          "tree-filter=",
+          "index-filter=",
+          "parent-filter=",
+          "msg-filter=",
+          "commit-filter=",
+          "tag-name-filter=",
+          "setup=",
+          "subdirectory-filter=",
+          "original=",
+          "force",
+          "prune-empty",
+        ],
+      },
+      from,
+    );
+    for (const { name, value } of options.list)
+      if (value && /-filter$|^setup$/.test(name) && name !== "subdirectory-filter") run.text(call, value);
+  },
+  difftool: (call, run, from) => {
+    for (const value of optionValues(
+      readOptions(call.argv, { short: "x:t:", long: ["extcmd=", "tool="] }, from),
+      "x",
+      "extcmd",
+    ))
+      run.text(call, value);
+  },
+  grep: (call, run, from) => {
+    for (const value of optionValues(
+      readOptions(call.argv, { short: "O::e:f:A:B:C:m:", long: ["open-files-in-pager"] }, from),
+      "O",
+      "open-files-in-pager",
+    ))
+      if (value.value !== "") run.text(call, value);
+  },
+  worktree: (call, _run, from) => {
+    if (call.argv[from]?.value !== "add") return;
+    const [folder] = readOptions(
+      call.argv,
+      { short: "b:B:f", long: ["detach", "checkout", "lock", "reason=", "orphan", "track"] },
+      from + 1,
+    ).operands;
+    if (folder) target(call, "write", folder, true);
+  },
+  init: (call, _run, from) => {
+    const [folder] = readOptions(
+      call.argv,
+      { short: "b:q", long: ["template=", "separate-git-dir=", "object-format=", "initial-branch=", "shared"] },
+      from,
+    ).operands;
+    if (folder) target(call, "write", folder, false);
+  },
+};
+
+function joinWords(words: Field[]): Field {
+  const first = words[0] as Field;
+  if (words.some((word) => word.value === null)) return { ...first, value: null, shape: null };
+  return literal(words.map((word) => word.value).join(" "), "", first.span);
+}

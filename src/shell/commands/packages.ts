@@ -1,0 +1,146 @@
+/** Package managers and build tools that start a command given to them. */
+import { joined } from "../builtins.ts";
+import { type Call, type Runner, unclear } from "../call.ts";
+import { hasOption, optionValue, optionValues, readOptions } from "../options.ts";
+
+const NPX = {
+  short: "c:p:yq",
+  long: ["call=", "package=", "yes", "no", "shell=", "node-options=", "workspace=", "prefix=", "cwd="],
+  stop: true,
+};
+
+/** `npx cmd`, `npm exec -- cmd`, `pnpm dlx cmd`, `yarn run cmd`. What a package brings is not known. */
+export function npm(call: Call, run: Runner): void {
+  const direct = call.name === "npx" || call.name === "pnpx" || call.name === "bunx";
+  const at = direct ? 0 : call.argv.findIndex((field, index) => index > 0 && !field.value?.startsWith("-"));
+  const sub = direct ? "exec" : (call.argv[at]?.value ?? "");
+  if (!/^(?:exec|x|dlx|run|run-script)$/.test(sub)) return;
+  const options = readOptions(call.argv, NPX, at + 1);
+  const text = optionValue(options, "c", "call");
+  if (text) run.text(call, text);
+  if (sub === "run" || sub === "run-script") return;
+  if (options.operands.length > 0)
+    run.argv(call, options.operands, { label: direct ? call.name : `${call.name} ${sub}` });
+}
+
+/** `uv run`, `conda run -n x`, `mise exec --`, `nix develop -c`. */
+export function environmentRun(call: Call, run: Runner): void {
+  const at = call.argv.findIndex((field) => /^(?:run|exec|x|tool|develop|shell)$/.test(field.value ?? ""));
+  if (at < 0) return;
+  const options = readOptions(
+    call.argv,
+    {
+      short: "n:p:c:m:",
+      long: [
+        "name=",
+        "prefix=",
+        "with=",
+        "python=",
+        "package=",
+        "extra=",
+        "group=",
+        "directory=",
+        "project=",
+        "command=",
+        "env-file=",
+        "cwd=",
+        "module=",
+      ],
+      stop: true,
+    },
+    at + 1,
+  );
+  if (hasOption(options, "m", "module")) return;
+  const command =
+    call.name === "nix"
+      ? call.argv.slice(call.argv.findIndex((field) => field.value === "-c" || field.value === "--command") + 1)
+      : options.operands;
+  if (call.name === "nix" && command.length === call.argv.length) return;
+  run.argv(call, command, { label: `${call.name} run` });
+}
+
+export function go(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    wordy: true,
+    long: [
+      "exec=",
+      "toolexec=",
+      "vettool=",
+      "o=",
+      "C=",
+      "ldflags=",
+      "gcflags=",
+      "tags=",
+      "run=",
+      "count=",
+      "timeout=",
+      "mod=",
+      "overlay=",
+      "modfile=",
+      "bench=",
+      "p=",
+    ],
+  });
+  for (const value of optionValues(options, "exec", "toolexec", "vettool")) run.text(call, value);
+}
+
+export function cargo(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "p:j:F:Z:s:x:w:",
+    long: ["config=", "features=", "package=", "target=", "manifest-path=", "bin=", "example=", "profile=", "shell="],
+  });
+  for (const value of optionValues(options, "config"))
+    if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
+      unclear(call, value.span, "a configuration that makes cargo run programs");
+  if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
+}
+
+/** `cmake -E env cmd`, `cmake -P file`. */
+export function cmake(call: Call, run: Runner): void {
+  if (call.argv[1]?.value !== "-E") return;
+  const sub = call.argv[2]?.value;
+  const rest = call.argv.slice(3);
+  if (sub === "env" || sub === "time")
+    run.argv(
+      call,
+      rest.slice(
+        Math.max(
+          0,
+          rest.findIndex((word) => !/=|^--/.test(word.value ?? "")),
+        ),
+      ),
+    );
+  else if (/^(?:rm|remove|remove_directory)$/.test(sub ?? "") && call.argv[0]) {
+    run.argv(call, [{ ...call.argv[0], value: "rm", prefix: "rm", shape: "rm" }, ...rest], { label: "cmake -E" });
+  }
+}
+
+/** busybox and toybox: the first word is the program. The dynamic loader: the first word is its path. */
+export function multicall(call: Call, run: Runner): void {
+  call.fact.wrapper = true;
+  const options = readOptions(call.argv, {
+    long: [
+      "library-path=",
+      "preload=",
+      "audit=",
+      "argv0=",
+      "inhibit-cache",
+      "list",
+      "verify",
+      "install",
+      "help",
+      "inhibit-rpath=",
+    ],
+    stop: true,
+  });
+  if (hasOption(options, "preload", "audit")) unclear(call, call.fact.span, "loads code into the program");
+  run.argv(call, options.operands);
+}
+
+/** Windows' shell, as agents write it by habit. */
+export function cmd(call: Call, run: Runner): void {
+  const at = call.argv.findIndex((field) => /^\/[ck]$/i.test(field.value ?? ""));
+  unclear(call, call.fact.span, "the language of cmd is not analysed");
+  const words = at > 0 ? call.argv.slice(at + 1) : [];
+  if (words.length > 0) run.text(call, joined(words));
+}

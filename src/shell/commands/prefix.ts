@@ -1,0 +1,277 @@
+/**
+ * Commands that run the rest of their own arguments as a command: options, perhaps an operand or two, then the command.
+ * A new one is a line in the table.
+ */
+
+import type { Assigned } from "../call.ts";
+import { type Call, type Runner, unclear } from "../call.ts";
+import { tail } from "../field.ts";
+import { type OptionSpec, optionValue, readOptions } from "../options.ts";
+import { normalise } from "../path.ts";
+
+interface Prefix extends OptionSpec {
+  /** Operands before the command (`timeout 5 cmd`, `chroot /x cmd`). */
+  skip?: number;
+  /** With one of these it runs nothing (`taskset -p 1`, `command -v x`). */
+  inert?: readonly string[];
+  /** `NAME=value` before the command goes into its environment. */
+  assigns?: boolean;
+  /** The option that sets the folder it starts in. */
+  chdir?: readonly string[];
+  /** Keeps running in this shell. */
+  inShell?: boolean;
+  /** Does more than start the command (changes privileges, traces it); allowing the command does not allow this. */
+  own?: boolean;
+}
+
+const SUDO: Prefix = {
+  short: "ABbC:D:Eeg:HhiKklNnPp:R:r:SsT:t:U:u:Vv",
+  long: [
+    "askpass",
+    "background",
+    "close-from=",
+    "chdir=",
+    "preserve-env",
+    "edit",
+    "group=",
+    "set-home",
+    "host=",
+    "login",
+    "list",
+    "non-interactive",
+    "prompt=",
+    "chroot=",
+    "role=",
+    "shell",
+    "stdin",
+    "type=",
+    "command-timeout=",
+    "other-user=",
+    "user=",
+    "validate",
+    "version",
+  ],
+  assigns: true,
+  chdir: ["D", "chdir"],
+  own: true,
+};
+
+export const PREFIXES: Record<string, Prefix> = {
+  command: { short: "pvV", inert: ["v", "V"], inShell: true },
+  builtin: { inShell: true },
+  exec: { short: "cla:", inShell: true },
+  nohup: {},
+  nice: { short: "n:0123456789", long: ["adjustment="] },
+  ionice: { short: "c:n:p:P:u:t", long: ["class=", "classdata=", "pid=", "ignore"], inert: ["p", "P", "u", "pid"] },
+  timeout: { short: "fk:s:pv", long: ["foreground", "kill-after=", "signal=", "preserve-status", "verbose"], skip: 1 },
+  gtimeout: { short: "fk:s:pv", long: ["foreground", "kill-after=", "signal=", "preserve-status", "verbose"], skip: 1 },
+  stdbuf: { short: "i:o:e:", long: ["input=", "output=", "error="] },
+  setsid: { short: "cfw", long: ["ctty", "fork", "wait"] },
+  time: { short: "apvf:o:", long: ["append", "format=", "output=", "portability", "verbose"] },
+  chrt: {
+    short: "abdfimoprRT:P:D:v",
+    long: ["deadline", "fifo", "idle", "other", "batch", "rr", "sched-runtime=", "sched-period=", "sched-deadline="],
+    skip: 1,
+    inert: ["p", "m"],
+  },
+  taskset: { short: "acp", long: ["all-tasks", "cpu-list", "pid"], skip: 1, inert: ["p", "pid"] },
+  numactl: {
+    short: "i:N:C:m:p:l",
+    long: ["interleave=", "cpunodebind=", "physcpubind=", "membind=", "preferred=", "localalloc"],
+    inert: ["hardware", "show", "H", "s"],
+  },
+  setarch: { short: "BFILRSTXZ3v", long: ["uname-2.6", "verbose"], skip: 1 },
+  linux32: { short: "BFILRSTXZ3v" },
+  linux64: { short: "BFILRSTXZ3v" },
+  i386: { short: "BFILRSTXZ3v" },
+  x86_64: { short: "BFILRSTXZ3v" },
+  uname26: {},
+  unshare: {
+    short: "imnpuUCTfrcS:G:R:w:",
+    long: [
+      "fork",
+      "map-root-user",
+      "map-current-user",
+      "mount-proc",
+      "root=",
+      "wd=",
+      "setuid=",
+      "setgid=",
+      "propagation=",
+      "setgroups=",
+      "map-user=",
+      "map-group=",
+    ],
+    chdir: ["w", "wd"],
+    own: true,
+  },
+  nsenter: {
+    short: "t:m::u::i::n::p::C::U::T::S:G:r::w::W:FZae",
+    long: ["target=", "setuid=", "setgid=", "all", "wdns="],
+    own: true,
+  },
+  chroot: { long: ["groups=", "userspec=", "skip-chdir"], skip: 1, own: true },
+  sudo: SUDO,
+  doas: { short: "C:Lnsu:a:", own: true, assigns: true },
+  pkexec: { long: ["user=", "disable-internal-agent", "keep-cwd"], own: true },
+  gosu: { skip: 1, own: true },
+  "su-exec": { skip: 1, own: true },
+  setpriv: {
+    long: [
+      "reuid=",
+      "regid=",
+      "ruid=",
+      "euid=",
+      "rgid=",
+      "egid=",
+      "groups=",
+      "inh-caps=",
+      "ambient-caps=",
+      "bounding-set=",
+      "securebits=",
+      "pdeathsig=",
+      "selinux-label=",
+      "apparmor-profile=",
+      "clear-groups",
+      "init-groups",
+      "keep-groups",
+      "no-new-privs",
+      "reset-env",
+      "nnp",
+    ],
+    own: true,
+  },
+  strace: {
+    short: "a:b:CcDdE:e:Ffhi:I:kno:O:p:P:qrS:s:tTu:U:vVwX:xyYzZ",
+    long: ["attach=", "trace=", "output=", "string-limit=", "user=", "seccomp-bpf", "follow-forks"],
+    own: true,
+  },
+  ltrace: { short: "a:A:bcCD:e:F:fhiln:o:p:rs:StTu:Vw:x:X:", own: true },
+  valgrind: { own: true },
+  prlimit: {
+    short: "p:o:c::d::e::f::i::l::m::n::q::r::s::t::u::v::x::y::",
+    long: ["pid=", "output="],
+    inert: ["p", "pid"],
+  },
+  cpulimit: { short: "l:e:p:P:zvbfi", long: ["limit=", "exe=", "pid=", "path="] },
+  fakeroot: { short: "l:f:i:s:ub:", long: ["lib=", "faked="] },
+  eatmydata: {},
+  unbuffer: { short: "p" },
+  rlwrap: { short: "a::A::b:B:c:C:D:f:F:g:H:iIl:m::M:no:O:p::P:q:rRs:S:t:T:UvwWz:" },
+  faketime: { short: "mf", skip: 1 },
+  torsocks: {},
+  torify: {},
+  proxychains: { short: "qf:" },
+  proxychains4: { short: "qf:" },
+  catchsegv: {},
+  "dbus-run-session": { long: ["config-file=", "dbus-daemon="] },
+  "dbus-launch": { long: ["exit-with-session"] },
+  "xvfb-run": { short: "ae:f:hln:p:s:w:", long: ["auto-servernum", "server-num=", "server-args=", "error-file="] },
+  "systemd-inhibit": { long: ["what=", "who=", "why=", "mode=", "list"] },
+  "systemd-run": {
+    short: "u:p:E:tPqGdSM:H:r",
+    long: [
+      "unit=",
+      "property=",
+      "uid=",
+      "gid=",
+      "nice=",
+      "setenv=",
+      "working-directory=",
+      "same-dir",
+      "pty",
+      "pipe",
+      "quiet",
+      "scope",
+      "user",
+      "shell",
+      "slice=",
+      "on-active=",
+      "on-boot=",
+      "on-calendar=",
+      "on-startup=",
+      "on-unit-active=",
+      "timer-property=",
+      "service-type=",
+      "description=",
+      "machine=",
+      "host=",
+      "wait",
+      "collect",
+      "no-block",
+      "remain-after-exit",
+    ],
+    chdir: ["working-directory"],
+    own: true,
+  },
+  "start-stop-daemon": { own: true },
+  "ssh-agent": { short: "a:cDdE:kO:P:st:" },
+  firejail: { own: true },
+  cgexec: { short: "g:", long: ["sticky"] },
+  caffeinate: { short: "disut:w:" },
+  bundle: { skip: 1 },
+  poetry: { skip: 1 },
+  pipenv: { skip: 1 },
+  hatch: { skip: 1 },
+  rye: { skip: 1 },
+  pdm: { skip: 1 },
+  "cross-env": { assigns: true },
+  "cross-env-shell": { assigns: true },
+  dotenv: { short: "e:f:c:", own: true },
+  direnv: { skip: 2 },
+  noglob: { inShell: true },
+  nocorrect: { inShell: true },
+  repeat: { skip: 1, inShell: true },
+  "-": { inShell: true },
+};
+
+/** These have other subcommands too; only this one runs a command. */
+const SUBCOMMAND: Record<string, string> = {
+  bundle: "exec",
+  poetry: "run",
+  pipenv: "run",
+  hatch: "run",
+  rye: "run",
+  pdm: "run",
+  direnv: "exec",
+};
+
+/** Words of zsh: in bash nothing, in zsh they run what follows. */
+const ZSH = new Set(["noglob", "nocorrect", "repeat", "-"]);
+
+export function prefix(call: Call, run: Runner): void {
+  const spec = PREFIXES[call.name];
+  if (!spec) return;
+  const sub = SUBCOMMAND[call.name];
+  if (sub && call.argv[1]?.value !== sub) return;
+  if (ZSH.has(call.name)) unclear(call, call.fact.span, "another shell would run something else");
+  const options = readOptions(call.argv, { ...spec, stop: true });
+  call.fact.wrapper = !spec.own;
+  if (options.list.some((option) => spec.inert?.includes(option.name))) return;
+  for (const option of options.list) {
+    // An option nobody here knows may take the next word: then the command starts one word later.
+    if (!option.known && !/^\d+$/.test(option.name)) {
+      if (!call.fact.executable.name || !spec.own)
+        unclear(call, option.field.span, "an option that is not known, before a command");
+    }
+  }
+  let rest = options.operands.slice(spec.skip ?? 0);
+  const assignments: Assigned[] = [];
+  while (spec.assigns && rest[0] && /^[A-Za-z_]\w*=/.test(rest[0].prefix)) {
+    const field = rest[0];
+    const equals = field.prefix.indexOf("=");
+    assignments.push({ name: field.prefix.slice(0, equals), value: tail(field, equals + 1) });
+    rest = rest.slice(1);
+  }
+  const folder = spec.chdir ? optionValue(options, ...spec.chdir) : null;
+  const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
+  const extra = { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) };
+  if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
+    unclear(call, call.fact.span, "where the command begins is not known");
+  }
+  if (call.name === "chroot") {
+    run.argv(call, rest, { ...extra, cwd: "/" });
+    return;
+  }
+  run.argv(call, rest, { ...extra, inShell: spec.inShell === true });
+}

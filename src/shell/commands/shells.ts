@@ -1,0 +1,118 @@
+/** Shells: code in an argument, in a file, or on standard input. */
+import { type Call, type Runner, unclear } from "../call.ts";
+import { literal } from "../field.ts";
+import { hasOption, readOptions } from "../options.ts";
+import { normalise } from "../path.ts";
+
+export const SHELLS = [
+  "sh",
+  "bash",
+  "dash",
+  "ash",
+  "rbash",
+  "ksh",
+  "ksh93",
+  "mksh",
+  "zsh",
+  "fish",
+  "csh",
+  "tcsh",
+  "yash",
+  "posh",
+  "pwsh",
+  "powershell",
+  "nu",
+  "elvish",
+  "xonsh",
+  "osh",
+  "rc",
+  "lksh",
+  "oksh",
+  "hush",
+  "msh",
+];
+
+/** Their language is the one that is analysed here. */
+const SAME = new Set(["sh", "bash", "dash", "ash", "rbash"]);
+
+export function shell(call: Call, run: Runner): void {
+  const argv = call.argv.map((field) =>
+    /^\+\w/.test(field.value ?? "") ? { ...field, value: `-${field.value?.slice(1)}`.replace(/c/g, "") } : field,
+  );
+  const options = readOptions(argv, {
+    short: "abefhiklmnprtuvxBCDEHPTcso:O:",
+    long: [
+      "rcfile=",
+      "init-file=",
+      "norc",
+      "noprofile",
+      "login",
+      "posix",
+      "restricted",
+      "verbose",
+      "version",
+      "help",
+      "debugger",
+      "dump-strings",
+      "command=",
+      "interactive",
+      "init-command=",
+    ],
+    stop: true,
+  });
+  if (hasOption(options, "version", "help")) return;
+  if (!SAME.has(call.name)) unclear(call, call.fact.span, `the language of ${call.name} is not analysed`);
+  if (hasOption(options, "i", "interactive"))
+    unclear(call, call.fact.span, "an interactive shell runs its startup files");
+  if (hasOption(options, "rcfile", "init-file", "init-command"))
+    unclear(call, call.fact.span, "a shell with startup code of its own");
+  if (options.list.some((option) => option.value?.value === "expand_aliases"))
+    unclear(call, call.fact.span, "aliases are on");
+  const [first, ...args] = options.operands;
+  const long = options.list.find((option) => option.name === "command");
+  if (long?.value) run.text(call, long.value);
+  if (hasOption(options, "c") && !long) {
+    // `bash -c -- 'text'` and `bash -c -e 'text'` both take the first operand.
+    if (first) run.text(call, first, { positional: args.slice(1) });
+    else unclear(call, call.fact.span, "code that is not known");
+    call.fact.wrapper = SAME.has(call.name) && first?.value != null;
+    return;
+  }
+  if (long) return;
+  if (first && !hasOption(options, "s")) {
+    script(call, run, first.shape === null ? null : normalise(first.shape, call.cwd), first, args);
+    return;
+  }
+  stdin(call, run, args);
+}
+
+function script(call: Call, run: Runner, path: string | null, file: Call["argv"][number], args: Call["argv"]): void {
+  if (path === "/dev/stdin" || path === "/dev/fd/0" || path === "/proc/self/fd/0" || file.value === "-") {
+    stdin(call, run, args);
+    return;
+  }
+  const made = path === null ? undefined : call.walk.state.written.get(path);
+  if (made?.kind === "text") run.text(call, { ...file, value: made.text, doubt: made.doubt }, { positional: args });
+  if (made) unclear(call, file.span, "runs a file that this same text writes");
+  else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
+    unclear(call, file.span, "the script it runs is not known");
+  }
+}
+
+function stdin(call: Call, run: Runner, args: Call["argv"]): void {
+  const feed = call.stdin;
+  if (feed.kind === "text") {
+    const span = feed.field?.span ?? call.fact.span;
+    const code =
+      feed.field && feed.text.trimEnd() === feed.field.value
+        ? { ...feed.field, doubt: feed.doubt }
+        : { ...literal(feed.text, "", span), doubt: feed.doubt };
+    run.text(call, code, { positional: args, stdin: { kind: "none" } });
+    return;
+  }
+  unclear(
+    call,
+    call.fact.span,
+    feed.kind === "unknown" ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input",
+  );
+}

@@ -1,0 +1,222 @@
+/** Programs that take shell text in one of their arguments and run it. */
+
+import { joined } from "../builtins.ts";
+import { type Call, type Runner, unclear } from "../call.ts";
+import { type Field, literal, tail } from "../field.ts";
+import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "../options.ts";
+
+interface TextRunner extends OptionSpec {
+  /** Options whose argument is shell text. */
+  text: readonly string[];
+}
+
+/** A line for each: the options that hold a command line. */
+export const TEXT_OPTIONS: Record<string, TextRunner> = {
+  script: {
+    short: "c:aeE:fI:m:O:o:qT:t::B:",
+    long: ["command=", "log-in=", "log-out=", "log-io=", "quiet", "return", "append", "flush", "timing"],
+    text: ["c", "command"],
+  },
+  tar: {
+    short: "I:F:C:f:b:g:H:K:L:N:T:X:V:",
+    long: [
+      "use-compress-program=",
+      "to-command=",
+      "info-script=",
+      "new-volume-script=",
+      "rsh-command=",
+      "rmt-command=",
+      "checkpoint-action=",
+      "checkpoint",
+      "directory=",
+      "file=",
+      "exclude=",
+      "strip-components=",
+      "transform=",
+    ],
+    text: [
+      "I",
+      "use-compress-program",
+      "to-command",
+      "F",
+      "info-script",
+      "new-volume-script",
+      "rsh-command",
+      "rmt-command",
+    ],
+  },
+  rsync: {
+    short: "e:f:T:B:M:",
+    long: ["rsh=", "rsync-path=", "exclude=", "include=", "filter=", "files-from="],
+    text: ["e", "rsh", "rsync-path"],
+  },
+  split: {
+    short: "a:b:C:l:n:t:",
+    long: ["filter=", "bytes=", "lines=", "number=", "suffix-length="],
+    text: ["filter"],
+  },
+  sort: {
+    short: "k:o:S:t:T:",
+    long: [
+      "compress-program=",
+      "output=",
+      "key=",
+      "field-separator=",
+      "temporary-directory=",
+      "buffer-size=",
+      "parallel=",
+      "files0-from=",
+    ],
+    text: ["compress-program"],
+  },
+  man: {
+    short: "P:H::C:M:S:s:L:m:p:r:R:E:T::",
+    long: ["pager=", "html", "config-file=", "manpath=", "locale=", "preprocessor="],
+    text: ["P", "pager", "H", "html"],
+  },
+  tcpdump: { short: "z:w:r:i:c:C:G:W:Z:F:s:", text: ["z"] },
+  "nix-shell": { short: "p:", long: ["run=", "command=", "packages="], text: ["run", "command"] },
+  nodemon: { short: "x:e:w:i:", long: ["exec=", "ext=", "watch=", "ignore="], text: ["x", "exec"] },
+  "cargo-watch": { short: "x:s:w:", long: ["exec=", "shell="], text: ["s", "shell"] },
+  vagrant: { short: "c:", long: ["command="], text: ["c", "command"] },
+  zip: { short: "T:b:n:t:x:i:", long: ["unzip-command="], text: ["TT", "unzip-command"] },
+  wget: { long: ["use-askpass="], text: ["use-askpass"] },
+  hyperfine: {
+    short: "p:c:S:w:r:s:",
+    long: ["prepare=", "cleanup=", "setup=", "shell=", "warmup=", "runs="],
+    text: ["p", "prepare", "c", "cleanup", "s", "setup"],
+  },
+  reptyr: { text: [] },
+  "git-filter-branch": { text: [] },
+  ctags: { long: ["sort-command="], text: [] },
+};
+
+export function textOption(call: Call, run: Runner): void {
+  const spec = TEXT_OPTIONS[call.name];
+  if (!spec) return;
+  const options = readOptions(call.argv, spec);
+  for (const value of optionValues(options, ...spec.text)) run.text(call, value);
+  for (const value of optionValues(options, "checkpoint-action")) {
+    if (/^exec=/.test(value.prefix)) run.text(call, tail(value, 5));
+  }
+}
+
+/** `watch cmd args`, `concurrently 'a' 'b'`: operands are shell text. */
+export function watch(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "bcCd::eghn:pq:rtwx",
+    long: [
+      "interval=",
+      "differences",
+      "exec",
+      "precise",
+      "no-title",
+      "color",
+      "errexit",
+      "chgexit",
+      "beep",
+      "equexit=",
+    ],
+    stop: true,
+  });
+  call.fact.wrapper = true;
+  if (options.operands.length === 0) return;
+  if (hasOption(options, "x", "exec")) run.argv(call, options.operands);
+  else run.text(call, joined(options.operands));
+}
+
+export function concurrently(call: Call, run: Runner): void {
+  for (const text of readOptions(call.argv, { short: "n:c:p:k", long: ["names=", "prefix=", "prefix-colors="] })
+    .operands)
+    run.text(call, text);
+}
+
+/** hyperfine and entr take whole command lines, too. */
+export function benchmarked(call: Call, run: Runner): void {
+  textOption(call, run);
+  for (const text of readOptions(call.argv, TEXT_OPTIONS.hyperfine ?? {}).operands) run.text(call, text);
+}
+
+export function entr(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, { short: "acdnprsxz", stop: true });
+  call.fact.wrapper = true;
+  const [first] = options.operands;
+  if (first && hasOption(options, "s")) run.text(call, first);
+  else run.argv(call, options.operands);
+}
+
+export function flock(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "sexnuow:E:Fv",
+    long: [
+      "shared",
+      "exclusive",
+      "nonblock",
+      "unlock",
+      "close",
+      "timeout=",
+      "wait=",
+      "conflict-exit-code=",
+      "no-fork",
+      "verbose",
+    ],
+    stop: true,
+  });
+  call.fact.wrapper = true;
+  const [, ...rest] = options.operands;
+  if (rest[0]?.value === "-c" || rest[0]?.value === "--command") {
+    if (rest[1]) run.text(call, rest[1]);
+  } else run.argv(call, rest);
+}
+
+/** `su`, `sg`, `runuser`, `capsh`: `-c TEXT` after a user, or a command after `--`. */
+export function su(call: Call, run: Runner): void {
+  const options = readOptions(call.argv, {
+    short: "c:g:G:s:lmpPu:fw:T",
+    long: [
+      "command=",
+      "session-command=",
+      "group=",
+      "supp-group=",
+      "shell=",
+      "login",
+      "preserve-environment",
+      "user=",
+      "whitelist-environment=",
+    ],
+  });
+  const text = optionValue(options, "c", "command", "session-command");
+  if (text) run.text(call, text);
+  else if (call.name === "runuser" && hasOption(options, "u", "user")) run.argv(call, options.operands);
+  else if (call.name === "sg" && options.operands[1]) run.text(call, joined(options.operands.slice(1)));
+  else if (call.name === "capsh") unclear(call, call.fact.span, "a shell with other privileges");
+}
+
+/** `at` and `batch` run their input later, outside of everything that watches over this command. */
+export function at(call: Call, run: Runner): void {
+  if (call.stdin.kind === "text")
+    run.text(call, {
+      ...literal(call.stdin.text, "", call.stdin.field?.span ?? call.fact.span),
+      doubt: call.stdin.doubt,
+    });
+}
+
+/** `tmux new 'cmd'`, `screen -dm cmd`: a server outside runs it. */
+export function multiplexer(call: Call, run: Runner): void {
+  if (call.name === "screen") {
+    const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });
+    run.argv(call, options.operands);
+    return;
+  }
+  const texts: Field[] = [];
+  const index = call.argv.findIndex((field) =>
+    /^(?:new(?:-session|-window)?|neww|split-window|splitw|respawn-pane|respawn-window|run-shell|run|if-shell|if|popup|display-popup|send-keys|send|pipe-pane)$/.test(
+      field.value ?? "",
+    ),
+  );
+  if (index < 0) return;
+  const options = readOptions(call.argv, { short: "AdDEPXbhvZIfc:e:F:n:s:t:x:y:l:p:w:", stop: true }, index + 1);
+  texts.push(...options.operands);
+  if (texts.length > 0)
+    run.text(call, joined(texts.filter((field) => !/^(?:Enter|C-m|KPEnter)$/.test(field.value ?? ""))));
+}

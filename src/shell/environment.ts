@@ -1,0 +1,58 @@
+/** Variables that other programs run as code: setting one is running it, sooner or later. */
+import type { Assigned } from "./call.ts";
+import { visitText } from "./visit.ts";
+import { doubt, isolated, type Origin, type Walk } from "./walk.ts";
+
+/** The value is a command line for a shell. */
+const COMMANDS = new Set(
+  (
+    "PROMPT_COMMAND PAGER MANPAGER GIT_PAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER PSQL_PAGER AWS_PAGER GH_PAGER EDITOR " +
+    "VISUAL FCEDIT GIT_EDITOR GIT_SEQUENCE_EDITOR SUDO_EDITOR KUBE_EDITOR GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS SSH_ASKPASS " +
+    "SUDO_ASKPASS GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND RSYNC_RSH CVS_RSH SVN_SSH BROWSER LESSOPEN LESSCLOSE MAILCAP " +
+    "RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER npm_config_script_shell npm_config_git npm_config_editor GREP_COMMAND FZF_DEFAULT_COMMAND"
+  ).split(" "),
+);
+
+/** Expanded as a prompt, command substitutions included. */
+const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4"]);
+
+/** The value makes programs load or configure code from somewhere else. */
+const LOADERS =
+  /^(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_CONFIG.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_DIR|TAR_OPTIONS|RIPGREP_CONFIG_PATH|GCONV_PATH|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|MAKEFLAGS|CURL_HOME|WGETRC|INPUTRC|LUA_INIT.*|PHP_INI_SCAN_DIR|PHPRC|VIMINIT|EXINIT|OPENSSL_CONF|SHELL|NODE_PATH|PYTHONPATH|PERL5LIB|RUBYLIB|CLASSPATH|DOCKER_HOST|KUBECONFIG|LESSKEY)$/;
+
+export function environmentCode(walk: Walk, assignments: readonly Assigned[], origin: Origin): void {
+  for (const { name, value } of assignments) {
+    const prompt = PROMPTS.has(name);
+    if (COMMANDS.has(name) || prompt) {
+      if (value.value === null) {
+        doubt(walk, { span: value.span, why: `\`${name}\` is run as a command, and its value is not known` });
+        continue;
+      }
+      const code = prompt
+        ? /\$\(|`/.test(value.value)
+          ? `: "${value.value}"`
+          : ""
+        : value.value.replace(/^[|!-]+/, "");
+      if (code.trim() === "" || code === "cat") continue;
+      const inner = {
+        ...origin,
+        source: code,
+        base: null,
+        span: value.span,
+        via: [...origin.via, `$${name}`],
+        reentry: origin.reentry + 1,
+      };
+      isolated(walk, () => {
+        walk.state.functions.clear();
+        visitText(walk, code, inner);
+      });
+    } else if (LOADERS.test(name)) {
+      doubt(walk, { span: value.span, why: `\`${name}\` makes programs run other code` });
+    } else if (
+      name === "NODE_OPTIONS" &&
+      !/^(?:--max-[a-z-]+=\d+|--(?:no-)?(?:deprecation|warnings)|--enable-source-maps| )*$/.test(value.value ?? "?")
+    ) {
+      doubt(walk, { span: value.span, why: "`NODE_OPTIONS` makes node run other code" });
+    }
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Words become values, as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, variables set
+ * earlier in the same text. What cannot be known stays null, with the reason.
+ */
+import type { Unknown } from "../contract/facts.ts";
+import { arithmetic } from "./arithmetic.ts";
+import { expandBraces } from "./brace.ts";
+import { type Field, literal } from "./field.ts";
+import { type Piece, parameter } from "./parameter.ts";
+import { type ParsedScript, parseWord, type WordNode, type WordPart } from "./parse.ts";
+import { evidentOutput } from "./substitution.ts";
+import { tilde } from "./tilde.ts";
+import { type Origin, place, type Walk } from "./walk.ts";
+
+/** A script inside a word. It runs before the command the word belongs to. */
+export interface Nested {
+  script: ParsedScript;
+  origin: Origin;
+}
+
+/** What expansion needs besides the word; `nested` collects the scripts it meets. */
+export interface Expander {
+  walk: Walk;
+  origin: Origin;
+  nested: Nested[];
+}
+
+/** `word`: an argument, split and brace-expanded. `value`: an assignment or a redirect target, always one field. */
+export type Mode = "word" | "value";
+
+export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
+  const span = place(at.origin, node.pos, node.end);
+  const parts = node.parts;
+  if (!parts) {
+    const value = tilde(at.walk, node.text, node.value, mode);
+    const field = literal(value.text, node.text, span);
+    if (value.doubt) field.doubt = { span, why: value.doubt };
+    return [field];
+  }
+  if (mode === "word" && parts.some((part) => part.type === "BraceExpansion")) {
+    const made = braces(at, node);
+    if (made) return made;
+  }
+  const draft = new Draft(node.text, span);
+  for (const [index, part] of parts.entries()) addPart(at, draft, part, false, mode, index === 0);
+  return draft.done();
+}
+
+/** One field, whatever it takes: for places where the shell does not split. */
+export function expandValue(at: Expander, node: WordNode): Field {
+  const [field] = expand(at, node, "value");
+  return field ?? literal("", node.text, place(at.origin, node.pos, node.end));
+}
+
+/** Here-document bodies and double-quoted strings: parts without splitting. */
+export function expandParts(at: Expander, parts: readonly WordPart[], source: string, origin: Origin): Field {
+  const draft = new Draft(source, origin.span);
+  for (const part of parts) addPart(at, draft, part, true, "value", false);
+  return draft.done()[0] ?? literal("", source, origin.span);
+}
+
+function braces(at: Expander, node: WordNode): Field[] | null {
+  const span = place(at.origin, node.pos, node.end);
+  const raws = expandBraces(node.text);
+  if (raws?.length === 1 && raws[0] === node.text) return null;
+  const fields: Field[] = [];
+  for (const raw of raws ?? [null]) {
+    const word = raw === null || raw === "" ? null : parseWord(raw);
+    if (raw === "") continue;
+    if (!word) return [unknownField(node.text, span, "a brace expansion that is not followed", true)];
+    const origin: Origin = { ...at.origin, source: `_ ${raw}`, base: null, span };
+    for (const field of expand({ ...at, origin }, word, "word")) fields.push({ ...field, source: node.text });
+  }
+  return fields;
+}
+
+function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mode: Mode, first: boolean): void {
+  const span = place(at.origin, part.pos, part.end);
+  switch (part.type) {
+    case "Literal": {
+      const value = first && !quoted ? tilde(at.walk, part.text, part.value, mode) : { text: part.value, doubt: null };
+      draft.add({ text: value.text, doubt: value.doubt ? { span, why: value.doubt } : null });
+      return;
+    }
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      draft.add({ text: part.value });
+      return;
+    case "Glob":
+      for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
+      draft.add({ text: part.value, glob: true });
+      return;
+    case "ExtendedGlob":
+      for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
+      draft.add({ text: part.text, glob: true });
+      return;
+    case "BraceExpansion":
+      for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
+      draft.add({ text: part.text });
+      return;
+    case "DoubleQuoted":
+    case "LocaleString":
+      draft.present = true;
+      for (const inner of part.parts) addPart(at, draft, inner, true, mode, false);
+      return;
+    case "SimpleExpansion":
+    case "ParameterExpansion":
+      draft.addAll(parameter(at, part, span), quoted || mode === "value", at.walk.state.splitChanged);
+      return;
+    case "CommandExpansion": {
+      if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
+      const output = evidentOutput(at.walk, part.text);
+      const why: Unknown = { span, why: "the output of a command" };
+      draft.addUnknown(why, output, !quoted && mode === "word");
+      return;
+    }
+    case "ArithmeticExpansion":
+      if (part.expression) arithmetic(at, part.expression, span);
+      draft.addUnknown({ span, why: "the result of arithmetic" }, { text: null, shape: "0" }, false);
+      return;
+    case "ProcessSubstitution":
+      if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
+      draft.addUnknown({ span, why: "a pipe to another command" }, { text: null, shape: "/dev/fd/63" }, false);
+      return;
+  }
+}
+
+function scriptOrigin(origin: Origin, script: ParsedScript, span: Origin["span"]): Origin {
+  if (script.source === undefined) return { ...origin, nesting: origin.nesting + 1 };
+  return { ...origin, source: script.source, base: null, span, nesting: origin.nesting + 1 };
+}
+
+export function unknownField(source: string, span: Origin["span"], why: string, many: boolean): Field {
+  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, many };
+}
+
+/** A word in the making: pieces are added from left to right, and blanks in unquoted ones end a field. */
+class Draft {
+  present = false;
+  readonly #source: string;
+  readonly #span: Origin["span"];
+  readonly #fields: Field[] = [];
+  #field: Field;
+
+  constructor(source: string, span: Origin["span"]) {
+    this.#source = source;
+    this.#span = span;
+    this.#field = literal("", source, span);
+  }
+
+  add(piece: { text: string; glob?: boolean; doubt?: Unknown | null }): void {
+    const field = this.#field;
+    this.present = true;
+    if (field.value !== null) {
+      field.value += piece.text;
+      field.prefix = field.value;
+    }
+    if (field.shape !== null) field.shape += piece.text;
+    if (piece.glob) field.glob = true;
+    field.doubt ??= piece.doubt ?? null;
+  }
+
+  addUnknown(why: Unknown, output: { text: string | null; shape: string | null }, many: boolean): void {
+    if (output.text !== null) {
+      this.add({ text: output.text, doubt: null });
+      return;
+    }
+    const field = this.#field;
+    this.present = true;
+    field.value = null;
+    field.shape = field.shape === null || output.shape === null ? null : field.shape + output.shape;
+    field.doubt ??= why;
+    field.many ||= many && output.shape === null;
+  }
+
+  /** Pieces of a parameter; `whole` keeps them in one field, as quotes do. */
+  addAll(pieces: Piece[], whole: boolean, splitChanged: boolean): void {
+    for (const piece of pieces) {
+      if (piece.boundary) this.#end();
+      if (piece.text === null) this.addUnknown(piece.doubt, piece, !whole || piece.many);
+      else if (whole || !/[ \t\n]/.test(piece.text)) {
+        const active = !whole && /[*?[]/.test(piece.text);
+        if (piece.text !== "" || whole) this.add({ text: piece.text, glob: piece.glob || active, doubt: piece.doubt });
+        if (!whole && splitChanged) this.#field.doubt ??= { span: this.#span, why: "IFS was changed" };
+      } else this.#split(piece.text, piece.doubt);
+    }
+  }
+
+  #split(text: string, doubt: Unknown | null): void {
+    const words = text.split(/[ \t\n]+/);
+    for (const [index, word] of words.entries()) {
+      this.#field.doubt ??= doubt;
+      if (index > 0) this.#end();
+      if (word !== "") this.add({ text: word, glob: /[*?[]/.test(word), doubt });
+    }
+  }
+
+  #end(): void {
+    if (this.present) this.#fields.push(this.#field);
+    this.#field = literal("", this.#source, this.#span);
+    this.present = false;
+  }
+
+  done(): Field[] {
+    this.#end();
+    return this.#fields;
+  }
+}

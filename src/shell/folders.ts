@@ -1,0 +1,45 @@
+/** `cd`, `pushd` and `popd`: where relative paths start from then on. */
+import type { Call } from "./call.ts";
+import type { Field } from "./field.ts";
+import { readOptions } from "./options.ts";
+import { normalise } from "./path.ts";
+
+export function changeFolder(call: Call): void {
+  const { operands } = readOptions(call.argv, { short: "LPe@" });
+  move(call, destination(call, operands[0]));
+}
+
+export function pushFolder(call: Call): void {
+  const { state } = call.walk;
+  const [operand] = readOptions(call.argv, { short: "n" }).operands;
+  const before = state.cwd;
+  if (!operand || /^[+-]\d/.test(operand.value ?? "")) {
+    const top = state.folders.pop() ?? null;
+    move(call, operand ? null : top);
+  } else move(call, destination(call, operand));
+  state.folders.push(before);
+}
+
+export function popFolder(call: Call): void {
+  move(call, call.walk.state.folders.pop() ?? null);
+}
+
+function destination(call: Call, operand: Field | undefined): string | null {
+  const { state, context } = call.walk;
+  if (!operand) {
+    const home = state.variables.get("HOME");
+    return home ? (home.kind === "text" ? normalise(home.text, state.cwd) : null) : context.home;
+  }
+  if (operand.value === "-") return state.previousCwd;
+  if (operand.value === "") return state.cwd;
+  if (operand.shape === null || operand.glob || (operand.doubt && operand.value !== null)) return null;
+  // CDPATH makes a relative folder mean another one.
+  if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
+  return normalise(operand.shape, state.cwd);
+}
+
+function move(call: Call, folder: string | null): void {
+  const { state } = call.walk;
+  state.previousCwd = state.cwd;
+  state.cwd = folder;
+}

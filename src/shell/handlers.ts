@@ -1,0 +1,120 @@
+/** Which table knows a command: by its name, versions and variants folded together. */
+import type { Call, Runner } from "./call.ts";
+import { rsync, tar } from "./commands/archives.ts";
+import { env } from "./commands/env.ts";
+import { find, parallel, xargs } from "./commands/feeders.ts";
+import { FILE_COMMANDS, files } from "./commands/files.ts";
+import { git } from "./commands/git.ts";
+import { INTERPRETERS, interpreter, versionless } from "./commands/interpreters.ts";
+import { cargo, cmake, cmd, environmentRun, go, multicall, npm } from "./commands/packages.ts";
+import { PREFIXES, prefix } from "./commands/prefix.ts";
+import { awk, editor, make, sed, sqlite } from "./commands/programs.ts";
+import { boxed, container, kubectl, ssh } from "./commands/remote.ts";
+import { SHELLS, shell } from "./commands/shells.ts";
+import {
+  at,
+  benchmarked,
+  concurrently,
+  entr,
+  flock,
+  multiplexer,
+  su,
+  TEXT_OPTIONS,
+  textOption,
+  watch,
+} from "./commands/texts.ts";
+import { concatenated } from "./printed.ts";
+
+type Handler = (call: Call, run: Runner) => void;
+
+const handlers = new Map<string, Handler>();
+
+function add(names: readonly string[], ...parts: Handler[]): void {
+  for (const name of names) {
+    const known = handlers.get(name);
+    const all = known ? [known, ...parts] : parts;
+    const [only] = all;
+    handlers.set(name, all.length === 1 && only ? only : (call, run) => all.forEach((part) => void part(call, run)));
+  }
+}
+
+let built = false;
+
+/** Built on first use: the tables import each other's modules. */
+function build(): void {
+  built = true;
+  add(Object.keys(PREFIXES), prefix);
+  add(Object.keys(FILE_COMMANDS), files);
+  add(
+    Object.keys(TEXT_OPTIONS).filter((name) => name !== "hyperfine"),
+    textOption,
+  );
+  add(Object.keys(INTERPRETERS), interpreter);
+  add(SHELLS, shell);
+  add(["env", "genv"], env);
+  add(["xargs", "gxargs"], xargs);
+  add(["parallel"], parallel);
+  add(["find", "gfind", "fdfind"], find);
+  add(["tar", "gtar"], tar);
+  add(["rsync"], rsync);
+  add(["git"], git);
+  add(["ssh", "scp", "sftp", "autossh", "mosh"], ssh);
+  add(["docker", "podman", "nerdctl", "docker-compose", "podman-compose"], container);
+  add(["kubectl", "oc", "k3s"], kubectl);
+  add(["lxc", "incus", "lxc-attach", "adb", "wsl", "machinectl"], boxed);
+  add(["npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun"], npm);
+  add(["uv", "conda", "mamba", "micromamba", "mise", "asdf", "rbenv", "pyenv", "nix"], environmentRun);
+  add(["go"], go);
+  add(["cargo"], cargo);
+  add(["cmake"], cmake);
+  add(["busybox", "toybox", "ld.so", "ld-linux", "ld-musl"], multicall);
+  add(["cmd", "cmd.exe"], cmd);
+  add(["awk", "gawk", "mawk", "nawk"], awk);
+  add(["sed", "gsed"], sed);
+  add(["vi", "vim", "nvim", "view", "ex", "ed", "less", "more", "most", "emacs", "nano"], editor);
+  add(["sqlite3", "sqlite"], sqlite);
+  add(["make", "gmake", "bmake", "just", "ninja"], make);
+  add(["watch"], watch);
+  add(["concurrently"], concurrently);
+  add(["hyperfine"], benchmarked);
+  add(["entr"], entr);
+  add(["flock"], flock);
+  add(["su", "sg", "runuser", "capsh"], su);
+  add(["at", "batch"], at);
+  add(["tmux", "screen"], multiplexer);
+  add(["cat"], (call) => {
+    call.output = concatenated(call);
+  });
+}
+
+export function handlerOf(name: string): Handler | undefined {
+  if (!built) build();
+  if (name === "") return undefined;
+  return handlers.get(name) ?? handlers.get(folded(name));
+}
+
+function folded(name: string): string {
+  if (/^ld-linux|^ld-musl/.test(name)) return "ld-linux";
+  return versionless(name.replace(/\.exe$/, ""));
+}
+
+/** Arguments of these decide what is destroyed, stopped or changed: unknown ones make the text unknowable. */
+const SENSITIVE = new Set(
+  (
+    "kill pkill killall killall5 systemctl service init telinit shutdown hostname hostnamectl sysctl iptables ip6tables nft ufw " +
+    "mount umount swapoff swapon modprobe rmmod insmod fdisk sfdisk parted gdisk sgdisk wipefs blkdiscard mkswap cryptsetup " +
+    "mdadm losetup lvremove vgremove pvremove zpool zfs btrfs hdparm nvme dmsetup crontab chpasswd usermod useradd userdel " +
+    "loginctl rtcwake kexec tune2fs resize2fs badblocks ip ifconfig date hwclock timedatectl setenforce docker podman"
+  ).split(" "),
+);
+
+export function isSensitive(name: string): boolean {
+  return (
+    SENSITIVE.has(name) ||
+    name in FILE_COMMANDS ||
+    name === "rsync" ||
+    name === "tar" ||
+    name === "find" ||
+    /^mkfs(?:\.|$)|^mke2fs$/.test(name)
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * Characters that make a person see another command than the one that runs (promise 2: what is analysed is what is
+ * shown): control characters, direction changes, invisible characters, blanks that are not ASCII.
+ */
+import type { Unknown } from "../contract/facts.ts";
+
+// An emoji may be followed by a variation selector or joiner without hiding anything.
+const EMOJI_GLUE = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu;
+const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const BLANK = /(?! )\p{Zs}/gu;
+const ANY = /[^\t\n\x20-\x7e]/;
+
+export function hidden(text: string): Unknown[] {
+  if (!ANY.test(text)) return [];
+  const found: Unknown[] = [];
+  const plain = text.replace(EMOJI_GLUE, (match) => "x".repeat(match.length));
+  for (const [pattern, what] of [
+    [HIDDEN, "an invisible or control character"],
+    [BLANK, "a blank that is not a space"],
+  ] as const) {
+    for (const match of plain.matchAll(pattern)) {
+      const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      found.push({
+        span: { start: match.index, end: match.index + match[0].length },
+        why: `${what} (U+${code}) can show another command than the one that runs`,
+      });
+      if (found.length >= 8) return found;
+    }
+  }
+  return found;
+}
+
+/** Letters that only look like the ASCII ones: a command or option word with them is not what it seems. */
+export function lookAlike(value: string): boolean {
+  return /[^\x20-\x7e\t\n]/.test(value) && !value.includes("/");
+}

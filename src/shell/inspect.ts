@@ -1,0 +1,67 @@
+/**
+ * From a text to facts: every command it would run, and what cannot be known about it.
+ *
+ * 1. hidden.ts   characters that show another command than the one that runs
+ * 2. parse.ts    syntax, within caps
+ * 3. visit.ts    the compound forms, in the state they would run in
+ * 4. expand.ts   words become values
+ * 5. run.ts      each command: what it starts, deletes, writes
+ */
+import type { Analysis } from "../contract/facts.ts";
+import type { InspectContext } from "./context.ts";
+import { literal } from "./field.ts";
+import { hidden } from "./hidden.ts";
+import { quoteArgv } from "./quote.ts";
+import { runArgv } from "./run.ts";
+import { visitText } from "./visit.ts";
+import { doubt, finish, isolated, rootOrigin, startWalk, type Walk } from "./walk.ts";
+
+export type { InspectContext, Lookup } from "./context.ts";
+
+/** Analyses text for `bash -c`. Never throws: what it cannot understand is unanalyzable. */
+export function inspect(text: string, context: InspectContext): Analysis {
+  const walk = startWalk(text, context);
+  guarded(walk, () => {
+    for (const unknown of hidden(text)) doubt(walk, unknown);
+    // Where a carriage return ends the line on another system, the rest of it is a command of its own.
+    if (text.includes("\r")) isolated(walk, () => visitText(walk, text.replaceAll("\r", "\n"), rootOrigin(text)));
+    visitText(walk, text, rootOrigin(text));
+  });
+  return analysis(walk);
+}
+
+/** Analyses an argv that is run directly: nothing in it is expanded, but `env`, `bash -c` and the like still run things. */
+export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
+  const text = quoteArgv(argv);
+  const walk = startWalk(text, context);
+  guarded(walk, () => {
+    for (const unknown of hidden(text)) doubt(walk, unknown);
+    const span = { start: 0, end: text.length };
+    let at = 0;
+    const fields = argv.map((value) => {
+      const source = quoteArgv([value]);
+      const start = at;
+      at += source.length + 1;
+      return literal(value, source, { start, end: start + source.length });
+    });
+    if (fields.length === 0) doubt(walk, { span, why: "no command" });
+    runArgv(walk, { argv: fields, assignments: [], found: null, origin: rootOrigin(text), span, external: true });
+  });
+  return analysis(walk);
+}
+
+function guarded(walk: Walk, start: () => void): void {
+  try {
+    start();
+    finish(walk);
+  } catch (error) {
+    // Fail closed: whatever the input did to the analysis, the answer is that nobody knows.
+    const why = `the analysis failed: ${error instanceof Error ? error.message : String(error)}`;
+    walk.unknowns.push({ span: { start: 0, end: walk.text.length }, why });
+  }
+}
+
+function analysis(walk: Walk): Analysis {
+  const { text, unknowns, commands } = walk;
+  return { text, analyzable: unknowns.length === 0, unknowns, commands };
+}

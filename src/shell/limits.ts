@@ -1,0 +1,28 @@
+/**
+ * Caps on what is analysed at all. Over one of them a command is unanalyzable, never harmless.
+ *
+ * The parser is quadratic in a few shapes (unclosed `{` in one word, nested `$(`, many `<<`). The numbers keep its worst
+ * measured case near 10 ms, against a promise of 20.
+ */
+export const limits = {
+  /** UTF-16 units of command text. */
+  text: 64 * 1024,
+  /** `$(`, `$((`, `$[`, `<(`, `>(` in the whole text, closed or not. */
+  substitutions: 160,
+  /** `${` in the whole text. */
+  expansions: 400,
+  backticks: 1000,
+  hereDocuments: 64,
+  /** `{` in one run of non-blank characters. */
+  bracesPerWord: 96,
+  /** Words one brace expansion may make. */
+  braceWords: 256,
+  /** Syntax levels (groups, subshells, loops) the walk goes down. */
+  nesting: 64,
+  /** Commands in the text, those in nested texts, called functions and unrolled loops included. */
+  commands: 1500,
+  /** Texts inside texts (`bash -c "bash -c …"`), and function calls inside function calls. */
+  reentry: 12,
+  /** Values a `for` loop is unrolled over; more than that and its variable is unknown. */
+  loopValues: 16,
+} as const;

@@ -1,0 +1,58 @@
+/** The real reading of the world: executables on PATH and links. */
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { Lookup } from "./context.ts";
+
+/** Long enough for one burst of checks, short enough that a changed file is seen by the next. */
+const KEEP_MS = 1000;
+
+export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"): Lookup {
+  const found = new Map<string, string | null>();
+  let until = 0;
+  return {
+    which(name, cwd) {
+      if (name.includes("/")) {
+        const full = name.startsWith("/") ? name : cwd === null ? null : `${cwd}/${name}`;
+        return full !== null && isExecutable(full) ? follow(full) : null;
+      }
+      const now = performance.now();
+      if (now > until) {
+        found.clear();
+        until = now + KEEP_MS;
+      }
+      const known = found.get(name);
+      if (known !== undefined) return known;
+      const folder = path.split(":").find((entry) => entry.startsWith("/") && isExecutable(`${entry}/${name}`));
+      const file = folder === undefined ? null : follow(`${folder}/${name}`);
+      found.set(name, file);
+      return file;
+    },
+    realpath: follow,
+  };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Links followed in the part that exists; what does not exist yet keeps its name. */
+function follow(path: string): string | null {
+  let head = path;
+  let rest = "";
+  for (let level = 0; level < 64; level++) {
+    try {
+      const real = realpathSync.native(head);
+      return rest === "" ? real : `${real === "/" ? "" : real}/${rest}`;
+    } catch {
+      if (head === "/" || head === ".") return null;
+      rest = rest === "" ? basename(head) : `${basename(head)}/${rest}`;
+      head = dirname(head);
+    }
+  }
+  return null;
+}

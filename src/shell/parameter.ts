@@ -1,0 +1,168 @@
+/** `$x` and `${x…}`: the value of a parameter, where this text or the context settles it. */
+import type { Span, Unknown } from "../contract/facts.ts";
+import { arithmeticText, subscript } from "./arithmetic.ts";
+import { type Expander, expandValue } from "./expand.ts";
+import type { Field } from "./field.ts";
+import { modify } from "./modify.ts";
+import type { ParameterExpansionPart, WordPart } from "./parse.ts";
+import type { Value } from "./values.ts";
+import { doubt } from "./walk.ts";
+
+/** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
+export type Piece =
+  | { text: string; shape: string; glob: boolean; doubt: Unknown | null; boundary: boolean }
+  | { text: null; shape: string | null; doubt: Unknown; boundary: boolean; many: boolean };
+
+type Expansion = Extract<WordPart, { type: "SimpleExpansion" | "ParameterExpansion" }>;
+
+export function parameter(at: Expander, part: Expansion, span: Span): Piece[] {
+  if (part.type === "SimpleExpansion") return pieces(value(at, part.text.slice(1)), part.text, span);
+  if (part.index) subscript(at, part.index);
+  if (part.prefix === "#") return [integer(span)];
+  const base = part.prefix === "!" ? indirect(at, part, span) : element(at, part);
+  if (!part.operation) return pieces(base, part.text, span);
+  return operate(at, part, base, span);
+}
+
+function operate(at: Expander, part: ParameterExpansionPart, base: Value | undefined, span: Span): Piece[] {
+  const operation = part.operation;
+  if (!operation) return pieces(base, part.text, span);
+  const given = pieces(base, part.text, span);
+  switch (operation.type) {
+    case "Default": {
+      const operand = expandValue(at, operation.operand);
+      const empty = base?.kind === "text" && base.text === "" && operation.operator.startsWith(":");
+      if (operation.operator.endsWith("?")) return given;
+      if (operation.operator.endsWith("+"))
+        return base && !empty ? [fieldPiece(operand)] : doubtful([fieldPiece(operand)], span);
+      if (operation.operator.endsWith("=") && !base) {
+        at.walk.state.variables.set(part.parameter, fromField(operand, false));
+      }
+      if (empty) return [fieldPiece(operand)];
+      if (base) return given;
+      return doubtful([fieldPiece(operand)], span);
+    }
+    case "Remove":
+    case "CaseModification": {
+      const operand = operation.operand ? expandValue(at, operation.operand) : null;
+      return modify(given, operation.type, operation.operator, operand, null, span);
+    }
+    case "Replace": {
+      const pattern = expandValue(at, operation.pattern);
+      return modify(given, "Replace", operation.operator, pattern, expandValue(at, operation.replacement), span);
+    }
+    case "Slice": {
+      const offset = expandValue(at, operation.offset);
+      const length = operation.length ? expandValue(at, operation.length) : null;
+      arithmeticText(at, offset.shape, span);
+      if (length) arithmeticText(at, length.shape, span);
+      return modify(given, "Slice", ":", offset, length, span);
+    }
+    case "Transform": {
+      const how = expandValue(at, operation.operand).value;
+      // `@P` expands the text as a prompt, command substitutions included.
+      if (how === null || !/^[QULuAaKk]$/.test(how)) doubt(at.walk, { span, why: "evaluates the text in a variable" });
+      return [unknown(span, part.text, false)];
+    }
+    case "Names":
+      return [unknown(span, part.text, true)];
+    default:
+      doubt(at.walk, { span, why: "an expansion bash does not have" });
+      return [unknown(span, part.text, true)];
+  }
+}
+
+function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value | undefined {
+  if (part.index || part.operation?.type === "Names") return undefined;
+  const target = value(at, part.parameter);
+  if (target?.kind === "text" && /^[A-Za-z_]\w*$|^\d+$/.test(target.text)) return value(at, target.text);
+  doubt(at.walk, { span, why: "reads a variable whose name is not known" });
+  return undefined;
+}
+
+function element(at: Expander, part: ParameterExpansionPart): Value | undefined {
+  const whole = value(at, part.parameter);
+  if (!part.index) return whole?.kind === "list" ? fromItem(whole.items[0]) : whole;
+  const index = part.index.text;
+  if (whole?.kind !== "list") return index === "0" || index === "@" || index === "*" ? whole : undefined;
+  if (index === "@" || index === "*") return whole;
+  return /^\d+$/.test(index) ? fromItem(whole.items[Number(index)]) : { kind: "unknown", exported: false };
+}
+
+function fromItem(field: Field | undefined): Value | undefined {
+  return field ? fromField(field, false) : undefined;
+}
+
+export function fromField(field: Field, exported: boolean): Value {
+  if (field.value !== null) return { kind: "text", text: field.value, glob: field.glob, doubt: field.doubt, exported };
+  if (field.shape !== null && /^-?\d+$/.test(field.shape)) return { kind: "integer", exported };
+  if (field.shape !== null) return { kind: "list", items: [field], exported };
+  return { kind: "unknown", exported };
+}
+
+const NUMBERS = /^(?:[#?$!]|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|PPID|BASHPID|EPOCHSECONDS)$/;
+
+/** Undefined: neither this text nor the context sets it. The environment might. */
+export function value(at: Expander, name: string): Value | undefined {
+  const { state, context } = at.walk;
+  const set = state.variables.get(name);
+  if (set) return set;
+  if (/^[1-9]\d*$/.test(name)) return state.positional ? fromItem(state.positional[Number(name) - 1]) : undefined;
+  if (name === "@" || name === "*") {
+    return state.positional ? { kind: "list", items: state.positional, exported: false } : undefined;
+  }
+  if (NUMBERS.test(name)) return { kind: "integer", exported: false };
+  if (name === "HOME") return text(context.home);
+  if (name === "PWD") return state.cwd === null ? undefined : text(state.cwd);
+  if (name === "OLDPWD") return state.previousCwd === null ? undefined : text(state.previousCwd);
+  if (name === "IFS") return { ...text(" \t\n"), doubt: { span: at.origin.span, why: "blanks hidden in IFS" } };
+  const known = context.env?.[name];
+  return known === undefined ? undefined : text(known);
+}
+
+function text(value: string): Extract<Value, { kind: "text" }> {
+  return { kind: "text", text: value, glob: false, doubt: null, exported: true };
+}
+
+function pieces(value: Value | undefined, source: string, span: Span): Piece[] {
+  if (value?.kind === "text") {
+    const doubt = value.doubt ? { span, why: value.doubt.why } : null;
+    return [{ text: value.text, shape: value.text, glob: value.glob, doubt, boundary: false }];
+  }
+  if (value?.kind === "integer") return [integer(span)];
+  if (value?.kind === "list") return value.items.map((item, index) => ({ ...fieldPiece(item), boundary: index > 0 }));
+  return [unknown(span, source, /@/.test(source))];
+}
+
+function integer(span: Span): Piece {
+  return {
+    text: null,
+    shape: "0",
+    doubt: { span, why: "a number known only at run time" },
+    boundary: false,
+    many: false,
+  };
+}
+
+function unknown(span: Span, source: string, many: boolean): Piece {
+  return {
+    text: null,
+    shape: null,
+    doubt: { span, why: `the value of ${source.slice(0, 40)}` },
+    boundary: false,
+    many,
+  };
+}
+
+function fieldPiece(field: Field): Piece {
+  if (field.value !== null) {
+    return { text: field.value, shape: field.value, glob: field.glob, doubt: field.doubt, boundary: false };
+  }
+  const why = field.doubt ?? { span: field.span, why: "not known" };
+  return { text: null, shape: field.shape, doubt: why, boundary: false, many: field.many };
+}
+
+function doubtful(list: Piece[], span: Span): Piece[] {
+  const why = { span, why: "a default that holds only while the variable is not set" };
+  return list.map((piece) => ({ ...piece, doubt: piece.doubt ?? why }));
+}

@@ -1,0 +1,92 @@
+/**
+ * The one file that knows the parser. It refuses what the parser cannot do in bounded time, before it tries.
+ */
+import { parse as unbash } from "unbash";
+import { limits } from "./limits.ts";
+
+export type {
+  ArithmeticExpression,
+  Assignment,
+  AssignmentPrefix,
+  Command,
+  CommandArgument,
+  CommandNode,
+  CompoundList,
+  HereDoc,
+  ParameterExpansionPart,
+  ParsedScript,
+  PipelineNode,
+  Redirection,
+  Statement,
+  SyntaxNode,
+  TestExpression,
+  Word as WordNode,
+  WordPart,
+} from "unbash";
+export { forEachChild } from "unbash";
+
+import type { ParsedScript, Word as WordNode } from "unbash";
+
+export type Parsed = { script: ParsedScript; problem: null } | { script: null; problem: { why: string; at: number } };
+
+/** Parses shell text, or says why it is not looked into. An error anywhere in the text is an error of the whole. */
+export function parse(text: string): Parsed {
+  const cap = overCap(text);
+  if (cap) return { script: null, problem: cap };
+  try {
+    return { script: unbash(text), problem: null };
+  } catch {
+    return { script: null, problem: { why: "the text could not be parsed", at: 0 } };
+  }
+}
+
+/** Parses one raw word, as brace expansion makes them; null where it turns out to be something else. */
+export function parseWord(raw: string): WordNode | null {
+  const parsed = parse(`_ ${raw}`);
+  const command = parsed.script?.commands[0]?.command;
+  if (!parsed.script || parsed.script.errors || parsed.script.commands.length !== 1) return null;
+  if (command?.type !== "Command" || command.suffix.length !== 1) return null;
+  const word = command.suffix[0];
+  return word?.type === "Word" ? word : null;
+}
+
+const DOLLAR = 36;
+const PAREN = 40;
+const LESS = 60;
+const GREATER = 62;
+const BRACKET = 91;
+const BACKTICK = 96;
+const BRACE = 123;
+
+/** One pass without regard to quoting: an attacker's quotes cannot make it count less. */
+function overCap(text: string): { why: string; at: number } | null {
+  if (text.length > limits.text) return { why: `longer than ${limits.text} characters`, at: limits.text };
+  let substitutions = 0;
+  let expansions = 0;
+  let backticks = 0;
+  let hereDocuments = 0;
+  let braces = 0;
+  let previous = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code <= 32) braces = 0;
+    else if (code === PAREN && (previous === DOLLAR || previous === LESS || previous === GREATER)) substitutions++;
+    else if (code === PAREN && previous === PAREN) substitutions++;
+    else if (code === BRACKET && previous === DOLLAR) substitutions++;
+    else if (code === LESS && previous === LESS) hereDocuments++;
+    else if (code === BACKTICK) backticks++;
+    else if (code === BRACE) {
+      braces++;
+      if (previous === DOLLAR) expansions++;
+    }
+    // A continued line joins what it separates: `$\<newline>(` opens a substitution.
+    if (code === 92 && text.charCodeAt(i + 1) === 10) i++;
+    else previous = code;
+    if (substitutions > limits.substitutions) return { why: "too many substitutions", at: i };
+    if (expansions > limits.expansions) return { why: "too many parameter expansions", at: i };
+    if (backticks > limits.backticks) return { why: "too many backticks", at: i };
+    if (hereDocuments > limits.hereDocuments) return { why: "too many here-documents", at: i };
+    if (braces > limits.bracesPerWord) return { why: "too many braces in one word", at: i };
+  }
+  return null;
+}

@@ -1,0 +1,24 @@
+/** Paths as the kernel would read them, without asking it: `//`, `/./` and `..` are gone, a trailing slash too. */
+
+/** Null when the path is relative and nobody knows to what. */
+export function normalise(path: string, cwd: string | null): string | null {
+  if (path === "") return null;
+  const absolute = path.startsWith("/") ? path : cwd === null ? null : `${cwd}/${path}`;
+  if (absolute === null) return null;
+  if (!absolute.includes("//") && !absolute.includes("/.") && !absolute.endsWith("/")) return absolute;
+  const kept: string[] = [];
+  for (const part of absolute.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === "..") kept.pop();
+    else kept.push(part);
+  }
+  return `/${kept.join("/")}`;
+}
+
+export function basename(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
+}

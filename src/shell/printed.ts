@@ -1,0 +1,61 @@
+/** What `echo`, `printf` and `cat` print, where that is evident: it may be piped into a shell. */
+import type { Call } from "./call.ts";
+import type { Field } from "./field.ts";
+import type { Feed } from "./values.ts";
+
+const UNKNOWN: Feed = { kind: "unknown", why: "printed text that is not known" };
+
+export function echoed(call: Call): Feed {
+  const words = call.argv.slice(1);
+  let newline = "\n";
+  let escapes = false;
+  while (words[0]?.value && /^-[neE]+$/.test(words[0].value)) {
+    const flags = words.shift()?.value ?? "";
+    if (flags.includes("n")) newline = "";
+    if (flags.includes("e")) escapes = true;
+  }
+  if (words.some((word) => word.value === null || word.glob)) return UNKNOWN;
+  const text = words.map((word) => word.value).join(" ");
+  const decoded = escapes ? decode(text) : text;
+  return decoded === null ? UNKNOWN : feed(decoded + newline, words);
+}
+
+export function formatted(call: Call): Feed {
+  const words = call.argv.slice(1).filter((word, index) => !(index === 0 && word.value === "--"));
+  const [format, ...args] = words;
+  if (format?.value == null || args.some((word) => word.value === null || word.glob)) return UNKNOWN;
+  const decoded = decode(format.value);
+  if (decoded === null || /%(?![s%b])/.test(decoded)) return UNKNOWN;
+  const pending = args.map((word) => word.value as string);
+  let text = "";
+  do {
+    text += decoded.replace(/%[sb%]/g, (verb) => (verb === "%%" ? "%" : (pending.shift() ?? "")));
+  } while (pending.length > 0 && /%[sb]/.test(decoded) && text.length < 4096);
+  return feed(text, words);
+}
+
+/** `cat` with nothing to read but its input passes that on; with a file it prints what nobody here has read. */
+export function concatenated(call: Call): Feed {
+  const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
+  if (operands.length > 0 || call.stdin.kind === "none") return UNKNOWN;
+  return call.stdin;
+}
+
+function feed(text: string, words: Field[]): Feed {
+  const doubt = words.find((word) => word.doubt)?.doubt ?? null;
+  return { kind: "text", text, field: words.length === 1 ? (words[0] ?? null) : null, doubt };
+}
+
+function decode(text: string): string | null {
+  if (!text.includes("\\")) return text;
+  const plain: Record<string, string> = { n: "\n", t: "\t", "\\": "\\", "0": "\0", r: "\r", '"': '"', "'": "'" };
+  let known = true;
+  const result = text.replace(/\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|.)/gs, (_, code: string) => {
+    if (code[0] === "x") return String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    if (/^[0-7]{2,}$/.test(code)) return String.fromCharCode(Number.parseInt(code, 8));
+    const value = plain[code];
+    if (value === undefined) known = false;
+    return value ?? "";
+  });
+  return known ? result : null;
+}

@@ -1,0 +1,75 @@
+/** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
+import type { Redirect } from "../contract/facts.ts";
+import { type Expander, expandParts, expandValue } from "./expand.ts";
+import { type Field, literal, plain } from "./field.ts";
+import type { HereDoc, Redirection } from "./parse.ts";
+import { normalise } from "./path.ts";
+import type { Feed } from "./values.ts";
+import { doubt, place } from "./walk.ts";
+
+export interface Redirects {
+  facts: Redirect[];
+  /** Standard input, where one of them sets it. */
+  stdin: Feed | null;
+  targets: { field: Field; path: string; append: boolean; stdout: boolean }[];
+}
+
+export function redirects(at: Expander, nodes: readonly Redirection[]): Redirects {
+  const found: Redirects = { facts: [], stdin: null, targets: [] };
+  for (const node of nodes) {
+    const span = place(at.origin, node.pos, node.end);
+    const fd = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
+    if (node.type === "HereDoc") {
+      found.stdin = { kind: "text", ...hereDocument(at, node) };
+      found.facts.push({ kind: "here", fd, target: null, path: null, span });
+      continue;
+    }
+    const field = node.target ? expandValue(at, node.target) : literal("", "", span);
+    if (node.type === "HereString") {
+      found.stdin =
+        field.value === null
+          ? { kind: "unknown", why: "a here-string that is not known" }
+          : { kind: "text", text: `${field.value}\n`, field, doubt: field.doubt };
+      found.facts.push({ kind: "here", fd, target: plain(field), path: null, span });
+      continue;
+    }
+    const kind = kindOf(node.operator, field.value);
+    const path = kind === "duplicate" || field.shape === null ? null : normalise(field.shape, at.walk.state.cwd);
+    found.facts.push({ kind, fd, target: plain(field), path: field.value === null ? null : path, span });
+    if (kind === "duplicate") {
+      if (field.value === null) doubt(at.walk, { span, why: "a redirect to something that is not known" });
+    } else if (kind === "read") {
+      if (fd === null || fd === 0)
+        found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "code from a file" };
+    } else if (path === null || field.doubt) {
+      doubt(at.walk, { span, why: "a redirect to a file that is not known" });
+      if (path !== null)
+        found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
+    } else found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
+  }
+  return found;
+}
+
+function kindOf(operator: string, value: string | null): Redirect["kind"] {
+  if (operator === "<&") return "duplicate";
+  if (operator === ">&") return value === null || /^(?:\d+-?|-)$/.test(value) ? "duplicate" : "write";
+  if (operator === "<") return "read";
+  if (operator === "<>") return "read-write";
+  return operator === ">>" || operator === "&>>" ? "append" : "write";
+}
+
+function hereDocument(at: Expander, node: HereDoc): { text: string; field: Field | null; doubt: Field["doubt"] } {
+  const { body, delimiter } = node;
+  const span = place(at.origin, body.pos, body.end);
+  const strip = (text: string) => (node.operator === "<<-" ? text.replace(/^\t+/gm, "") : text);
+  if (!delimiter || delimiter.quoted || !body.parts) {
+    const text = delimiter?.quoted
+      ? strip(body.text)
+      : strip(body.text).replace(/\\([$`\\\n])/g, (_, c) => (c === "\n" ? "" : c));
+    return { text, field: literal(text, body.text, span), doubt: null };
+  }
+  const field = expandParts(at, body.parts, body.text, { ...at.origin, span });
+  // An unknown piece leaves text that still shows the commands around it; the doubt keeps it from passing as known.
+  const text = field.value ?? strip(body.text).replace(/\$\{?\w+\}?|`[^`]*`|\$\([^)]*\)/g, "_");
+  return { text: strip(text), field, doubt: field.doubt };
+}

@@ -1,0 +1,194 @@
+/**
+ * Runs one command in the mind: finds what its name means, what it would start, and what it would touch.
+ */
+import type { CommandFact, Span } from "../contract/facts.ts";
+import { builtin, isBuiltin } from "./builtins.ts";
+import { type Assigned, type Call, type InnerOptions, inChild, innerOrigin, type Runner, unclear } from "./call.ts";
+import { addRedirects, blankFact, finishFact } from "./emit.ts";
+import { environmentCode } from "./environment.ts";
+import { type Field, plain } from "./field.ts";
+import { handlerOf, isSensitive } from "./handlers.ts";
+import { lookAlike } from "./hidden.ts";
+import { fromField } from "./parameter.ts";
+import { basename, normalise } from "./path.ts";
+import type { Redirects } from "./redirect.ts";
+import { type Feed, NOTHING, type State } from "./values.ts";
+import { visitFunction, visitText } from "./visit.ts";
+import { doubt, next, type Origin, spend, type Walk } from "./walk.ts";
+
+export interface Run {
+  argv: Field[];
+  assignments: Assigned[];
+  found: Redirects | null;
+  origin: Origin;
+  span: Span;
+  external: boolean;
+}
+
+export function runArgv(walk: Walk, run: Run): void {
+  const { argv, assignments, origin, span } = run;
+  const [word] = argv;
+  if (!word || !spend(walk, span)) return;
+  const fact = blankFact(walk, origin, span);
+  fact.argv = argv.map(plain);
+  fact.assignments = assignments.map(({ name, value }) => ({ name, value: plain(value) }));
+  const written = word.value;
+  const call: Call = {
+    walk,
+    origin,
+    argv,
+    name: written === null ? "" : basename(written),
+    assignments,
+    stdin: run.found?.stdin ?? walk.state.stdin,
+    output: UNSEEN,
+    cwd: walk.state.cwd,
+    fact,
+    external: run.external,
+  };
+  for (const field of argv) if (field.doubt) fact.unknowns.push(field.doubt);
+  if (run.found) addRedirects(call, run.found);
+  walk.commands.push(fact);
+  identify(call, word);
+  if (assignments.length > 0) environmentCode(walk, assignments, origin);
+  if (written !== null) perform(call);
+  sensitive(call);
+  walk.output = call.output;
+  for (const { path, append, stdout } of run.found?.targets ?? []) {
+    walk.state.written.set(path, stdout && !append ? call.output : { kind: "unknown", why: "a file this text wrote" });
+    if (stdout) walk.output = NOTHING;
+  }
+  for (const { path, effect } of fact.targets) {
+    if (effect === "write" && !walk.state.written.has(path)) {
+      walk.state.written.set(path, { kind: "unknown", why: "a file this text wrote" });
+    }
+  }
+  finishFact(fact);
+}
+
+const UNSEEN: Feed = { kind: "unknown", why: "the output of a command" };
+
+/** What the command word means: a function, a builtin, a program on PATH. */
+function identify(call: Call, word: Field): void {
+  const { walk, fact } = call;
+  const { executable } = fact;
+  executable.written = word.value;
+  if (word.value === null || word.glob || word.doubt) {
+    const why = word.glob ? "a glob where the command should be" : (word.doubt?.why ?? "the command is not known");
+    unclear(call, word.span, `which command runs is not known: ${why}`);
+  }
+  if (word.value === null) {
+    executable.kind = "unknown";
+    return;
+  }
+  executable.name = call.name;
+  if (lookAlike(call.name)) unclear(call, word.span, "a command name with letters that only look like ASCII");
+  // In zsh `=rm` runs rm: a text that means something else in another shell is not understood.
+  if (/^[=%]/.test(word.value)) unclear(call, word.span, "another shell would run something else");
+  const bare = !word.value.includes("/");
+  if (bare && !call.external && walk.state.functions.has(word.value)) executable.kind = "function";
+  else if (bare && !call.external && isBuiltin(word.value)) executable.kind = "builtin";
+  else {
+    executable.resolved = call.origin.remote ? null : walk.context.lookup.which(word.value, call.cwd);
+    executable.kind = executable.resolved ? "external" : "not-found";
+    if (bare && walk.state.pathChanged && !call.origin.remote) {
+      executable.resolved = null;
+      executable.kind = "unknown";
+      unclear(call, word.span, "PATH was changed: which program this name means is not known");
+    }
+    const path = bare ? null : normalise(word.value, call.cwd);
+    const made = path === null ? undefined : walk.state.written.get(path);
+    if (made) {
+      unclear(call, word.span, "runs a file that this same text writes");
+      if (made.kind === "text" && path) runText(call, { ...word, value: made.text, doubt: null }, { label: path });
+    }
+  }
+}
+
+/** Everything the tables know about the command: what it starts, hands on, deletes and overwrites. */
+function perform(call: Call): void {
+  const { walk, fact, name } = call;
+  if (fact.executable.kind === "function") visitFunction(walk, name, call.argv.slice(1), call.origin);
+  if (fact.executable.kind === "builtin" || (fact.executable.kind === "function" && isBuiltin(name))) {
+    builtin(call, runner);
+    return;
+  }
+  const resolved = fact.executable.resolved === null ? "" : basename(fact.executable.resolved);
+  const handler = handlerOf(name) ?? handlerOf(resolved);
+  handler?.(call, runner);
+}
+
+/** Commands whose arguments decide what is destroyed must have known ones. */
+function sensitive(call: Call): void {
+  if (!isSensitive(call.name)) return;
+  for (const field of call.argv.slice(1)) {
+    if (field.doubt && (field.shape === null || field.value !== null)) doubt(call.walk, field.doubt);
+    else if (field.value !== null && /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/.test(field.value)) {
+      unclear(call, field.span, "a dash that only looks like one");
+    }
+  }
+}
+
+function runInner(call: Call, argv: Field[], options: InnerOptions = {}): void {
+  if (argv.length === 0) return;
+  const origin = innerOrigin(call, options);
+  const span = spanOf(argv, call.fact);
+  const assignments = options.assignments ?? [];
+  const external = !options.inShell;
+  inChild(call, options, () =>
+    runArgv(call.walk, { argv, assignments, found: null, origin: { ...origin, span }, span, external }),
+  );
+}
+
+function runText(
+  call: Call,
+  code: Field,
+  options: InnerOptions & { positional?: Field[] | null; sameShell?: boolean } = {},
+): void {
+  if (code.value === null) {
+    unclear(call, code.span, `the code it runs is not known: ${code.doubt?.why ?? ""}`);
+    return;
+  }
+  if (code.doubt) unclear(call, code.span, `the code it runs is not certain: ${code.doubt.why}`);
+  const text = code.value;
+  const offset = code.source.indexOf(text);
+  const direct =
+    call.origin.base !== null && text !== "" && offset >= 0 && code.span.end - code.span.start === code.source.length;
+  const origin: Origin = {
+    ...innerOrigin(call, options),
+    source: text,
+    base: direct ? code.span.start + offset : null,
+    span: code.span,
+  };
+  if (options.sameShell) {
+    next(call.walk, () => visitText(call.walk, text, origin));
+    return;
+  }
+  inChild(call, options, () => {
+    childShell(call.walk.state, call.assignments.concat(options.assignments ?? []), options.positional ?? null);
+    visitText(call.walk, text, origin);
+  });
+}
+
+/** A new shell sees only what was exported to it, and none of the functions. */
+function childShell(state: State, assignments: Assigned[], positional: Field[] | null): void {
+  for (const [name, value] of state.variables) {
+    if (value.exported) continue;
+    if (value.kind !== "text") state.variables.delete(name);
+    else
+      state.variables.set(name, {
+        ...value,
+        doubt: { span: { start: 0, end: 0 }, why: `\`${name}\` may not be exported` },
+      });
+  }
+  for (const { name, value } of assignments) state.variables.set(name, fromField(value, true));
+  state.functions.clear();
+  state.positional = positional;
+}
+
+function spanOf(argv: Field[], fact: CommandFact): Span {
+  const start = Math.min(...argv.map((field) => field.span.start));
+  const end = Math.max(...argv.map((field) => field.span.end));
+  return end > start ? { start, end } : fact.span;
+}
+
+export const runner: Runner = { argv: runInner, text: runText };

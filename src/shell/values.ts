@@ -1,0 +1,103 @@
+/** What is known about variables, the working directory and standard input at one point of the text. */
+import type { Unknown } from "../contract/facts.ts";
+import type { Field } from "./field.ts";
+import type { SyntaxNode } from "./parse.ts";
+import type { Origin } from "./walk.ts";
+
+/** `doubt`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */
+export type Value =
+  | { kind: "text"; text: string; glob: boolean; doubt: Unknown | null; exported: boolean }
+  /** Digits only, whichever they are: inert in a path, safe in arithmetic. */
+  | { kind: "integer"; exported: boolean }
+  | { kind: "list"; items: Field[]; exported: boolean }
+  | { kind: "unknown"; exported: boolean };
+
+/** What arrives on standard input, where it matters because code or arguments are read from it. */
+export type Feed =
+  | { kind: "none" }
+  | { kind: "text"; text: string; field: Field | null; doubt: Unknown | null }
+  | { kind: "unknown"; why: string };
+
+export interface State {
+  variables: Map<string, Value>;
+  /** `$1`… as far as known; null: not known. */
+  positional: Field[] | null;
+  functions: Map<string, FunctionBody>;
+  cwd: string | null;
+  previousCwd: string | null;
+  folders: (string | null)[];
+  stdin: Feed;
+  /** PATH or IFS was set: which program a bare name means, or where words split, is no longer known. */
+  pathChanged: boolean;
+  splitChanged: boolean;
+  /** Files this text wrote, with their content where known: running one of them runs that. */
+  written: Map<string, Feed>;
+}
+
+export interface FunctionBody {
+  body: SyntaxNode;
+  source: string;
+  origin: Origin;
+}
+
+export const NOTHING: Feed = { kind: "none" };
+
+export function initialState(cwd: string): State {
+  return {
+    variables: new Map(),
+    positional: null,
+    functions: new Map(),
+    cwd,
+    previousCwd: null,
+    folders: [],
+    stdin: NOTHING,
+    pathChanged: false,
+    splitChanged: false,
+    written: new Map(),
+  };
+}
+
+export function copyState(state: State): State {
+  return {
+    ...state,
+    variables: new Map(state.variables),
+    functions: new Map(state.functions),
+    folders: [...state.folders],
+    written: state.written,
+  };
+}
+
+/** Two ways led here. What differs between them is not known any more. */
+export function mergeStates(one: State, other: State): State {
+  const merged = copyState(one);
+  for (const name of new Set([...one.variables.keys(), ...other.variables.keys()])) {
+    const a = one.variables.get(name);
+    const b = other.variables.get(name);
+    if (a === b) continue;
+    merged.variables.set(name, mergeValues(a, b));
+  }
+  for (const [name, body] of other.functions) merged.functions.set(name, body);
+  if (one.positional !== other.positional) merged.positional = null;
+  if (one.cwd !== other.cwd) merged.cwd = null;
+  if (one.previousCwd !== other.previousCwd) merged.previousCwd = null;
+  if (one.folders.join("\n") !== other.folders.join("\n")) merged.folders = [];
+  merged.pathChanged ||= other.pathChanged;
+  merged.splitChanged ||= other.splitChanged;
+  return merged;
+}
+
+function mergeValues(a: Value | undefined, b: Value | undefined): Value {
+  const exported = Boolean(a?.exported || b?.exported);
+  if (a?.kind === "text" && b?.kind === "text" && a.text === b.text) return a.doubt ? a : b;
+  if (isInteger(a) && isInteger(b)) return { kind: "integer", exported };
+  const only = a ?? b;
+  if ((!a || !b) && only?.kind === "text") {
+    return { ...only, doubt: { span: { start: 0, end: 0 }, why: "the variable is set in one branch only" } };
+  }
+  return { kind: "unknown", exported };
+}
+
+export function isInteger(value: Value | undefined): boolean {
+  if (value?.kind === "integer") return true;
+  return value?.kind === "text" && /^-?\d+$/.test(value.text);
+}

@@ -1,0 +1,266 @@
+/** The compound forms of the language: each puts the commands inside it on the walk, in the state they would run in. */
+import { arithmetic } from "./arithmetic.ts";
+import { visitCommand } from "./command.ts";
+import { emitKeyword } from "./emit.ts";
+import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
+import { limits } from "./limits.ts";
+import { unroll, unsettle } from "./loop.ts";
+import { type CompoundList, type ParsedScript, parse, type Statement, type SyntaxNode } from "./parse.ts";
+import { redirects } from "./redirect.ts";
+import { testExpression } from "./test-expression.ts";
+import { copyState, type Feed, mergeStates, type State } from "./values.ts";
+import { doubt, isolated, next, type Origin, place, type Walk } from "./walk.ts";
+
+/** Parses a text and walks it. The caller decides what state it starts in. */
+export function visitText(walk: Walk, text: string, origin: Origin): void {
+  if (origin.reentry > limits.reentry) {
+    doubt(walk, { span: origin.span, why: "texts inside texts, too deep" });
+    return;
+  }
+  const parsed = parse(text);
+  if (!parsed.script) {
+    doubt(walk, { span: place(origin, parsed.problem.at, text.length), why: parsed.problem.why });
+    return;
+  }
+  visitScript(walk, parsed.script, origin);
+}
+
+export function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
+  for (const error of script.errors ?? []) {
+    doubt(walk, {
+      span: place(origin, error.pos, Math.max(error.pos, script.end)),
+      why: `not valid bash: ${error.message}`,
+    });
+  }
+  visitStatements(walk, script.commands, origin);
+}
+
+function visitStatements(walk: Walk, statements: readonly Statement[], origin: Origin): void {
+  next(walk, ...statements.map((statement) => () => visitStatement(walk, statement, origin)));
+}
+
+function visitStatement(walk: Walk, statement: Statement, origin: Origin): void {
+  if (statement.background) {
+    isolated(walk, () => visit(walk, statement.command, { ...origin, background: true }));
+  } else visit(walk, statement.command, origin);
+}
+
+function visitList(walk: Walk, list: CompoundList | SyntaxNode, origin: Origin): void {
+  if (list.type === "CompoundList") visitStatements(walk, list.commands, origin);
+  else visit(walk, list, origin);
+}
+
+/** Scripts found inside words: each in its own copy of the state, before what follows. */
+export function visitNested(walk: Walk, nested: readonly Nested[]): void {
+  for (let i = nested.length - 1; i >= 0; i--) {
+    const { script, origin } = nested[i] as Nested;
+    isolated(walk, () => visitScript(walk, script, origin));
+  }
+}
+
+const SEVERAL: Feed = { kind: "unknown", why: "the output of several commands" };
+
+export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
+  if (node.type === "Command") {
+    visitCommand(walk, node, outer);
+    return;
+  }
+  const origin = { ...outer, nesting: outer.nesting + 1 };
+  if (origin.nesting > limits.nesting) {
+    doubt(walk, { span: place(origin, node.pos, node.end), why: "nested too deep" });
+    return;
+  }
+  walk.output = SEVERAL;
+  const nested: Nested[] = [];
+  const at: Expander = { walk, origin, nested };
+  switch (node.type) {
+    case "Pipeline":
+      visitPipeline(walk, node.commands, origin);
+      return;
+    case "AndOr":
+      visitChain(walk, node.commands, origin);
+      return;
+    case "CompoundList":
+      visitStatements(walk, node.commands, origin);
+      return;
+    case "BraceGroup":
+      visitList(walk, node.body, origin);
+      return;
+    case "Subshell":
+      isolated(walk, () => visitList(walk, node.body, origin));
+      return;
+    case "If":
+      visitBranches(
+        walk,
+        node.clause,
+        [[node.then], ...node.elif.map((branch) => [branch.clause, branch.then]), node.else ? [node.else] : []],
+        origin,
+      );
+      return;
+    case "Case":
+      expandValue(at, node.word);
+      for (const item of node.items) for (const pattern of item.pattern) expandValue(at, pattern);
+      visitBranches(walk, null, [[], ...node.items.map((item) => [item.body])], origin);
+      visitNested(walk, nested);
+      return;
+    case "While":
+      visitLoop(walk, [node.clause, node.body], node, origin);
+      return;
+    case "ArithmeticFor":
+      for (const part of [node.initialize, node.test, node.update]) {
+        if (part) arithmetic(at, part, place(origin, node.pos, node.end));
+      }
+      visitLoop(walk, [node.body], node, origin);
+      visitNested(walk, nested);
+      return;
+    case "For":
+    case "Select": {
+      const fields = node.wordlist?.flatMap((word) => expand(at, word, "word")) ?? walk.state.positional;
+      const values = node.type === "For" ? unroll(walk, node.name.text, fields) : unroll(walk, node.name.text, null);
+      const rounds = values.map(
+        (set) => () => next(walk, set, () => visitLoop(walk, [node.body], node, origin, node.name.text)),
+      );
+      next(walk, ...rounds);
+      visitNested(walk, nested);
+      return;
+    }
+    case "Function":
+      defineFunction(walk, node.name.value, node.body, origin);
+      return;
+    case "Coproc":
+      isolated(walk, () => visitList(walk, node.body, { ...origin, background: true }));
+      return;
+    case "Redirected": {
+      const found = redirects(at, node.redirects);
+      emitKeyword(walk, origin, found, place(origin, node.pos, node.end));
+      const before = walk.state.stdin;
+      if (found.stdin) walk.state.stdin = found.stdin;
+      next(
+        walk,
+        () => visit(walk, node.command, origin),
+        () => {
+          walk.state.stdin = before;
+          walk.output = SEVERAL;
+        },
+      );
+      visitNested(walk, nested);
+      return;
+    }
+    case "TestCommand":
+      testExpression(at, node.expression);
+      visitNested(walk, nested);
+      return;
+    case "ArithmeticCommand":
+      if (node.expression) arithmetic(at, node.expression, place(origin, node.pos, node.end));
+      visitNested(walk, nested);
+      return;
+    default:
+      doubt(walk, { span: place(origin, node.pos, node.end), why: `a ${node.type} where a command should be` });
+  }
+}
+
+function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Origin): void {
+  if (commands.length === 1 && commands[0]) {
+    visit(walk, commands[0], origin);
+    return;
+  }
+  let feed: Feed = walk.state.stdin;
+  const steps = commands.map((command) => () => {
+    isolated(
+      walk,
+      () => {
+        walk.state.stdin = feed;
+        walk.output = SEVERAL;
+        visit(walk, command, { ...origin, piped: true });
+      },
+      () => {
+        feed = command.type === "Command" ? walk.output : SEVERAL;
+      },
+    );
+  });
+  next(walk, ...steps);
+}
+
+/** `a && b || c`: what `b` and `c` changed is only certain while they run. */
+function visitChain(walk: Walk, commands: readonly SyntaxNode[], origin: Origin): void {
+  const ways: State[] = [];
+  const steps = commands.map((command, index) => () => {
+    if (index > 0) ways.push(copyState(walk.state));
+    visit(walk, command, origin);
+  });
+  next(walk, ...steps, () => {
+    for (const way of ways) walk.state = mergeStates(walk.state, way);
+  });
+}
+
+function visitBranches(walk: Walk, clause: CompoundList | null, branches: CompoundList[][], origin: Origin): void {
+  const ends: State[] = [];
+  let base: State;
+  const steps = branches.map((branch) => () => {
+    walk.state = copyState(base);
+    next(walk, ...branch.map((list) => () => visitList(walk, list, origin)), () => ends.push(walk.state));
+  });
+  next(
+    walk,
+    () => clause && visitList(walk, clause, origin),
+    () => {
+      base = walk.state;
+    },
+    ...steps,
+    () => {
+      walk.state = ends.reduce((merged, end) => mergeStates(merged, end));
+    },
+  );
+}
+
+function visitLoop(walk: Walk, lists: CompoundList[], node: SyntaxNode, origin: Origin, variable?: string): void {
+  const before = copyState(walk.state);
+  unsettle(walk, origin.source.slice(node.pos, node.end), variable);
+  next(walk, ...lists.map((list) => () => visitList(walk, list, origin)), () => {
+    walk.state = mergeStates(walk.state, before);
+  });
+}
+
+function defineFunction(walk: Walk, name: string, body: SyntaxNode, origin: Origin): void {
+  walk.state.functions.set(name, { body, source: origin.source.slice(body.pos, body.end), origin });
+  const state = copyState(walk.state);
+  walk.later.push(() => {
+    if (walk.called.has(name)) return;
+    const unsettled = copyState(state);
+    unsettled.variables.clear();
+    unsettled.positional = null;
+    walk.state = unsettled;
+    visit(walk, body, { ...origin, via: [...origin.via, `${name}()`] });
+  });
+}
+
+/** A call of a function: its body, with the arguments it is given. */
+export function visitFunction(walk: Walk, name: string, args: State["positional"], origin: Origin): void {
+  const found = walk.state.functions.get(name);
+  if (!found) return;
+  walk.called.add(name);
+  const label = `${name}()`;
+  // A function that calls itself is looked into once: the second time shows nothing the first did not.
+  if (origin.via.includes(label)) return;
+  if (origin.reentry >= limits.reentry) {
+    doubt(walk, { span: origin.span, why: "functions inside functions, too deep" });
+    return;
+  }
+  const before = walk.state.positional;
+  next(
+    walk,
+    () => {
+      walk.state.positional = args;
+      visit(walk, found.body, {
+        ...found.origin,
+        via: [...origin.via, label],
+        reentry: origin.reentry + 1,
+        remote: origin.remote,
+        background: origin.background,
+      });
+    },
+    () => {
+      walk.state.positional = before;
+    },
+  );
+}

@@ -1,0 +1,131 @@
+/**
+ * The walk over a text: one object that holds what was found, what is known at this point, and what is still to visit.
+ *
+ * It runs from an explicit list of steps, not by recursion, so nesting in the input cannot overflow the stack. A step may
+ * put further steps in front of the rest; each sees the state its predecessors left, as the shell would.
+ */
+import type { CommandFact, Span, Unknown } from "../contract/facts.ts";
+import type { InspectContext } from "./context.ts";
+import { limits } from "./limits.ts";
+import { copyState, type Feed, initialState, NOTHING, type State } from "./values.ts";
+
+/** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
+export interface Origin {
+  source: string;
+  /** Offset of `source` in the whole, or null where it was decoded and only the whole span can be shown. */
+  base: number | null;
+  span: Span;
+  via: readonly string[];
+  background: boolean;
+  piped: boolean;
+  remote: boolean;
+  reentry: number;
+  nesting: number;
+}
+
+export interface Walk {
+  readonly context: InspectContext;
+  readonly text: string;
+  readonly commands: CommandFact[];
+  readonly unknowns: Unknown[];
+  readonly steps: (() => void)[];
+  /** Visited after the text: trap handlers and functions nobody called. */
+  readonly later: (() => void)[];
+  readonly called: Set<string>;
+  state: State;
+  /** What the last simple command printed, where that is evident. */
+  output: Feed;
+  budget: number;
+  halted: boolean;
+}
+
+export function startWalk(text: string, context: InspectContext): Walk {
+  return {
+    context,
+    text,
+    commands: [],
+    unknowns: [],
+    steps: [],
+    later: [],
+    called: new Set(),
+    state: initialState(context.cwd),
+    output: NOTHING,
+    budget: limits.commands,
+    halted: false,
+  };
+}
+
+export function rootOrigin(text: string): Origin {
+  return {
+    source: text,
+    base: 0,
+    span: { start: 0, end: text.length },
+    via: [],
+    background: false,
+    piped: false,
+    remote: false,
+    reentry: 0,
+    nesting: 0,
+  };
+}
+
+export function finish(walk: Walk): void {
+  for (;;) {
+    const step = walk.steps.pop() ?? walk.later.shift();
+    if (!step) return;
+    step();
+  }
+}
+
+/** Puts steps in front of everything that waits, in the order given. */
+export function next(walk: Walk, ...steps: (() => void)[]): void {
+  for (let i = steps.length - 1; i >= 0; i--) walk.steps.push(steps[i] as () => void);
+}
+
+/** Runs steps in a copy of the state, as a subshell does, and forgets what they changed. */
+export function isolated(walk: Walk, ...steps: (() => void)[]): void {
+  let before: State;
+  next(
+    walk,
+    () => {
+      before = walk.state;
+      walk.state = copyState(before);
+    },
+    ...steps,
+    () => {
+      walk.state = before;
+    },
+  );
+}
+
+export function place(origin: Origin, start: number, end: number): Span {
+  if (origin.base === null) return origin.span;
+  return { start: origin.base + start, end: origin.base + end };
+}
+
+/** Any doubt what would run makes the whole unanalyzable; the span says which part. */
+export function doubt(walk: Walk, unknown: Unknown): void {
+  if (walk.unknowns.length >= 64) return;
+  const { start, end } = unknown.span;
+  if (
+    walk.unknowns.some((known) => known.span.start === start && known.span.end === end && known.why === unknown.why)
+  ) {
+    return;
+  }
+  walk.unknowns.push(unknown);
+}
+
+/** Takes one command from the budget. A text with more is never half checked and then let through. */
+export function spend(walk: Walk, span: Span): boolean {
+  if (walk.budget > 0) {
+    walk.budget--;
+    return true;
+  }
+  if (!walk.halted) {
+    walk.halted = true;
+    doubt(walk, { span, why: `more than ${limits.commands} commands` });
+    walk.steps.length = 0;
+    walk.later.length = 0;
+  }
+  return false;
+}
