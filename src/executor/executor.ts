@@ -95,6 +95,8 @@ export interface Executor {
   readExit(id: string): ExitRecord | null;
   /** Whether a keeper ever took this command up. */
   isClaimed(id: string): boolean;
+  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
+  forgo(id: string): boolean;
   /** Whether the keeper that claimed this command still has it; true as long as none has. */
   isAlive(id: string, keeperPid: number, name: string): boolean;
   folder(id: string): string;
@@ -104,7 +106,8 @@ export interface Executor {
 /** Room for one command, taken before anything is recorded about it. */
 export interface Slot {
   readonly keeperPid: number;
-  launch(spec: LaunchSpec): Execution;
+  /** `moved` is told when another keeper takes the command up, before that one does. */
+  launch(spec: LaunchSpec, moved: (keeperPid: number) => void): Execution;
   /** Gives it back unused. */
   cancel(): void;
 }

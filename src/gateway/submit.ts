@@ -41,7 +41,8 @@ export async function submit(rooms: Rooms, request: unknown, background: boolean
     };
     const name = rooms.registry.record(session, asked.name);
     if (name === null) throw nameInUse(asked.name ?? "");
-    const execution = slot.launch({ ...plan, title: `${name}${plan.title}` });
+    const moved = (keeperPid: number) => rooms.registry.store.setKeeper(id, keeperPid);
+    const execution = slot.launch({ ...plan, title: `${name}${plan.title}` }, moved);
     rooms.registry.track(execution, session);
     return { id, name, session, execution };
   } catch (error) {

@@ -43,6 +43,7 @@ const BY_STEP: Record<string, string> = {
   pipe: "no pipe could be made for its output",
   stdin: "its input could not be prepared",
   fork: "no process could be forked",
+  keeper: "nobody took it up before its gateway or its keeper was gone",
 };
 
 function recoveryFor(errno: number, step: string): Recovery[] {
@@ -64,7 +65,7 @@ function recoveryFor(errno: number, step: string): Recovery[] {
   if (step === "log") {
     return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];
   }
-  return [CHECK_PERMISSIONS, RETRY];
+  return step === "keeper" ? [RETRY] : [CHECK_PERMISSIONS, RETRY];
 }
 
 /** Why a command could not be started, for the caller (promise 8). */

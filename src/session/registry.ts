@@ -1,5 +1,6 @@
 import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor } from "../executor/executor.ts";
+import { neverRan } from "../executor/never-ran.ts";
 import type { NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
@@ -87,13 +88,15 @@ export class Registry {
     const alive = this.executor.isAlive(row.id, row.keeper_pid, row.name);
     if (alive && !record) return Date.now() - row.created_ms > CLAIM_WITHIN_MS ? this.#unclaimed(row) : null;
     if (alive) return row.status === "running" ? record : null;
+    // Another keeper may have taken it up since the row was read.
+    if (this.store.get(row.id)?.keeper_pid !== row.keeper_pid) return null;
     // Asked again after the keeper was seen gone: it writes the record first and leaves then.
     const last = this.executor.readExit(row.id);
     return last ? { ...last, final: true } : "lost";
   }
 
   #unclaimed(row: SessionRow): Ending | null {
-    return this.executor.isClaimed(row.id) ? null : "lost";
+    return this.executor.forgo(row.id) ? neverRan("keeper") : null;
   }
 
   info(row: SessionRow): SessionInfo {

@@ -49,6 +49,7 @@ export class SessionStore {
   readonly #insert: StatementSync;
   readonly #end: StatementSync;
   readonly #started: StatementSync;
+  readonly #moved: StatementSync;
   readonly #byId: StatementSync;
   readonly #byPrefix: StatementSync;
   readonly #byName: StatementSync;
@@ -70,6 +71,7 @@ export class SessionStore {
        WHERE id = ? AND status = ? AND lingering = ?`,
     );
     this.#started = database.prepare("UPDATE sessions SET pid = ? WHERE id = ? AND pid IS NULL");
+    this.#moved = database.prepare("UPDATE sessions SET keeper_pid = ? WHERE id = ?");
     this.#byId = database.prepare("SELECT * FROM sessions WHERE id = ?");
     this.#byPrefix = database.prepare("SELECT * FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
@@ -108,6 +110,10 @@ export class SessionStore {
 
   setPid(id: string, pid: number): void {
     this.#started.run(pid, id);
+  }
+
+  setKeeper(id: string, keeperPid: number): void {
+    this.#moved.run(keeperPid, id);
   }
 
   /** True for the one caller whose word it was. `from` is the state it was seen in. */

@@ -1,5 +1,6 @@
 import type { Ending, Execution, ExitRecord, KillOrder } from "../executor.ts";
-import type { Connection, KeeperEvent } from "./connection.ts";
+import { neverRan } from "../never-ran.ts";
+import type { Connection, KeeperEvent, Reply } from "./connection.ts";
 import {
   encodeCloseStdin,
   encodeDeadline,
@@ -15,6 +16,8 @@ export interface Home {
   /** A new connection to the keeper that has this command; null when there is none. */
   reconnect(id: string): Promise<Connection | null>;
   readExit(id: string): ExitRecord | null;
+  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
+  forgo(id: string): boolean;
   /** The keeper is done with this connection's command and ready for the next. */
   recycle(connection: Connection): void;
 }
@@ -22,7 +25,6 @@ export interface Home {
 /** A command under a keeper, seen through one connection at a time. */
 export class NativeExecution implements Execution {
   readonly id: string;
-  readonly keeperPid: number;
   readonly started: Promise<number | null>;
   readonly exited: Promise<Ending>;
   readonly ended: Promise<Ending>;
@@ -31,6 +33,7 @@ export class NativeExecution implements Execution {
   #own: boolean;
   #watching = false;
   #released = false;
+  #recovered: Promise<void> = Promise.resolve();
   #holders = 0;
   #listeners = new Set<() => void>();
   #tellStarted!: (pid: number | null) => void;
@@ -42,7 +45,6 @@ export class NativeExecution implements Execution {
   constructor(home: Home, id: string, connection: Connection, own: boolean) {
     this.#home = home;
     this.id = id;
-    this.keeperPid = connection.keeperPid;
     this.#connection = connection;
     this.#own = own;
     this.started = new Promise((resolve) => {
@@ -59,40 +61,44 @@ export class NativeExecution implements Execution {
 
   onGrew(listener: () => void): () => void {
     this.#listeners.add(listener);
-    if (!this.#watching) {
+    if (!this.#watching && !this.#released) {
       this.#watching = true;
-      if (!this.#connection.closed) void this.#connection.ask(encodeWatch());
+      void this.#connection.ask(encodeWatch());
     }
     return () => this.#listeners.delete(listener);
   }
 
   async write(data: Uint8Array): Promise<number | null> {
-    const reply = await this.#connection.ask(encodeWrite(data.subarray(0, WRITE_MAX)));
+    const reply = await this.#ask(encodeWrite(data.subarray(0, WRITE_MAX)));
     return reply?.ok ? (reply.taken ?? 0) : null;
   }
 
   async closeStdin(): Promise<void> {
-    await this.#connection.ask(encodeCloseStdin());
+    await this.#ask(encodeCloseStdin());
   }
 
   async kill(order: KillOrder): Promise<boolean> {
-    const reply = await this.#connection.ask(encodeKill(order));
+    const reply = await this.#ask(encodeKill(order));
     return reply?.ok ?? false;
   }
 
   async setDeadline(timeoutMs: number): Promise<boolean> {
-    const reply = await this.#connection.ask(encodeDeadline(timeoutMs));
+    const reply = await this.#ask(encodeDeadline(timeoutMs));
     return reply?.ok ?? false;
   }
 
   async toBackground(): Promise<void> {
-    await this.#connection.ask(encodeDetach());
+    await this.#ask(encodeDetach());
+  }
+
+  get keeperPid(): number {
+    return this.#connection.keeperPid;
   }
 
   hold(): () => void {
     let held = true;
     this.#holders++;
-    this.#connection.hold(true);
+    if (!this.#released) this.#connection.hold(true);
     return () => {
       if (!held) return;
       held = false;
@@ -107,10 +113,24 @@ export class NativeExecution implements Execution {
     this.#connection.close();
   }
 
+  /** What the keeper told before this connection was there. */
+  catchUp(): void {
+    const record = this.#home.readExit(this.id);
+    if (record) this.#finish(record);
+  }
+
+  /** Null: it has ended. By then its connection may serve another command, which must not be asked instead. */
+  async #ask(frame: Uint8Array): Promise<Reply | null> {
+    if (this.#connection.closed) await this.#recovered;
+    return this.#released ? null : this.#connection.ask(frame);
+  }
+
   #listen(connection: Connection): void {
     this.#connection = connection;
     connection.onEvent = (event) => this.#take(event);
-    connection.onClose = () => void this.#recover();
+    connection.onClose = () => {
+      this.#recovered = this.#recover();
+    };
     connection.hold(this.#holders > 0);
     if (this.#watching) void connection.ask(encodeWatch());
   }
@@ -119,7 +139,7 @@ export class NativeExecution implements Execution {
     if (event.ev === "started") this.#tellStarted(event.pid);
     else if (event.ev === "grew") for (const listener of this.#listeners) listener();
     else if (event.ev === "exited" || event.ev === "ended") this.#finish(event);
-    else if (event.ev === "refused") this.#finish(refusal(event.why));
+    else if (event.ev === "refused") this.#finish(neverRan(`request: ${event.why}`));
   }
 
   #finish(record: ExitRecord): void {
@@ -148,21 +168,18 @@ export class NativeExecution implements Execution {
     if (before?.final) return this.#finish(before);
     this.#own = false;
     const again = await this.#home.reconnect(this.id);
-    if (again && !this.#released) return this.#listen(again);
+    if (again && !this.#released) {
+      this.#listen(again);
+      return this.catchUp();
+    }
+    again?.close();
     const after = this.#home.readExit(this.id);
     if (after?.final) return this.#finish(after);
     // The keeper was killed. A record it left before that still tells how the main process ended.
     this.#released = true;
-    const ending = after ?? this.#record ?? "lost";
+    const ending = after ?? this.#record ?? (this.#home.forgo(this.id) ? neverRan("keeper") : "lost");
     this.#tellStarted(null);
     this.#tellExited(ending);
     this.#tellEnded(ending);
   }
-}
-
-function refusal(why: string): ExitRecord {
-  const nothing = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writeBytes: 0, leftover: 0, durationUs: 0 };
-  const now = Date.now() * 1000;
-  const base = { code: null, signal: 0, core: false, pid: 0, streams: [], startedUs: now, endedUs: now };
-  return { ...base, ...nothing, reason: "failed", step: `request: ${why}`, errno: 0, final: true };
 }

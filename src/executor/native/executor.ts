@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Execution, Executor, ExitRecord, LaunchSpec, Slot } from "../executor.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -11,6 +11,10 @@ import { connectToZygote } from "./zygote.ts";
 const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
 const LAUNCH_RETRIES = 3;
+const ATTACH_ATTEMPTS = 5;
+const ASK_AGAIN_MS = 20;
+/** Nobody listens there, and never will again. */
+const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
 /** Runs commands through the keepers of one state folder. */
 export class NativeExecutor implements Executor {
@@ -33,8 +37,11 @@ export class NativeExecutor implements Executor {
   }
 
   async attach(id: string): Promise<Execution | null> {
-    const connection = await this.#reconnect(id);
-    return connection ? this.#execution(id, connection, false) : null;
+    const connection = await this.#reconnect(id, ATTACH_ATTEMPTS);
+    if (!connection) return null;
+    const execution = this.#execution(id, connection, () => null);
+    execution.catchUp();
+    return execution;
   }
 
   readExit(id: string): ExitRecord | null {
@@ -43,6 +50,15 @@ export class NativeExecutor implements Executor {
 
   isClaimed(id: string): boolean {
     return existsSync(this.folder(id));
+  }
+
+  forgo(id: string): boolean {
+    try {
+      mkdirSync(this.folder(id), { mode: 0o700 }); // the folder is the claim, and now nobody else can make it
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** A keeper shows in its title whose command it has, so a reused pid is never mistaken for it. */
@@ -67,27 +83,29 @@ export class NativeExecutor implements Executor {
     connection.hold(true);
     return {
       keeperPid: connection.keeperPid,
-      launch: (spec) => this.#launch(spec, connection),
+      launch: (spec, moved) => this.#launch(spec, connection, moved),
       cancel: () => this.#recycle(connection),
     };
   }
 
-  #launch(spec: LaunchSpec, connection: Connection): Execution {
+  #launch(spec: LaunchSpec, connection: Connection, moved: (keeperPid: number) => void): Execution {
     const frame = encodeRun(spec);
-    const execution = this.#execution(spec.id, connection, true, frame);
+    let attempts = 0;
+    const execution = this.#execution(spec.id, connection, () =>
+      attempts++ < LAUNCH_RETRIES ? this.#again(frame, moved) : null,
+    );
     connection.send(frame);
     return execution;
   }
 
-  #execution(id: string, connection: Connection, own: boolean, frame: Buffer | null = null): NativeExecution {
-    let attempts = 0;
+  /** `relaunch`: null when this execution did not bring the command, or has tried often enough. */
+  #execution(id: string, connection: Connection, relaunch: () => Promise<Connection | null> | null): NativeExecution {
+    const own = connection.hello?.id === "";
     const home = {
-      reconnect: async (which: string) => {
-        // No folder: the keeper died before it claimed the command, so another may have it. Never twice.
-        if (frame && !this.isClaimed(which)) return attempts++ < LAUNCH_RETRIES ? this.#again(frame) : null;
-        return this.#reconnect(which);
-      },
-      readExit: (which: string) => this.readExit(which),
+      // No folder: the keeper died before it claimed the command, so another may have it. Never twice.
+      reconnect: async () => (own && !this.isClaimed(id) ? relaunch() : this.#reconnect(id)),
+      readExit: () => this.readExit(id),
+      forgo: () => this.forgo(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
     const execution = new NativeExecution(home, id, connection, own);
@@ -96,9 +114,10 @@ export class NativeExecutor implements Executor {
     return execution;
   }
 
-  async #again(frame: Buffer): Promise<Connection | null> {
+  async #again(frame: Buffer, moved: (keeperPid: number) => void): Promise<Connection | null> {
     try {
       const connection = await connectToZygote(this.#state);
+      moved(connection.keeperPid); // before it can claim the command: whoever looks must look at the right one
       connection.send(frame);
       return connection;
     } catch {
@@ -106,11 +125,15 @@ export class NativeExecutor implements Executor {
     }
   }
 
-  async #reconnect(id: string): Promise<Connection | null> {
-    try {
-      return await openConnection(join(this.folder(id), "ctl"));
-    } catch {
-      return null;
+  /** Null: nobody has this command. A keeper that hangs up at once has many callers, and is asked again. */
+  async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await openConnection(join(this.folder(id), "ctl"));
+      } catch (error) {
+        if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || attempt >= attempts || this.#closed) return null;
+        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+      }
     }
   }
 

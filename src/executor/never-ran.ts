@@ -1,0 +1,26 @@
+import type { ExitRecord } from "./executor.ts";
+
+/** The record of a command that certainly never ran, for want of a keeper that could write one. */
+export function neverRan(step: string): ExitRecord {
+  const now = Date.now() * 1000;
+  return {
+    reason: "failed",
+    step,
+    errno: 0,
+    pid: 0,
+    code: null,
+    signal: 0,
+    core: false,
+    startedUs: now,
+    endedUs: now,
+    durationUs: 0,
+    userUs: 0,
+    systemUs: 0,
+    maxRssKib: 0,
+    readBytes: 0,
+    writeBytes: 0,
+    leftover: 0,
+    final: true,
+    streams: [],
+  };
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Session } from "../../src/session/session.ts";
+import { TestHouse } from "../fixtures/gateway.ts";
+import { allProcesses, exists, isRunning, zygotesOf } from "../fixtures/processes.ts";
+import { until } from "../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+function keeperOf(session: Session): number {
+  const title = `keeper: ${session.name} `;
+  const keeper = allProcesses().find((seen) => seen.title.startsWith(title));
+  assert.ok(keeper, `no ${title}`);
+  return keeper.pid;
+}
+
+const FAMILY = "setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; echo up; sleep 300";
+
+test("a killed keeper takes its whole tree with it, and its session is lost", async () => {
+  const bystander = await gateway.start({ command: "sleep 0.5; echo done" });
+  const session = await gateway.start({ command: FAMILY });
+  await until("the family is complete", () => session.usage().processes.length >= 5);
+  const members = session.usage().processes.map(({ pid }) => pid);
+  process.kill(keeperOf(session), "SIGKILL");
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.exitCode, info.signal, info.lingering], ["lost", null, null, false]);
+  assert.equal(info.error?.type, "SessionLost");
+  assert.ok((info.error?.recovery.length ?? 0) > 0);
+  await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
+  assert.equal((await session.logs()).text, "up\n");
+  assert.deepEqual([(await bystander.wait()).status, (await bystander.logs()).text], ["completed", "done\n"]);
+});
+
+test("a foreground run whose keeper is killed resolves as lost, and the gateway works on", async () => {
+  const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
+  await until("it runs", () => house.alive().length === 1);
+  process.kill(keeperOf(gateway.session("doomed")), "SIGKILL");
+  const result = await running;
+  assert.deepEqual([result.status, result.exitCode, result.stdout], ["lost", null, "before\n"]);
+  assert.equal(result.error?.type, "SessionLost");
+  assert.equal((await gateway.run({ command: "echo after" })).stdout, "after\n");
+});
+
+test("a session whose keeper was killed while no gateway was there is lost, never running", async () => {
+  const quiet = await house.open();
+  const session = await quiet.start({ command: FAMILY });
+  await quiet.close();
+  const keeper = keeperOf(session);
+  process.kill(keeper, "SIGKILL");
+  await until("the keeper is gone", () => !exists(keeper));
+  assert.equal(gateway.session(session.id).info().status, "lost");
+  assert.equal((await gateway.session(session.id).wait()).status, "lost");
+  assert.equal(gateway.list({ status: "running" }).length, 0);
+  await assert.rejects(gateway.session(session.id).kill(), { type: "AlreadyExited" });
+});
+
+test("a killed keeper of a lingering session does not change how its main process ended", async () => {
+  const session = await gateway.start({ command: "setsid sleep 300 & exit 4" });
+  assert.equal((await session.wait()).lingering, true);
+  process.kill(keeperOf(session), "SIGKILL");
+  await until("it is over", () => !session.info().lingering);
+  assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 4]);
+  await until("the leftover is gone", () => house.alive().length === 0);
+});
+
+test("a keeper killed before it took the command up is replaced, for every gateway to see", async () => {
+  await gateway.run({ command: "true" });
+  const other = await house.open({ attach: false });
+  // All of them: one is the spare connection that the next command will try.
+  const [zygote] = zygotesOf(house.state);
+  for (const { pid, ppid } of allProcesses()) if (ppid === zygote) process.kill(pid, "SIGKILL");
+  const session = await gateway.start({ command: "exec sleep 300" });
+  assert.equal(session.info().status, "running");
+  assert.equal(other.session(session.id).info().status, "running");
+  assert.equal(session.usage().processes.length, 1);
+  const third = await house.open();
+  assert.equal(third.session(session.id).info().status, "running");
+  assert.equal((await other.session(session.id).kill()).status, "killed");
+  assert.equal((await session.wait()).status, "killed");
+});
+
+test("killing the zygote disturbs no running command, and the next one starts a new zygote", async () => {
+  const before = await gateway.start({ command: "sleep 1; echo done" });
+  const held = await gateway.start({ command: "cat", stdin: "open" });
+  const [zygote = 0] = zygotesOf(house.state);
+  process.kill(zygote, "SIGKILL");
+  await until("the zygote is gone", () => !isRunning(zygote));
+  const results = await Promise.all(Array.from({ length: 5 }, (_, i) => gateway.run({ command: `echo ${i}` })));
+  assert.deepEqual(
+    results.map(({ stdout }) => stdout),
+    ["0\n", "1\n", "2\n", "3\n", "4\n"],
+  );
+  assert.equal(zygotesOf(house.state).length, 1);
+  assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
+  await held.write("still here\n");
+  await until("it answers", async () => (await held.logs()).text === "still here\n");
+  assert.equal((await held.kill()).status, "killed");
+});
+
+test("killing the zygote again and again under load loses no command", async () => {
+  const kills = setInterval(() => {
+    for (const zygote of zygotesOf(house.state)) process.kill(zygote, "SIGKILL");
+  }, 60);
+  try {
+    for (let round = 0; round < 12; round++) {
+      const results = await Promise.all(Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${i}` })));
+      assert.deepEqual(
+        results.map(({ status, stdout }) => `${status} ${stdout}`),
+        Array.from({ length: 8 }, (_, i) => `completed ${i}\n`),
+      );
+    }
+  } finally {
+    clearInterval(kills);
+  }
+});
+
+test("a zygote told to leave lets running commands finish, and another takes over at once", async () => {
+  const before = await gateway.start({ command: "sleep 1; echo done" });
+  const [zygote = 0] = zygotesOf(house.state);
+  process.kill(zygote, "SIGTERM");
+  assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
+  assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
+  await until("the old zygote has left", () => !isRunning(zygote));
+});
+
+test("a zygote whose socket was removed is replaced, and leaves", async () => {
+  await gateway.run({ command: "true" });
+  const [old = 0] = zygotesOf(house.state);
+  const other = await house.open();
+  const { socketPath } = await import("../../src/executor/native/zygote.ts");
+  rmSync(socketPath(house.state));
+  process.kill(old, "SIGTERM");
+  writeFileSync(socketPath(house.state), "not a socket");
+  assert.equal((await other.run({ command: "echo next" })).stdout, "next\n");
+  await until("the old zygote has left", () => !isRunning(old));
+});
+
+test("garbage in an exit record is not taken for an ending", async () => {
+  const quiet = await house.open();
+  for (const garbage of ["", "{", "null", "[]", '{"reason":"exited"}', "\0\0\0", `{"reason":"exited","code":"0"}`]) {
+    const session = await quiet.start({ command: "sleep 300" });
+    quiet.session(session.id);
+    const keeper = keeperOf(session);
+    process.kill(keeper, "SIGSTOP");
+    writeFileSync(join(house.sessionFolder(session.id), "exit"), garbage);
+    assert.equal(session.info().status, "running", garbage);
+    process.kill(keeper, "SIGKILL");
+    assert.equal((await session.wait()).status, "lost", garbage);
+  }
+});
