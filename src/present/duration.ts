@@ -25,6 +25,14 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d${hours % 24}h`;
 }
 
+/** Whole seconds at least: `3s`, `12m`, `2h`, `5d`. */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, "0");
 }

@@ -1,4 +1,5 @@
 import { visible } from "./visible.ts";
+import { wrap } from "./wrap.ts";
 
 export type Pair = [label: string, value: string];
 
@@ -14,15 +15,4 @@ export function alignedPairs(pairs: Pair[], width: number): string {
 
 export function tabbedPairs(pairs: Pair[]): string {
   return pairs.map(([label, value]) => `${label}\t${visible(value)}\n`).join("");
-}
-
-function wrap(text: string, room: number): string[] {
-  const lines: string[] = [];
-  for (let left = text; left.length > 0 || lines.length === 0; ) {
-    const space = left.length > room ? left.lastIndexOf(" ", room) : -1;
-    const end = left.length <= room ? left.length : space > 0 ? space : room;
-    lines.push(left.slice(0, end));
-    left = left.slice(end).trimStart();
-  }
-  return lines;
 }

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { Status } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import { commandLine } from "./command-line.ts";
-import { formatDuration } from "./duration.ts";
+import { formatAge, formatDuration } from "./duration.ts";
 import type { Column } from "./table.ts";
 
 const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">> = {
@@ -22,18 +22,28 @@ export function exitWord({ exitCode, signal }: SessionInfo): string {
   return signal ?? (exitCode === null ? "-" : String(exitCode));
 }
 
-/** For a person: short ids, ages, and the command cut to what fits. */
-export function terminalColumns(sessions: SessionInfo[], nowMs: number, color: boolean): Column<SessionInfo>[] {
+/** Below this the command would hardly be seen; how long it took is then left to `inspect`. */
+const WIDE = 100;
+
+/** For a person: short ids, ages, and the command cut to what fits. While all are running no column tells of ends. */
+export function terminalColumns(
+  sessions: SessionInfo[],
+  screen: { nowMs: number; columns: number; color: boolean },
+): Column<SessionInfo>[] {
   const shorten = shortIds(sessions.map(({ id }) => id));
-  return [
+  const someEnded = sessions.some(({ status }) => status !== "running");
+  const columns: (Column<SessionInfo> | null)[] = [
     { title: "ID", value: ({ id }) => shorten(id) },
     { title: "NAME", value: ({ name }) => name },
-    { title: "STATUS", value: ({ status }) => status, style: (text, { status }) => paint(text, status, color) },
-    { title: "EXIT", value: exitWord },
-    { title: "STARTED", value: ({ startedAt }) => `${formatDuration(nowMs - Date.parse(startedAt))} ago` },
-    { title: "TOOK", value: ({ durationMs }) => formatDuration(durationMs) },
+    { title: "STATUS", value: ({ status }) => status, style: (text, { status }) => paint(text, status, screen.color) },
+    someEnded ? { title: "EXIT", value: (info) => exitWord(info).replace(/^SIG/, "") } : null,
+    { title: "AGE", value: ({ startedAt }) => formatAge(screen.nowMs - Date.parse(startedAt)), align: "right" },
+    someEnded && screen.columns >= WIDE
+      ? { title: "TOOK", value: ({ durationMs }) => formatDuration(durationMs), align: "right" }
+      : null,
     { title: "COMMAND", value: ({ command, args }) => commandLine(command, args), flexible: true },
   ];
+  return columns.filter((column) => column !== null);
 }
 
 /** For a program: everything whole. */

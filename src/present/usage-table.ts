@@ -20,13 +20,16 @@ export interface UsageRow {
 
 const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cpuPercent.toFixed(1)}%`);
 
+/** What it takes now; what it took at its peak once it has ended. */
+const memory = ({ processCount, memoryBytes, memoryPeakBytes }: UsageRow) =>
+  formatSize(processCount > 0 ? memoryBytes : memoryPeakBytes);
+
 export const USAGE_COLUMNS: Column<UsageRow>[] = [
   { title: "NAME", value: ({ name }) => name, flexible: true },
   { title: "STATUS", value: ({ status }) => status },
   { title: "CPU", value: percent, align: "right" },
   { title: "TIME", value: ({ cpuMs }) => formatDuration(cpuMs), align: "right" },
-  { title: "MEMORY", value: ({ memoryBytes }) => formatSize(memoryBytes), align: "right" },
-  { title: "PEAK", value: ({ memoryPeakBytes }) => formatSize(memoryPeakBytes), align: "right" },
+  { title: "MEMORY", value: memory, align: "right" },
   { title: "PROCS", value: ({ processCount }) => String(processCount), align: "right" },
   { title: "READ", value: ({ ioReadBytes }) => formatSize(ioReadBytes), align: "right" },
   { title: "WRITTEN", value: ({ ioWriteBytes }) => formatSize(ioWriteBytes), align: "right" },

@@ -1,12 +1,13 @@
-import { fileURLToPath } from "node:url";
 import { styleText } from "node:util";
+import { wrap } from "../../../present/wrap.ts";
 import type { Command, Io } from "../command.ts";
 import { CHECKS } from "../doctor/checks.ts";
-import type { Finding } from "../doctor/finding.ts";
+import { type Check, type Finding, fail, type Machine } from "../doctor/finding.ts";
 import { textOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
 import { stateFolder } from "../state.ts";
 
+const MARGIN = 21;
 const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
 
 export const doctor: Command = {
@@ -19,8 +20,7 @@ export const doctor: Command = {
   notes: "The exit code is 1 when something does not work at all, else 0.",
   run: async ({ values, io }) => {
     const state = stateFolder(textOption(values, "state"));
-    const packageRoot = fileURLToPath(new URL("../../../..", import.meta.url));
-    const findings = await Promise.all(CHECKS.map((check) => check({ state, packageRoot })));
+    const findings = await Promise.all(CHECKS.map((check) => look(check, { state })));
     const healthy = findings.every(({ status }) => status !== "fail");
     if (values.json) printJson({ ok: healthy, findings }, io);
     else io.out(findings.map((finding) => line(finding, io)).join(""));
@@ -28,9 +28,20 @@ export const doctor: Command = {
   },
 };
 
+/** A look that goes wrong is a finding too. */
+async function look(check: Check, machine: Machine): Promise<Finding> {
+  try {
+    return await check(machine);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return fail(check.name, message, "This should not happen; please report it.");
+  }
+}
+
 function line({ name, status, message, fix }: Finding, io: Io): string {
   if (!io.isTTY.stdout) return `${[status, name, message, fix ?? ""].join("\t")}\n`;
   const word = status.padEnd(6);
   const shown = io.color ? styleText(COLOR[status], word, { validateStream: false }) : word;
-  return `${shown}${name.padEnd(15)}${message}\n${fix ? `${" ".repeat(21)}${fix}\n` : ""}`;
+  const lines = [message, ...(fix ? [fix] : [])].flatMap((text) => wrap(text, Math.max(20, io.columns - MARGIN)));
+  return `${shown}${name.padEnd(15)}${lines.join(`\n${" ".repeat(MARGIN)}`)}\n`;
 }

@@ -50,7 +50,13 @@ function printTable(sessions: SessionInfo[], all: boolean, io: Io): void {
   if (!io.isTTY.stdout) {
     io.out(tabbedTable(PIPED_COLUMNS, sessions));
   } else if (sessions.length > 0) {
-    io.out(alignedTable(terminalColumns(sessions, Date.now(), io.color), sessions, io.columns));
+    io.out(
+      alignedTable(
+        terminalColumns(sessions, { nowMs: Date.now(), columns: io.columns, color: io.color }),
+        sessions,
+        io.columns,
+      ),
+    );
   } else {
     io.err(all ? "No sessions.\n" : "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
   }

@@ -6,6 +6,7 @@ import { exitCodeOf } from "../exit-code.ts";
 import { runStreamed } from "../foreground/stream.ts";
 import { printJson } from "../print-json.ts";
 import { runRequest } from "../run-request.ts";
+import { tellOutcome } from "../tell-outcome.ts";
 import { withGateway } from "../with-gateway.ts";
 
 export const run: Command = {
@@ -62,9 +63,12 @@ export const run: Command = {
 
 async function runDetached(gateway: GatewayHandle, request: RunRequest, json: boolean, io: Io): Promise<number> {
   const session = await gateway.start(request);
-  if (json) printJson(session.info(), io);
+  const info = session.info();
+  if (json) printJson(info, io);
   else io.out(`${session.id}\n`);
-  return 0;
+  if (info.status !== "failed") return 0;
+  tellOutcome(info, io);
+  return exitCodeOf(info);
 }
 
 async function runToJson(gateway: GatewayHandle, request: RunRequest, io: Io): Promise<number> {

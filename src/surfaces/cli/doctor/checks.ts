@@ -2,13 +2,13 @@ import { checkCgroup } from "./cgroup.ts";
 import { checkCompiler } from "./compiler.ts";
 import { checkDisk } from "./disk.ts";
 import type { Check } from "./finding.ts";
+import { checkFirstRun } from "./first-run.ts";
 import { checkHolePunching } from "./hole-punching.ts";
 import { checkKeeper } from "./keeper.ts";
 import { checkKernel } from "./kernel.ts";
 import { checkLandlock } from "./landlock.ts";
 import { checkOpenFiles, checkProcesses } from "./limits.ts";
 import { checkNode } from "./node.ts";
-import { checkSocketPath } from "./socket-path.ts";
 import { checkStateFolder } from "./state-folder.ts";
 
 /** In the order a person would look: what everything stands on comes first. */
@@ -20,9 +20,9 @@ export const CHECKS: readonly Check[] = [
   checkStateFolder,
   checkDisk,
   checkHolePunching,
-  checkSocketPath,
   checkLandlock,
   checkCgroup,
   checkOpenFiles,
   checkProcesses,
+  checkFirstRun,
 ];

@@ -10,8 +10,6 @@ export interface Finding {
 export interface Machine {
   /** The state folder, which need not exist yet. */
   state: string;
-  /** Where the package lies: package.json, native/, src/ or dist/. */
-  packageRoot: string;
 }
 
 /** One look. It changes nothing on the machine, apart from a probe file it removes again. */

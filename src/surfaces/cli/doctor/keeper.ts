@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Finding, fail, type Machine, ok } from "./finding.ts";
+import { keeperBinary } from "../../../executor/native/zygote.ts";
+import { type Finding, fail, ok } from "./finding.ts";
 
-const REBUILD = "Run `npm rebuild sallyport` (in a checkout: `npm run install`) with a C compiler installed.";
+const REBUILD = "Run `npm rebuild sallyport` (in a checkout: `node native/install.js`) with a C compiler installed.";
 
 /** The native program that runs commands: there, and able to start on this machine. */
-export async function checkKeeper({ packageRoot }: Machine): Promise<Finding> {
-  const program = join(packageRoot, "native", "build", "keeper");
+export async function checkKeeper(): Promise<Finding> {
+  const program = keeperBinary();
   if (!existsSync(program)) return fail("keeper", `not built: ${program} is missing`, REBUILD);
   try {
     const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5000 });

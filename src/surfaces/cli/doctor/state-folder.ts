@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Finding, fail, type Machine, ok } from "./finding.ts";
+import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
 const ELSEWHERE = "Choose another with `--state DIR` or SALLYPORT_STATE.";
 
@@ -20,7 +20,7 @@ function checkOwnership(state: string, stats: Stats): Finding {
     return fail("state folder", `${state} belongs to another user (uid ${stats.uid})`, ELSEWHERE);
   }
   if (mode !== 0o700) {
-    return fail("state folder", `${state} is open to others (mode ${mode.toString(8)})`, `Run \`chmod 700 ${state}\`.`);
+    return warn("state folder", `${state} is open to others (mode ${mode.toString(8)})`, `Run \`chmod 700 ${state}\`.`);
   }
   return ok("state folder", `${state}, mode 700`);
 }

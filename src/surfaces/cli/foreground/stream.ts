@@ -1,9 +1,10 @@
 import type { GatewayHandle, SessionHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
-import { droppedNote, outcomeNotes } from "../../../present/session-notes.ts";
+import { droppedNote } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { report } from "../report.ts";
+import { tellOutcome } from "../tell-outcome.ts";
 import { SignalForwarder } from "./signals.ts";
 import { feed } from "./stdin.ts";
 
@@ -19,7 +20,7 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
     }
     await streamOutput(session, request.graceMs, io);
     const info = await session.wait();
-    for (const note of outcomeNotes(info)) io.err(`${note}\n`);
+    tellOutcome(info, io);
     return exitCodeOf(info);
   } finally {
     stopFeeding();

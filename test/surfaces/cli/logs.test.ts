@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Outcome, Sandbox } from "./sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+before(async () => {
+  await box.run(["run", "--name", "both", "-c", "echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three"]);
+  await box.run(["run", "--name", "big", "-c", "seq 300000"]);
+  await box.run(["run", "--name", "bytes", "-c", String.raw`printf 'a\377\000b'`]);
+});
+
+function logs(...args: string[]): Promise<Outcome> {
+  return box.run(["logs", ...args]);
+}
+
+test("each stream goes where it went, or all to stdout when one is named", async () => {
+  const apart = await logs("both");
+  assert.deepEqual([apart.stdout, apart.stderr, apart.code], ["one\nthree\n", "two\n", 0]);
+  const named = { stdout: "one\nthree\n", stderr: "two\n", merged: "one\ntwo\nthree\n" };
+  for (const [stream, expected] of Object.entries(named)) {
+    const { stdout, stderr } = await logs("--stream", stream, "both");
+    assert.deepEqual([stdout, stderr], [expected, ""]);
+  }
+});
+
+test("parts: the last lines, a range of lines, a range of bytes", async () => {
+  assert.equal((await logs("--tail", "2", "big")).stdout, "299999\n300000\n");
+  assert.equal((await logs("-n", "0", "big")).stdout, "");
+  assert.equal((await logs("--lines", "250000:250002", "big")).stdout, "250000\n250001\n250002\n");
+  assert.equal((await logs("--lines", "-1:", "big")).stdout, "300000\n");
+  assert.equal((await logs("--lines", "299999:", "big")).stdout, "299999\n300000\n");
+  assert.equal((await logs("--stream", "stdout", "--offset", "2", "--limit", "4", "big")).stdout, "2\n3\n");
+  assert.equal((await logs("--since", "2030-01-01T00:00:00Z", "big")).stdout, "");
+});
+
+test("what is larger than a page comes whole", async () => {
+  const numbers = (from: number) =>
+    Array.from({ length: 300_000 - from + 1 }, (_, index) => `${from + index}\n`).join("");
+  assert.ok((await logs("big")).stdout === numbers(1));
+  assert.ok((await logs("--tail", "290000", "big")).stdout === numbers(10_001));
+  assert.ok((await logs("--lines", "3:290000", "big")).stdout === numbers(3).slice(0, -70_000));
+  assert.equal((await logs("--limit", "1500000", "big")).stdout.length, 1_500_000);
+});
+
+test("bytes are passed on as they are; JSON has them as base64", async () => {
+  assert.deepEqual((await logs("bytes")).raw, Buffer.from([0x61, 0xff, 0x00, 0x62]));
+  const { stream, offset, base64, dropped, time } = JSON.parse((await logs("--json", "bytes")).stdout);
+  assert.deepEqual(
+    { stream, offset, base64, dropped },
+    { stream: "stdout", offset: 0, base64: "Yf8AYg==", dropped: 0 },
+  );
+  assert.ok(Date.parse(time) > 0);
+  const lines = (await logs("--json", "both")).stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ stream, text }) => [stream, text]),
+    [
+      ["stdout", "one\n"],
+      ["stderr", "two\n"],
+      ["stdout", "three\n"],
+    ],
+  );
+});
+
+test("-f goes on until the session has ended", async () => {
+  await box.run(["run", "-d", "--name", "slow", "-c", "for n in 1 2 3 4; do echo $n; sleep 0.2; done"]);
+  assert.equal((await logs("-f", "slow")).stdout, "1\n2\n3\n4\n");
+  assert.equal((await logs("-f", "--tail", "1", "slow")).stdout, "4\n");
+  assert.match((await logs("-f", "--limit", "3", "slow")).stderr, /^sallyport: `--follow` goes on to the end; /);
+});
+
+test("without -f a running session's logs end with what is there", async () => {
+  await box.run(["run", "-d", "--name", "goes-on", "-c", "echo so far; sleep 300"]);
+  while (!(await logs("goes-on")).stdout.includes("so far\n"));
+  await box.run(["kill", "goes-on"]);
+});
+
+test("a gap left by the disk cap is told with its size", async () => {
+  await box.run(["run", "--name", "capped", "--disk-cap", "64K", "-c", "seq 100000"]);
+  const { stdout, stderr } = await logs("capped");
+  const missing = Number(/^sallyport: (\d+) bytes of stdout are missing here/.exec(stderr)?.[1]);
+  assert.ok(missing > 400_000);
+  assert.equal(Buffer.byteLength(stdout) + missing, 588_895);
+  assert.ok(stdout.startsWith("1\n2\n") && stdout.endsWith("99999\n100000\n"));
+});
+
+test("a reader that has seen enough ends it quietly", async () => {
+  const { stdout, stderr, code } = await box.run(["logs", "big"], { shell: "| head -n 1" });
+  assert.deepEqual({ stdout, stderr, code }, { stdout: "1\n", stderr: "", code: 141 });
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { SessionInfo } from "../../../src/contract/session.ts";
+import { type Outcome, outcome, Sandbox } from "./sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+/** Starts a foreground command, sends signals once it says it is ready, and waits for the end. */
+async function interrupted(script: string, signals: NodeJS.Signals[], options: string[] = []): Promise<Outcome> {
+  const child = box.spawn(["run", ...options, "-c", script]);
+  const ended = outcome(child);
+  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  for (const signal of signals) {
+    child.kill(signal);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  return ended;
+}
+
+async function lastSession(): Promise<SessionInfo> {
+  const { stdout } = await box.run(["ps", "-a", "--limit", "1", "--json"]);
+  return (JSON.parse(stdout) as SessionInfo[])[0] as SessionInfo;
+}
+
+test("Ctrl-C interrupts the whole tree", async () => {
+  const { code } = await interrupted("echo ready; sleep 300; :", ["SIGINT"]);
+  assert.equal(code, 130);
+  assert.equal((await lastSession()).status, "killed");
+});
+
+test("SIGTERM and SIGHUP are passed on as they are", async () => {
+  assert.equal((await interrupted("echo ready; sleep 300", ["SIGTERM"])).code, 143);
+  assert.equal((await interrupted("echo ready; sleep 300", ["SIGHUP"])).code, 129);
+});
+
+test("a command that handles the signal decides on its exit code and its last words", async () => {
+  const { stdout, code } = await interrupted("trap 'echo bye; exit 7' INT; echo ready; sleep 300; :", ["SIGINT"]);
+  assert.deepEqual({ stdout, code }, { stdout: "ready\nbye\n", code: 7 });
+});
+
+test("a second Ctrl-C kills what ignores the first", async () => {
+  const started = Date.now();
+  const { code } = await interrupted("trap '' INT TERM; echo ready; while :; do sleep 1; done", ["SIGINT", "SIGINT"]);
+  assert.equal(code, 137);
+  assert.ok(Date.now() - started < 4000, "well before the grace of 5 s was over");
+});
+
+test("--grace is how long the first one waits", async () => {
+  const { code } = await interrupted(
+    "trap '' INT; echo ready; while :; do sleep 1; done",
+    ["SIGINT"],
+    ["--grace", "300ms"],
+  );
+  assert.equal(code, 137);
+});
+
+test("interrupting run --json still prints the result", async () => {
+  const child = box.spawn(["run", "--json", "--name", "quiet", "--", "sleep", "300"]);
+  const ended = outcome(child);
+  for (let running = ""; !running.includes("quiet"); ) running = (await box.run(["ps"])).stdout;
+  child.kill("SIGINT");
+  const { stdout, code } = await ended;
+  assert.equal((JSON.parse(stdout) as { status: string }).status, "killed");
+  assert.equal(code, 143);
+});
