@@ -18,3 +18,10 @@ export function stdinClosed(name: string): SallyportError {
     { action: "open_stdin", hint: 'Only a session started with stdin "open" (`run -i`) can be written to.' },
   ]);
 }
+
+export function keeperSilent(name: string): SallyportError {
+  return new SallyportError("KeeperUnavailable", `The keeper of the session ${name} does not answer.`, [
+    { action: "retry", hint: "Try again: it may have too many callers at this moment." },
+    CHECK_STATUS,
+  ]);
+}

@@ -3,9 +3,10 @@ import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contr
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
 import type { Execution } from "../executor/executor.ts";
-import { alreadyExited, stdinClosed } from "../present/session-errors.ts";
+import { alreadyExited, keeperSilent, stdinClosed } from "../present/session-errors.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { followLog, readLog } from "./logs/index.ts";
+import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
 import { killOrder } from "./signals.ts";
@@ -15,6 +16,9 @@ import { wakeOf } from "./wake.ts";
 const DEFAULT_GRACE_MS = 5000;
 /** How long to wait before offering again what a command did not read. */
 const STDIN_RETRY_MS = 15;
+/** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
+const REACH_EVERY_MS = 50;
+const REACH_ATTEMPTS = 40;
 
 /** One session, whoever started it. */
 export class Session implements SessionHandle {
@@ -33,11 +37,19 @@ export class Session implements SessionHandle {
   }
 
   async wait(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<SessionInfo> {
-    const before = this.info();
-    if (before.status !== "running") return before;
-    const execution = await this.#registry.execution(this.id);
-    if (execution) await this.#until(execution, execution.exited, options);
-    return this.info();
+    const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
+    const end = Date.now() + timeoutMs;
+    for (let info = this.info(); ; info = this.info()) {
+      signal?.throwIfAborted();
+      if (info.status !== "running" || Date.now() > end) return info;
+      const execution = await this.#registry.execution(this.id);
+      if (!execution) {
+        await pause(Math.min(REACH_EVERY_MS, end - Date.now()));
+        continue;
+      }
+      await this.#until(execution, execution.exited, options);
+      return this.info();
+    }
   }
 
   logs(query: LogQuery = {}): Promise<LogSlice> {
@@ -70,7 +82,7 @@ export class Session implements SessionHandle {
         const taken = await execution.write(rest);
         if (taken === null) throw stdinClosed(this.name);
         rest = rest.subarray(taken);
-        if (taken === 0) await new Promise((resolve) => setTimeout(resolve, STDIN_RETRY_MS));
+        if (taken === 0) await pause(STDIN_RETRY_MS);
       }
     } finally {
       release();
@@ -96,12 +108,7 @@ export class Session implements SessionHandle {
   }
 
   async extend(timeoutMs: number): Promise<void> {
-    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 0) {
-      const message = `\`timeoutMs\` must be a whole number of milliseconds, 0 or more; received ${timeoutMs}.`;
-      throw new SallyportError("InvalidRequest", message, [
-        { action: "fix_request", hint: "0 lifts the deadline; otherwise it is counted from now." },
-      ]);
-    }
+    insistOnMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
   }
@@ -127,10 +134,14 @@ export class Session implements SessionHandle {
   }
 
   async #live(): Promise<Execution> {
-    const { status, lingering } = this.info();
-    const execution = status === "running" || lingering ? await this.#registry.execution(this.id) : null;
-    if (!execution) throw alreadyExited(this.name);
-    return execution;
+    for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
+      const { status, lingering } = this.info();
+      if (status !== "running" && !lingering) throw alreadyExited(this.name);
+      const execution = await this.#registry.execution(this.id);
+      if (execution) return execution;
+      await pause(REACH_EVERY_MS);
+    }
+    throw keeperSilent(this.name);
   }
 
   async #until(execution: Execution, event: Promise<unknown>, options: { timeoutMs?: number; signal?: AbortSignal }) {
@@ -160,4 +171,8 @@ export class Session implements SessionHandle {
     release();
     options.signal?.throwIfAborted();
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
 import { SallyportError } from "../contract/error.ts";
 import type { KillOrder } from "../executor/executor.ts";
+import { insistOnMilliseconds } from "./milliseconds.ts";
 
 const BY_NUMBER = new Map<number, NodeJS.Signals>();
 for (const [name, number] of Object.entries(constants.signals)) {
@@ -19,7 +20,8 @@ export function signalName(number: number): NodeJS.Signals | null {
 }
 
 /** `SIGTERM`, `TERM`, `term` and `15` are the same signal. */
-export function signalNumber(text: string): number {
+export function signalNumber(signal: string): number {
+  const text = String(signal);
   const name = text.toUpperCase().replace(/^(?!SIG)/, "SIG");
   const number = /^\d+$/.test(text) ? Number(text) : (constants.signals as Record<string, number>)[name];
   if (number === undefined || number < 1 || number > 64) {
@@ -35,6 +37,7 @@ export function signalNumber(text: string): number {
 /** Who gets it: what ends, stops or continues goes to the whole tree; a message (SIGUSR1) to the main process. */
 export function killOrder(signal: string, graceMs: number | null): KillOrder {
   const number = signalNumber(signal);
+  if (graceMs !== null) insistOnMilliseconds("graceMs", graceMs, "0 kills at once, null never escalates.");
   const name = signalName(number) ?? "";
   const ends = ENDING.has(name);
   return {
