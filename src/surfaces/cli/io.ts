@@ -5,6 +5,9 @@ import type { Io } from "./command.ts";
 /** The reader of stdout went away (`| head`): not a failure, but the end. */
 export class BrokenPipe extends Error {}
 
+/** Stdout cannot be written to: the disk behind it is full, for instance. */
+export class OutputLost extends Error {}
+
 /** A person at a terminal gets colour unless they said otherwise; anything else does not unless it was asked for. */
 export function wantsColor(isTTY: boolean, env: NodeJS.ProcessEnv = process.env): boolean {
   const forced = env.FORCE_COLOR;
@@ -16,14 +19,17 @@ export function wantsColor(isTTY: boolean, env: NodeJS.ProcessEnv = process.env)
 export function processIo(): Io & { flushed(): Promise<void> } {
   const { stdout, stderr } = process;
   let failure: Error | null = null;
+  let told = false;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    failure = error.code === "EPIPE" ? new BrokenPipe() : new Error(`cannot write to stdout: ${error.message}`);
+    failure = error.code === "EPIPE" ? new BrokenPipe() : new OutputLost(error.message);
   });
   // Nobody is left to tell when stderr is gone.
   stderr.on("error", () => {});
 
   const throwFailure = () => {
-    if (failure !== null) throw failure;
+    if (failure === null || told) return;
+    told = true;
+    throw failure;
   };
   return {
     out: (text) => {

@@ -3,7 +3,7 @@ import { SallyportError } from "../../contract/error.ts";
 import { type Failure, failureJson, failureText } from "../../present/failure.ts";
 import type { Io } from "./command.ts";
 import { EXIT_SIGNAL, exitCodeOfError } from "./exit-code.ts";
-import { BrokenPipe } from "./io.ts";
+import { BrokenPipe, OutputLost } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Says on stderr what went wrong, as a person or a program wants it, and gives the exit code for it. */
@@ -22,6 +22,10 @@ function failureOf(error: unknown, command: string | undefined): Failure {
     return { type: "InvalidRequest", message: error.message, recovery };
   }
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof OutputLost) {
+    const recovery = [{ action: "check_output", hint: "Look at what stdout was redirected to." }];
+    return { type: "OutputLost", message: `cannot write to stdout: ${message}`, recovery };
+  }
   if (process.env.SALLYPORT_DEBUG && error instanceof Error) {
     return { type: "Unexpected", message: `${message}\n${error.stack}`, recovery: [] };
   }

@@ -46,6 +46,14 @@ test("a second Ctrl-C kills what ignores the first", async () => {
   assert.ok(Date.now() - started < 4000, "well before the grace of 5 s was over");
 });
 
+test("a reader that has stopped reading does not hold it back", async () => {
+  const child = box.spawn(["run", "--", "yes"]);
+  child.stdout?.pause();
+  await new Promise((resolve) => child.stdout?.once("readable", resolve));
+  child.kill("SIGTERM");
+  assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 143);
+});
+
 test("--grace is how long the first one waits", async () => {
   const { code } = await interrupted(
     "trap '' INT; echo ready; while :; do sleep 1; done",

@@ -26,7 +26,10 @@ export const clean: Command = {
     withGateway(invocation, async (gateway) => {
       const { removed, freedBytes } = await gateway.clean(retention(invocation.values));
       if (invocation.values.json) printJson({ removed, freedBytes }, invocation.io);
-      else invocation.io.err(`Removed ${removed.length} sessions and freed ${formatSize(freedBytes)}.\n`);
+      else
+        invocation.io.err(
+          `Removed ${removed.length === 1 ? "1 session" : `${removed.length} sessions`}, ${formatSize(freedBytes)} freed.\n`,
+        );
       return 0;
     }),
 };

@@ -1,8 +1,11 @@
 import { constants } from "node:os";
 import type { SessionHandle } from "../../../contract/gateway.ts";
+import type { Io } from "../command.ts";
 import { EXIT_SIGNAL } from "../exit-code.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** What the reader of stdout gets to take the last output after a signal. */
+const LAST_WORDS_MS = 2000;
 type Forwarded = (typeof FORWARDED)[number];
 
 /**
@@ -13,9 +16,11 @@ export class SignalForwarder {
   #session: SessionHandle | null = null;
   #received: Forwarded[] = [];
   readonly #graceMs: number | undefined;
+  readonly #io: Io;
   readonly #listeners = FORWARDED.map((signal) => ({ signal, listener: () => this.#receive(signal) }));
 
-  constructor(graceMs: number | undefined) {
+  constructor(graceMs: number | undefined, io: Io) {
+    this.#io = io;
     this.#graceMs = graceMs;
     for (const { signal, listener } of this.#listeners) process.on(signal, listener);
   }
@@ -32,14 +37,20 @@ export class SignalForwarder {
 
   #receive(signal: Forwarded): void {
     this.#received.push(signal);
+    // The terminal has echoed ^C and stands behind it.
+    if (signal === "SIGINT" && this.#io.isTTY.stderr) this.#io.err("\n");
     if (this.#received.length > 2) process.exit(EXIT_SIGNAL + constants.signals[signal]);
     if (this.#session) this.#passOn();
   }
 
   #passOn(): void {
-    const [first, second] = this.#received;
+    const [first = "SIGTERM", second] = this.#received;
     const kill = second ? { signal: "SIGKILL" } : { signal: first, graceMs: this.#graceMs };
-    // It may have ended meanwhile, which is what was wanted.
-    this.#session?.kill(kill).catch(() => {});
+    // That it may have ended meanwhile is what was wanted.
+    const over = this.#session?.kill(kill).catch(() => {});
+    // A reader that has stopped reading must not hold us when the command is gone.
+    void over?.then(() =>
+      setTimeout(() => process.exit(EXIT_SIGNAL + constants.signals[first]), LAST_WORDS_MS).unref(),
+    );
   }
 }

@@ -10,7 +10,7 @@ import { feed } from "./stdin.ts";
 
 /** Runs a command as if it had been typed into the shell: live output, our stdin if wanted, its exit code. */
 export async function runStreamed(gateway: GatewayHandle, request: RunRequest, io: Io): Promise<number> {
-  const signals = new SignalForwarder(request.graceMs);
+  const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
   try {
     const session = await gateway.start(request, { foreground: true });
