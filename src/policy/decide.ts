@@ -11,6 +11,7 @@ import { allowedBy } from "./allowlist.ts";
 import { isHarmless } from "./harmless.ts";
 import { DEFAULT_MODES, type Modes, strictest } from "./modes.ts";
 import type { Policy } from "./policy.ts";
+import type { Scene } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 import { isSafeBin } from "./safe-bins.ts";
 import { ruleMatches } from "./user-rules.ts";
@@ -36,8 +37,9 @@ interface Finding extends Reason {
 export function decide(analysis: Analysis, policy: Policy, context: DecideContext): Verdict {
   const modes = strictest(DEFAULT_MODES, policy, policy.agents?.[context.agent ?? ""], context.request);
   const findings: Finding[] = [];
+  const scene: Scene = { workspace: context.workspace, home: context.home, commands: analysis.commands };
   for (const fact of analysis.commands) {
-    builtInRules(fact, policy, context, findings);
+    builtInRules(fact, policy, scene, findings);
     userRules(fact, policy, findings);
   }
   byMode(analysis, policy, context, modes, findings);
@@ -53,9 +55,9 @@ function rank(decision: Decision): number {
   return SEVERITY.indexOf(decision);
 }
 
-function builtInRules(fact: CommandFact, policy: Policy, context: DecideContext, findings: Finding[]): void {
+function builtInRules(fact: CommandFact, policy: Policy, scene: Scene, findings: Finding[]): void {
   for (const rule of RULES) {
-    const span = rule.find(fact, context);
+    const span = rule.find(fact, scene);
     if (!span) continue;
     const lifted = rule.tier === "deny" && policy.permits?.includes(rule.id);
     const { id, message, suggestion } = rule;

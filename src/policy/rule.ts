@@ -21,10 +21,13 @@ export interface Rule {
 export interface Scene {
   workspace: string;
   home: string;
+  /** Every command of the text, for rules about what runs side by side. */
+  commands: readonly CommandFact[];
 }
 
 /** Programs that answer to many names: theirs says nothing about what is run. */
-const MULTICALL = /^(?:busybox|toybox|coreutils|uutils|systemctl|snap|env|sh|bash|dash|python[\d.]*|node)$/;
+const MULTICALL =
+  /^(?:busybox|toybox|coreutils|uutils|systemctl|snap|env|sh|bash|dash|python[\d.]*|node|killall5|pkill|pgrep|kmod|lvm|tune2fs|sudo-rs)$/;
 
 /** The names a command answers to: as written, and what a link of that name leads to. */
 export function names(fact: CommandFact): string[] {

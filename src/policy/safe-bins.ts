@@ -145,6 +145,7 @@ function argumentsAreSafe(bin: SafeBin, words: string[], name: string): boolean 
       if (word === "-" && operands > (bin.operands ?? 0)) continue;
       if (name === "date" && word.startsWith("+")) continue;
       if (operands > (bin.operands ?? 0) || !pattern) return false;
+      if (name === "sleep" && !/^\d{1,4}(?:\.\d+)?s?$/.test(word)) return false;
     }
   }
   return true;

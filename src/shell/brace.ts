@@ -108,7 +108,8 @@ function closing(text: string, from: number, quote: string): number {
   return -1;
 }
 
-function balanced(text: string, from: number): number {
+/** The index of the bracket that closes the one at `from`; -1 when none does. */
+export function balanced(text: string, from: number): number {
   const open = text[from];
   const close = open === "(" ? ")" : "}";
   let depth = 0;

@@ -20,6 +20,11 @@ const NAMES = new Set(
   ).split(" "),
 );
 
+/** Options of `set -o` that change nothing about what a command means. */
+const SET_NAMES = new Set(
+  "errexit nounset pipefail xtrace verbose noclobber noglob errtrace functrace notify monitor hashall".split(" "),
+);
+
 export function isBuiltin(name: string): boolean {
   return NAMES.has(name);
 }
@@ -50,6 +55,15 @@ const TABLE: Record<string, Builtin> = {
     else call.output = formatted(call);
   },
   set: (call) => {
+    const dashes = call.argv.findIndex((field, index) => index > 0 && (field.value === "--" || field.value === "-"));
+    for (const [index, field] of call.argv.entries()) {
+      if (index === 0 || (dashes > 0 && index >= dashes)) continue;
+      const text = field.value ?? field.prefix;
+      const named = /^[-+][a-zA-Z]*o$/.test(call.argv[index - 1]?.value ?? "");
+      if (named ? !SET_NAMES.has(text) : /^[-+]/.test(text) && !/^[-+][efuxvnCETbhm]*o?$/.test(text)) {
+        unclear(call, field.span, "changes how the rest of the text is read");
+      }
+    }
     const at = call.argv.findIndex((field) => field.value === "--" || field.value === "-");
     const first = call.argv[1];
     const start = at > 0 ? at + 1 : first && !/^[-+]/.test(first.value ?? "-") ? 1 : -1;
@@ -100,7 +114,16 @@ const TABLE: Record<string, Builtin> = {
       unclear(call, call.fact.span, "runs commands from the history");
   },
   shopt: (call) => {
-    if (call.argv.some((field) => /expand_aliases|sourcepath/.test(field.value ?? "?"))) {
+    if (
+      call.argv
+        .slice(1)
+        .some(
+          (field) =>
+            !/^-|^(?:globstar|nullglob|dotglob|failglob|nocaseglob|nocasematch|checkwinsize|histappend|inherit_errexit)$/.test(
+              field.value ?? "?",
+            ),
+        )
+    ) {
       unclear(call, call.fact.span, "changes how the rest of the text is read");
     }
   },

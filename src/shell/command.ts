@@ -1,5 +1,5 @@
 /** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
-import { subscript } from "./arithmetic.ts";
+import { arithmeticText, subscript } from "./arithmetic.ts";
 import { emitKeyword } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
 import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
@@ -23,6 +23,7 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
     if (item.type === "Assignment") argv.push(assignmentField(at, item));
     else for (const field of expand(at, item, "word")) argv.push(field);
   }
+  torn(at, node);
   const found = redirects(at, node.redirects);
   const run = () => {
     if (argv.length > 0) {
@@ -55,6 +56,15 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   else {
     next(walk, run);
     visitNested(walk, nested);
+  }
+}
+
+/** Two words with nothing between them are one for bash (`r<()m`), and were not understood. */
+function torn(at: Expander, node: Command): void {
+  let end = node.name?.end ?? -1;
+  for (const { pos, end: last } of node.args) {
+    if (pos === end) doubt(at.walk, { span: place(at.origin, pos, last), why: "a word the parser tore apart" });
+    end = last;
   }
 }
 
@@ -91,6 +101,7 @@ function assignment(at: Expander, node: Assignment): Pending {
     return { name: node.name, field, value };
   }
   const field = expandValue(at, node.value);
+  if (at.walk.state.integers.has(node.name)) arithmeticText(at, field.shape, span);
   let value = fromField(field, at.walk.state.variables.get(node.name)?.exported ?? false);
   const before = at.walk.state.variables.get(node.name);
   if (node.append) {

@@ -23,18 +23,27 @@ export function declare(call: Call): void {
       doubt: null,
     });
     const equals = field.prefix.indexOf("=");
+    if (equals > 0 && hasOption(options, "i")) arithmeticText(at, tail(field, equals + 1).shape, field.span);
+    // Outside a function `local` fails and sets nothing.
+    if (call.name === "local" && !walk.state.hidden) continue;
     const name = (equals < 0 ? field.prefix : field.prefix.slice(0, equals)).replace(/\+$|\[.*$/, "");
+    if (call.name !== "export" && call.name !== "readonly" && !hasOption(options, "g")) hide(call, name);
+    if (hasOption(options, "i")) walk.state.integers.add(name);
     if (equals < 0) {
       const before = walk.state.variables.get(name);
       if (before && exported) walk.state.variables.set(name, { ...before, exported: true });
       continue;
     }
     const value = tail(field, equals + 1);
-    if (hasOption(options, "i")) arithmeticText(at, value.shape, field.span);
     const plain = !/[+\]]$/.test(field.prefix.slice(0, equals)) && !hasOption(options, "l", "u", "a", "A");
     setVariable(walk, name, plain ? fromField(value, exported) : { kind: "unknown", exported });
     environmentCode(walk, [{ name, value }], call.origin);
   }
+}
+
+function hide(call: Call, name: string): void {
+  const { hidden, variables } = call.walk.state;
+  if (hidden && !hidden.has(name)) hidden.set(name, variables.get(name));
 }
 
 export function forget(call: Call): void {
@@ -43,7 +52,9 @@ export function forget(call: Call): void {
   for (const field of operands) {
     variableName(at, field);
     if (field.value === null) continue;
-    if (!list.some((option) => option.name === "f")) call.walk.state.variables.delete(field.value);
+    if (field.value.includes("["))
+      setVariable(call.walk, field.value.replace(/\[.*$/, ""), { kind: "unknown", exported: false });
+    else if (!list.some((option) => option.name === "f")) call.walk.state.variables.delete(field.value);
     else call.walk.state.functions.delete(field.value);
     if (field.value === "IFS" || field.value === "PATH")
       setVariable(call.walk, field.value, { kind: "unknown", exported: false });

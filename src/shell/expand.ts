@@ -4,13 +4,13 @@
  */
 import type { Unknown } from "../contract/facts.ts";
 import { arithmetic } from "./arithmetic.ts";
-import { expandBraces } from "./brace.ts";
+import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal } from "./field.ts";
 import { type Piece, parameter } from "./parameter.ts";
-import { type ParsedScript, parseWord, type WordNode, type WordPart } from "./parse.ts";
+import { type ParsedScript, parse, parseWord, type WordNode, type WordPart } from "./parse.ts";
 import { evidentOutput } from "./substitution.ts";
 import { tilde } from "./tilde.ts";
-import { type Origin, place, type Walk } from "./walk.ts";
+import { doubt, type Origin, place, type Walk } from "./walk.ts";
 
 /** A script inside a word. It runs before the command the word belongs to. */
 export interface Nested {
@@ -91,6 +91,8 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       draft.add({ text: part.value, glob: true });
       return;
     case "ExtendedGlob":
+      // Off unless switched on, and in zsh a glob qualifier that can run code.
+      if (mode === "word") doubt(at.walk, { span, why: "a pattern that bash -c does not read as one" });
       for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
       draft.add({ text: part.text, glob: true });
       return;
@@ -105,10 +107,15 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "SimpleExpansion":
     case "ParameterExpansion":
-      draft.addAll(parameter(at, part, span), quoted || mode === "value", at.walk.state.splitChanged);
+      draft.addAll(
+        parameter(at, part, span, quoted || mode === "value"),
+        quoted || mode === "value",
+        at.walk.state.splitChanged,
+      );
       return;
     case "CommandExpansion": {
-      if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
+      if (!isClosed(part.text)) recover(at, part.pos, span);
+      else if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
       const output = evidentOutput(at.walk, part.text);
       const why: Unknown = { span, why: "the output of a command" };
       draft.addUnknown(why, output, !quoted && mode === "word");
@@ -123,6 +130,26 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       draft.addUnknown({ span, why: "a pipe to another command" }, { text: null, shape: "/dev/fd/63" }, false);
       return;
   }
+}
+
+function isClosed(text: string): boolean {
+  if (text.startsWith("`")) return text.length > 1 && text.endsWith("`");
+  return text.endsWith(text.startsWith("${") ? "}" : ")");
+}
+
+/** The parser ends a `$(` inside `${x/…}` at the first slash: what the shell would run is read again from the source. */
+function recover(at: Expander, from: number, span: Origin["span"]): void {
+  doubt(at.walk, { span, why: "a substitution the parser did not follow" });
+  const { source } = at.origin;
+  const ticks = source[from] === "`";
+  const open = ticks ? from : source.indexOf("(", from);
+  const end = ticks ? source.indexOf("`", from + 1) : balanced(source, open);
+  const parsed = end < 0 ? null : parse(source.slice(open + 1, end));
+  if (parsed?.script)
+    at.nested.push({
+      script: parsed.script,
+      origin: { ...at.origin, source: source.slice(open + 1, end), base: null, span },
+    });
 }
 
 function scriptOrigin(origin: Origin, script: ParsedScript, span: Origin["span"]): Origin {
@@ -178,9 +205,10 @@ class Draft {
     for (const piece of pieces) {
       if (piece.boundary) this.#end();
       if (piece.text === null) this.addUnknown(piece.doubt, piece, !whole || piece.many);
-      else if (whole || !/[ \t\n]/.test(piece.text)) {
-        const active = !whole && /[*?[]/.test(piece.text);
-        if (piece.text !== "" || whole) this.add({ text: piece.text, glob: piece.glob || active, doubt: piece.doubt });
+      else if (whole || piece.whole || !/[ \t\n]/.test(piece.text)) {
+        const active = !whole && !piece.whole && /[*?[]/.test(piece.text);
+        if (piece.text !== "" || whole || piece.whole)
+          this.add({ text: piece.text, glob: piece.glob || active, doubt: piece.doubt });
         if (!whole && splitChanged) this.#field.doubt ??= { span: this.#span, why: "IFS was changed" };
       } else this.#split(piece.text, piece.doubt);
     }

@@ -67,7 +67,7 @@ function build(): void {
   add(["go"], go);
   add(["cargo"], cargo);
   add(["cmake"], cmake);
-  add(["busybox", "toybox", "ld.so", "ld-linux", "ld-musl"], multicall);
+  add(["busybox", "toybox", "coreutils", "ld.so", "ld-linux", "ld-musl"], multicall);
   add(["cmd", "cmd.exe"], cmd);
   add(["awk", "gawk", "mawk", "nawk"], awk);
   add(["sed", "gsed"], sed);

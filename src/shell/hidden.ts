@@ -30,6 +30,18 @@ export function hidden(text: string): Unknown[] {
   return found;
 }
 
+/** Signs that look like the shell's own (`；`, `⁄`, `–`), outside quotes; and words that mix alphabets to look Latin. */
+export function resembles(value: string, source: string): boolean {
+  if (!ANY.test(value)) return false;
+  const bare = !/['"]/.test(source);
+  if (bare && /[\uff01-\uff5e\u037e\u2044\u2215\u29f8\u2010-\u2015\u2212\ufe58\ufe63\u2018-\u201f]/.test(value))
+    return true;
+  return (
+    (bare || value.includes("://")) &&
+    /[A-Za-z][\p{sc=Cyrillic}\p{sc=Greek}]|[\p{sc=Cyrillic}\p{sc=Greek}][A-Za-z]/u.test(value)
+  );
+}
+
 /** Letters that only look like the ASCII ones: a command or option word with them is not what it seems. */
 export function lookAlike(value: string): boolean {
   return /[^\x20-\x7e\t\n]/.test(value) && !value.includes("/");

@@ -1,10 +1,10 @@
 /** Options as getopt_long reads them, abbreviations included: `--compress-prog=x` is `--compress-program=x`. */
 import { type Field, tail } from "./field.ts";
 
-/** `short`: letters, each followed by `:` when it takes an argument. `long`: names, ending in `=` when they do. */
+/** `short`: letters, each followed by `:` when it takes an argument. `long`: names, ending in `=` when they do, in one string. */
 export interface OptionSpec {
   short?: string;
-  long?: readonly string[];
+  long?: string;
   /** Options end at the first operand, as in commands that run another command. */
   stop?: boolean;
   /** `-name value` in one word with one dash, as java and openssl have it. */
@@ -57,7 +57,7 @@ function readLong(argv: readonly Field[], i: number, spec: OptionSpec, list: Opt
   const dashes = text[1] === "-" ? 2 : 1;
   const equals = text.indexOf("=");
   const given = equals < 0 ? text.slice(dashes) : text.slice(dashes, equals);
-  const found = complete(given, spec.long ?? []);
+  const found = complete(given, longNames(spec.long ?? ""));
   const takes = found?.endsWith("=") ?? false;
   const name = found?.replace(/=$/, "") ?? given;
   if (equals >= 0) {
@@ -67,6 +67,16 @@ function readLong(argv: readonly Field[], i: number, spec: OptionSpec, list: Opt
   const value = takes ? (argv[i + 1] ?? null) : null;
   list.push({ name, value, field, known: found !== null });
   return value ? 1 : 0;
+}
+
+const split = new Map<string, readonly string[]>();
+
+function longNames(text: string): readonly string[] {
+  const known = split.get(text);
+  if (known) return known;
+  const names = text === "" ? [] : text.split(/\s+/);
+  split.set(text, names);
+  return names;
 }
 
 function complete(given: string, names: readonly string[]): string | null {

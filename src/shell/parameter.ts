@@ -4,43 +4,64 @@ import { arithmeticText, subscript } from "./arithmetic.ts";
 import { type Expander, expandValue } from "./expand.ts";
 import type { Field } from "./field.ts";
 import { modify } from "./modify.ts";
-import type { ParameterExpansionPart, WordPart } from "./parse.ts";
+import type { ParameterExpansionPart, WordNode, WordPart } from "./parse.ts";
 import type { Value } from "./values.ts";
 import { doubt } from "./walk.ts";
 
 /** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
 export type Piece =
-  | { text: string; shape: string; glob: boolean; doubt: Unknown | null; boundary: boolean }
+  | { text: string; shape: string; glob: boolean; doubt: Unknown | null; boundary: boolean; whole?: boolean }
   | { text: null; shape: string | null; doubt: Unknown; boundary: boolean; many: boolean };
 
 type Expansion = Extract<WordPart, { type: "SimpleExpansion" | "ParameterExpansion" }>;
 
-export function parameter(at: Expander, part: Expansion, span: Span): Piece[] {
-  if (part.type === "SimpleExpansion") return pieces(value(at, part.text.slice(1)), part.text, span);
+export function parameter(at: Expander, part: Expansion, span: Span, quoted: boolean): Piece[] {
+  if (part.type === "SimpleExpansion") {
+    const found = pieces(value(at, part.text.slice(1)), part.text, span);
+    return quoted && part.text === "$*" ? joined(at, found, span) : found;
+  }
   if (part.index) subscript(at, part.index);
   if (part.prefix === "#") return [integer(span)];
   const base = part.prefix === "!" ? indirect(at, part, span) : element(at, part);
-  if (!part.operation) return pieces(base, part.text, span);
-  return operate(at, part, base, span);
+  if (part.operation) return operate(at, part, base, span, quoted);
+  const found = pieces(base, part.text, span);
+  const star = part.index?.text === "*" || part.parameter === "*";
+  return quoted && star ? joined(at, found, span) : found;
 }
 
-function operate(at: Expander, part: ParameterExpansionPart, base: Value | undefined, span: Span): Piece[] {
+/** `"$*"` is one word, with the first character of IFS between its parts. */
+function joined(at: Expander, found: Piece[], span: Span): Piece[] {
+  const texts = found.map((piece) => piece.text);
+  if (at.walk.state.splitChanged || texts.some((text) => text === null)) return [unknown(span, "$*", false)];
+  const text = texts.join(" ");
+  return [
+    { text, shape: text, glob: false, doubt: found.find((piece) => piece.doubt)?.doubt ?? null, boundary: false },
+  ];
+}
+
+function operate(
+  at: Expander,
+  part: ParameterExpansionPart,
+  base: Value | undefined,
+  span: Span,
+  quoted: boolean,
+): Piece[] {
   const operation = part.operation;
   if (!operation) return pieces(base, part.text, span);
   const given = pieces(base, part.text, span);
   switch (operation.type) {
     case "Default": {
-      const operand = expandValue(at, operation.operand);
+      const operand = operandPieces(at, operation.operand, quoted);
       const empty = base?.kind === "text" && base.text === "" && operation.operator.startsWith(":");
       if (operation.operator.endsWith("?")) return given;
-      if (operation.operator.endsWith("+"))
-        return base && !empty ? [fieldPiece(operand)] : doubtful([fieldPiece(operand)], span);
+      if (operation.operator.endsWith("+") && operation.operand.text === "") return operand;
+      if (operation.operator.endsWith("+")) return base && !empty ? operand : [unknown(span, part.text, true)];
       if (operation.operator.endsWith("=") && !base) {
-        at.walk.state.variables.set(part.parameter, fromField(operand, false));
+        at.walk.state.variables.set(part.parameter, fromField(expandValue(at, operation.operand), false));
       }
-      if (empty) return [fieldPiece(operand)];
+      if (empty) return operand;
       if (base) return given;
-      return doubtful([fieldPiece(operand)], span);
+      return doubtful(operand, span);
     }
     case "Remove":
     case "CaseModification": {
@@ -56,6 +77,8 @@ function operate(at: Expander, part: ParameterExpansionPart, base: Value | undef
       const length = operation.length ? expandValue(at, operation.length) : null;
       arithmeticText(at, offset.shape, span);
       if (length) arithmeticText(at, length.shape, span);
+      // Of `$@` and arrays it takes elements, not characters.
+      if (base?.kind === "list" || /^[@*]$/.test(part.parameter)) return [unknown(span, part.text, true)];
       return modify(given, "Slice", ":", offset, length, span);
     }
     case "Transform": {
@@ -70,6 +93,17 @@ function operate(at: Expander, part: ParameterExpansionPart, base: Value | undef
       doubt(at.walk, { span, why: "an expansion bash does not have" });
       return [unknown(span, part.text, true)];
   }
+}
+
+/** The word after `:-`: outside quotes it is split like any other, but not where it has quotes of its own. */
+function operandPieces(at: Expander, operand: WordNode, quoted: boolean): Piece[] {
+  if (quoted) return [fieldPiece(expandValue(at, operand))];
+  if (!operand.parts) return operand.text === "" ? [] : [fieldPiece(expandValue(at, operand))];
+  return operand.parts.map((part) => {
+    const word = { type: "Word", text: part.text, value: "", pos: part.pos, end: part.end, parts: [part] } as WordNode;
+    const split = part.type === "Literal" || part.type === "SimpleExpansion" || part.type === "Glob";
+    return { ...fieldPiece(expandValue(at, word)), whole: !split };
+  });
 }
 
 function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value | undefined {

@@ -29,9 +29,13 @@ export function formatted(call: Call): Feed {
   const pending = args.map((word) => word.value as string);
   let text = "";
   do {
-    text += decoded.replace(/%[sb%]/g, (verb) => (verb === "%%" ? "%" : (pending.shift() ?? "")));
+    text += decoded.replace(/%[sb%]/g, (verb) => {
+      if (verb === "%%") return "%";
+      const next = pending.shift() ?? "";
+      return verb === "%b" ? (decode(next) ?? "\0") : next;
+    });
   } while (pending.length > 0 && /%[sb]/.test(decoded) && text.length < 4096);
-  return feed(text, words);
+  return text.includes("\0") && /%b/.test(decoded) ? UNKNOWN : feed(text, words);
 }
 
 /** `cat` with nothing to read but its input passes that on; with a file it prints what nobody here has read. */

@@ -20,6 +20,7 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     const span = place(at.origin, node.pos, node.end);
     const fd = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
     if (node.type === "HereDoc") {
+      if (!node.closing) doubt(at.walk, { span, why: "a here-document without its end" });
       found.stdin = { kind: "text", ...hereDocument(at, node) };
       found.facts.push({ kind: "here", fd, target: null, path: null, span });
       continue;

@@ -8,7 +8,7 @@ import { addRedirects, blankFact, finishFact } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
 import { type Field, plain } from "./field.ts";
 import { handlerOf, isSensitive } from "./handlers.ts";
-import { lookAlike } from "./hidden.ts";
+import { lookAlike, resembles } from "./hidden.ts";
 import { fromField } from "./parameter.ts";
 import { basename, normalise } from "./path.ts";
 import type { Redirects } from "./redirect.ts";
@@ -45,12 +45,20 @@ export function runArgv(walk: Walk, run: Run): void {
     fact,
     external: run.external,
   };
-  for (const field of argv) if (field.doubt) fact.unknowns.push(field.doubt);
+  for (const field of argv) {
+    if (field.doubt) fact.unknowns.push(field.doubt);
+    if (field.value !== null && resembles(field.value, field.source))
+      unclear(call, field.span, "letters or signs that only look like ASCII");
+  }
   if (run.found) addRedirects(call, run.found);
   walk.commands.push(fact);
   identify(call, word);
   if (assignments.length > 0) environmentCode(walk, assignments, origin);
-  if (written !== null) perform(call);
+  if (assignments.some(({ name }) => name === "PATH")) unclear(call, word.span, "PATH is changed for this command");
+  if (written !== null) {
+    if (!run.external && assignments.length > 0) during(call);
+    perform(call);
+  }
   sensitive(call);
   walk.output = call.output;
   for (const { path, append, stdout } of run.found?.targets ?? []) {
@@ -102,6 +110,19 @@ function identify(call: Call, word: Field): void {
       if (made.kind === "text" && path) runText(call, { ...word, value: made.text, doubt: null }, { label: path });
     }
   }
+}
+
+/** `x=1 f` and `x=1 eval …`: the assignment holds while the function or builtin runs, and not after. */
+function during(call: Call): void {
+  const { variables } = call.walk.state;
+  const before = call.assignments.map(({ name }) => [name, variables.get(name)] as const);
+  for (const { name, value } of call.assignments) variables.set(name, fromField(value, true));
+  next(call.walk, () => {
+    for (const [name, value] of before) {
+      if (value) call.walk.state.variables.set(name, value);
+      else call.walk.state.variables.delete(name);
+    }
+  });
 }
 
 /** Everything the tables know about the command: what it starts, hands on, deletes and overwrites. */

@@ -8,7 +8,7 @@ export function tilde(
   mode: "word" | "value",
 ): { text: string; doubt: string | null } {
   if (!raw.includes("~")) return { text: value, doubt: null };
-  const lead = /^([A-Za-z_][A-Za-z0-9_]*=)?~([^/:]*)/.exec(raw);
+  const lead = /^([A-Za-z_][A-Za-z0-9_]*=)?~([^/:]*)/.exec(raw.replaceAll("\\\n", ""));
   if (!lead || (mode === "value" && lead[1])) return { text: value, doubt: null };
   const [whole, name = "", user = ""] = lead;
   if (/[\\'"$`]/.test(user)) return { text: value, doubt: null };

@@ -30,6 +30,10 @@ export interface State {
   /** PATH or IFS was set: which program a bare name means, or where words split, is no longer known. */
   pathChanged: boolean;
   splitChanged: boolean;
+  /** Declared as integers: whatever is assigned to them is evaluated. */
+  integers: Set<string>;
+  /** Inside a function: what its local variables hid, to be put back when it returns. */
+  hidden: Map<string, Value | undefined> | null;
   /** Files this text wrote, with their content where known: running one of them runs that. */
   written: Map<string, Feed>;
 }
@@ -53,6 +57,8 @@ export function initialState(cwd: string): State {
     stdin: NOTHING,
     pathChanged: false,
     splitChanged: false,
+    integers: new Set(),
+    hidden: null,
     written: new Map(),
   };
 }

@@ -247,10 +247,13 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
     return;
   }
   const before = walk.state.positional;
+  const outer = walk.state.hidden;
+  const locals: State["hidden"] = new Map();
   next(
     walk,
     () => {
       walk.state.positional = args;
+      walk.state.hidden = locals;
       visit(walk, found.body, {
         ...found.origin,
         via: [...origin.via, label],
@@ -261,6 +264,11 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
     },
     () => {
       walk.state.positional = before;
+      walk.state.hidden = outer;
+      for (const [name, value] of locals) {
+        if (value) walk.state.variables.set(name, value);
+        else walk.state.variables.delete(name);
+      }
     },
   );
 }

@@ -134,10 +134,14 @@ const READS = table(
   "status show list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines list-automounts list-paths is-active is-enabled is-failed is-system-running cat help get-default show-environment log-level log-target whoami",
 );
 
+/** Of a person's own services, the existing ones may be restarted; new ones would run where nothing watches. */
+const USER_UNITS = table("start stop restart reload try-restart daemon-reload reset-failed");
+
 function changesServices(fact: CommandFact): boolean {
   const given = values(fact);
   const [sub = "", verb = ""] = operands(fact);
   for (const name of names(fact)) {
+    if (name === "systemctl" && given.includes("--user")) return sub !== "" && !READS.has(sub) && !USER_UNITS.has(sub);
     if (name === "systemctl") return sub !== "" && !READS.has(sub);
     if (name === "loginctl") return sub !== "" && !/^(?:list-|show-|session-status|user-status|seat-status)/.test(sub);
     if (name === "service")

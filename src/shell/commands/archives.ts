@@ -3,41 +3,8 @@ import { type Call, target, unclear } from "../call.ts";
 import { type Field, literal } from "../field.ts";
 import { hasOption, optionValue, readOptions } from "../options.ts";
 
-const TAR_LONG = [
-  "directory=",
-  "file=",
-  "extract",
-  "get",
-  "create",
-  "list",
-  "append",
-  "update",
-  "delete",
-  "remove-files",
-  "exclude=",
-  "strip-components=",
-  "transform=",
-  "to-command=",
-  "use-compress-program=",
-  "absolute-names",
-  "overwrite",
-  "checkpoint",
-  "checkpoint-action=",
-  "files-from=",
-  "exclude-from=",
-  "owner=",
-  "group=",
-  "mode=",
-  "mtime=",
-  "one-top-level",
-  "wildcards",
-  "gzip",
-  "bzip2",
-  "xz",
-  "zstd",
-  "auto-compress",
-  "verbose",
-];
+const TAR_LONG =
+  "directory= file= extract get create list append update delete remove-files exclude= strip-components= transform= to-command= use-compress-program= absolute-names overwrite checkpoint checkpoint-action= files-from= exclude-from= owner= group= mode= mtime= one-top-level wildcards gzip bzip2 xz zstd auto-compress verbose";
 
 export function tar(call: Call): void {
   const argv = [...call.argv];
@@ -63,42 +30,7 @@ export function tar(call: Call): void {
 export function rsync(call: Call): void {
   const options = readOptions(call.argv, {
     short: "vqcaRbruldLkKHpEXAogDtOJSnWxe:IzCf:B:T:PhiyM:046",
-    long: [
-      "delete",
-      "delete-before",
-      "delete-during",
-      "delete-after",
-      "delete-excluded",
-      "delete-delay",
-      "rsh=",
-      "exclude=",
-      "include=",
-      "exclude-from=",
-      "include-from=",
-      "files-from=",
-      "backup-dir=",
-      "suffix=",
-      "max-delete=",
-      "chmod=",
-      "chown=",
-      "temp-dir=",
-      "compare-dest=",
-      "link-dest=",
-      "copy-dest=",
-      "log-file=",
-      "bwlimit=",
-      "port=",
-      "password-file=",
-      "rsync-path=",
-      "filter=",
-      "partial-dir=",
-      "timeout=",
-      "dry-run",
-      "archive",
-      "remove-source-files",
-      "out-format=",
-      "info=",
-    ],
+    long: "delete delete-before delete-during delete-after delete-excluded delete-delay rsh= exclude= include= exclude-from= include-from= files-from= backup-dir= suffix= max-delete= chmod= chown= temp-dir= compare-dest= link-dest= copy-dest= log-file= bwlimit= port= password-file= rsync-path= filter= partial-dir= timeout= dry-run archive remove-source-files out-format= info=",
   });
   if (hasOption(options, "n", "dry-run")) return;
   const last = options.operands.length > 1 ? options.operands.at(-1) : undefined;

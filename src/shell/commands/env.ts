@@ -8,18 +8,7 @@ import { normalise } from "../path.ts";
 
 const SPEC = {
   short: "iu:C:S:0vP:a:",
-  long: [
-    "ignore-environment",
-    "unset=",
-    "chdir=",
-    "split-string=",
-    "null",
-    "debug",
-    "block-signal",
-    "default-signal",
-    "ignore-signal",
-    "argv0=",
-  ],
+  long: "ignore-environment unset= chdir= split-string= null debug block-signal default-signal ignore-signal argv0=",
   stop: true,
 };
 

@@ -4,29 +4,12 @@ import { joined } from "../builtins.ts";
 import { type Call, type Runner, target, unclear } from "../call.ts";
 import { unknownField } from "../expand.ts";
 import { type Field, literal } from "../field.ts";
-import { hasOption, readOptions } from "../options.ts";
+import { hasOption, optionValue, readOptions } from "../options.ts";
 
 export function xargs(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "0a:d:E:e::i::I:l::L:n:oP:prs:tx",
-    long: [
-      "null",
-      "arg-file=",
-      "delimiter=",
-      "eof",
-      "replace",
-      "max-lines",
-      "max-args=",
-      "open-tty",
-      "max-procs=",
-      "interactive",
-      "process-slot-var=",
-      "no-run-if-empty",
-      "max-chars=",
-      "show-limits",
-      "verbose",
-      "exit",
-    ],
+    long: "null arg-file= delimiter= eof replace max-lines max-args= open-tty max-procs= interactive process-slot-var= no-run-if-empty max-chars= show-limits verbose exit",
     stop: true,
   });
   call.fact.wrapper = true;
@@ -36,7 +19,10 @@ export function xargs(call: Call, run: Runner): void {
   const lines = hasOption(options, "0", "null") ? "\0" : hasOption(options, "d", "delimiter") || replace ? "\n" : null;
   const items = arriving(call, hasOption(options, "a", "arg-file"), lines);
   if (!replace) {
-    run.argv(call, [...command, ...items], { stdin: { kind: "none" } });
+    const per = Number(optionValue(options, "n", "max-args")?.value ?? 0) || items.length;
+    for (let i = 0; i < Math.max(items.length, 1); i += Math.max(per, 1)) {
+      run.argv(call, [...command, ...items.slice(i, i + per)], { stdin: { kind: "none" } });
+    }
     return;
   }
   const marker = replace.value?.value || "{}";
@@ -84,39 +70,7 @@ function substitute(field: Field, marker: string, item: Field): Field {
 export function parallel(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "j:N:n:I:C:d:a:S:P:L:kmX0tuvqr",
-    long: [
-      "jobs=",
-      "colsep=",
-      "delimiter=",
-      "arg-file=",
-      "sshlogin=",
-      "joblog=",
-      "results=",
-      "delay=",
-      "timeout=",
-      "retries=",
-      "halt=",
-      "load=",
-      "tmpdir=",
-      "bar",
-      "dry-run",
-      "keep-order",
-      "null",
-      "pipe",
-      "will-cite",
-      "line-buffer",
-      "ungroup",
-      "no-notice",
-      "progress",
-      "eta",
-      "max-args=",
-      "recstart=",
-      "recend=",
-      "block=",
-      "basefile=",
-      "workdir=",
-      "env=",
-    ],
+    long: "jobs= colsep= delimiter= arg-file= sshlogin= joblog= results= delay= timeout= retries= halt= load= tmpdir= bar dry-run keep-order null pipe will-cite line-buffer ungroup no-notice progress eta max-args= recstart= recend= block= basefile= workdir= env=",
     stop: true,
   });
   call.fact.wrapper = true;

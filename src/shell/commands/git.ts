@@ -13,18 +13,7 @@ const RUNS_FROM_ELSEWHERE =
 export function git(call: Call, run: Runner): void {
   const globals = readOptions(call.argv, {
     short: "c:C:pPh",
-    long: [
-      "git-dir=",
-      "work-tree=",
-      "namespace=",
-      "exec-path",
-      "config-env=",
-      "paginate",
-      "no-pager",
-      "bare",
-      "super-prefix=",
-      "attr-source=",
-    ],
+    long: "git-dir= work-tree= namespace= exec-path config-env= paginate no-pager bare super-prefix= attr-source=",
     stop: true,
   });
   const folder = optionValue(globals, "C", "work-tree");
@@ -73,25 +62,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
       call.argv,
       {
         short: "f:lez",
-        long: [
-          "file=",
-          "blob=",
-          "type=",
-          "default=",
-          "global",
-          "system",
-          "local",
-          "worktree",
-          "get",
-          "get-all",
-          "unset",
-          "add",
-          "replace-all",
-          "list",
-          "edit",
-          "value=",
-          "comment=",
-        ],
+        long: "file= blob= type= default= global system local worktree get get-all unset add replace-all list edit value= comment=",
       },
       from,
     );
@@ -102,7 +73,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   clean: (call, _run, from) => {
     const options = readOptions(
       call.argv,
-      { short: "dfiqe:nxX", long: ["force", "interactive", "dry-run", "quiet", "exclude="] },
+      { short: "dfiqe:nxX", long: "force interactive dry-run quiet exclude=" },
       from,
     );
     if (hasOption(options, "n", "dry-run") || !hasOption(options, "f", "force", "i")) return;
@@ -112,7 +83,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   rm: (call, _run, from) => {
     const options = readOptions(
       call.argv,
-      { short: "fnrq", long: ["force", "dry-run", "cached", "ignore-unmatch", "quiet", "pathspec-from-file="] },
+      { short: "fnrq", long: "force dry-run cached ignore-unmatch quiet pathspec-from-file=" },
       from,
     );
     if (hasOption(options, "cached", "n", "dry-run")) return;
@@ -123,31 +94,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
       call.argv,
       {
         short: "b:c:j:o:u:lnqsv",
-        long: [
-          "branch=",
-          "config=",
-          "depth=",
-          "jobs=",
-          "origin=",
-          "upload-pack=",
-          "template=",
-          "reference=",
-          "filter=",
-          "shallow-since=",
-          "separate-git-dir=",
-          "server-option=",
-          "bundle-uri=",
-          "recursive",
-          "recurse-submodules",
-          "single-branch",
-          "no-tags",
-          "bare",
-          "mirror",
-          "quiet",
-          "progress",
-          "sparse",
-          "no-checkout",
-        ],
+        long: "branch= config= depth= jobs= origin= upload-pack= template= reference= filter= shallow-since= separate-git-dir= server-option= bundle-uri= recursive recurse-submodules single-branch no-tags bare mirror quiet progress sparse no-checkout",
       },
       from,
     );
@@ -159,7 +106,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   },
   rebase: (call, run, from) => {
     for (const value of optionValues(
-      readOptions(call.argv, { short: "x:s:X:C:", long: ["exec=", "onto=", "strategy=", "strategy-option="] }, from),
+      readOptions(call.argv, { short: "x:s:X:C:", long: "exec= onto= strategy= strategy-option=" }, from),
       "x",
       "exec",
     ))
@@ -171,7 +118,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   submodule: (call, run, from) => {
     const at = call.argv.findIndex((field, index) => index >= from && field.value === "foreach");
     if (at < 0) return;
-    const { operands } = readOptions(call.argv, { long: ["recursive", "quiet"], stop: true }, at + 1);
+    const { operands } = readOptions(call.argv, { long: "recursive quiet", stop: true }, at + 1);
     if (operands[0]) run.text(call, operands.length === 1 ? operands[0] : joinWords(operands));
   },
   "filter-branch": (call, run, from) => {
@@ -179,20 +126,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
       call.argv,
       {
         short: "fd:",
-        long: [
-          "env-filter=",
-          "tree-filter=",
-          "index-filter=",
-          "parent-filter=",
-          "msg-filter=",
-          "commit-filter=",
-          "tag-name-filter=",
-          "setup=",
-          "subdirectory-filter=",
-          "original=",
-          "force",
-          "prune-empty",
-        ],
+        long: "env-filter= tree-filter= index-filter= parent-filter= msg-filter= commit-filter= tag-name-filter= setup= subdirectory-filter= original= force prune-empty",
       },
       from,
     );
@@ -201,7 +135,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   },
   difftool: (call, run, from) => {
     for (const value of optionValues(
-      readOptions(call.argv, { short: "x:t:", long: ["extcmd=", "tool="] }, from),
+      readOptions(call.argv, { short: "x:t:", long: "extcmd= tool=" }, from),
       "x",
       "extcmd",
     ))
@@ -209,7 +143,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   },
   grep: (call, run, from) => {
     for (const value of optionValues(
-      readOptions(call.argv, { short: "O::e:f:A:B:C:m:", long: ["open-files-in-pager"] }, from),
+      readOptions(call.argv, { short: "O::e:f:A:B:C:m:", long: "open-files-in-pager" }, from),
       "O",
       "open-files-in-pager",
     ))
@@ -219,7 +153,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     if (call.argv[from]?.value !== "add") return;
     const [folder] = readOptions(
       call.argv,
-      { short: "b:B:f", long: ["detach", "checkout", "lock", "reason=", "orphan", "track"] },
+      { short: "b:B:f", long: "detach checkout lock reason= orphan track" },
       from + 1,
     ).operands;
     if (folder) target(call, "write", folder, true);
@@ -227,7 +161,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
   init: (call, _run, from) => {
     const [folder] = readOptions(
       call.argv,
-      { short: "b:q", long: ["template=", "separate-git-dir=", "object-format=", "initial-branch=", "shared"] },
+      { short: "b:q", long: "template= separate-git-dir= object-format= initial-branch= shared" },
       from,
     ).operands;
     if (folder) target(call, "write", folder, false);

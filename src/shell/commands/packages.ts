@@ -5,7 +5,7 @@ import { hasOption, optionValue, optionValues, readOptions } from "../options.ts
 
 const NPX = {
   short: "c:p:yq",
-  long: ["call=", "package=", "yes", "no", "shell=", "node-options=", "workspace=", "prefix=", "cwd="],
+  long: "call= package= yes no shell= node-options= workspace= prefix= cwd=",
   stop: true,
 };
 
@@ -31,21 +31,7 @@ export function environmentRun(call: Call, run: Runner): void {
     call.argv,
     {
       short: "n:p:c:m:",
-      long: [
-        "name=",
-        "prefix=",
-        "with=",
-        "python=",
-        "package=",
-        "extra=",
-        "group=",
-        "directory=",
-        "project=",
-        "command=",
-        "env-file=",
-        "cwd=",
-        "module=",
-      ],
+      long: "name= prefix= with= python= package= extra= group= directory= project= command= env-file= cwd= module=",
       stop: true,
     },
     at + 1,
@@ -62,24 +48,7 @@ export function environmentRun(call: Call, run: Runner): void {
 export function go(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     wordy: true,
-    long: [
-      "exec=",
-      "toolexec=",
-      "vettool=",
-      "o=",
-      "C=",
-      "ldflags=",
-      "gcflags=",
-      "tags=",
-      "run=",
-      "count=",
-      "timeout=",
-      "mod=",
-      "overlay=",
-      "modfile=",
-      "bench=",
-      "p=",
-    ],
+    long: "exec= toolexec= vettool= o= C= ldflags= gcflags= tags= run= count= timeout= mod= overlay= modfile= bench= p=",
   });
   for (const value of optionValues(options, "exec", "toolexec", "vettool")) run.text(call, value);
 }
@@ -87,7 +56,7 @@ export function go(call: Call, run: Runner): void {
 export function cargo(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "p:j:F:Z:s:x:w:",
-    long: ["config=", "features=", "package=", "target=", "manifest-path=", "bin=", "example=", "profile=", "shell="],
+    long: "config= features= package= target= manifest-path= bin= example= profile= shell=",
   });
   for (const value of optionValues(options, "config"))
     if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
@@ -119,22 +88,12 @@ export function cmake(call: Call, run: Runner): void {
 export function multicall(call: Call, run: Runner): void {
   call.fact.wrapper = true;
   const options = readOptions(call.argv, {
-    long: [
-      "library-path=",
-      "preload=",
-      "audit=",
-      "argv0=",
-      "inhibit-cache",
-      "list",
-      "verify",
-      "install",
-      "help",
-      "inhibit-rpath=",
-    ],
+    long: "library-path= coreutils-prog= preload= audit= argv0= inhibit-cache list verify install help inhibit-rpath=",
     stop: true,
   });
   if (hasOption(options, "preload", "audit")) unclear(call, call.fact.span, "loads code into the program");
-  run.argv(call, options.operands);
+  const applet = optionValue(options, "coreutils-prog");
+  run.argv(call, applet ? [applet, ...options.operands] : options.operands);
 }
 
 /** Windows' shell, as agents write it by habit. */

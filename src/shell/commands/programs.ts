@@ -7,7 +7,7 @@ import { versionless } from "./interpreters.ts";
 export function awk(call: Call): void {
   const options = readOptions(call.argv, {
     short: "F:v:f:i:l:e:E:W:",
-    long: ["file=", "field-separator=", "assign=", "include=", "load=", "source=", "exec=", "csv", "posix", "sandbox"],
+    long: "file= field-separator= assign= include= load= source= exec= csv posix sandbox",
     stop: true,
   });
   const given = optionValues(options, "e", "source");
@@ -41,20 +41,7 @@ const SED_RUNS = /(?:^|[;{}\n]|[0-9$!,/~ ])\s*e(?:\s|$)|(?:^|[;{}\n])\s*(?:[\d$,
 export function sed(call: Call): void {
   const options = readOptions(call.argv, {
     short: "e:f:i::E::l:nrsuz",
-    long: [
-      "expression=",
-      "file=",
-      "in-place",
-      "line-length=",
-      "quiet",
-      "silent",
-      "regexp-extended",
-      "separate",
-      "null-data",
-      "sandbox",
-      "posix",
-      "debug",
-    ],
+    long: "expression= file= in-place line-length= quiet silent regexp-extended separate null-data sandbox posix debug",
   });
   const scripts = optionValues(options, "e", "expression");
   const fromFile = hasOption(options, "f", "file");
@@ -88,14 +75,7 @@ export function editor(call: Call): void {
   for (const [index, field] of call.argv.entries()) {
     if (index === 0) continue;
     const text = field.value ?? field.prefix;
-    const command =
-      text === "-c" ||
-      text === "--cmd" ||
-      text === "-S" ||
-      text === "-es" ||
-      text === "-Es" ||
-      text === "-s" ||
-      text === "-u";
+    const command = /^-[a-zA-Z]*[csSu]$|^-[eE]s$|^--cmd$/.test(text);
     if (command || /^\+./.test(text) || /^--(?:cmd|startuptime|remote-send|remote-expr)/.test(text)) {
       if (!/^\+\d+$/.test(text)) opaque(call, field, `commands for ${call.name} that are not analysed`);
     }
@@ -107,20 +87,7 @@ export function editor(call: Call): void {
 export function sqlite(call: Call): void {
   const options = readOptions(call.argv, {
     wordy: true,
-    long: [
-      "cmd=",
-      "init=",
-      "separator=",
-      "nullvalue=",
-      "header",
-      "csv",
-      "json",
-      "column",
-      "line",
-      "list",
-      "batch",
-      "readonly",
-    ],
+    long: "cmd= init= separator= nullvalue= header csv json column line list batch readonly",
   });
   const code = [...options.operands.slice(1), ...optionValues(options, "cmd")];
   for (const field of code) {
@@ -138,7 +105,7 @@ export function sqlite(call: Call): void {
 export function make(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "C:f:I:j::l::o:W:E:O::bBdehiknpqrsStvw",
-    long: ["directory=", "file=", "makefile=", "eval=", "include-dir=", "jobs", "old-file=", "what-if="],
+    long: "directory= file= makefile= eval= include-dir= jobs old-file= what-if=",
   });
   for (const value of optionValues(options, "eval", "E")) opaque(call, value, "rules for make that are not analysed");
   for (const value of optionValues(options, "f", "file", "makefile")) {

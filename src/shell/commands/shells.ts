@@ -35,29 +35,17 @@ export const SHELLS = [
 /** Their language is the one that is analysed here. */
 const SAME = new Set(["sh", "bash", "dash", "ash", "rbash"]);
 
+/** Where `sh` is not bash it reads these otherwise: `$'…'` and `&>` mean two other things. */
+const BASHISM =
+  /\$'|\$"|\[\[|(?<!\$)\(\(|[<>]\(|<<<|&>|\|&|\$\[|=\(|;&|\{\w+\}[<>]|\bfunction\s|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\$\{\w+[/^,@[:!]/;
+
 export function shell(call: Call, run: Runner): void {
   const argv = call.argv.map((field) =>
     /^\+\w/.test(field.value ?? "") ? { ...field, value: `-${field.value?.slice(1)}`.replace(/c/g, "") } : field,
   );
   const options = readOptions(argv, {
     short: "abefhiklmnprtuvxBCDEHPTcso:O:",
-    long: [
-      "rcfile=",
-      "init-file=",
-      "norc",
-      "noprofile",
-      "login",
-      "posix",
-      "restricted",
-      "verbose",
-      "version",
-      "help",
-      "debugger",
-      "dump-strings",
-      "command=",
-      "interactive",
-      "init-command=",
-    ],
+    long: "rcfile= init-file= norc noprofile login posix restricted verbose version help debugger dump-strings command= interactive init-command=",
     stop: true,
   });
   if (hasOption(options, "version", "help")) return;
@@ -69,6 +57,10 @@ export function shell(call: Call, run: Runner): void {
   if (options.list.some((option) => option.value?.value === "expand_aliases"))
     unclear(call, call.fact.span, "aliases are on");
   const [first, ...args] = options.operands;
+  const code = hasOption(options, "c") ? first?.value : call.stdin.kind === "text" ? call.stdin.text : null;
+  if (call.name !== "bash" && call.name !== "rbash" && code && BASHISM.test(code.replace(/\$\{\w+:[-=?+]/g, ""))) {
+    unclear(call, call.fact.span, `${call.name} may read this text otherwise than bash`);
+  }
   const long = options.list.find((option) => option.name === "command");
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
@@ -83,7 +75,7 @@ export function shell(call: Call, run: Runner): void {
     script(call, run, first.shape === null ? null : normalise(first.shape, call.cwd), first, args);
     return;
   }
-  stdin(call, run, args);
+  stdin(call, run, options.operands);
 }
 
 function script(call: Call, run: Runner, path: string | null, file: Call["argv"][number], args: Call["argv"]): void {

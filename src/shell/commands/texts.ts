@@ -14,26 +14,12 @@ interface TextRunner extends OptionSpec {
 export const TEXT_OPTIONS: Record<string, TextRunner> = {
   script: {
     short: "c:aeE:fI:m:O:o:qT:t::B:",
-    long: ["command=", "log-in=", "log-out=", "log-io=", "quiet", "return", "append", "flush", "timing"],
+    long: "command= log-in= log-out= log-io= quiet return append flush timing",
     text: ["c", "command"],
   },
   tar: {
     short: "I:F:C:f:b:g:H:K:L:N:T:X:V:",
-    long: [
-      "use-compress-program=",
-      "to-command=",
-      "info-script=",
-      "new-volume-script=",
-      "rsh-command=",
-      "rmt-command=",
-      "checkpoint-action=",
-      "checkpoint",
-      "directory=",
-      "file=",
-      "exclude=",
-      "strip-components=",
-      "transform=",
-    ],
+    long: "use-compress-program= to-command= info-script= new-volume-script= rsh-command= rmt-command= checkpoint-action= checkpoint directory= file= exclude= strip-components= transform=",
     text: [
       "I",
       "use-compress-program",
@@ -47,48 +33,39 @@ export const TEXT_OPTIONS: Record<string, TextRunner> = {
   },
   rsync: {
     short: "e:f:T:B:M:",
-    long: ["rsh=", "rsync-path=", "exclude=", "include=", "filter=", "files-from="],
+    long: "rsh= rsync-path= exclude= include= filter= files-from=",
     text: ["e", "rsh", "rsync-path"],
   },
   split: {
     short: "a:b:C:l:n:t:",
-    long: ["filter=", "bytes=", "lines=", "number=", "suffix-length="],
+    long: "filter= bytes= lines= number= suffix-length=",
     text: ["filter"],
   },
   sort: {
     short: "k:o:S:t:T:",
-    long: [
-      "compress-program=",
-      "output=",
-      "key=",
-      "field-separator=",
-      "temporary-directory=",
-      "buffer-size=",
-      "parallel=",
-      "files0-from=",
-    ],
+    long: "compress-program= output= key= field-separator= temporary-directory= buffer-size= parallel= files0-from=",
     text: ["compress-program"],
   },
   man: {
     short: "P:H::C:M:S:s:L:m:p:r:R:E:T::",
-    long: ["pager=", "html", "config-file=", "manpath=", "locale=", "preprocessor="],
+    long: "pager= html config-file= manpath= locale= preprocessor=",
     text: ["P", "pager", "H", "html"],
   },
   tcpdump: { short: "z:w:r:i:c:C:G:W:Z:F:s:", text: ["z"] },
-  "nix-shell": { short: "p:", long: ["run=", "command=", "packages="], text: ["run", "command"] },
-  nodemon: { short: "x:e:w:i:", long: ["exec=", "ext=", "watch=", "ignore="], text: ["x", "exec"] },
-  "cargo-watch": { short: "x:s:w:", long: ["exec=", "shell="], text: ["s", "shell"] },
-  vagrant: { short: "c:", long: ["command="], text: ["c", "command"] },
-  zip: { short: "T:b:n:t:x:i:", long: ["unzip-command="], text: ["TT", "unzip-command"] },
-  wget: { long: ["use-askpass="], text: ["use-askpass"] },
+  "nix-shell": { short: "p:", long: "run= command= packages=", text: ["run", "command"] },
+  nodemon: { short: "x:e:w:i:", long: "exec= ext= watch= ignore=", text: ["x", "exec"] },
+  "cargo-watch": { short: "x:s:w:", long: "exec= shell=", text: ["s", "shell"] },
+  vagrant: { short: "c:", long: "command=", text: ["c", "command"] },
+  zip: { short: "T:b:n:t:x:i:", long: "unzip-command=", text: ["TT", "unzip-command"] },
+  wget: { long: "use-askpass=", text: ["use-askpass"] },
   hyperfine: {
     short: "p:c:S:w:r:s:",
-    long: ["prepare=", "cleanup=", "setup=", "shell=", "warmup=", "runs="],
+    long: "prepare= cleanup= setup= shell= warmup= runs=",
     text: ["p", "prepare", "c", "cleanup", "s", "setup"],
   },
   reptyr: { text: [] },
   "git-filter-branch": { text: [] },
-  ctags: { long: ["sort-command="], text: [] },
+  ctags: { long: "sort-command=", text: [] },
 };
 
 export function textOption(call: Call, run: Runner): void {
@@ -96,6 +73,8 @@ export function textOption(call: Call, run: Runner): void {
   if (!spec) return;
   const options = readOptions(call.argv, spec);
   for (const value of optionValues(options, ...spec.text)) run.text(call, value);
+  const unzip = call.name === "zip" ? call.argv[call.argv.findIndex((field) => field.value === "-TT") + 1] : undefined;
+  if (unzip && call.argv.some((field) => field.value === "-TT")) run.text(call, unzip);
   for (const value of optionValues(options, "checkpoint-action")) {
     if (/^exec=/.test(value.prefix)) run.text(call, tail(value, 5));
   }
@@ -105,18 +84,7 @@ export function textOption(call: Call, run: Runner): void {
 export function watch(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "bcCd::eghn:pq:rtwx",
-    long: [
-      "interval=",
-      "differences",
-      "exec",
-      "precise",
-      "no-title",
-      "color",
-      "errexit",
-      "chgexit",
-      "beep",
-      "equexit=",
-    ],
+    long: "interval= differences exec precise no-title color errexit chgexit beep equexit=",
     stop: true,
   });
   call.fact.wrapper = true;
@@ -126,8 +94,7 @@ export function watch(call: Call, run: Runner): void {
 }
 
 export function concurrently(call: Call, run: Runner): void {
-  for (const text of readOptions(call.argv, { short: "n:c:p:k", long: ["names=", "prefix=", "prefix-colors="] })
-    .operands)
+  for (const text of readOptions(call.argv, { short: "n:c:p:k", long: "names= prefix= prefix-colors=" }).operands)
     run.text(call, text);
 }
 
@@ -148,18 +115,7 @@ export function entr(call: Call, run: Runner): void {
 export function flock(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "sexnuow:E:Fv",
-    long: [
-      "shared",
-      "exclusive",
-      "nonblock",
-      "unlock",
-      "close",
-      "timeout=",
-      "wait=",
-      "conflict-exit-code=",
-      "no-fork",
-      "verbose",
-    ],
+    long: "shared exclusive nonblock unlock close timeout= wait= conflict-exit-code= no-fork verbose",
     stop: true,
   });
   call.fact.wrapper = true;
@@ -173,17 +129,7 @@ export function flock(call: Call, run: Runner): void {
 export function su(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "c:g:G:s:lmpPu:fw:T",
-    long: [
-      "command=",
-      "session-command=",
-      "group=",
-      "supp-group=",
-      "shell=",
-      "login",
-      "preserve-environment",
-      "user=",
-      "whitelist-environment=",
-    ],
+    long: "command= session-command= group= supp-group= shell= login preserve-environment user= whitelist-environment=",
   });
   const text = optionValue(options, "c", "command", "session-command");
   if (text) run.text(call, text);
@@ -205,6 +151,7 @@ export function at(call: Call, run: Runner): void {
 export function multiplexer(call: Call, run: Runner): void {
   if (call.name === "screen") {
     const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });
+    if (hasOption(options, "X")) unclear(call, call.fact.span, "types into another session");
     run.argv(call, options.operands);
     return;
   }
