@@ -43,6 +43,14 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX audit_session ON audit (session) WHERE session IS NOT NULL;
 
+  -- How far the chain goes. New entries follow from here, so that a cut-off end is not silently grown over.
+  CREATE TABLE audit_head (
+    id       INTEGER PRIMARY KEY CHECK (id = 1),
+    seq      INTEGER NOT NULL,
+    hash     TEXT NOT NULL
+  );
+  INSERT INTO audit_head VALUES (1, 0, '');
+
   -- What is to be done once by somebody: exit callbacks first of all.
   CREATE TABLE work (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -54,39 +62,50 @@ export const MIGRATIONS: readonly string[] = [
     due_ms      INTEGER NOT NULL,          -- not before; also the end of a lease
     attempts    INTEGER NOT NULL DEFAULT 0,
     lease       TEXT,                      -- who has claimed it, by an unguessable token
+    worker      TEXT,                      -- who has claimed it, by the name it gave
+    note        TEXT,                      -- why it was given back last
     done_ms     INTEGER
   );
   CREATE INDEX work_due ON work (priority, id) WHERE done_ms IS NULL;
+  CREATE INDEX work_done ON work (done_ms) WHERE done_ms IS NOT NULL;
 
   -- A person's say about one exact command.
   CREATE TABLE approvals (
-    id          TEXT PRIMARY KEY,
+    id          TEXT PRIMARY KEY,          -- UUIDv7: in order of creation
     agent       TEXT NOT NULL,
     status      TEXT NOT NULL,             -- pending, approved, denied, expired, used
     created_ms  INTEGER NOT NULL,
     expires_ms  INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL,             -- of the binding: the same thing is not asked twice
     request     TEXT NOT NULL,             -- JSON: what a person needs to decide
     binding     TEXT NOT NULL,             -- JSON: exactly what was asked for (promise 2)
+    origin      TEXT NOT NULL,             -- the pid namespace it was asked from (promise 7)
     quorum      TEXT NOT NULL,             -- JSON: { rule, approvers }
     decisions   TEXT NOT NULL DEFAULT '[]',-- JSON: who, what, when, through which channel, why
     decided_ms  INTEGER,
     session     TEXT                       -- the run it was used for
   ) WITHOUT ROWID;
-  CREATE INDEX approvals_pending ON approvals (created_ms) WHERE status = 'pending';
+  CREATE INDEX approvals_open ON approvals (agent, fingerprint) WHERE status IN ('pending', 'approved');
+  CREATE INDEX approvals_due ON approvals (expires_ms) WHERE status IN ('pending', 'approved');
+  CREATE INDEX approvals_status ON approvals (status, id);
 
   -- What a person allowed for good.
   CREATE TABLE grants (
     id          TEXT PRIMARY KEY,
     agent       TEXT NOT NULL,
     executable  TEXT NOT NULL,             -- resolved path
-    args        TEXT NOT NULL,             -- JSON: exact arguments or a pattern
-    cwd         TEXT NOT NULL,
-    note        TEXT,
+    identity    TEXT NOT NULL,             -- of the program: another one at that path is not granted
+    args        TEXT NOT NULL,             -- JSON: exact arguments or patterns
+    cwd         TEXT NOT NULL,             -- links followed
+    piped       INTEGER NOT NULL,
+    approval    TEXT,                      -- the one it came from
     created_ms  INTEGER NOT NULL,
     created_by  TEXT NOT NULL,
     expires_ms  INTEGER,
     last_used_ms INTEGER,
-    revoked_ms  INTEGER
+    revoked_ms  INTEGER,
+    change      INTEGER NOT NULL           -- counts every grant made or revoked, so that a cache knows when it is old
   ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX grants_change ON grants (change);
   `,
 ];

@@ -1,0 +1,56 @@
+import { MASK } from "./secret-names.ts";
+
+/** Secrets that are known by what they look like. Each starts at a word's start, so that no text is scanned twice. */
+const SHAPES = new RegExp(
+  `(?<![\\w-])(?:${[
+    "gh[pousr]_\\w{20,}",
+    "github_pat_\\w{20,}",
+    "gl(?:pat|ptt|dt|rt)-[\\w-]{16,}",
+    "sk-[\\w-]{16,}",
+    "[sr]k_(?:live|test)_\\w{16,}",
+    "whsec_[\\w+/=]{20,}",
+    "xox[abeoprs]-[\\w-]{10,}",
+    "xapp-[\\w-]{20,}",
+    "A(?:KI|SI|BI|CC)A[A-Z0-9]{16}(?!\\w)",
+    "AIza[\\w-]{35}",
+    "ya29\\.[\\w.-]{20,}",
+    "npm_[A-Za-z0-9]{30,}",
+    "pypi-[\\w-]{50,}",
+    "hf_[A-Za-z0-9]{30,}",
+    "do[por]_v1_[a-f0-9]{40,}",
+    "shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}",
+    "SG\\.[\\w-]{16,}\\.[\\w-]{16,}",
+    "AGE-SECRET-KEY-1[A-Z0-9]{40,}",
+    "eyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}",
+  ].join("|")})`,
+  "g",
+);
+
+/** CSS classes and the like start with `sk-` too; a key has digits in it. */
+const WITHOUT_DIGITS = /^sk-(?!ant-|proj-)\D*$/;
+
+const PRIVATE_KEY =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+
+/** Web hooks whose path is the secret. */
+const HOOK = /(hooks\.slack\.com\/(?:services|workflows)\/|discord(?:app)?\.com\/api\/webhooks\/)[\w/-]+/g;
+
+/** From `://` on, since a scheme could start anywhere in a long word. The last `@` ends it: a password may hold one. */
+const URL_USER = /:\/\/([^\s/?#'"`<>]*)@/g;
+const LONGEST_USER_NAME = 32;
+const REFERENCE = /^\$(?:\w+|\{\w+\})$/;
+
+export function maskShapes(text: string): string {
+  let masked = text.replace(SHAPES, (found) => (WITHOUT_DIGITS.test(found) ? found : MASK));
+  if (masked.includes("PRIVATE KEY")) masked = masked.replace(PRIVATE_KEY, MASK);
+  if (!masked.includes("://")) return masked;
+  return masked.replace(HOOK, `$1${MASK}`).replace(URL_USER, (_, user: string) => `://${maskUser(user)}@`);
+}
+
+/** `user:password` without the password, which is kept only where it is a variable's name or not there at all. */
+export function maskUser(user: string): string {
+  const colon = user.indexOf(":");
+  if (colon < 0) return user.length > LONGEST_USER_NAME ? MASK : user;
+  const password = user.slice(colon + 1);
+  return password === "" || REFERENCE.test(password) ? user : `${user.slice(0, colon)}:${MASK}`;
+}

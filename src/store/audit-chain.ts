@@ -1,0 +1,94 @@
+import { hash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import type { AuditRow } from "./audit-entry.ts";
+
+/** Where a chain stands after its latest entry. */
+export interface ChainHead {
+  seq: number;
+  hash: string;
+}
+
+export interface ChainReport {
+  /** How many were found to be right. */
+  entries: number;
+  /** What to note down elsewhere, to hold the log to it later. */
+  head: ChainHead;
+  broken: { seq: number; why: string } | null;
+}
+
+export interface VerifyOptions {
+  /** A head noted down earlier, outside the state folder: the log must still contain it. */
+  anchor?: ChainHead;
+  onProgress?(checked: number, total: number): void;
+}
+
+/** Short reads: a long one would keep SQLite from shortening its write-ahead log. */
+const BATCH = 10_000;
+const CORRUPT = 11;
+
+/** A JSON array is unambiguous: no two different entries have the same encoding. */
+export function chainHash(previous: string, row: Omit<AuditRow, "hash">): string {
+  const { seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail } = row;
+  return hash(
+    "sha256",
+    JSON.stringify([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]),
+  );
+}
+
+/** Walks the whole chain in constant memory and stops at the first entry that is not as it was written. */
+export function verifyChain(database: DatabaseSync, options: VerifyOptions = {}): ChainReport {
+  const { anchor, onProgress } = options;
+  const bounds = readBounds(database);
+  const total = bounds.head?.seq ?? 0;
+  let at: ChainHead = { seq: 0, hash: "" };
+  const report = (why: string | null, seq = at.seq + 1): ChainReport => {
+    return { entries: at.seq, head: at, broken: why === null ? null : { seq, why } };
+  };
+  if (!bounds.head) return report("the row that says how far the log goes is missing");
+  if (bounds.first < 1n) return report("there are entries before the first", Number(bounds.first));
+
+  const batch = database.prepare("SELECT * FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?");
+  while (at.seq < total) {
+    const from = at.seq;
+    try {
+      for (const row of batch.iterate(from, total, BATCH) as Iterable<unknown> as Iterable<AuditRow>) {
+        const why = flaw(at, row);
+        if (why !== null) return report(why);
+        at = { seq: row.seq, hash: row.hash };
+        if (anchor?.seq === at.seq && anchor.hash !== at.hash)
+          return report("it is not the one noted down earlier", at.seq);
+      }
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return report(`it cannot be read: ${(error as Error).message}`);
+    }
+    if (at.seq === from) return report(`it is missing: the log ends here, but ${total} entries were written`);
+    onProgress?.(at.seq, total);
+  }
+  if (at.hash !== bounds.head.hash) return report("it is not the latest entry that was written", at.seq);
+  if (bounds.last > BigInt(total)) return report("it was not written by Sallyport: it comes after the latest entry");
+  if (anchor && anchor.seq > at.seq) return report(`it is missing: there were ${anchor.seq} entries once`);
+  return report(null);
+}
+
+function flaw(previous: ChainHead, row: AuditRow): string | null {
+  if (row.seq !== previous.seq + 1) return "it is missing";
+  return chainHash(previous.hash, row) === row.hash ? null : "it was altered, or does not belong here";
+}
+
+/** One statement, one moment: entries that others append from now on are not looked at. */
+function readBounds(database: DatabaseSync): { head: ChainHead | null; first: bigint; last: bigint } {
+  const statement = database.prepare(
+    `SELECT (SELECT min(seq) FROM audit) AS first, (SELECT max(seq) FROM audit) AS last,
+       (SELECT seq FROM audit_head) AS seq, (SELECT hash FROM audit_head) AS hash`,
+  );
+  statement.setReadBigInts(true); // a forged number may be larger than a JavaScript one
+  const row = statement.get() as { first: bigint | null; last: bigint | null; seq: bigint | null; hash: string };
+  const head = row.seq === null ? null : { seq: Number(row.seq), hash: row.hash };
+  return { head, first: row.first ?? 1n, last: row.last ?? 0n };
+}
+
+function isDamage(error: unknown): boolean {
+  const { code, errcode } = error as { code?: string; errcode?: number };
+  return code === "ERR_OUT_OF_RANGE" || ((errcode ?? 0) & 0xff) === CORRUPT;
+}
