@@ -18,6 +18,8 @@ export type ErrorType =
   | "KillFailed"
   | "KeeperUnavailable"
   | "StateUnusable"
+  | "WorkNotFound"
+  | "LeaseLost"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

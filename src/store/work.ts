@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { leaseLost, workNotFound } from "./work-errors.ts";
+import {
+  type ClaimedItem,
+  itemOf,
+  type NewWorkItem,
+  PRIORITIES,
+  type WorkItem,
+  type WorkRow,
+  type WorkState,
+} from "./work-item.ts";
+import { WorkWake } from "./work-wake.ts";
+
+const LEASE_MS = 60_000;
+
+export interface ClaimOptions {
+  /** Who claims; shown in lists. */
+  worker: string;
+  /** After this long without ack or retry, others may claim it again. Default a minute. */
+  leaseMs?: number;
+  /** Only items of these types; default any. */
+  types?: readonly string[];
+}
+
+const IN_STATE: Record<WorkState | "all", (now: number) => string> = {
+  pending: (now) => `done_ms IS NULL AND (lease IS NULL OR due_ms <= ${now})`,
+  claimed: (now) => `done_ms IS NULL AND lease IS NOT NULL AND due_ms > ${now}`,
+  done: () => "done_ms IS NOT NULL",
+  all: () => "TRUE",
+};
+
+const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types)))";
+
+/** What is to be done once by somebody, kept until it is. Shared by all gateways of a state folder. */
+export class WorkQueue {
+  readonly #database: DatabaseSync;
+  readonly #wake: WorkWake;
+  readonly #insert: StatementSync;
+  readonly #earliest: StatementSync;
+  readonly #claim: StatementSync;
+  readonly #ack: StatementSync;
+  readonly #retry: StatementSync;
+  readonly #get: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#wake = new WorkWake(database);
+    this.#insert = database.prepare(
+      `INSERT INTO work (key, type, priority, payload, created_ms, due_ms) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO NOTHING`,
+    );
+    this.#earliest = database.prepare(`SELECT min(due_ms) AS due FROM work WHERE done_ms IS NULL AND ${OF_TYPES}`);
+    // One statement: two workers can never be given the same item.
+    this.#claim = database.prepare(
+      `UPDATE work SET lease = :lease, worker = :worker, due_ms = :until, attempts = attempts + 1
+       WHERE id = (SELECT id FROM work WHERE done_ms IS NULL AND due_ms <= :now AND ${OF_TYPES}
+                   ORDER BY priority, id LIMIT 1)
+       RETURNING *`,
+    );
+    this.#ack = database.prepare("UPDATE work SET done_ms = ? WHERE id = ? AND lease = ? AND done_ms IS NULL");
+    this.#retry = database.prepare(
+      "UPDATE work SET lease = NULL, due_ms = ?, note = ? WHERE id = ? AND lease = ? AND done_ms IS NULL",
+    );
+    this.#get = database.prepare("SELECT * FROM work WHERE id = ?");
+  }
+
+  /** False: an item with this key is there already, or was. Joins the caller's transaction. */
+  enqueue({ key, type, priority, payload, dueMs }: NewWorkItem): boolean {
+    const now = Date.now();
+    const rank = PRIORITIES.indexOf(priority);
+    const { changes } = this.#insert.run(key, type, rank, JSON.stringify(payload), now, dueMs ?? now);
+    if (changes === 1) this.#wake.ring();
+    return changes === 1;
+  }
+
+  /** The most urgent item that is due, oldest first, for `leaseMs`; null when there is none. */
+  claim(options: ClaimOptions): ClaimedItem | null {
+    const now = Date.now();
+    // A look first: an empty queue costs no write lock.
+    return this.#earliestDue(options) <= now ? this.#take(options, now) : null;
+  }
+
+  #earliestDue({ types }: ClaimOptions): number {
+    const { due } = this.#earliest.get({ types: types ? JSON.stringify(types) : null }) as { due: number | null };
+    return due ?? Number.POSITIVE_INFINITY;
+  }
+
+  #take({ worker, leaseMs = LEASE_MS, types }: ClaimOptions, now: number): ClaimedItem | null {
+    const lease = randomUUID();
+    const given = { lease, worker, until: now + leaseMs, now, types: types ? JSON.stringify(types) : null };
+    const row = this.#claim.get(given) as unknown as WorkRow | undefined;
+    return row ? { ...itemOf(row, now), lease } : null;
+  }
+
+  /** Waits for the next item. Null after `timeoutMs`; rejects when `signal` is given. */
+  async next(options: ClaimOptions & { timeoutMs?: number; signal?: AbortSignal }): Promise<ClaimedItem | null> {
+    const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.timeoutMs;
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const stamp = this.#wake.stamp();
+      const item = this.claim(options);
+      if (item || Date.now() >= end) return item;
+      await this.#wake.changed(stamp, Math.min(end, this.#earliestDue(options)), options.signal);
+    }
+  }
+
+  /** It is done. Saying so twice does no harm; saying so without holding it throws LeaseLost. */
+  ack(id: number, lease: string): void {
+    if (this.#ack.run(Date.now(), id, lease).changes === 1) return;
+    const row = this.#row(id);
+    if (row.done_ms === null || row.lease !== lease) throw leaseLost(id, row.done_ms !== null);
+  }
+
+  /** Gives it back, to be claimed again after `delayMs`; `note` says why. */
+  retry(id: number, lease: string, { delayMs = 0, note }: { delayMs?: number; note?: string } = {}): void {
+    if (this.#retry.run(Date.now() + delayMs, note ?? null, id, lease).changes !== 1) {
+      throw leaseLost(id, this.#row(id).done_ms !== null);
+    }
+    this.#wake.ring();
+  }
+
+  #row(id: number): WorkRow {
+    const row = this.#get.get(id) as unknown as WorkRow | undefined;
+    if (!row) throw workNotFound(id);
+    return row;
+  }
+
+  /** In the order they would be claimed; done ones last, the latest first. */
+  list({ state = "all", limit = 50 }: { state?: WorkState | "all"; limit?: number } = {}): WorkItem[] {
+    const now = Date.now();
+    const sql = `SELECT * FROM work WHERE ${IN_STATE[state](now)}
+      ORDER BY done_ms IS NOT NULL, done_ms DESC, priority, id LIMIT ?`;
+    const rows = this.#database.prepare(sql).all(limit) as unknown as WorkRow[];
+    return rows.map((row) => itemOf(row, now));
+  }
+
+  count(state: WorkState | "all" = "all"): number {
+    const sql = `SELECT count(*) AS n FROM work WHERE ${IN_STATE[state](Date.now())}`;
+    return Number(this.#database.prepare(sql).get()?.n ?? 0);
+  }
+
+  /**
+   * Forgets items done longer ago than this and says how many. Their keys are free again, so keep them for longer than
+   * anyone may still try to put the same in.
+   */
+  purge(olderThanMs: number): number {
+    return Number(this.#database.prepare("DELETE FROM work WHERE done_ms < ?").run(Date.now() - olderThanMs).changes);
+  }
+}
