@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | null {
 /** Two units at most, as a person would say it: `250ms`, `4.2s`, `3m12s`, `2h05m`, `3d4h`. */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)}ms`;
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)}s`;
+  if (ms < 9_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, "")}s`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;

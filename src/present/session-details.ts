@@ -48,7 +48,7 @@ function usagePairs({ resourceUsage: usage }: SessionInfo): Pair[] {
   return [
     ["cpu", formatDuration(usage.cpuMs)],
     ["memory", `${formatSize(usage.memoryPeakBytes)} at its peak`],
-    ["disk", `${formatSize(usage.ioReadBytes)} read, ${formatSize(usage.ioWriteBytes)} written`],
+    ["i/o", `${formatSize(usage.ioReadBytes)} read, ${formatSize(usage.ioWriteBytes)} written`],
   ];
 }
 

@@ -26,7 +26,7 @@ test("durations are shown in two units at most", () => {
   const shown: [number, string][] = [
     [0, "0ms"],
     [999, "999ms"],
-    [1000, "1.0s"],
+    [1000, "1s"],
     [4_234, "4.2s"],
     [9_960, "10s"],
     [59_700, "1m00s"],
