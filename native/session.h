@@ -10,7 +10,7 @@
 #include "record.h"
 #include "request.h"
 
-#define SESSION_CLIENTS 16
+#define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
 
 /* One command from its request to its last descendant. A keeper has one at a time. */
 struct session {
