@@ -1,0 +1,120 @@
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { isWithin } from "../confine/workspace.ts";
+import { type Ignored, override, tighten } from "./merge.ts";
+import { badConfiguration, wrongShape } from "./problem.ts";
+import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
+import { ConfigFile } from "./schema.ts";
+import { DEFAULTS, type Settings } from "./settings.ts";
+
+export const CONFIG_NAME = "sallyport.json";
+
+export interface LoadOptions {
+  workspace: string;
+  /** Default `$XDG_CONFIG_HOME/sallyport/sallyport.json`, `~/.config` when that is unset. Null: none is read. */
+  operatorPath?: string | null;
+  env?: NodeJS.ProcessEnv;
+  /** The word of the program that embeds Sallyport: as good as the operator's, and later. */
+  given?: ConfigFile;
+}
+
+export interface LoadedConfig {
+  /** What holds for an agent without settings of its own. */
+  settings: Settings;
+  /** What holds for this agent. The same object each time. */
+  forAgent(agent: string): Settings;
+  /** The files that were read, for the audit. */
+  files: { path: string; kind: "operator" | "workspace"; sha256: string }[];
+  /** What the workspace's file asked for and did not get. */
+  ignored: Ignored[];
+  warnings: string[];
+}
+
+export function operatorConfigPath(env: NodeJS.ProcessEnv = process.env): string {
+  const home = env.XDG_CONFIG_HOME;
+  // A relative one must be ignored, says the standard; it would also be the workspace's say.
+  const base = home?.startsWith("/") ? home : join(env.HOME || homedir(), ".config");
+  return join(base, "sallyport", CONFIG_NAME);
+}
+
+/** Reads the operator's file and the workspace's, and settles what holds. Throws InvalidConfiguration. */
+export function loadConfig(options: LoadOptions): LoadedConfig {
+  const env = options.env ?? process.env;
+  const operatorPath = options.operatorPath === undefined ? operatorConfigPath(env) : options.operatorPath;
+  const root = realpath(options.workspace);
+  const operator = operatorPath === null ? null : readOperatorFile(operatorPath);
+  const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
+  const operatorSays = operator ? parseFile(operator) : {};
+  const workspaceSays = workspace ? parseFile(workspace) : {};
+  if (operator) insistOnApprovers(operator, operatorSays);
+
+  const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
+  const trusted = [operatorSays, options.given ?? {}];
+  const settingsOf = (agent: string | null, ignored: Ignored[]): Settings => {
+    let settings = trusted.reduce(override, start);
+    if (agent !== null) for (const file of trusted) settings = override(settings, own(file, agent));
+    settings = tighten(settings, workspaceSays, ignored);
+    return agent === null ? settings : tighten(settings, own(workspaceSays, agent), ignored);
+  };
+
+  const ignored: Ignored[] = [];
+  const settings = settingsOf(null, ignored);
+  const named = new Map<string, Settings>();
+  for (const agent of new Set([...trusted, workspaceSays].flatMap(({ agents }) => Object.keys(agents ?? {})))) {
+    const notes: Ignored[] = [];
+    named.set(agent, settingsOf(agent, notes));
+    const seen = new Set(ignored.map(({ key }) => key));
+    ignored.push(
+      ...notes.filter(({ key }) => !seen.has(key)).map(({ key, why }) => ({ key: `agents.${agent}.${key}`, why })),
+    );
+  }
+  return {
+    settings,
+    forAgent: (agent) => named.get(agent) ?? settings,
+    files: [fileEntry(operator, "operator"), fileEntry(workspace, "workspace")].flatMap((file) => file ?? []),
+    ignored,
+    warnings: operatorPath === null ? [] : reachable(operatorPath, root),
+  };
+}
+
+function own(file: ConfigFile, agent: string) {
+  return file.agents && Object.hasOwn(file.agents, agent) ? file.agents[agent] : undefined;
+}
+
+function realpath(folder: string): string {
+  try {
+    return realpathSync.native(folder);
+  } catch {
+    return resolve(folder);
+  }
+}
+
+function parseFile(text: ConfigText): ConfigFile {
+  const parsed = ConfigFile.safeParse(text.document.value);
+  if (!parsed.success) throw wrongShape(text.path, text.document, parsed.error.issues, ConfigFile);
+  return parsed.data;
+}
+
+function insistOnApprovers(text: ConfigText, { approvals }: ConfigFile): void {
+  const { rule = "any", approvers = [] } = approvals?.quorum ?? {};
+  if (rule === "any" || approvers.length > 0) return;
+  const path = ["approvals", "quorum", "rule"];
+  const message = `\`approvals.quorum.rule\` is "${rule}", so \`approvals.quorum.approvers\` must name who decides.`;
+  throw badConfiguration(text.path, message, text.document.positionOf(path), path.join("."));
+}
+
+function fileEntry(text: ConfigText | null, kind: "operator" | "workspace") {
+  return text && { path: text.path, kind, sha256: text.sha256 };
+}
+
+/** Whoever can write the workspace could then write the operator's word. */
+function reachable(path: string, root: string): string[] {
+  const folder = existsSync(dirname(path)) ? realpath(dirname(path)) : dirname(path);
+  if (!isWithin(folder, root)) return [];
+  return [`The operator's configuration ${path} lies in the workspace: use a workspace that does not hold it.`];
+}
+
+function isTruthy(value: string | undefined): boolean {
+  return /^(?:1|true|yes|on)$/i.test(value?.trim() ?? "");
+}

@@ -1,0 +1,103 @@
+import type * as z from "zod";
+import { SallyportError } from "../contract/error.ts";
+import type { JsonDocument, Position } from "./json.ts";
+import { nearest } from "./nearest.ts";
+
+/** Stops the start: the file, the place in it, the key and what was expected. */
+export function badConfiguration(file: string, message: string, position?: Position, key?: string): SallyportError {
+  const where = position ? `${file}:${position.line}:${position.column}` : file;
+  return new SallyportError(
+    "InvalidConfiguration",
+    `${where}: ${message}`,
+    [{ action: "fix_configuration", hint: "Correct it; docs/configuration.md and the JSON Schema list every key." }],
+    { file, ...position, ...(key === undefined ? {} : { key }) },
+  );
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** The first thing wrong with a file, in words. */
+export function wrongShape(
+  file: string,
+  document: JsonDocument,
+  issues: readonly Issue[],
+  schema: z.ZodType,
+): SallyportError {
+  const [issue] = issues;
+  if (!issue) return badConfiguration(file, "is not a valid configuration.");
+  if (issue.code === "unrecognized_keys") return unknownKey(file, document, issue, schema);
+  const key = keyPath(issue.path);
+  const value = issue.path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown>)?.[step], document.value);
+  const received = value === undefined ? "" : `; received ${(JSON.stringify(value) ?? "").slice(0, 80)}`;
+  const message = `${key ? `\`${key}\`` : "the file"} ${expected(issue)}${received}.`;
+  return badConfiguration(file, message, document.positionOf(issue.path), key);
+}
+
+function unknownKey(
+  file: string,
+  document: JsonDocument,
+  issue: Extract<Issue, { code: "unrecognized_keys" }>,
+  schema: z.ZodType,
+): SallyportError {
+  const name = issue.keys[0] ?? "";
+  const path = [...issue.path, name];
+  const known = keysAt(schema, issue.path);
+  const near = nearest(name, known);
+  const hint = near ? `did you mean \`${near}\`?` : `known here: ${known.join(", ")}.`;
+  const message = `\`${keyPath(path)}\` is not a known key; ${hint}`;
+  return badConfiguration(file, message, document.positionOf(path), keyPath(path));
+}
+
+/** `allowlist[0].pattern` */
+export function keyPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index > 0 ? "." : ""}${String(step)}`))
+    .join("");
+}
+
+const KINDS: Record<string, string> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+function expected(issue: Issue): string {
+  if (issue.code === "invalid_type") return `must be ${KINDS[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_value")
+    return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+  if (issue.code === "too_small") {
+    if (issue.origin === "string" || issue.origin === "array") return "must not be empty";
+    return `must be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`;
+  }
+  if (issue.code === "too_big") {
+    const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
+    return `must be at most ${issue.maximum}${unit}`;
+  }
+  if (issue.code === "invalid_union") return "must be a text or a list of texts";
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? "has a wrong name";
+  if (issue.code === "invalid_format" && issue.format === "url") return "must be an http or https address";
+  return issue.message;
+}
+
+/** The keys an object at this path may have. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.core.$ZodType | undefined = bare(schema);
+  for (const step of path) {
+    const def = at?._zod.def as {
+      shape?: Record<string, z.core.$ZodType>;
+      element?: z.core.$ZodType;
+      valueType?: z.core.$ZodType;
+    };
+    at = bare(def.shape?.[String(step)] ?? def.element ?? def.valueType);
+  }
+  return Object.keys((at?._zod.def as { shape?: object } | undefined)?.shape ?? {});
+}
+
+function bare(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  const def = schema?._zod.def as { innerType?: z.core.$ZodType } | undefined;
+  return def?.innerType ? bare(def.innerType) : schema;
+}

@@ -1,0 +1,194 @@
+import * as z from "zod";
+import { AllowlistEntry, Rule } from "./policy-schema.ts";
+
+/** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */
+const text = z.string().min(1).max(4096);
+const names = (what: string) => z.array(text.max(256)).max(1000).describe(what);
+const count = (most: number) => z.int().min(1).max(most);
+
+export const SECURITY = ["deny", "allowlist", "full"] as const;
+export const ASK = ["off", "on-miss", "always"] as const;
+export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
+export const NETWORK = ["on", "off"] as const;
+export const SCOPE = ["workspace", "anywhere"] as const;
+export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
+export const QUORUM = ["any", "majority", "unanimous"] as const;
+export const DURABILITY = ["process", "power-loss"] as const;
+export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
+/** What can be done through the door; tiers of permission are given per operation. */
+export const OPERATIONS = ["run", "write", "kill", "extend", "remove", "list", "read"] as const;
+
+const env = z
+  .strictObject({
+    pass: names("Names let through to commands although they look secret or risky; `*` stands for anything").optional(),
+    block: names("Further names kept from commands; stronger than `pass`").optional(),
+  })
+  .describe("Which environment variables commands get; see docs/environment.md");
+
+const limits = z
+  .strictObject({
+    processes: count(4_194_304)
+      .optional()
+      .describe("Processes of the user (RLIMIT_NPROC); never set below what Sallyport itself inherited"),
+    openFiles: count(1_048_576)
+      .optional()
+      .describe("Open files per process; without it 1024, which a command may raise"),
+    fileSize: count(2 ** 50)
+      .optional()
+      .describe("Bytes of the largest file a command may write; without it no limit"),
+    sessions: count(10_000).optional().describe("Sessions of one agent that may run at a time"),
+    startsPerMinute: count(1_000_000).optional().describe("Sessions one agent may start within a minute"),
+  })
+  .describe("Limits per command and per agent");
+
+const timeouts = z
+  .strictObject({
+    defaultSeconds: count(2_147_483).optional().describe("Deadline of a foreground command that names none"),
+    maxSeconds: count(2_147_483).optional().describe("The longest deadline a foreground command may have"),
+  })
+  .describe("Deadlines; without them each toolset's own hold");
+
+const retention = z
+  .strictObject({
+    maxAgeHours: z
+      .number()
+      .min(0)
+      .max(1_000_000)
+      .optional()
+      .describe("Finished sessions older than this are removed; 0: never"),
+    maxCount: z.int().min(0).max(10_000_000).optional().describe("Finished sessions kept at most; 0: no limit"),
+    maxBytes: z
+      .int()
+      .min(0)
+      .max(2 ** 50)
+      .optional()
+      .describe("Bytes of logs kept at most; 0: no limit"),
+  })
+  .describe("Which finished sessions are kept");
+
+const approvals = z
+  .strictObject({
+    expiresMinutes: z
+      .number()
+      .positive()
+      .max(43_200)
+      .optional()
+      .describe("How long a person has to decide; then it is a no"),
+    quorum: z
+      .strictObject({
+        rule: z.enum(QUORUM).optional().describe("How many of the approvers must say yes"),
+        approvers: names(
+          "Who may decide; empty: anybody who can reach the state folder, and the rule is `any`",
+        ).optional(),
+      })
+      .optional()
+      .describe("Whose yes it takes"),
+  })
+  .describe("How approvals work");
+
+const tier = (what: string) => z.enum(PERMISSION).optional().describe(what);
+const permissions = z
+  .strictObject({
+    run: tier("Starting a command"),
+    write: tier("Writing to a command's input"),
+    kill: tier("Sending a signal"),
+    extend: tier("Moving a deadline"),
+    remove: tier("Removing a finished session"),
+    list: tier("Listing sessions"),
+    read: tier("Reading output and state"),
+  } satisfies Record<(typeof OPERATIONS)[number], unknown>)
+  .describe("What each operation needs: nothing, a notification, a person's yes, or it is off; else the toolset's own");
+
+const toolset = (what: string) => z.boolean().optional().describe(what);
+const toolsets = z
+  .strictObject({
+    runner: toolset("run, run_background, kill_process, is_blocked"),
+    process: toolset("process.run and its siblings"),
+    exec: toolset("execute, execute_pty, process_manager; off unless this or ENABLE_EXECUTE says so"),
+    shell: toolset("exec and process"),
+    bash: toolset("Bash, BashOutput, KillShell"),
+  } satisfies Record<(typeof TOOLSETS)[number], unknown>)
+  .describe("Which toolsets are offered");
+
+const callback = z
+  .strictObject({
+    command: z
+      .array(text)
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("Program and arguments; the item comes on its stdin as JSON"),
+    webhook: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .describe("Address the item is posted to as JSON"),
+    secretFile: text.optional().describe("File whose content signs what is posted"),
+  })
+  .describe("What is called for each work item, such as the end of a background command");
+
+export const Config = z
+  .strictObject({
+    $schema: z.string().optional().describe("Where the JSON Schema of this file is, for editors"),
+    security: z
+      .enum(SECURITY)
+      .optional()
+      .describe("`full`: what is not forbidden may run; `allowlist`: only what is allowed; `deny`: nothing"),
+    ask: z
+      .enum(ASK)
+      .optional()
+      .describe("When a person is asked: `on-miss` for what is not allowed, `always`, or `off`: misses are denied"),
+    sandbox: z.enum(SANDBOX).optional().describe("What the kernel keeps commands from"),
+    network: z.enum(NETWORK).optional().describe("Whether sandboxed commands reach the network"),
+    scope: z
+      .enum(SCOPE)
+      .optional()
+      .describe("Where `cwd` and `logFile` may lead; `anywhere` is for people at a keyboard"),
+    rules: z.array(Rule).max(1000).optional().describe("Rules about commands, on top of the built-in ones"),
+    allowlist: z.array(AllowlistEntry).max(10_000).optional().describe("What may run by itself in allowlist mode"),
+    safeBins: names("Which of the built-in text filters need no allowlist entry; without it all of them").optional(),
+    allowDenied: names(
+      "Built-in rules of the tier `deny` (such as `sudo`) that a person lifts: they are asked then",
+    ).optional(),
+    env: env.optional(),
+    limits: limits.optional(),
+    timeouts: timeouts.optional(),
+    retention: retention.optional(),
+    approvals: approvals.optional(),
+    permissions: permissions.optional(),
+    toolsets: toolsets.optional(),
+    callback: callback.optional(),
+    durability: z
+      .enum(DURABILITY)
+      .optional()
+      .describe("What an exit record survives; `power-loss` costs a disk flush a command"),
+  })
+  .describe("The configuration of Sallyport");
+
+/** What may differ for one agent. */
+const AgentConfig = Config.pick({
+  security: true,
+  ask: true,
+  sandbox: true,
+  network: true,
+  scope: true,
+  rules: true,
+  allowlist: true,
+  safeBins: true,
+  allowDenied: true,
+  env: true,
+  limits: true,
+  timeouts: true,
+  permissions: true,
+  toolsets: true,
+}).describe("Settings of this agent, on top of the general ones");
+
+const agentName = z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a name of an agent");
+
+/** The whole file. */
+export const ConfigFile = Config.extend({
+  agents: z.record(agentName, AgentConfig).optional().describe("Settings of single agents, by name"),
+}).describe("sallyport.json: the operator's word, or a workspace's, which can only tighten it");
+
+export type Config = z.infer<typeof Config>;
+export type AgentConfig = z.infer<typeof AgentConfig>;
+export type ConfigFile = z.infer<typeof ConfigFile>;

@@ -1,0 +1,127 @@
+import { SallyportError } from "../contract/error.ts";
+import { HARMLESS_NAMES, HARMLESS_VALUES, NAME_GROUPS, type NameGroup, PROTECTED_NAMES } from "./environment-table.ts";
+import { nameMatcher } from "./name-pattern.ts";
+
+export type Environment = Record<string, string>;
+
+/** The operator's say about names: `pass` lets through, `block` keeps out and wins. `*` stands for anything. */
+export interface EnvironmentRules {
+  pass: readonly string[];
+  block: readonly string[];
+}
+
+const GROUPS = NAME_GROUPS.map((group) => ({
+  group,
+  names: nameMatcher(group.names, { ignoreCase: group.id === "secret" }),
+}));
+const PROTECTED = nameMatcher(PROTECTED_NAMES);
+/** A password within an address, as in postgres://me:secret@host. */
+const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
+
+/** The group a name belongs to; null for an ordinary variable. */
+export function groupOf(name: string): NameGroup | null {
+  if (HARMLESS_NAMES.has(name)) return null;
+  return GROUPS.find(({ names }) => names.has(name))?.group ?? null;
+}
+
+interface Judge {
+  /** Why a variable is not inherited; null: it is. */
+  drops(name: string, value: string): string | null;
+  /** Why a caller may not give it; null: fine. */
+  refuses(name: string, value: string): string | null;
+}
+
+function judge(rules: EnvironmentRules): Judge {
+  const pass = nameMatcher(rules.pass);
+  const block = nameMatcher(rules.block);
+  const passes = (name: string, how: NameGroup["pass"]) =>
+    how !== "never" && (how === "by-name" ? pass.hasExactly(name) : pass.has(name));
+  return {
+    drops(name, value) {
+      if (block.has(name)) return "is blocked in the configuration";
+      const group = groupOf(name);
+      if (group) return group.inherited === "dropped" && !passes(name, group.pass) ? group.why : null;
+      return URL_WITH_PASSWORD.test(value) && !pass.has(name) ? "holds a password in an address" : null;
+    },
+    refuses(name, value) {
+      if (block.has(name)) return "is blocked in the configuration";
+      if (PROTECTED.has(name) && (name.startsWith("SALLYPORT_") || !pass.hasExactly(name))) {
+        return "is set by the system and cannot be overridden";
+      }
+      const group = groupOf(name);
+      if (!group || group.given === "allowed" || passes(name, group.pass)) return null;
+      return group.given === "harmless-only" && HARMLESS_VALUES.has(value) ? null : group.why;
+    },
+  };
+}
+
+interface Prepared {
+  judge: Judge;
+  inherited: Environment;
+}
+
+/** One per parent and rules, both of which stay as they are: a changed configuration brings new rules. */
+const prepared = new WeakMap<EnvironmentRules, WeakMap<Readonly<Environment>, Prepared>>();
+
+function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepared {
+  let ofRules = prepared.get(rules);
+  if (!ofRules) {
+    ofRules = new WeakMap();
+    prepared.set(rules, ofRules);
+  }
+  let ready = ofRules.get(parent);
+  if (!ready) {
+    const judged = judge(rules);
+    const kept = Object.entries(parent).filter(([name, value]) => judged.drops(name, value) === null);
+    ready = { judge: judged, inherited: Object.fromEntries(kept) };
+    ofRules.set(parent, ready);
+  }
+  return ready;
+}
+
+/**
+ * The environment a command gets: the parent's without secrets, loader hooks and doors to other powers, and on top of
+ * it what the caller gave. With nothing given the very same object comes back each time: the executor encodes it once.
+ */
+export function sanitizeEnvironment(
+  parent: Readonly<Environment>,
+  given: Readonly<Environment> | undefined,
+  rules: EnvironmentRules,
+): Environment {
+  const { judge, inherited } = prepare(parent, rules);
+  if (!given) return inherited;
+  const names = Object.keys(given);
+  if (names.length === 0) return inherited;
+  for (const name of names) {
+    const why = judge.refuses(name, given[name] ?? "");
+    if (why) throw refused(name, why);
+  }
+  return { ...inherited, ...given };
+}
+
+/** What of the parent's environment a command does not get, and why. For `sallyport doctor` and the curious. */
+export function droppedVariables(
+  parent: Readonly<Environment>,
+  rules: EnvironmentRules,
+): { name: string; why: string }[] {
+  const { judge } = prepare(parent, rules);
+  return Object.entries(parent).flatMap(([name, value]) => {
+    const why = judge.drops(name, value);
+    return why ? [{ name, why }] : [];
+  });
+}
+
+function refused(name: string, why: string): SallyportError {
+  return new SallyportError(
+    "InvalidRequest",
+    `\`env.${name}\` is not allowed: it ${why}.`,
+    [
+      { action: "remove_variable", hint: `Leave \`${name}\` out of \`env\`.` },
+      {
+        action: "ask_operator",
+        hint: `The operator can allow it: \`env.pass\` in sallyport.json (docs/environment.md).`,
+      },
+    ],
+    { name },
+  );
+}
