@@ -178,13 +178,18 @@ function allowOrMiss(
   });
 }
 
-/** The most severe first; each part of the text once per rule. */
+/** The most severe first; each part of the text once per rule, and no lesser rule about what a hard block already names. */
 function reasons(findings: Finding[]): Reason[] {
   const seen = new Set<string>();
+  const named = new Map<string, Decision>();
   return findings
     .toSorted((one, other) => rank(other.decision) - rank(one.decision))
-    .filter(({ rule, span, message }) => {
-      const key = `${rule} ${span?.start} ${span?.end} ${rule === "unanalyzable" ? message : ""}`;
+    .filter(({ rule, span, message, decision }) => {
+      const place = span ? `${span.start} ${span.end}` : rule;
+      const worst = named.get(place);
+      if (worst === undefined) named.set(place, decision);
+      if (worst === "blocked" && decision !== "blocked") return false;
+      const key = `${rule} ${place} ${rule === "unanalyzable" ? message : ""}`;
       return !seen.has(key) && seen.add(key);
     })
     .map(({ rule, message, span, suggestion }) => ({ rule, message, span, suggestion }));
