@@ -1,0 +1,302 @@
+import type { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Approval,
+  type ApprovalAudit,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  PERSON_CHANNELS,
+  type Quorum,
+  type RecordedDecision,
+} from "../contract/approval.ts";
+import { SallyportError } from "../contract/error.ts";
+import {
+  alreadyDecided,
+  alreadySpoken,
+  ambiguousApproval,
+  approvalNotFound,
+  notAnApprover,
+  notGrantable,
+  selfApproval,
+} from "../present/approval-errors.ts";
+import { shownLine } from "../present/approval-text.ts";
+import { newId } from "../session/id.ts";
+import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../store/approvals.ts";
+import { inTransaction } from "../store/transaction.ts";
+import { type Binding, differences, fingerprint } from "./binding.ts";
+import { describe, type NewApproval } from "./describe.ts";
+import { Grants } from "./grants.ts";
+import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./inside-session.ts";
+import { outcomeOf, quorumFault } from "./quorum.ts";
+import { view } from "./view.ts";
+import { Waiters } from "./waiters.ts";
+
+const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
+const SUMMARY_LENGTH = 200;
+
+export interface ApprovalsOptions {
+  /** Told of everything, in the same transaction. */
+  audit?: (entry: ApprovalAudit) => void;
+  /** How long a request waits, and then how long an approval can be used. Default 30 minutes each. */
+  expiresMs?: number;
+  quorum?: Quorum;
+  now?: () => number;
+  /** Who started this process; looked up anew for each decision. */
+  above?: () => Above;
+}
+
+export type Consumed =
+  | { ok: true }
+  /** Why it cannot be used; `changed` says what differs, or that it is not (or no longer) approved. */
+  | { ok: false; status: Approval["status"]; changed: string[] };
+
+/** Requests to a person, their answers, and the one use of each. Several gateways share them through the database. */
+export class Approvals {
+  readonly grants: Grants;
+  readonly #database: DatabaseSync;
+  readonly #store: ApprovalStore;
+  readonly #waiters: Waiters;
+  readonly #listeners = new Set<(approval: Approval) => void>();
+  readonly #audit: (entry: ApprovalAudit) => void;
+  readonly #expiresMs: number;
+  readonly #quorum: Quorum;
+  readonly #now: () => number;
+  readonly #above: () => Above;
+
+  constructor(database: DatabaseSync, options: ApprovalsOptions = {}) {
+    this.#database = database;
+    this.#store = new ApprovalStore(database);
+    this.#waiters = new Waiters(database);
+    this.#audit = options.audit ?? (() => {});
+    this.#expiresMs = options.expiresMs ?? DEFAULT_EXPIRY_MS;
+    this.#quorum = options.quorum ?? { rule: "any", approvers: [] };
+    this.#now = options.now ?? Date.now;
+    this.#above = options.above ?? whoIsAbove;
+    this.grants = new Grants(database, options);
+    insistOnQuorum(this.#quorum);
+  }
+
+  /**
+   * Asks a person. The same thing asked again by the same agent, while it waits or before its approval was used, is the
+   * same request: nobody is asked twice about one thing. Look at the `status` of what comes back.
+   */
+  request(asked: NewApproval): Approval {
+    const quorum = asked.quorum ?? this.#quorum;
+    insistOnQuorum(quorum);
+    const print = fingerprint(asked.binding);
+    return inTransaction(this.#database, () => {
+      this.#expireDue();
+      const nowMs = this.#now();
+      const same = this.#store.open(asked.agent, print, nowMs);
+      if (same) return view(same);
+      const id = newId();
+      this.#store.insert({
+        id,
+        agent: asked.agent,
+        created_ms: nowMs,
+        expires_ms: nowMs + (asked.expiresMs ?? this.#expiresMs),
+        fingerprint: print,
+        request: JSON.stringify(describe(asked)),
+        binding: JSON.stringify(asked.binding),
+        origin: pidNamespace(),
+        quorum: JSON.stringify(quorum),
+      });
+      const approval = this.#get(id);
+      this.#record(approval, { actor: asked.agent, channel: "gateway", outcome: "asked" });
+      // After the transaction this may be part of: nobody is told of a request that is not stored.
+      queueMicrotask(() => {
+        for (const listener of [...this.#listeners]) listener(approval);
+      });
+      return approval;
+    });
+  }
+
+  /** Called with each new request of this process. Returns how to stop. */
+  onRequest(listener: (approval: Approval) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** By id or a prefix of it that no other has. */
+  get(reference: string): Approval {
+    const row = this.#find(reference);
+    return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : view(row);
+  }
+
+  list(query: ApprovalQuery = {}): Approval[] {
+    if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
+    return this.#store.list(query).map(view);
+  }
+
+  /** One person's word. Throws when it does not count: decided before, not theirs to decide, or no person at all. */
+  decide(reference: string, decision: ApprovalDecision): Approval {
+    const { id, origin } = this.#find(reference);
+    this.#insistOnPerson(decision, origin);
+    const decided = inTransaction(this.#database, () => {
+      const approval = this.#fresh(id);
+      const { quorum } = approval;
+      if (approval.status !== "pending") throw alreadyDecided(approval);
+      if (decision.who === approval.agent && decision.channel !== "cli" && decision.channel !== "terminal") {
+        throw selfApproval(`${shownLine(decision.who)} is the agent that asked`);
+      }
+      if (quorum.approvers.length > 0 && !quorum.approvers.includes(decision.who)) {
+        throw notAnApprover(shownLine(decision.who), quorum.approvers);
+      }
+      const earlier = approval.decisions.find(({ who }) => who === decision.who);
+      if (earlier) throw alreadySpoken(earlier);
+      return this.#accept(approval, { ...decision, at: new Date(this.#now()).toISOString() });
+    });
+    this.#waiters.ring();
+    return decided;
+  }
+
+  #insistOnPerson({ channel, who }: ApprovalDecision, origin: string): void {
+    if (!PERSON_CHANNELS.includes(channel))
+      throw selfApproval(`${shownLine(String(channel))} is not where persons decide`);
+    if (who === "" || who.startsWith("agent:")) throw selfApproval("an agent is not one");
+    insistOnPerson(this.#above(), origin);
+  }
+
+  #accept(approval: Approval, decision: RecordedDecision): Approval {
+    if (decision.decision === "always") insistOnGrantable(approval.request, decision);
+    const decisions = [...approval.decisions, decision];
+    const outcome = outcomeOf(approval.quorum, decisions);
+    const nowMs = this.#now();
+    this.#store.decide({
+      id: approval.id,
+      status: outcome,
+      decisions: JSON.stringify(decisions),
+      decided_ms: outcome === "pending" ? null : nowMs,
+      expires_ms: outcome === "approved" ? nowMs + this.#expiresMs : Date.parse(approval.expiresAt),
+    });
+    const word = decision.decision === "deny" ? "denied" : "approved";
+    const note = { decision: decision.decision, reason: decision.reason ?? null, status: outcome };
+    this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: word, detail: note });
+    if (outcome === "approved") this.#grant(approval, decisions, decision);
+    return this.#get(approval.id);
+  }
+
+  /** For good only when everybody who said yes said so, and meant the same. */
+  #grant({ id, agent, request }: Approval, decisions: RecordedDecision[], last: RecordedDecision): void {
+    const yes = decisions.filter(({ decision }) => decision !== "deny");
+    const agreed = yes.every(
+      (each) => each.decision === "always" && isDeepStrictEqual(each.grant ?? {}, last.grant ?? {}),
+    );
+    if (!agreed || !request.always.ok) return;
+    const { files } = this.#binding(id);
+    for (const target of request.always.commands) {
+      const program = files.find(({ role, path }) => role === "program" && path === target.executable);
+      const { who, channel } = last;
+      const made = { agent, target, identity: program?.identity ?? null, scope: last.grant ?? {}, who, channel };
+      this.grants.make({ ...made, approval: id });
+    }
+  }
+
+  /** Resolves when it is decided or has expired; with the pending one after `timeoutMs`. */
+  async wait(reference: string, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<Approval> {
+    options.signal?.throwIfAborted();
+    const first = this.get(reference);
+    if (first.status !== "pending") return first;
+    return this.#waiters.until(
+      () => {
+        const approval = this.get(first.id);
+        return approval.status === "pending" ? null : approval;
+      },
+      { ...options, dueInMs: () => Date.parse(first.expiresAt) - this.#now(), otherwise: () => this.get(first.id) },
+    );
+  }
+
+  /**
+   * Uses an approval up, right before launch and in the transaction that records the launch. Once, whoever tries and
+   * whatever dies in between: what was used stays used even if the launch never came.
+   */
+  consume(id: string, binding: Binding, use: { agent: string; session: string }): Consumed {
+    return inTransaction(this.#database, () => {
+      const approval = this.#fresh(id);
+      const refuse = (changed: string[]): Consumed => {
+        const note = { outcome: "refused", session: use.session, detail: { changed } };
+        this.#record(approval, { actor: use.agent, channel: "gateway", ...note });
+        return { ok: false, status: approval.status, changed };
+      };
+      if (approval.agent !== use.agent) return refuse(["it was approved for another agent"]);
+      if (approval.status !== "approved") return refuse([notUsable(approval)]);
+      const changed = differences(this.#binding(id), binding);
+      if (changed.length > 0) return refuse(changed);
+      if (!this.#store.use(id, use.session)) return refuse(["it was used already"]);
+      this.#record(approval, { actor: use.agent, channel: "gateway", outcome: "used", session: use.session });
+      return { ok: true };
+    });
+  }
+
+  #find(reference: string): ApprovalRow {
+    const exact = this.#store.get(reference);
+    if (exact) return exact;
+    const matches = /^[0-9a-f-]+$/.test(reference) ? this.#store.withPrefix(reference) : [];
+    if (matches.length > 1) throw ambiguousApproval(reference);
+    if (!matches[0]) throw approvalNotFound(reference);
+    return matches[0];
+  }
+
+  #get(id: string): Approval {
+    const row = this.#store.get(id);
+    if (!row) throw approvalNotFound(id);
+    return view(row);
+  }
+
+  #binding(id: string): Binding {
+    return JSON.parse(this.#store.get(id)?.binding ?? "null") as Binding;
+  }
+
+  /** As it is by now: its time may have run out while nobody looked. Within a transaction. */
+  #fresh(id: string): Approval {
+    this.#expireDue();
+    return this.#get(id);
+  }
+
+  #expireDue(): void {
+    for (const row of this.#store.due(this.#now())) {
+      if (!this.#store.expire(row.id, row.status)) continue;
+      const detail = { was: row.status };
+      this.#record(view(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
+    }
+  }
+
+  #record(
+    { id, agent, request }: Approval,
+    entry: Pick<ApprovalAudit, "actor" | "channel" | "outcome"> & Partial<Pick<ApprovalAudit, "session" | "detail">>,
+  ): void {
+    const command = shownLine(request.command.text);
+    const summary = command.length > SUMMARY_LENGTH ? `${command.slice(0, SUMMARY_LENGTH)}… (cut)` : command;
+    this.#audit({
+      kind: "approval",
+      agent,
+      session: null,
+      summary,
+      ...entry,
+      detail: { approval: id, ...entry.detail },
+    });
+  }
+}
+
+function isDue(row: ApprovalRow, nowMs: number): boolean {
+  return (row.status === "pending" || row.status === "approved") && row.expires_ms <= nowMs;
+}
+
+function insistOnQuorum(quorum: Quorum): void {
+  const fault = quorumFault(quorum);
+  if (fault === null) return;
+  throw new SallyportError("InvalidRequest", `${fault}.`, [{ action: "fix_request", hint: "See docs/approvals.md." }]);
+}
+
+function insistOnGrantable({ always }: ApprovalRequest, { grant }: RecordedDecision): void {
+  if (!always.ok) throw notGrantable(always.why);
+  const patterns = grant?.args !== undefined && grant.args !== "exact";
+  if (patterns && always.commands.length > 1) throw notGrantable("patterns are for one command, this runs several");
+  if (grant?.expiresMs !== undefined && !(grant.expiresMs > 0)) throw notGrantable("its expiry is not in the future");
+}
+
+function notUsable({ status, session, expiresAt }: Approval): string {
+  if (status === "used") return `it was used already, for session ${session}`;
+  if (status === "expired") return `it expired at ${expiresAt}`;
+  return status === "denied" ? "it was denied" : "it is not decided yet";
+}

@@ -1,0 +1,109 @@
+/** From what is about to run to what a person is shown. */
+import { realpathSync } from "node:fs";
+import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, ShownText } from "../contract/approval.ts";
+import type { CommandFact } from "../contract/facts.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import { shown, shownLine } from "../present/approval-text.ts";
+import { quoteArgv } from "../shell/quote.ts";
+import type { Binding } from "./binding.ts";
+import { grantable } from "./grantable.ts";
+
+/** Everything the gateway knows when it has to ask. */
+export interface NewApproval {
+  agent: string;
+  /** Of `bindingOf`, taken from the same facts as the verdict. */
+  binding: Binding;
+  verdict: Verdict;
+  cwd: string;
+  workspace: string;
+  /** What the request adds to the environment. */
+  env?: Readonly<Record<string, string>>;
+  stdin?: string | null;
+  /** In words: `workspace-write, network on`. */
+  confinement: string;
+  intent?: string | null;
+  /** Default: the one the approvals were opened with. */
+  quorum?: Quorum;
+  expiresMs?: number;
+}
+
+const SECRET =
+  /token|secret|passw|passphrase|credential|auth|cookie|session|private|api_?key|_key$|^key$|_pat$|_dsn$|database_url/i;
+
+export function describe(asked: NewApproval): ApprovalRequest {
+  const { verdict } = asked;
+  const command = shown(verdict.command);
+  return {
+    agent: shownLine(asked.agent),
+    command: plain(command),
+    commands: verdict.commands.filter(({ argv }) => argv.length > 0).map(shownCommand),
+    analyzable: verdict.analyzable,
+    cwd: shownLine(asked.cwd),
+    environment: Object.entries(asked.env ?? {}).map(([name, value]) => ({
+      name: shownLine(name),
+      value: SECRET.test(name) ? `‹${value.length} characters, masked›` : shownLine(value),
+    })),
+    stdin: asked.stdin ? plain(shown(asked.stdin)) : null,
+    confinement: asked.confinement,
+    reasons: verdict.reasons.map(({ rule, message, span }) => ({
+      rule,
+      message: shownLine(message),
+      span: span ? command.place(span) : null,
+    })),
+    intent: asked.intent ? plain(shown(asked.intent)) : null,
+    covers: covered(asked.binding),
+    always: always(asked),
+  };
+}
+
+function plain({ text, marks }: ShownText): ShownText {
+  return { text, marks };
+}
+
+function shownCommand(fact: CommandFact): ShownCommand {
+  const { resolved, kind } = fact.executable;
+  const elsewhere = {
+    builtin: "shell builtin",
+    function: "shell function",
+    "not-found": "not found",
+    keyword: "shell keyword",
+  };
+  const program = kind === "external" ? resolved : kind === "unknown" ? null : elsewhere[kind];
+  return {
+    text: shownLine(fact.argv.map(({ value, source }) => (value === null ? source : quoteArgv([value]))).join(" ")),
+    program: program === null ? "unknown until it runs" : shownLine(program),
+    cwd: fact.cwd === null ? null : shownLine(fact.cwd),
+    via: fact.via.map(shownLine),
+    notes: notesOn(fact).map(shownLine),
+  };
+}
+
+function notesOn(fact: CommandFact): string[] {
+  return [
+    ...(fact.remote ? ["runs on another machine or in a container"] : []),
+    ...(fact.opaque === null ? [] : [`hands over code that is not analysed: ${fact.opaque}`]),
+    ...(fact.background ? ["runs in the background"] : []),
+    ...fact.assignments.map(({ name }) => `sets ${name}`),
+    ...fact.deletes.map((path) => `deletes ${path}`),
+    ...fact.writes.map((path) => `writes ${path}`),
+    ...fact.network.map((host) => `connects to ${host}`),
+    ...fact.unknowns.map(({ why }) => `cannot be known: ${why}`),
+  ];
+}
+
+function covered({ files }: Binding): CoveredFile[] {
+  return files.flatMap(({ path, role, identity }) =>
+    path === null || identity === null ? [] : [{ path: shownLine(path), role, sha256: identity.sha256 }],
+  );
+}
+
+/** Links in the folder are followed now: one that leads elsewhere later is not granted. */
+function always({ verdict, workspace, env, stdin }: NewApproval): Grantable {
+  const found = grantable(verdict, { workspace, addedEnv: Object.keys(env ?? {}), stdin: Boolean(stdin) });
+  if (!found.ok) return { ok: false, why: shownLine(found.why) };
+  try {
+    return { ok: true, commands: found.commands.map((each) => ({ ...each, cwd: realpathSync.native(each.cwd) })) };
+  } catch {
+    return { ok: false, why: "its working directory does not exist" };
+  }
+}

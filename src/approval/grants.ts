@@ -1,0 +1,202 @@
+import { realpathSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../contract/approval.ts";
+import { ambiguousApproval, grantNotFound, notGrantable } from "../present/approval-errors.ts";
+import { shownLine } from "../present/approval-text.ts";
+import { newId } from "../session/id.ts";
+import { type GrantRow, GrantStore } from "../store/grants.ts";
+import { inTransaction } from "../store/transaction.ts";
+import { type FileIdentity, placeOf } from "./file-identity.ts";
+import { matchesArguments } from "./glob.ts";
+import { type Facts, type GrantScene, grantable } from "./grantable.ts";
+
+export interface GrantsOptions {
+  audit?: (entry: ApprovalAudit) => void;
+  now?: () => number;
+}
+
+export interface NewGrant {
+  agent: string;
+  target: GrantTarget;
+  /** The program as it was when the person was asked. */
+  identity: FileIdentity | null;
+  scope: GrantScope;
+  who: string;
+  channel: string;
+  approval: string | null;
+}
+
+interface Held {
+  row: GrantRow;
+  args: Grant["args"];
+}
+
+/** What people allowed for good. Matching reads memory; the table only when a grant was made or revoked. */
+export class Grants {
+  readonly #database: DatabaseSync;
+  readonly #store: GrantStore;
+  readonly #audit: (entry: ApprovalAudit) => void;
+  readonly #now: () => number;
+  #held = new Map<string, Held[]>();
+  #version = -1;
+
+  constructor(database: DatabaseSync, options: GrantsOptions = {}) {
+    this.#database = database;
+    this.#store = new GrantStore(database);
+    this.#audit = options.audit ?? (() => {});
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** The grants that together cover every command, or null. Only reads: `check` asks this too. */
+  match(facts: Facts, scene: GrantScene & { agent: string }): Grant[] | null {
+    this.#refresh();
+    // Most commands run a program that nobody ever granted: the rest of the work is for those that do.
+    if (!facts.commands.some(({ executable }) => executable.resolved && this.#held.has(executable.resolved)))
+      return null;
+    const wanted = grantable(facts, scene);
+    if (!wanted.ok) return null;
+    const found: Grant[] = [];
+    for (const target of wanted.commands) {
+      const held = this.#find(target, scene.agent);
+      if (!held) return null;
+      found.push(view(held.row));
+    }
+    return found;
+  }
+
+  #find(target: GrantTarget, agent: string): Held | undefined {
+    const candidates = (this.#held.get(target.executable) ?? []).filter(({ row, args }) => {
+      const live = row.expires_ms === null || row.expires_ms > this.#now();
+      return live && row.agent === agent && (row.piped === 1 || !target.piped) && covers(args, target.args);
+    });
+    if (candidates.length === 0) return undefined;
+    const cwd = realFolder(target.cwd);
+    const identity = identityNow(target.executable);
+    return candidates.find(({ row }) => row.cwd === cwd && row.identity === identity);
+  }
+
+  #refresh(): void {
+    const version = this.#store.version();
+    if (version === this.#version) return;
+    this.#held = Map.groupBy(
+      this.#store.live().map((row) => ({ row, args: JSON.parse(row.args) as Grant["args"] })),
+      ({ row }) => row.executable,
+    );
+    this.#version = version;
+  }
+
+  /** Made by a person's "always"; approvals.ts has made sure of the person. */
+  make({ agent, target, identity, scope, who, channel, approval }: NewGrant): Grant {
+    const patterns = scope.args === undefined || scope.args === "exact" ? null : scope.args;
+    if (patterns && !matchesArguments(patterns, target.args)) {
+      throw notGrantable(`the pattern ${shownLine(patterns.join(" "))} does not match what was asked`);
+    }
+    const args: Grant["args"] = patterns ? { kind: "pattern", patterns } : { kind: "exact", values: target.args };
+    const nowMs = this.#now();
+    const row = {
+      id: newId(),
+      agent,
+      executable: target.executable,
+      identity: identity ? identityText(identity) : identityNow(target.executable),
+      args: JSON.stringify(args),
+      cwd: target.cwd,
+      piped: target.piped ? 1 : 0,
+      approval,
+      created_ms: nowMs,
+      created_by: who,
+      expires_ms: scope.expiresMs === undefined ? null : nowMs + scope.expiresMs,
+    };
+    return inTransaction(this.#database, () => {
+      this.#store.insert(row);
+      const grant = this.get(row.id);
+      this.#record(grant, who, channel, "granted");
+      return grant;
+    });
+  }
+
+  revoke(reference: string, by: { who: string; channel: string }): Grant {
+    return inTransaction(this.#database, () => {
+      const { id } = this.#row(reference);
+      if (!this.#store.revoke(id, this.#now())) throw grantNotFound(reference);
+      const grant = this.get(id);
+      this.#record(grant, by.who, by.channel, "revoked");
+      return grant;
+    });
+  }
+
+  /** Called with the launch it allowed, in the same transaction. */
+  used(ids: readonly string[]): void {
+    for (const id of ids) this.#store.used(id, this.#now());
+  }
+
+  /** Newest first; `all` also those that were revoked or have expired. */
+  list({ agent, all = false }: { agent?: string | undefined; all?: boolean } = {}): Grant[] {
+    const live = (row: GrantRow) =>
+      row.revoked_ms === null && (row.expires_ms === null || row.expires_ms > this.#now());
+    const rows = this.#store.all().filter((row) => (all || live(row)) && (agent === undefined || row.agent === agent));
+    return rows.map(view);
+  }
+
+  get(reference: string): Grant {
+    return view(this.#row(reference));
+  }
+
+  #row(reference: string): GrantRow {
+    const exact = this.#store.get(reference);
+    if (exact) return exact;
+    const matches = /^[0-9a-f-]+$/.test(reference) ? this.#store.withPrefix(reference) : [];
+    if (matches.length > 1) throw ambiguousApproval(reference);
+    if (!matches[0]) throw grantNotFound(reference);
+    return matches[0];
+  }
+
+  #record(grant: Grant, actor: string, channel: string, outcome: string): void {
+    const { id, agent, executable, args, cwd, expiresAt, approval } = grant;
+    const words = args.kind === "exact" ? args.values : args.patterns;
+    const summary = `${outcome} ${shownLine([executable, ...words].join(" "))} in ${shownLine(cwd)}`;
+    const detail = { grant: id, executable, args, cwd, expiresAt, approval };
+    this.#audit({ kind: "grant", agent, session: null, actor, channel, outcome, summary, detail });
+  }
+}
+
+function covers(args: Grant["args"], given: readonly string[]): boolean {
+  if (args.kind === "pattern") return matchesArguments(args.patterns, given);
+  return args.values.length === given.length && args.values.every((value, index) => value === given[index]);
+}
+
+/** Without the device: its number may change with a reboot. */
+function identityText({ ino, size, mtimeNs, ctimeNs, mode }: Omit<FileIdentity, "sha256" | "shebang">): string {
+  return [ino, size, mtimeNs, ctimeNs, mode].join(" ");
+}
+
+function identityNow(path: string): string {
+  const status = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return status ? identityText({ ...placeOf(status) }) : "gone";
+}
+
+function realFolder(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
+function view(row: GrantRow): Grant {
+  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    id: row.id,
+    agent: row.agent,
+    executable: row.executable,
+    args: JSON.parse(row.args) as Grant["args"],
+    cwd: row.cwd,
+    piped: row.piped === 1,
+    createdAt: new Date(row.created_ms).toISOString(),
+    createdBy: row.created_by,
+    expiresAt: time(row.expires_ms),
+    lastUsedAt: time(row.last_used_ms),
+    revokedAt: time(row.revoked_ms),
+    approval: row.approval,
+    current: row.identity === identityNow(row.executable),
+  };
+}

@@ -1,0 +1,88 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+/** How often it is looked whether another process has written to the database; one cheap pragma for all who wait. */
+const LOOK_EVERY_MS = 100;
+
+/** Also when the clock is set: nobody waits much past their time. */
+const LONGEST_NAP_MS = 30_000;
+
+interface Limits<T> {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  /** When to look again by itself. */
+  dueInMs(): number;
+  /** The answer when the time is up. */
+  otherwise(): T;
+}
+
+/** Wakes those who wait for a decision: at once when it is made here, within a moment when it is made elsewhere. */
+export class Waiters {
+  readonly #version: StatementSync;
+  readonly #waiting = new Set<() => void>();
+  #seen: unknown = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(database: DatabaseSync) {
+    this.#version = database.prepare("PRAGMA data_version");
+  }
+
+  /** `look` is called whenever something may have changed. Returns how to stop. */
+  add(look: () => void): () => void {
+    this.#waiting.add(look);
+    if (this.#timer === null) {
+      this.#seen = this.#current();
+      this.#timer = setInterval(() => this.#check(), LOOK_EVERY_MS);
+    }
+    return () => {
+      this.#waiting.delete(look);
+      if (this.#waiting.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    };
+  }
+
+  /** Asks `answer` whenever something may have changed, until it is not null or the time is up. */
+  until<T>(answer: () => T | null, limits: Limits<T>): Promise<T> {
+    const { signal, timeoutMs = Number.POSITIVE_INFINITY } = limits;
+    const endMs = Date.now() + timeoutMs;
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout;
+      const finish = (settle: () => void) => {
+        clearTimeout(timer);
+        remove();
+        signal?.removeEventListener("abort", abort);
+        settle();
+      };
+      const abort = () => finish(() => reject(signal?.reason));
+      const look = () => {
+        clearTimeout(timer);
+        try {
+          const found = answer() ?? (Date.now() >= endMs ? limits.otherwise() : null);
+          if (found !== null) return finish(() => resolve(found));
+        } catch (error) {
+          return finish(() => reject(error));
+        }
+        const dueMs = Math.min(endMs - Date.now(), limits.dueInMs());
+        timer = setTimeout(look, Math.min(Math.max(dueMs, 1), LONGEST_NAP_MS));
+      };
+      const remove = this.add(look);
+      signal?.addEventListener("abort", abort, { once: true });
+      look();
+    });
+  }
+
+  ring(): void {
+    for (const look of [...this.#waiting]) look();
+  }
+
+  #check(): void {
+    const current = this.#current();
+    if (current === this.#seen) return;
+    this.#seen = current;
+    this.ring();
+  }
+
+  #current(): unknown {
+    return this.#version.get()?.data_version;
+  }
+}

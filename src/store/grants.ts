@@ -1,0 +1,95 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+/** A grant as it is stored. */
+export interface GrantRow {
+  id: string;
+  agent: string;
+  executable: string;
+  identity: string;
+  args: string;
+  cwd: string;
+  piped: number;
+  approval: string | null;
+  created_ms: number;
+  created_by: string;
+  expires_ms: number | null;
+  last_used_ms: number | null;
+  revoked_ms: number | null;
+  change: number;
+}
+
+export type NewGrantRow = Omit<GrantRow, "last_used_ms" | "revoked_ms" | "change">;
+
+const NEXT_CHANGE = "(SELECT coalesce(max(change), 0) + 1 FROM grants)";
+
+/** The grants table. */
+export class GrantStore {
+  readonly #insert: StatementSync;
+  readonly #revoke: StatementSync;
+  readonly #revokeSame: StatementSync;
+  readonly #live: StatementSync;
+  readonly #all: StatementSync;
+  readonly #byId: StatementSync;
+  readonly #byPrefix: StatementSync;
+  readonly #used: StatementSync;
+  readonly #version: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#insert = database.prepare(
+      `INSERT INTO grants (id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms, change)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${NEXT_CHANGE})`,
+    );
+    this.#revoke = database.prepare(
+      `UPDATE grants SET revoked_ms = ?, change = ${NEXT_CHANGE} WHERE id = ? AND revoked_ms IS NULL`,
+    );
+    // One after another: each revoked grant takes the next number, and numbers are unique.
+    this.#revokeSame = database.prepare(
+      `SELECT id FROM grants
+       WHERE agent = ? AND executable = ? AND args = ? AND cwd = ? AND piped = ? AND revoked_ms IS NULL`,
+    );
+    this.#live = database.prepare("SELECT * FROM grants WHERE revoked_ms IS NULL ORDER BY id");
+    this.#all = database.prepare("SELECT * FROM grants ORDER BY id DESC");
+    this.#byId = database.prepare("SELECT * FROM grants WHERE id = ?");
+    this.#byPrefix = database.prepare("SELECT * FROM grants WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
+    this.#used = database.prepare("UPDATE grants SET last_used_ms = ? WHERE id = ?");
+    this.#version = database.prepare("SELECT max(change) AS change FROM grants");
+  }
+
+  /** Takes the place of an earlier grant of the same, so that a list never shows two that say one thing. */
+  insert(row: NewGrantRow): void {
+    const same = this.#revokeSame.all(row.agent, row.executable, row.args, row.cwd, row.piped);
+    for (const { id } of same as unknown as { id: string }[]) this.revoke(id, row.created_ms);
+    const { id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms } = row;
+    this.#insert.run(id, agent, executable, identity, args, cwd, piped, approval, created_ms, created_by, expires_ms);
+  }
+
+  /** False: it was revoked before. */
+  revoke(id: string, nowMs: number): boolean {
+    return this.#revoke.run(nowMs, id).changes === 1;
+  }
+
+  live(): GrantRow[] {
+    return this.#live.all() as unknown as GrantRow[];
+  }
+
+  all(): GrantRow[] {
+    return this.#all.all() as unknown as GrantRow[];
+  }
+
+  get(id: string): GrantRow | null {
+    return (this.#byId.get(id) as unknown as GrantRow | undefined) ?? null;
+  }
+
+  withPrefix(prefix: string): GrantRow[] {
+    return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as GrantRow[];
+  }
+
+  used(id: string, nowMs: number): void {
+    this.#used.run(nowMs, id);
+  }
+
+  /** Another number: a grant was made or revoked. One step into an index, whatever else other gateways write. */
+  version(): number {
+    return Number(this.#version.get()?.change ?? 0);
+  }
+}

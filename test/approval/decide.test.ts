@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApprovalDecision } from "../../src/contract/approval.ts";
+import { Room } from "./room.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
+const DENY: ApprovalDecision = { decision: "deny", who: "bob", channel: "cli", reason: "not on a Friday" };
+const USE = { agent: "builder", session: "s1" };
+
+test("what is asked, approved and used leaves a row and an audit entry each", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv", intent: "look around" });
+  const pending = approvals.request(asked);
+  assert.equal(pending.status, "pending");
+  assert.equal(pending.request.intent?.text, "look around");
+  assert.equal(approvals.decide(pending.id, ONCE).status, "approved");
+  assert.deepEqual(approvals.consume(pending.id, asked.binding, USE), { ok: true });
+  const used = approvals.get(pending.id);
+  assert.deepEqual([used.status, used.session], ["used", "s1"]);
+  assert.deepEqual(room.outcomes().splice(0), ["asked", "approved", "used"]);
+});
+
+test("it is used once", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/once" });
+  const { id } = approvals.request(asked);
+  approvals.decide(id, ONCE);
+  approvals.consume(id, asked.binding, USE);
+  const again = approvals.consume(id, asked.binding, { ...USE, session: "s2" });
+  assert.deepEqual(again, { ok: false, status: "used", changed: ["it was used already, for session s1"] });
+});
+
+test("it is for the agent that asked", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/mine" });
+  const { id } = approvals.request(asked);
+  approvals.decide(id, ONCE);
+  const other = approvals.consume(id, asked.binding, { agent: "other", session: "s3" });
+  assert.deepEqual(other, { ok: false, status: "approved", changed: ["it was approved for another agent"] });
+});
+
+test("a denial comes back with its reason, and the first word stands", () => {
+  const [here, there] = [room.approvals(), room.approvals()];
+  const asked = room.asked({ command: "ls /srv/denied" });
+  const { id } = here.request(asked);
+  const denied = there.decide(id.slice(0, 30), DENY);
+  assert.deepEqual([denied.status, denied.reason], ["denied", "not on a Friday"]);
+  assert.throws(() => here.decide(id, ONCE), {
+    type: "AlreadyDecided",
+    message: /^This request was denied by bob \(cli\) at \d{4}-.*Z\.$/,
+  });
+  const consumed = here.consume(id, asked.binding, USE);
+  assert.deepEqual(consumed, { ok: false, status: "denied", changed: ["it was denied"] });
+});
+
+test("the same thing asked again is the same request until it was used", () => {
+  const [here, there] = [room.approvals(), room.approvals()];
+  const asked = room.asked({ command: "ls /srv/again" });
+  const first = here.request(asked);
+  assert.equal(there.request(room.asked({ command: "ls /srv/again" })).id, first.id);
+  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", agent: "other" })).id, first.id);
+  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", env: { A: "1" } })).id, first.id);
+  here.decide(first.id, ONCE);
+  const approved = there.request(asked);
+  assert.deepEqual([approved.id, approved.status], [first.id, "approved"]);
+  here.consume(first.id, asked.binding, USE);
+  assert.notEqual(there.request(asked).id, first.id);
+});
+
+test("nobody can use what nobody has decided", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/early" });
+  const { id } = approvals.request(asked);
+  const consumed = approvals.consume(id, asked.binding, USE);
+  assert.deepEqual(consumed, { ok: false, status: "pending", changed: ["it is not decided yet"] });
+});
+
+test("an agent decides nothing", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/self" }));
+  const attempts: unknown[] = [
+    { ...ONCE, channel: "agent" },
+    { ...ONCE, channel: "toolset" },
+    { ...ONCE, channel: "mcp" },
+    { ...ONCE, who: "agent:builder" },
+    { ...ONCE, who: "" },
+    { ...ONCE, who: "builder", channel: "library" },
+  ];
+  for (const attempt of attempts) {
+    assert.throws(() => approvals.decide(id, attempt as ApprovalDecision), { type: "SelfApproval" });
+  }
+  for (const above of ["keeper", "unknown"] as const) {
+    const inside = room.approvals({ above: () => above });
+    assert.throws(() => inside.decide(id, ONCE), { type: "SelfApproval" });
+    assert.throws(() => inside.decide(id, DENY), { type: "SelfApproval" });
+  }
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("an unknown id and an ambiguous one are different answers", () => {
+  const approvals = room.approvals();
+  assert.throws(() => approvals.get("nothing"), { type: "ApprovalNotFound" });
+  assert.throws(() => approvals.get("0"), { type: "AmbiguousId" });
+});
+
+test("listeners hear of each new request once, after it is stored", async () => {
+  const approvals = room.approvals();
+  const heard: string[] = [];
+  const stop = approvals.onRequest(({ id }) => heard.push(id));
+  const { id } = approvals.request(room.asked({ command: "ls /srv/heard" }));
+  approvals.request(room.asked({ command: "ls /srv/heard" }));
+  assert.deepEqual(heard, []);
+  await Promise.resolve();
+  assert.deepEqual(heard, [id]);
+  stop();
+  approvals.request(room.asked({ command: "ls /srv/unheard" }));
+  await Promise.resolve();
+  assert.deepEqual(heard, [id]);
+});
+
+test("an audit that fails takes the decision with it", () => {
+  const { id } = room.approvals().request(room.asked({ command: "ls /srv/audit" }));
+  const unaudited = room.approvals({
+    audit: () => {
+      throw new Error("the disk is full");
+    },
+  });
+  assert.throws(() => unaudited.decide(id, ONCE), /the disk is full/);
+  assert.equal(room.approvals().get(id).status, "pending");
+});
