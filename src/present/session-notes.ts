@@ -16,7 +16,13 @@ function leftovers(count: number): string {
   return count === 1 ? "1 process the command left running" : `${count} processes the command left running`;
 }
 
+/** For the place in a log where something is missing. */
 export function droppedNote({ dropped, stream }: LogChunk): string {
-  const bytes = dropped === 1 ? "1 byte" : `${dropped} bytes`;
-  return `sallyport: ${bytes} of ${stream} are missing here (see \`--disk-cap\`)`;
+  return `sallyport: ${dropped} bytes of ${stream} are missing here (see \`--disk-cap\`)`;
+}
+
+/** For the end of a live stream that had gaps. */
+export function missingNote(bytes: number): string {
+  return `sallyport: ${bytes} bytes of the output are missing: it was not read as fast as it came, and the disk cap was reached
+  Use \`--disk-cap 0\` to keep everything.`;
 }

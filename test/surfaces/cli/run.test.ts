@@ -154,3 +154,12 @@ test("a slow reader gets everything", async () => {
   const expected = await box.run(["run", "-c", "seq 200000 | md5sum"]);
   assert.deepEqual({ stdout, code }, { stdout: expected.stdout, code: 0 });
 });
+
+test("a reader too slow for the disk cap is told, and does not take holes for the whole", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "--disk-cap", "64K", "-c", "seq 300000"], {
+    shell: "| { sleep 0.5; wc -c; }",
+  });
+  const missing = Number(/^sallyport: (\d+) bytes of the output are missing/.exec(stderr)?.[1]);
+  assert.equal(Number(stdout) + missing, 1_988_895);
+  assert.equal(code, 125);
+});

@@ -1,8 +1,8 @@
 import type { GatewayHandle, SessionHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
-import { droppedNote } from "../../../present/session-notes.ts";
+import { missingNote } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
-import { exitCodeOf } from "../exit-code.ts";
+import { EXIT_FAILED, exitCodeOf } from "../exit-code.ts";
 import { report } from "../report.ts";
 import { tellOutcome } from "../tell-outcome.ts";
 import { SignalForwarder } from "./signals.ts";
@@ -18,20 +18,26 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
     if (request.stdin === "open") {
       stopFeeding = feed(io.stdin, session, (error) => report(error, io, { json: false }));
     }
-    await streamOutput(session, request.graceMs, io);
+    const missing = await streamOutput(session, request.graceMs, io);
     const info = await session.wait();
     tellOutcome(info, io);
-    return exitCodeOf(info);
+    const code = exitCodeOf(info);
+    if (missing === 0) return code;
+    io.err(`${missingNote(missing)}\n`);
+    // A person sees the note; a program that is fed with holes in it must not take it for the whole.
+    return io.isTTY.stdout ? code : code || EXIT_FAILED;
   } finally {
     stopFeeding();
     signals.stop();
   }
 }
 
-async function streamOutput(session: SessionHandle, graceMs: number | undefined, io: Io): Promise<void> {
+/** Passes on what the command writes, and says how many bytes it could not. */
+async function streamOutput(session: SessionHandle, graceMs: number | undefined, io: Io): Promise<number> {
+  let missing = 0;
   try {
     for await (const chunk of session.follow()) {
-      if (chunk.dropped > 0) io.err(`${droppedNote(chunk)}\n`);
+      missing += chunk.dropped;
       if (chunk.stream === "stderr") io.err(chunk.bytes);
       else io.out(chunk.bytes);
       await io.drained();
@@ -41,4 +47,5 @@ async function streamOutput(session: SessionHandle, graceMs: number | undefined,
     await session.kill({ graceMs }).catch(() => {});
     throw error;
   }
+  return missing;
 }
