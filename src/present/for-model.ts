@@ -1,0 +1,39 @@
+import { Buffer } from "node:buffer";
+import { binaryKind, binarySummary } from "./binary.ts";
+import { MODEL_BYTES } from "./caps.ts";
+import { terminalText } from "./terminal-text.ts";
+import { type Truncated, type TruncateOptions, truncateMiddle } from "./truncate.ts";
+
+export interface ForModelOptions extends Partial<TruncateOptions> {
+  /** How much the command wrote, where it is known: bytes that are not UTF-8 cannot be counted in a text any more. */
+  totalBytes?: number;
+}
+
+export interface ModelText extends Truncated {
+  /** What the text stands for: a line that tells of binary data is no output. */
+  binary: boolean;
+}
+
+/**
+ * A command's output as a model should get it: binary data told in a line, no escape sequences, progress bars in
+ * their last state, and never longer than `maxBytes` (promise 6). What is left out is counted in the text as it
+ * would be shown. The log keeps every byte.
+ *
+ * @example
+ * forModel(result.output, { maxBytes: BASH_OUTPUT_BYTES, hint: "BashOutput" }).text;
+ */
+export function forModel(output: string, options: ForModelOptions = {}): ModelText {
+  const { maxBytes = MODEL_BYTES, totalBytes, hint, omittedBytes = 0 } = options;
+  const kind = binaryKind(output);
+  if (kind !== null) {
+    const bytes = totalBytes ?? (output.includes("\ufffd") ? null : Buffer.byteLength(output) + omittedBytes);
+    const line = truncateMiddle(binarySummary(kind, bytes, hint), { maxBytes }).text;
+    return { text: line, omittedBytes: bytes ?? Buffer.byteLength(output), omittedLines: null, binary: true };
+  }
+  const at = omittedBytes > 0 ? (options.omittedAt ?? null) : null;
+  if (at === null) return { ...truncateMiddle(terminalText(output), { ...options, maxBytes }), binary: false };
+  // Apart: what was on the line where the output was cut says nothing about the one where it goes on.
+  const head = terminalText(output.slice(0, at));
+  const cut = { ...options, maxBytes, omittedAt: head.length };
+  return { ...truncateMiddle(head + terminalText(output.slice(at)), cut), binary: false };
+}

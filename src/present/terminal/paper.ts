@@ -1,0 +1,122 @@
+import type { Escape } from "./escape.ts";
+import { Row } from "./row.ts";
+
+/** How far up the cursor can go, as on a tall terminal; what lies above is settled. */
+const REACH = 100;
+const FARTHEST = 1000;
+
+/** A terminal that never scrolls anything away: rows, and a cursor on one of the last. */
+export class Paper {
+  #settled: string[] = [];
+  #rows: Row[] = [new Row()];
+  #row = 0;
+  #column = 0;
+
+  write(run: string): void {
+    this.#column = this.#current.write(this.#column, run);
+  }
+
+  control(code: number): void {
+    if (code === 0x0a || code === 0x0b || code === 0x0c) this.#newLine();
+    else if (code === 0x0d) this.#column = 0;
+    else if (code === 0x08) this.#column = Math.max(0, this.#column - 1);
+    else if (code === 0x7f) this.write("\u2421");
+    // A bell and a change of the character set leave no mark on a terminal either.
+    else if (code !== 0x07 && code !== 0x0e && code !== 0x0f) this.write(String.fromCharCode(0x2400 + code));
+  }
+
+  obey({ kind, action, parameters }: Escape): void {
+    if (action === null) return;
+    if (kind === "plain") {
+      if (action === "D" || action === "E") this.#newLine();
+      if (action === "M") this.#up(1);
+      return;
+    }
+    const first = parameters[0] ?? 0;
+    const count = Math.min(FARTHEST, Math.max(1, first));
+    switch (action) {
+      case "A":
+        this.#up(count);
+        return;
+      case "F":
+        this.#column = 0;
+        this.#up(count);
+        return;
+      case "B":
+        this.#down(count);
+        return;
+      case "E":
+        this.#column = 0;
+        this.#down(count);
+        return;
+      case "C":
+        this.#column = Math.max(this.#column, Math.min(FARTHEST, this.#column + count));
+        return;
+      case "D":
+        this.#column = Math.max(0, this.#column - count);
+        return;
+      case "G":
+      case "`":
+        this.#column = count - 1;
+        return;
+      case "K":
+        this.#current.erase(first, this.#column);
+        return;
+      case "X":
+        this.#current.blank(this.#column, count);
+        return;
+      case "@":
+        this.#current.insert(this.#column, count);
+        return;
+      case "P":
+        this.#current.remove(this.#column, count);
+        return;
+      case "J":
+        if (first === 0) this.#eraseBelow();
+        else this.#apart();
+        return;
+      case "H":
+      case "f":
+      case "d":
+        this.#apart();
+        return;
+    }
+  }
+
+  finish(): string {
+    return [...this.#settled, ...this.#rows.map(String)].join("\n").toWellFormed();
+  }
+
+  get #current(): Row {
+    return this.#rows[this.#row] as Row;
+  }
+
+  #newLine(): void {
+    this.#column = 0;
+    this.#row++;
+    if (this.#row === this.#rows.length) this.#rows.push(new Row());
+    if (this.#rows.length < REACH * 2) return;
+    for (const row of this.#rows.splice(0, REACH)) this.#settled.push(row.toString());
+    this.#row -= REACH;
+  }
+
+  #up(count: number): void {
+    this.#row = Math.max(0, this.#row - count);
+  }
+
+  #down(count: number): void {
+    this.#row = Math.min(this.#rows.length - 1, this.#row + count);
+  }
+
+  #eraseBelow(): void {
+    this.#current.erase(0, this.#column);
+    this.#rows.length = this.#row + 1;
+  }
+
+  /** A jump across the screen, or a cleared one: what was there stays, and what comes does not run into it. */
+  #apart(): void {
+    this.#row = this.#rows.length - 1;
+    if (!this.#current.isEmpty) this.#newLine();
+    this.#column = 0;
+  }
+}
