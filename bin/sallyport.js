@@ -36,7 +36,7 @@ if (isNewEnough(process.versions.node)) {
   import(existsSync(fileURLToPath(source)) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {
   process.stderr.write(
-    `sallyport needs Node 22.19 or newer; this is v${process.versions.node}. Get it from https://nodejs.org, or run \`npx -p node@24 sallyport\`\n`,
+    `sallyport needs Node 22.19 or newer; this is v${process.versions.node}. Get it from https://nodejs.org; in a checkout \`npx sallyport\` uses the one that \`npm ci\` installed\n`,
   );
   process.exitCode = 125;
 }

@@ -12,6 +12,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Run a command, in the foreground or as a background session",
       load: async () => (await import("./commands/run.ts")).run,
     },
+    check: {
+      summary: "Judge a command without running it",
+      load: async () => (await import("./commands/check.ts")).check,
+    },
   },
   "Follow and steer sessions": {
     ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },

@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
+import { wrap } from "../../present/wrap.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Command } from "./command.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "./parse.ts";
@@ -16,33 +17,32 @@ export function greeting(): string {
 `;
 }
 
-export function overview(): string {
+export function overview(columns: number): string {
   const groups = Object.entries(CATALOG).map(([title, entries]) => {
     const lines = Object.entries(entries).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
-    return `${title}:\n${lines.join("\n")}\n`;
+    return section(title, lines);
   });
   return [
     "Usage: sallyport [OPTIONS] COMMAND …\n",
     ...groups,
-    section("Options", optionLines(GLOBAL_OPTIONS, GLOBAL_HELP)),
+    section("Options", optionLines(GLOBAL_OPTIONS, GLOBAL_HELP, columns)),
     "A session is named by its id, the beginning of its id, or its name.\n`sallyport COMMAND --help` says more about one command.\n",
   ].join("\n");
 }
 
-export function commandHelp(command: Command): string {
+export function commandHelp(command: Command, columns: number): string {
   const help = { ...GLOBAL_HELP, ...command.help };
-  const own = optionLines(command.options, help);
+  const own = optionLines(command.options, help, columns);
   const globals = Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => !(name in command.options)));
+  const examples = command.examples.map((example) => `  ${example}`);
+  const notes = wrap((command.notes ?? "").replaceAll("\n", " "), columns);
   return [
     `${command.summary}.\n`,
     `Usage: ${command.usage}\n`,
     ...(own.length > 0 ? [section("Options", own)] : []),
-    section("Options of every command", optionLines(globals, help)),
-    section(
-      "Examples",
-      command.examples.map((example) => `  ${example}`),
-    ),
-    ...(command.notes ? [`${command.notes}\n`] : []),
+    section("Options of every command", optionLines(globals, help, columns)),
+    section("Examples", examples),
+    ...(command.notes ? [`${notes.join("\n")}\n`] : []),
   ].join("\n");
 }
 
@@ -52,13 +52,13 @@ function section(title: string, lines: string[]): string {
 
 const MEANING_COLUMN = 26;
 
-function optionLines(options: ParseArgsOptionsConfig, help: Record<string, string>): string[] {
+function optionLines(options: ParseArgsOptionsConfig, help: Record<string, string>, columns: number): string[] {
   return Object.entries(options).map(([name, option]) => {
-    const [, placeholder, meaning] = /^(?:([A-Z][A-Z=:|]*): )?(.*)$/.exec(help[name] ?? "") ?? [];
+    const [, placeholder, meaning = ""] = /^(?:([A-Z][A-Z=:|]*): )?(.*)$/.exec(help[name] ?? "") ?? [];
     const value = option.type === "string" ? ` ${placeholder ?? "VALUE"}` : "";
     const flag = `  ${option.short ? `-${option.short}, ` : "    "}--${name}${value}`;
-    return flag.length < MEANING_COLUMN - 1
-      ? flag.padEnd(MEANING_COLUMN) + meaning
-      : `${flag}\n${" ".repeat(MEANING_COLUMN)}${meaning}`;
+    const lines = wrap(meaning, columns - MEANING_COLUMN);
+    if (flag.length > MEANING_COLUMN - 2) lines.unshift("");
+    return flag.padEnd(MEANING_COLUMN) + lines.join(`\n${" ".repeat(MEANING_COLUMN)}`);
   });
 }

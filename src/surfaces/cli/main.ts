@@ -22,11 +22,12 @@ export async function main(argv: string[]): Promise<void> {
 async function dispatch(argv: string[], io: Io): Promise<number> {
   const { values: globals, name, given } = splitCommand(argv);
   if (globals.version) return print(`${packageVersion()}\n`, io);
-  if (name === null) return print(globals.help ? overview() : greeting(), io);
-  if (name === "help") return print(given[0] === undefined ? overview() : commandHelp(await load(given[0])), io);
+  if (name === null) return print(globals.help ? overview(readable(io)) : greeting(), io);
+  if (name === "help" && given[0] === undefined) return print(overview(readable(io)), io);
+  if (name === "help") return print(commandHelp(await load(given[0] ?? ""), readable(io)), io);
 
   const command = await load(name);
-  if (globals.help) return print(commandHelp(command), io);
+  if (globals.help) return print(commandHelp(command, readable(io)), io);
   return runCommand(command, given, globals, io);
 }
 
@@ -36,7 +37,7 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     const invocation = parseCommand(command, given);
     const values = { ...globals, ...invocation.values };
     json = values.json === true;
-    if (values.help) return print(commandHelp(command), io);
+    if (values.help) return print(commandHelp(command, readable(io)), io);
     if (values.version) return print(`${packageVersion()}\n`, io);
     return await command.run({ ...invocation, values, io });
   } catch (error) {
@@ -49,6 +50,11 @@ async function load(name: string): Promise<Command> {
   if (entry) return entry.load();
   const near = nearest(name, commandNames());
   throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
+}
+
+/** As wide as the window, but no wider than is easy to read. */
+function readable(io: Io): number {
+  return Math.max(60, Math.min(100, io.columns));
 }
 
 function print(text: string, io: Io): number {

@@ -49,14 +49,15 @@ test("every command has help with usage, described options and examples", async 
   }
 });
 
-test("a command's help is the same by --help, -h and help, and fits a window of 100 columns", async () => {
+test("a command's help is the same by --help, -h and help, and fits the window", async () => {
   for (const name of commandNames()) {
     const { stdout, code } = await box.run([name, "--help"]);
     assert.equal(code, 0);
     assert.match(stdout, /^Usage: sallyport /m);
     assert.match(stdout, /^Examples:$/m);
-    const widest = Math.max(...stdout.split("\n").map((line) => line.length));
-    assert.ok(widest <= 100, `${name} --help has a line of ${widest} columns`);
+    // Examples are not broken: they are there to be copied.
+    const prose = stdout.replace(/^Examples:\n( .*\n)+/m, "").split("\n");
+    for (const line of prose) assert.ok(line.length <= 80, `${name} --help: ${line}`);
   }
   const [option, word] = await Promise.all([box.run(["run", "-h"]), box.run(["help", "run"])]);
   assert.equal(option.stdout, word.stdout);
