@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { SallyportError } from "../contract/error.ts";
 import { maskData, maskText } from "../present/secrets.ts";
 import { type ChainHead, type ChainReport, chainHash, type VerifyOptions, verifyChain } from "./audit-chain.ts";
 import { type AuditEntry, type AuditFilter, type AuditRow, entryOf, type NewAuditEntry } from "./audit-entry.ts";
@@ -38,7 +39,9 @@ export class AuditLog {
   }
 
   #link(entry: NewAuditEntry, summary: string, detail: string): void {
-    const { seq: last, hash: previous } = this.#head.get() as unknown as ChainHead;
+    const head = this.#head.get() as unknown as ChainHead | undefined;
+    if (!head) throw headMissing();
+    const { seq: last, hash: previous } = head;
     const row = {
       seq: last + 1,
       at_ms: Date.now(),
@@ -93,6 +96,14 @@ export class AuditLog {
       seq = last.seq;
     }
   }
+}
+
+/** Nothing may run unrecorded: better to stop. */
+function headMissing(): SallyportError {
+  return new SallyportError("StateUnusable", "The audit log was tampered with: its head is missing.", [
+    { action: "verify_audit", hint: "`sallyport audit verify` says how much of it can be trusted." },
+    { action: "other_state", hint: "Keep this state folder as evidence and use another: --state DIR." },
+  ]);
 }
 
 /** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */

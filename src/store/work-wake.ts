@@ -3,6 +3,13 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 /** How soon a change by another process is noticed. */
 const POLL_MS = 100;
 
+export interface Wait {
+  untilMs: number;
+  signal?: AbortSignal;
+  /** False: waiting does not keep the process from ending. */
+  hold?: boolean;
+}
+
 /** Tells waiters in this process that the database has changed, whoever changed it. */
 export class WorkWake {
   readonly #version: StatementSync;
@@ -25,14 +32,14 @@ export class WorkWake {
     for (const waiter of [...this.#waiters]) waiter();
   }
 
-  /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is given; not later. */
-  async changed(stamp: string, untilMs: number, signal?: AbortSignal): Promise<void> {
-    while (Date.now() < untilMs && !signal?.aborted && this.stamp() === stamp) {
-      await this.#ringOr(Math.min(POLL_MS, untilMs - Date.now()), signal);
+  /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is given. */
+  async changed(stamp: string, wait: Wait): Promise<void> {
+    while (Date.now() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
+      await this.#ringOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
     }
   }
 
-  #ringOr(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  #ringOr(ms: number, { signal, hold = true }: Wait): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer);
@@ -41,6 +48,7 @@ export class WorkWake {
         resolve();
       };
       const timer = setTimeout(wake, ms);
+      if (!hold) timer.unref();
       this.#waiters.add(wake);
       signal?.addEventListener("abort", wake, { once: true });
     });

@@ -23,6 +23,13 @@ export interface ClaimOptions {
   types?: readonly string[];
 }
 
+export interface NextOptions extends ClaimOptions {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  /** False: waiting does not keep the process from ending. */
+  hold?: boolean;
+}
+
 const IN_STATE: Record<WorkState | "all", (now: number) => string> = {
   pending: (now) => `done_ms IS NULL AND (lease IS NULL OR due_ms <= ${now})`,
   claimed: (now) => `done_ms IS NULL AND lease IS NOT NULL AND due_ms > ${now}`,
@@ -94,14 +101,14 @@ export class WorkQueue {
   }
 
   /** Waits for the next item. Null after `timeoutMs`; rejects when `signal` is given. */
-  async next(options: ClaimOptions & { timeoutMs?: number; signal?: AbortSignal }): Promise<ClaimedItem | null> {
+  async next(options: NextOptions): Promise<ClaimedItem | null> {
     const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.timeoutMs;
     for (;;) {
       options.signal?.throwIfAborted();
       const stamp = this.#wake.stamp();
       const item = this.claim(options);
       if (item || Date.now() >= end) return item;
-      await this.#wake.changed(stamp, Math.min(end, this.#earliestDue(options)), options.signal);
+      await this.#wake.changed(stamp, { ...options, untilMs: Math.min(end, this.#earliestDue(options)) });
     }
   }
 
