@@ -1,18 +1,19 @@
+import { inspect } from "node:util";
 import { SallyportError } from "../contract/error.ts";
 import { RunRequest } from "../contract/request.ts";
 
 /** The kernel takes about 2 MiB of arguments and environment; far beyond that is not even sent. */
-const MOST_TEXT = 8 << 20;
+const MOST_BYTES = 4 << 20;
 
 /** Insists on the request's shape; says which part is wrong and what was received. */
 export function validate(request: unknown): RunRequest {
   const parsed = RunRequest.safeParse(request);
   if (!parsed.success) throw invalid(parsed.error.issues, request);
   const { command, args = [], env = {} } = parsed.data;
-  let length = command.length;
-  for (const arg of args) length += arg.length;
-  for (const [name, value] of Object.entries(env)) length += name.length + value.length;
-  if (length > MOST_TEXT) {
+  let length = Buffer.byteLength(command);
+  for (const arg of args) length += Buffer.byteLength(arg);
+  for (const [name, value] of Object.entries(env)) length += Buffer.byteLength(name) + Buffer.byteLength(value);
+  if (length > MOST_BYTES) {
     throw new SallyportError("ArgumentsTooLong", "The command, its arguments and environment are too long.", [
       { action: "use_stdin", hint: "Pass the data through stdin or a file instead." },
     ]);
@@ -20,14 +21,27 @@ export function validate(request: unknown): RunRequest {
   return parsed.data;
 }
 
-function invalid(issues: { path: PropertyKey[]; message: string; code?: string }[], request: unknown): SallyportError {
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+  /** What is wrong with the key itself, where a record's key is. */
+  issues?: { message: string }[];
+}
+
+function invalid(issues: Issue[], request: unknown): SallyportError {
   const [issue] = issues;
   const path = issue?.path ?? [];
-  const where = path.length > 0 ? `\`${path.map(String).join(".")}\`` : "The request";
+  const where = path.length > 0 ? `\`${shown(path.map(String).join("."))}\`` : "The request";
+  const message = issue?.issues?.[0]?.message ?? issue?.message ?? "is not valid";
   let value: unknown = request;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-  const received = path.length > 0 ? `; received ${JSON.stringify(value)?.slice(0, 100)}` : "";
-  return new SallyportError("InvalidRequest", `${where}: ${issue?.message ?? "is not valid"}${received}.`, [
+  const received = path.length > 0 ? `; received ${inspect(value, { depth: 0 }).slice(0, 100)}` : "";
+  return new SallyportError("InvalidRequest", `${where}: ${message}${received}.`, [
     { action: "fix_request", hint: "See docs/library.md for what a request may hold." },
   ]);
+}
+
+/** A caller's own words, control characters made visible. */
+function shown(text: string): string {
+  return JSON.stringify(text).slice(1, -1).slice(0, 100);
 }

@@ -4,7 +4,8 @@ import type { SessionRow, SessionStore } from "../store/sessions.ts";
 const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
 
 /** A session by its id, its name, or a prefix of its id that no other has. */
-export function findSession(store: SessionStore, reference: string): SessionRow {
+export function findSession(store: SessionStore, given: string): SessionRow {
+  const reference = String(given);
   const exact = store.get(reference) ?? store.named(reference);
   if (exact) return exact;
   const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference) : [];
