@@ -30,10 +30,14 @@ export interface NextOptions extends ClaimOptions {
   hold?: boolean;
 }
 
-const IN_STATE: Record<WorkState | "all", (now: number) => string> = {
+/** Open is what is not done yet. */
+export type StateFilter = WorkState | "open" | "all";
+
+const IN_STATE: Record<StateFilter, (now: number) => string> = {
   pending: (now) => `done_ms IS NULL AND (lease IS NULL OR due_ms <= ${now})`,
   claimed: (now) => `done_ms IS NULL AND lease IS NOT NULL AND due_ms > ${now}`,
   done: () => "done_ms IS NOT NULL",
+  open: () => "done_ms IS NULL",
   all: () => "TRUE",
 };
 
@@ -134,7 +138,7 @@ export class WorkQueue {
   }
 
   /** In the order they would be claimed; done ones last, the latest first. */
-  list({ state = "all", limit = 50 }: { state?: WorkState | "all"; limit?: number } = {}): WorkItem[] {
+  list({ state = "all", limit = 50 }: { state?: StateFilter; limit?: number } = {}): WorkItem[] {
     const now = Date.now();
     const sql = `SELECT * FROM work WHERE ${IN_STATE[state](now)}
       ORDER BY done_ms IS NOT NULL, done_ms DESC, priority, id LIMIT ?`;
@@ -142,7 +146,7 @@ export class WorkQueue {
     return rows.map((row) => itemOf(row, now));
   }
 
-  count(state: WorkState | "all" = "all"): number {
+  count(state: StateFilter = "all"): number {
     const sql = `SELECT count(*) AS n FROM work WHERE ${IN_STATE[state](Date.now())}`;
     return Number(this.#database.prepare(sql).get()?.n ?? 0);
   }

@@ -38,6 +38,34 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
     rm: { summary: "Forget finished sessions and their logs", load: async () => (await import("./commands/rm.ts")).rm },
   },
+  "Records and work": {
+    audit: {
+      summary: "Look back at what was asked, decided and done",
+      load: async () => (await import("./commands/audit.ts")).audit,
+    },
+    work: {
+      summary: "Take up what waits to be done, such as exit callbacks",
+      load: async () => (await import("./commands/work.ts")).work,
+    },
+  },
+  "Decide as a person": {
+    approvals: {
+      summary: "See what waits for a person, and decide",
+      load: async () => (await import("./commands/approvals.ts")).approvals,
+    },
+    approve: {
+      summary: "Let a waiting command run, once or for good",
+      load: async () => (await import("./commands/approve.ts")).approve,
+    },
+    deny: {
+      summary: "Refuse a waiting command, with a reason for the agent",
+      load: async () => (await import("./commands/deny.ts")).deny,
+    },
+    allow: {
+      summary: "List and take back what was allowed for good",
+      load: async () => (await import("./commands/allow.ts")).allow,
+    },
+  },
   "Keep house": {
     clean: {
       summary: "Forget old sessions and free their disk space",
