@@ -117,6 +117,11 @@ export class Approvals {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Called when something may have changed, here or in another process. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    return this.#waiters.add(listener);
+  }
+
   /** By id or a prefix of it that no other has. */
   get(reference: string): Approval {
     const row = this.#find(reference);

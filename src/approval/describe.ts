@@ -4,6 +4,7 @@ import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, Sho
 import type { CommandFact } from "../contract/facts.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { shown, shownLine } from "../present/approval-text.ts";
+import { maskEnv } from "../present/secrets.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { Binding } from "./binding.ts";
 import { grantable } from "./grantable.ts";
@@ -27,9 +28,6 @@ export interface NewApproval {
   expiresMs?: number;
 }
 
-const SECRET =
-  /token|secret|passw|passphrase|credential|auth|cookie|session|private|api_?key|_key$|^key$|_pat$|_dsn$|database_url/i;
-
 export function describe(asked: NewApproval): ApprovalRequest {
   const { verdict } = asked;
   const command = shown(verdict.command);
@@ -39,9 +37,9 @@ export function describe(asked: NewApproval): ApprovalRequest {
     commands: verdict.commands.filter(({ argv }) => argv.length > 0).map(shownCommand),
     analyzable: verdict.analyzable,
     cwd: shownLine(asked.cwd),
-    environment: Object.entries(asked.env ?? {}).map(([name, value]) => ({
+    environment: Object.entries(maskEnv(asked.env ?? {})).map(([name, value]) => ({
       name: shownLine(name),
-      value: SECRET.test(name) ? `‹${value.length} characters, masked›` : shownLine(value),
+      value: shownLine(value),
     })),
     stdin: asked.stdin ? plain(shown(asked.stdin)) : null,
     confinement: asked.confinement,
@@ -92,9 +90,12 @@ function notesOn(fact: CommandFact): string[] {
 }
 
 function covered({ files }: Binding): CoveredFile[] {
-  return files.flatMap(({ path, role, identity }) =>
-    path === null || identity === null ? [] : [{ path: shownLine(path), role, sha256: identity.sha256 }],
-  );
+  const found = new Map<string, CoveredFile>();
+  for (const { path, role, identity } of files) {
+    if (path === null || identity === null || found.has(path)) continue;
+    found.set(path, { path: shownLine(path), role, sha256: identity.sha256 });
+  }
+  return [...found.values()];
 }
 
 /** Links in the folder are followed now: one that leads elsewhere later is not granted. */

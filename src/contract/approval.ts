@@ -81,7 +81,7 @@ export interface Approval {
 export interface Quorum {
   rule: "any" | "majority" | "unanimous";
   /** Empty (only with `any`): every person. */
-  approvers: string[];
+  approvers: readonly string[];
 }
 
 /** Where persons decide. Nothing an agent can speak through is among them. */
