@@ -17,7 +17,7 @@ function result(changes: Partial<RunResult>): RunResult {
     stdout: "",
     stderr: "",
     output: "",
-    durationMs: 2004,
+    durationMs: 2504,
     timedOut: false,
     truncated: { stdout: 0, stderr: 0 },
     leftover: 0,
@@ -111,7 +111,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "timeout, though a signal ended it and processes were left",
     result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
-    "Timed out after 2.0s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+    "Timed out after 2.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
   ],
   [
     "timeout of a known length",
