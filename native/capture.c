@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "scope.h"
 
 #define BUFFER (256u << 10)
 #define WIDE_PIPE (1 << 20)
@@ -18,17 +19,28 @@ static const char *open_log(struct capture *capture, const struct request *reque
 {
 	if (!request->log_path)
 		return NULL;
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	/* Emptied after it was looked at, not by O_TRUNC: a second name of a file elsewhere must not empty that one. */
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	mode_t mode = 0666 & ~request->umask;
 	struct stat status;
-	capture->log.fd = open(request->log_path, flags, 0666 & ~request->umask);
+	capture->log.fd = request->root ? scope_open(request->root, request->log_path, flags, mode)
+					: open(request->log_path, flags, mode);
 	if (capture->log.fd < 0)
+		return request->root && scope_left(errno) ? "scope-log" : "log";
+	if (fstat(capture->log.fd, &status) < 0)
 		return "log";
-	if (fstat(capture->log.fd, &status) == 0 && S_ISREG(status.st_mode)) {
-		capture->has_log = true;
-		return NULL;
+	if (!S_ISREG(status.st_mode)) {
+		errno = EINVAL; /* a device or a pipe could block the keeper */
+		return "log";
 	}
-	errno = EINVAL; /* a device or a pipe could block the keeper */
-	return "log";
+	if (request->root && status.st_nlink > 1) {
+		errno = EMLINK;
+		return "scope-log";
+	}
+	if (ftruncate(capture->log.fd, 0) < 0)
+		return "log";
+	capture->has_log = true;
+	return NULL;
 }
 
 const char *capture_open(struct capture *capture, const struct request *request, int stdio[3])

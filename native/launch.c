@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "scope.h"
+
+/* What a login shell has. Node raises its own to the hard limit, which would slow programs that close them all and
+ * break those that use select(). */
+#define USUAL_OPEN_FILES 1024
 
 /* Written by the vfork child, read by its parent: they share memory until the exec. */
 static volatile const char *failed_step;
@@ -62,6 +69,54 @@ static void try_path(const struct request *request)
 	errno = denied ? EACCES : ENOENT;
 }
 
+static void enter_folder(const struct request *request)
+{
+	if (!request->root) {
+		if (chdir(request->cwd) < 0)
+			give_up("chdir");
+		return;
+	}
+	int folder = scope_open(request->root, request->cwd, O_PATH | O_DIRECTORY, 0);
+	if (folder < 0)
+		give_up(scope_left(errno) ? "scope" : "chdir");
+	if (fchdir(folder) < 0)
+		give_up("chdir");
+}
+
+static struct rlimit inherited(int resource, const char *step)
+{
+	struct rlimit limit;
+	if (getrlimit(resource, &limit) < 0)
+		give_up(step);
+	return limit;
+}
+
+/* FIXED: the command cannot raise it again. */
+static void set_limit(int resource, const char *step, rlim_t soft, bool fixed)
+{
+	struct rlimit limit = inherited(resource, step);
+	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+	if (fixed)
+		limit.rlim_max = limit.rlim_cur;
+	if (setrlimit(resource, &limit) < 0)
+		give_up(step);
+}
+
+static void set_limits(const struct request *request)
+{
+	set_limit(RLIMIT_CORE, "limit-core", 0, false);
+	set_limit(RLIMIT_NOFILE, "limit-files", request->open_files ? request->open_files : USUAL_OPEN_FILES,
+		  request->open_files != 0);
+	if (request->file_size)
+		set_limit(RLIMIT_FSIZE, "limit-file-size", request->file_size, true);
+	if (request->processes) {
+		/* It counts all processes of the user, not only the command's: below what was inherited, a user who has
+		 * many would be unable to start any. */
+		rlim_t least = inherited(RLIMIT_NPROC, "limit-processes").rlim_cur;
+		set_limit(RLIMIT_NPROC, "limit-processes", request->processes > least ? request->processes : least, true);
+	}
+}
+
 __attribute__((noreturn)) static void become(const struct request *request, const int stdio[3], pid_t keeper)
 {
 	sigset_t none;
@@ -81,14 +136,15 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 	/* 4. The folder and the mask the caller asked for. */
 	umask((mode_t)request->umask);
-	if (chdir(request->cwd) < 0)
-		give_up("chdir");
+	enter_folder(request);
 	/* 5. Signals as a fresh program expects them. */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* 6. Go. */
+	/* 6. Its limits, last: they hold for what comes after. */
+	set_limits(request);
+	/* 7. Go. */
 	if (strchr(request->file, '/'))
 		try_file(request, request->file);
 	else

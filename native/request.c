@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scope.h"
+
 /* The payload is a row of fields: u16 tag, u32 length, bytes. Text ends with its NUL inside the length;
  * a list is such texts one after the other. */
 enum tag {
@@ -25,6 +27,10 @@ enum tag {
 	TAG_FLAGS = 15,
 	TAG_UMASK = 16,
 	TAG_ANNOUNCE = 17,
+	TAG_ROOT = 18,
+	TAG_PROCESSES = 19,
+	TAG_OPEN_FILES = 20,
+	TAG_FILE_SIZE = 21,
 };
 
 static uint64_t number(const char *bytes, size_t length)
@@ -98,6 +104,7 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 	case TAG_PATH: return take_text(&r->path, bytes, length);
 	case TAG_CWD: return take_text(&r->cwd, bytes, length);
 	case TAG_LOG: return take_text(&r->log_path, bytes, length);
+	case TAG_ROOT: return take_text(&r->root, bytes, length);
 	case TAG_ARGV: return take_list(argv, bytes, length);
 	case TAG_ENV: return take_list(env, bytes, length);
 	case TAG_STDIN: r->stdin_mode = (uint8_t)number(bytes, length); return NULL;
@@ -109,6 +116,9 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 	case TAG_FLAGS: r->flags = (uint32_t)number(bytes, length); return NULL;
 	case TAG_UMASK: r->umask = (uint32_t)number(bytes, length) & 0777; return NULL;
 	case TAG_ANNOUNCE: r->announce_ms = (uint32_t)number(bytes, length); return NULL;
+	case TAG_PROCESSES: r->processes = number(bytes, length); return NULL;
+	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
+	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
 	default: return "an unknown field"; /* a field left unread could be a confinement left off */
 	}
 }
@@ -122,6 +132,10 @@ static const char *check(const struct request *r)
 		return "no file to run";
 	if (!r->cwd || r->cwd[0] != '/')
 		return "no absolute working directory";
+	if (r->root && (r->root[0] != '/' || !scope_names(r->root, r->cwd)))
+		return "a working directory outside its root";
+	if (r->root && r->log_path && !scope_names(r->root, r->log_path))
+		return "a log outside its root";
 	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
 		return "an unknown mode";
 	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)

@@ -32,6 +32,7 @@ struct request {
 	const char *path;
 	const char *cwd;
 	const char *log_path;
+	const char *root;     /* cwd and log_path are opened beneath it; NULL: wherever they lead */
 	char **argv;
 	char **envp;
 	const char *stdin_text;
@@ -44,6 +45,9 @@ struct request {
 	int64_t timeout_ms;
 	int64_t grace_ms;
 	uint64_t disk_cap;
+	uint64_t processes;   /* 0: as inherited */
+	uint64_t open_files;  /* 0: the usual soft limit */
+	uint64_t file_size;   /* 0: as inherited */
 	size_t argc;
 	char **vectors; /* owns argv and envp */
 };

@@ -3,6 +3,7 @@ import { delimiter, join, resolve } from "node:path";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { LaunchSpec } from "../executor/executor.ts";
+import type { Confined } from "./confine.ts";
 
 export const DEFAULT_DISK_CAP = 64 << 20;
 export const DEFAULT_GRACE_MS = 5000;
@@ -45,6 +46,16 @@ function program(request: RunRequest, shell: () => string): Pick<LaunchSpec, "fi
   return { file: shell(), argv: ["bash", "-c", "--", request.command] };
 }
 
+function unconfined(request: RunRequest, { workspace, env }: LaunchContext): Confined {
+  return {
+    cwd: resolve(workspace, request.cwd ?? "."),
+    logFile: request.logFile === undefined ? null : resolve(workspace, request.logFile),
+    root: null,
+    env: request.env ? { ...env, ...request.env } : env,
+    limits: { processes: null, openFiles: null, fileSize: null },
+  };
+}
+
 /** From what was asked to exactly what will run. */
 export function launchSpec(
   request: RunRequest,
@@ -52,8 +63,9 @@ export function launchSpec(
   id: string,
   name: string,
   background: boolean,
+  confined: Confined = unconfined(request, context),
 ): LaunchSpec {
-  const env = request.env ? { ...context.env, ...request.env } : context.env;
+  const { env, cwd, root, logFile, limits } = confined;
   const text = request.args ? [request.command, ...request.args].join(" ") : request.command;
   return {
     id,
@@ -61,13 +73,15 @@ export function launchSpec(
     ...program(request, context.shell),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     env,
-    cwd: resolve(context.workspace, request.cwd ?? "."),
+    cwd,
+    root,
     stdin: request.stdin ?? "none",
     capture: request.capture ?? "apart",
     timeoutMs: request.timeoutMs ?? (background ? 0 : DEFAULT_TIMEOUT_MS),
     graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
     diskCap: request.diskCap ?? DEFAULT_DISK_CAP,
-    logFile: request.logFile === undefined ? null : resolve(context.workspace, request.logFile),
+    logFile,
+    limits,
     background,
     durable: context.durable,
   };

@@ -11,15 +11,27 @@ export interface LaunchSpec {
   argv: string[];
   env: Record<string, string>;
   cwd: string;
+  /** `cwd` and `logFile` hold no links and are opened beneath this folder, or not at all. Null: wherever they lead. */
+  root: string | null;
   stdin: "none" | "open" | { text: string };
   capture: Capture;
   timeoutMs: number;
   graceMs: number;
   diskCap: number;
   logFile: string | null;
+  limits: LaunchLimits;
   background: boolean;
   /** Flush the exit record to disk before anyone is told. */
   durable: boolean;
+}
+
+export interface LaunchLimits {
+  /** Processes of the user; null: as inherited. Never set below what was inherited. */
+  processes: number | null;
+  /** Null: 1024, which the command may raise. */
+  openFiles: number | null;
+  /** Null: as inherited. */
+  fileSize: number | null;
 }
 
 /** What became of a command, as its keeper recorded it. */

@@ -34,6 +34,15 @@ function workdir(cwd: string, errno: number): LaunchFailure {
   return { type: "WorkdirNotFound", message: `The working directory ${cwd} ${why}.`, recovery };
 }
 
+/** The path was in the workspace when it was checked, and is not any more: somebody moved a link under it. */
+function outOfScope(what: string): LaunchFailure {
+  return {
+    type: "PathOutOfScope",
+    message: `${what} does not lie in the workspace.`,
+    recovery: [{ action: "check_scope", hint: "Name a place in the workspace that is not changed meanwhile." }],
+  };
+}
+
 const BY_STEP: Record<string, string> = {
   claim: "its session folder could not be made",
   folder: "its session folder could not be opened",
@@ -43,6 +52,10 @@ const BY_STEP: Record<string, string> = {
   pipe: "no pipe could be made for its output",
   stdin: "its input could not be prepared",
   fork: "no process could be forked",
+  "limit-core": "its limit for core dumps could not be set",
+  "limit-files": "its limit for open files could not be set",
+  "limit-file-size": "its limit for file sizes could not be set",
+  "limit-processes": "its limit for processes could not be set",
   keeper: "nobody took it up before its gateway or its keeper was gone",
 };
 
@@ -72,6 +85,10 @@ function recoveryFor(errno: number, step: string): Recovery[] {
 export function launchFailure(record: ExitRecord, program: string, cwd: string): LaunchFailure {
   const { step = "start", errno = 0 } = record;
   if (step === "chdir") return workdir(cwd, errno);
+  if (step === "scope") return outOfScope(`The working directory ${cwd}`);
+  if (step === "scope-log") {
+    return outOfScope(errno === E.EMLINK ? "A file that the log file is another name of" : "The log file");
+  }
   if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program);
   if (step === "execve" && errno === E.EACCES) {
     const message = `Permission denied: ${program} is a folder or not an executable file.`;

@@ -20,6 +20,10 @@ const TAG = {
   flags: 15,
   umask: 16,
   announce: 17,
+  root: 18,
+  processes: 19,
+  openFiles: 20,
+  fileSize: 21,
 } as const;
 const BACKGROUND = 1;
 const FSYNC = 2;
@@ -80,6 +84,11 @@ export function encodeRun(spec: LaunchSpec): Buffer {
   ];
   if (typeof spec.stdin === "object") fields.push([TAG.stdinText, Buffer.from(spec.stdin.text)]);
   if (spec.logFile !== null) fields.push([TAG.log, Buffer.from(`${spec.logFile}\0`)]);
+  if (spec.root !== null) fields.push([TAG.root, Buffer.from(`${spec.root}\0`)]);
+  const { processes, openFiles, fileSize } = spec.limits;
+  if (processes !== null) fields.push([TAG.processes, integer(processes, 8)]);
+  if (openFiles !== null) fields.push([TAG.openFiles, integer(openFiles, 8)]);
+  if (fileSize !== null) fields.push([TAG.fileSize, integer(fileSize, 8)]);
 
   let length = 0;
   for (const [, bytes] of fields) length += 6 + bytes.length;
