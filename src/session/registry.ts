@@ -1,7 +1,7 @@
 import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor } from "../executor/executor.ts";
 import { neverRan } from "../executor/never-ran.ts";
-import type { NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
+import type { Ended, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
@@ -64,12 +64,8 @@ export class Registry {
   /** Writes an ending into its row, once. True when this call was the one that did. */
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
-    if (!row) return false;
-    const was = { status: row.status, lingering: row.lingering === 1 };
-    if (was.status !== "running" && !was.lingering) return false;
-    const ended = endingOf(row, ending);
-    if (was.status !== "running" && ended.lingering) return false;
-    return this.store.end(id, ended, was);
+    const ended = row && news(row, ending);
+    return ended ? this.store.end(id, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
   }
 
   /** The row as it should be by now: its end may have come while nobody was looking. */
@@ -78,8 +74,14 @@ export class Registry {
     if (!live || this.#executions.has(row.id)) return row;
     const ending = this.#endingOnDisk(row);
     if (ending === null) return row;
-    this.settle(row.id, ending);
-    return this.store.get(row.id) ?? row;
+    try {
+      this.settle(row.id, ending);
+      return this.store.get(row.id) ?? row;
+    } catch {
+      // A full disk: said all the same, and written as soon as the database can take it.
+      const { endedMs, lingering, ...ended } = news(row, ending) ?? endingOf(row, ending);
+      return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
+    }
   }
 
   #endingOnDisk(row: SessionRow): Ending | null {
@@ -133,4 +135,11 @@ export class Registry {
       // Disk full or database closed; `reconcile` finds the exit record.
     }
   }
+}
+
+/** What an ending changes about a row; null when it is nothing new. */
+function news(row: SessionRow, ending: Ending): Ended | null {
+  if (row.status !== "running" && row.lingering !== 1) return null;
+  const ended = endingOf(row, ending);
+  return row.status !== "running" && ended.lingering ? null : ended;
 }

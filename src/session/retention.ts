@@ -2,6 +2,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
+import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { isId } from "./id.ts";
 import type { Registry } from "./registry.ts";
@@ -20,8 +21,21 @@ const FOLDER_BYTES = 8192;
 
 /** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
 export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "name">): void {
-  if (!registry.store.delete(row.id) && registry.store.get(row.id)) throw stillRunning(row.name);
-  rmSync(registry.executor.folder(row.id), { recursive: true, force: true });
+  if (!forget(registry, row.id) && registry.store.get(row.id)) throw stillRunning(row.name);
+}
+
+/** False: it is running. On a full disk the files go first, to make room for the change of the row. */
+function forget(registry: Registry, id: string): boolean {
+  const removeFiles = () => rmSync(registry.executor.folder(id), { recursive: true, force: true });
+  try {
+    if (!registry.store.delete(id)) return false;
+  } catch (error) {
+    if (!isDiskFull(error) || !registry.store.isFinished(id)) throw error;
+    removeFiles();
+    return registry.store.delete(id);
+  }
+  removeFiles();
+  return true;
 }
 
 /** Removes finished sessions beyond the limits, oldest first. Never a running one. */
@@ -34,8 +48,7 @@ export function clean(registry: Registry, retention: Retention, now = Date.now()
     const tooMany = retention.maxCount > 0 && index >= retention.maxCount;
     const tooBig = retention.maxBytes > 0 && bytes > retention.maxBytes;
     if (!tooOld && !tooMany && !tooBig) continue;
-    if (!registry.store.delete(row.id)) continue;
-    rmSync(registry.executor.folder(row.id), { recursive: true, force: true });
+    if (!forget(registry, row.id)) continue;
     report.removed.push(row.id);
     report.freedBytes += row.bytes;
     bytes -= row.bytes + FOLDER_BYTES;
@@ -62,11 +75,15 @@ function list(folder: string): string[] {
   }
 }
 
-/** Cleans if nobody has for a while. */
+/** Cleans if nobody has for a while. Nobody asked for it, so nobody is troubled when it does not work out this time. */
 export function cleanIfDue(registry: Registry, state: string, retention: Retention): void {
   const stamp = join(state, "cleaned");
-  const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (Date.now() - last < CLEAN_EVERY_MS) return;
-  writeFileSync(stamp, "", { mode: 0o600 });
-  clean(registry, retention);
+  try {
+    const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (Date.now() - last < CLEAN_EVERY_MS) return;
+    writeFileSync(stamp, "", { mode: 0o600 });
+    clean(registry, retention);
+  } catch {
+    // Disk full or read-only, or the state folder was removed.
+  }
 }

@@ -24,19 +24,31 @@ export function openDatabase(path: string): DatabaseSync {
   } catch (error) {
     database?.close();
     if (error instanceof SallyportError) throw error;
-    throw translate(path, error as Error & { errcode?: number });
+    throw stateError(path, error);
   }
 }
 
-function translate(path: string, error: Error & { errcode?: number }): SallyportError {
+interface SqliteError extends Error {
+  errcode?: number;
+}
+
+const FULL = 13;
+
+export function isDiskFull(error: unknown): boolean {
+  return ((error as SqliteError).errcode ?? 0) === FULL;
+}
+
+/** What SQLite says, for the caller (promise 8). */
+export function stateError(path: string, cause: unknown): SallyportError {
+  const error = cause as SqliteError;
   const code = (error.errcode ?? 0) & 0xff;
-  const [corrupt, notADatabase, readOnly, full] = [11, 26, 8, 13];
+  const [corrupt, notADatabase, readOnly] = [11, 26, 8];
   if (code === corrupt || code === notADatabase) {
     const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
     return unusable(path, `is damaged (${error.message})`, hint);
   }
   if (code === readOnly) return unusable(path, "cannot be written", "Make the state folder writable.");
-  if (code === full)
+  if (code === FULL)
     return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.");
   return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
 }

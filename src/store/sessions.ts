@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { ListQuery } from "../contract/gateway.ts";
 import type { Status } from "../contract/result.ts";
+import { stateError } from "./database.ts";
 
 /** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
 export interface SessionRow {
@@ -104,7 +105,7 @@ export class SessionStore {
       return true;
     } catch (error) {
       if ((error as { errcode?: number }).errcode === UNIQUE_VIOLATION && this.#rename.get(row.name)) return false;
-      throw error;
+      throw stateError(this.#database.location() ?? "the database", error);
     }
   }
 
@@ -154,6 +155,11 @@ export class SessionStore {
   /** Newest first, without their texts. */
   finished(): { id: string; ended_ms: number | null; bytes: number }[] {
     return this.#ended.all() as unknown as { id: string; ended_ms: number | null; bytes: number }[];
+  }
+
+  isFinished(id: string): boolean {
+    const row = this.get(id);
+    return row !== null && row.status !== "running" && row.lingering === 0;
   }
 
   /** False: it is running. */
