@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { SallyportError } from "../../src/contract/error.ts";
+import type { Gateway } from "../../src/gateway/gateway.ts";
+import { TestHouse } from "../fixtures/gateway.ts";
+import { until } from "../fixtures/until.ts";
+
+const MIB = 1 << 20;
+const house = new TestHouse(mkdtempSync(join(tmpdir(), "sallyport-small-")));
+const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", house.state]);
+const skip = mounted.status === 0 ? false : "a small file system can only be mounted by root";
+const ballast = join(house.state, "ballast");
+let gateway: Gateway;
+
+before(async () => {
+  if (!skip) gateway = await house.open();
+});
+
+after(async () => {
+  rmSync(ballast, { force: true });
+  await house.close().finally(() => {
+    if (!skip) execFileSync("umount", ["-l", house.state]);
+    rmSync(house.state, { recursive: true });
+  });
+});
+
+function free(): number {
+  const { bavail, bsize } = statfsSync(house.state);
+  return Number(bavail) * Number(bsize);
+}
+
+function fill(): void {
+  writeFileSync(ballast, Buffer.alloc(free()));
+}
+
+/** A removed file takes its room until the last keeper has closed it. */
+async function empty(...paths: string[]): Promise<void> {
+  for (const path of [ballast, ...paths]) rmSync(path, { force: true });
+  await until("there is room again", () => free() > MIB);
+}
+
+test("a full disk costs output, never the command, and the loss is counted", { skip }, async () => {
+  const written = 12 * MIB;
+  for (const capture of ["apart", "merged"] as const) {
+    const command = `head -c ${written} /dev/zero | tr '\\0' x; echo after >&2; exit 7`;
+    const result = await gateway.run({ command, diskCap: 0, capture });
+    assert.deepEqual([result.status, result.exitCode], ["completed", 7]);
+    assert.ok(
+      result.warnings.some((warning) => /could not be written to disk/.test(warning)),
+      `${result.warnings}`,
+    );
+    await empty(join(house.sessionFolder(result.id), capture === "apart" ? "stdout" : "output"));
+    const info = gateway.session(result.id).info();
+    assert.deepEqual([info.status, info.exitCode], ["completed", 7]);
+    const stream = capture === "apart" ? info.streams.stdout : info.streams.output;
+    const all = capture === "apart" ? written : written + 6;
+    assert.ok(stream && stream.lost > 0);
+    assert.equal(stream.bytes + stream.lost, all);
+    assert.deepEqual(info.warnings, result.warnings);
+  }
+});
+
+test("sessions can be listed, read and ended while the disk is full", { skip }, async () => {
+  const session = await gateway.start({ command: "echo up; sleep 60", name: "on-full-disk" });
+  await until("it is up", async () => (await session.logs()).text === "up\n");
+  const short = await gateway.start({ command: "sleep 0.2; exit 3", name: "ends-on-full-disk" });
+  fill();
+  const ended = await short.wait();
+  assert.deepEqual([ended.status, ended.exitCode], ["completed", 3]);
+  assert.ok(gateway.list().length >= 2);
+  assert.equal((await session.logs()).text, "up\n");
+  assert.equal((await session.kill()).status, "killed");
+  await empty();
+  const other = await house.open();
+  assert.equal(other.session("on-full-disk").info().status, "killed");
+  assert.equal(other.session("ends-on-full-disk").info().exitCode, 3);
+});
+
+test("a command that cannot be recorded is refused with a typed error, and later ones run", { skip }, async () => {
+  fill();
+  const outcomes = new Set<string>();
+  for (let i = 0; i < 60; i++) {
+    const type = await gateway.run({ command: "true", intent: "x".repeat(4000) }).then(
+      (result) => result.error?.type ?? result.status,
+      (error: SallyportError) => {
+        assert.equal(error.name, "SallyportError", `${error.stack}`);
+        assert.ok(error.recovery.some(({ action }) => action === "free_space" || action === "fix_state"));
+        return error.type;
+      },
+    );
+    outcomes.add(type);
+  }
+  for (const type of outcomes) assert.ok(["completed", "SpawnFailed", "StateUnusable"].includes(type), type);
+  assert.ok(outcomes.has("StateUnusable") || outcomes.has("SpawnFailed"), [...outcomes].join());
+  await empty();
+  assert.equal((await gateway.run({ command: "echo room again" })).stdout, "room again\n");
+});
+
+test("a gateway opened on a full disk says what is wrong, or works", { skip }, async () => {
+  fill();
+  const opened = await house.open().then(
+    () => "open",
+    (error: SallyportError) => {
+      assert.equal(error.name, "SallyportError", `${error.stack}`);
+      return error.type;
+    },
+  );
+  assert.ok(["open", "StateUnusable"].includes(opened), opened);
+  await empty();
+});
+
+test("cleaning makes room on a full disk", { skip }, async () => {
+  for (let i = 0; i < 4; i++) await gateway.run({ command: `head -c ${MIB} /dev/zero` });
+  fill();
+  const { removed, freedBytes } = await gateway.clean({ maxCount: 1 });
+  assert.ok(removed.length > 3 && freedBytes >= 3 * MIB);
+  await empty();
+});
