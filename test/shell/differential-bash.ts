@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -37,18 +38,22 @@ export class Bash {
   readonly cwd: string;
   readonly bin: string;
   private readonly root: string;
-  private readonly log: string;
+  private readonly logs: string;
+  private readonly confinement: string[];
   private readonly driver: ChildProcessWithoutNullStreams;
   private readonly replies: AsyncIterator<string>;
+  private runs = 0;
 
   constructor(standIns: readonly string[], wrappers: readonly string[]) {
     this.root = mkdtempSync(join(tmpdir(), "differential-"));
     this.home = join(this.root, "home");
     this.cwd = join(this.root, "work");
     this.bin = join(this.root, "bin");
-    this.log = join(this.root, "log");
-    for (const folder of [this.home, this.cwd, this.bin]) mkdirSync(folder);
-    const standIn = `#!/bin/sh\nprintf '%s\\0' "$#" "\${0##*/}" "$@" >> '${this.log}'\n`;
+    this.logs = join(this.root, "logs");
+    this.confinement = confine();
+    chmodSync(this.root, 0o755);
+    for (const folder of [this.home, this.logs, this.bin]) this.folder(folder);
+    const standIn = `#!/bin/sh\nprintf '%s\\0' "$#" "\${0##*/}" "$@" >&9\n`;
     for (const name of standIns) {
       writeFileSync(join(this.bin, name), standIn);
       chmodSync(join(this.bin, name), 0o755);
@@ -57,18 +62,11 @@ export class Bash {
       const real = ["/usr/bin", "/bin"].map((folder) => join(folder, name)).find((path) => existsSync(path));
       if (real !== undefined) symlinkSync(real, join(this.bin, name));
     }
-    writeFileSync(this.log, "");
     writeFileSync(join(this.root, "driver.sh"), driverScript);
-    const confinement = confine();
-    if (confinement.some((part) => part.endsWith("setpriv"))) {
-      chmodSync(this.root, 0o755);
-      for (const path of [this.home, this.cwd, this.log]) chownSync(path, NOBODY, NOBODY);
-    }
-    const [command = "/bin/bash", ...args] = [...confinement, "/bin/bash", "--norc", join(this.root, "driver.sh")];
-    const limit = confinement.some((part) => part.endsWith("setpriv")) ? "256" : "unlimited";
+    const [command = "", ...args] = [...this.confinement, "/bin/bash", "--norc", join(this.root, "driver.sh")];
+    const limit = this.unprivileged ? "256" : "unlimited";
     this.driver = spawn(command, [...args, this.root, limit], {
       env: { PATH: this.bin, HOME: this.home, LC_ALL: "C.UTF-8" },
-      cwd: this.cwd,
     });
     this.driver.stderr.resume();
     this.replies = createInterface({ input: this.driver.stdout })[Symbol.asyncIterator]();
@@ -76,9 +74,10 @@ export class Bash {
 
   /** What bash did while it ran the text with `bash -c`. */
   async run(text: string): Promise<Observed> {
+    const run = String(this.runs++);
+    this.folder(this.cwd);
     writeFileSync(join(this.root, "text"), text);
-    writeFileSync(this.log, "");
-    this.driver.stdin.write("next\n");
+    this.driver.stdin.write(`${run}\n`);
     const group = Number(await this.reply());
     const timer = setTimeout(() => kill(group), TIMEOUT_MS);
     await this.reply();
@@ -87,14 +86,26 @@ export class Bash {
     if (/&|>\(|coproc/.test(text)) await new Promise((resolve) => setTimeout(resolve, 4));
     kill(group);
     const files = readdirSync(this.cwd).map((name) => join(this.cwd, name));
-    for (const file of files) rmSync(file, { recursive: true, force: true });
-    return { executions: executions(readFileSync(this.log, "utf8")), files };
+    const executions = parsed(readFileSync(join(this.logs, run), "utf8"));
+    // `timeout` leaves the process group: what survives keeps a folder and a log that no later run looks at.
+    renameSync(this.cwd, `${this.cwd}-${run}`);
+    rmSync(`${this.cwd}-${run}`, { recursive: true, force: true });
+    return { executions, files };
   }
 
   close(): void {
     this.driver.stdin.end();
     this.driver.kill("SIGKILL");
     rmSync(this.root, { recursive: true, force: true });
+  }
+
+  private get unprivileged(): boolean {
+    return this.confinement.some((part) => part.endsWith("setpriv"));
+  }
+
+  private folder(path: string): void {
+    mkdirSync(path);
+    if (this.unprivileged) chownSync(path, NOBODY, NOBODY);
   }
 
   private async reply(): Promise<string> {
@@ -108,12 +119,14 @@ export class Bash {
 const driverScript = `root=$1 limit=$2
 set -m
 exec 2>/dev/null
-while read -r _; do
+while read -r run; do
   mapfile -d '' -t text < "$root/text"
   (
     ulimit -t 2 -f 2048 -c 0
     [ "$limit" = unlimited ] || ulimit -u "$limit"
-    unset root limit
+    cd "$root/work"
+    exec 9>> "$root/logs/$run"
+    unset root limit run OLDPWD
     exec bash -c "\${text[0]}" </dev/null >/dev/null 2>&1
   ) &
   echo $!
@@ -142,7 +155,7 @@ function kill(group: number): void {
   }
 }
 
-function executions(log: string): string[][] {
+function parsed(log: string): string[][] {
   const fields = log.split("\0");
   const found: string[][] = [];
   for (let at = 0; at < fields.length - 1; ) {

@@ -8,7 +8,35 @@ export const standIns = ["alpha", "bravo", "carol", "delta", "eagle", "fable"] a
 const functionNames = ["eagle", "fable"] as const;
 const plainNames = ["alpha", "bravo", "carol", "delta"] as const;
 /** Real programs that run what they are given; the only other ones on the PATH. */
-export const wrappers = ["bash", "sh", "env", "nice", "timeout", "nohup", "xargs", "cat"] as const;
+export const wrappers = [
+  "bash",
+  "sh",
+  "env",
+  "nice",
+  "timeout",
+  "nohup",
+  "xargs",
+  "cat",
+  "find",
+  "flock",
+  "ionice",
+  "stdbuf",
+  "taskset",
+  "prlimit",
+  "chrt",
+  "setarch",
+  "linux64",
+  "sed",
+  "awk",
+  "perl",
+  "split",
+  "make",
+  "tar",
+  "sort",
+  "ed",
+  "dc",
+  "vi",
+] as const;
 
 /** `simple` keeps to what an analysis should be able to know completely; `any` to nothing. */
 export type Profile = "simple" | "any";
