@@ -97,7 +97,7 @@ export class Connection {
 
 /** Connects and waits for the keeper to introduce itself. Rejects with the system's error or `ETIMEDOUT`. */
 export function openConnection(path: string): Promise<Connection> {
-  const folder = path.length > LONGEST_PATH ? openSync(dirname(path), "r") : null;
+  const folder = Buffer.byteLength(path) > LONGEST_PATH ? openSync(dirname(path), "r") : null;
   const near = folder === null ? path : `/proc/self/fd/${folder}/${path.slice(dirname(path).length + 1)}`;
   return new Promise<Connection>((resolve, reject) => {
     const socket = connect(near);
