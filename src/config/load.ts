@@ -2,8 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "../confine/workspace.ts";
+import { checkMeaning } from "./check.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
-import { badConfiguration, wrongShape } from "./problem.ts";
+import { wrongShape } from "./problem.ts";
 import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
 import { ConfigFile } from "./schema.ts";
 import { DEFAULTS, type Settings } from "./settings.ts";
@@ -45,9 +46,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const root = realpath(options.workspace);
   const operator = operatorPath === null ? null : readOperatorFile(operatorPath);
   const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
-  const operatorSays = operator ? parseFile(operator) : {};
-  const workspaceSays = workspace ? parseFile(workspace) : {};
-  if (operator) insistOnApprovers(operator, operatorSays);
+  const operatorSays = operator ? parseFile(operator, "operator") : {};
+  const workspaceSays = workspace ? parseFile(workspace, "workspace") : {};
 
   const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
   const trusted = [operatorSays, options.given ?? {}];
@@ -90,18 +90,11 @@ function realpath(folder: string): string {
   }
 }
 
-function parseFile(text: ConfigText): ConfigFile {
+function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {
   const parsed = ConfigFile.safeParse(text.document.value);
   if (!parsed.success) throw wrongShape(text.path, text.document, parsed.error.issues, ConfigFile);
+  checkMeaning(text, parsed.data, kind);
   return parsed.data;
-}
-
-function insistOnApprovers(text: ConfigText, { approvals }: ConfigFile): void {
-  const { rule = "any", approvers = [] } = approvals?.quorum ?? {};
-  if (rule === "any" || approvers.length > 0) return;
-  const path = ["approvals", "quorum", "rule"];
-  const message = `\`approvals.quorum.rule\` is "${rule}", so \`approvals.quorum.approvers\` must name who decides.`;
-  throw badConfiguration(text.path, message, text.document.positionOf(path), path.join("."));
 }
 
 function fileEntry(text: ConfigText | null, kind: "operator" | "workspace") {

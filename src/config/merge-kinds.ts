@@ -3,6 +3,8 @@ import type { UserRule } from "../policy/policy.ts";
 
 /** How one key of two configurations becomes one value. */
 export interface Merge<T> {
+  /** What a workspace's file may do with it, for the documentation. */
+  workspaceMay: string;
   /** A word of equal trust, later and more particular: an agent's settings over the general ones. */
   override(base: T, own: NonNullable<T>): T;
   /** A less trusted word: whatever it says, nothing becomes possible that was not. `ignored`: why it was not followed. */
@@ -16,6 +18,7 @@ const replace = <T>(_: T, own: NonNullable<T>): T => own;
 /** Values of which some are stricter than others. Two that are not comparable never replace each other. */
 export function strictest<T extends string>(stricterThan: Record<T, readonly NoInfer<T>[]>): Merge<T> {
   return {
+    workspaceMay: "choose a stricter value",
     override: replace,
     tighten(base, wanted) {
       if (wanted === base) return taken(base);
@@ -28,6 +31,7 @@ export function strictest<T extends string>(stricterThan: Record<T, readonly NoI
 /** A limit; null is none. */
 export function lowest<T extends number | null>(): Merge<T> {
   return {
+    workspaceMay: "lower it",
     override: replace,
     tighten: (base, wanted) =>
       base === null || wanted <= base ? taken<T>(wanted) : kept(base, `${wanted} is above the limit of ${base}`),
@@ -37,6 +41,7 @@ export function lowest<T extends number | null>(): Merge<T> {
 /** A list of what is let through: it can only lose entries. Null is everything there is. */
 export function subset<T extends readonly unknown[] | null>(): Merge<T> {
   return {
+    workspaceMay: "take entries out",
     override: replace,
     tighten(base, wanted) {
       if (base === null) return taken<T>(wanted);
@@ -49,12 +54,14 @@ export function subset<T extends readonly unknown[] | null>(): Merge<T> {
 
 /** A list of what is kept out: it can only gain entries. */
 export const union: Merge<readonly string[]> = {
+  workspaceMay: "add entries",
   override: (base, own) => [...new Set([...own, ...base])],
   tighten: (base, wanted) => taken([...new Set([...base, ...wanted])]),
 };
 
 /** Rules: the strictest that matches decides, so more of them that ask or deny can only tighten. */
 export const restrictions: Merge<readonly UserRule[]> = {
+  workspaceMay: "add rules that ask or deny",
   override: (base, own) => [...own, ...base],
   tighten(base, wanted) {
     const stricter = wanted.filter(({ decision }) => decision !== "allow");
@@ -65,6 +72,7 @@ export const restrictions: Merge<readonly UserRule[]> = {
 
 /** On only where both say so. */
 export const both: Merge<boolean> = {
+  workspaceMay: "switch it off",
   override: replace,
   tighten: (base, wanted) => (wanted && !base ? kept(base, "it is switched off") : taken(wanted)),
 };
@@ -72,6 +80,7 @@ export const both: Merge<boolean> = {
 /** What is no business of a less trusted file at all. */
 export function operatorOnly<T>(): Merge<T> {
   return {
+    workspaceMay: "not change it",
     override: replace,
     tighten: (base, wanted) =>
       isDeepStrictEqual(base, wanted) ? taken(base) : kept(base, "only the operator's file can set it"),

@@ -8,6 +8,7 @@ export type MergeTable<T> = {
 /** An unset tier is the toolset's own, which is never stricter than `ask`: only what is at least that can replace it. */
 const TIERS: readonly Permission[] = ["autonomous", "notify", "ask", "deny"];
 const tier: Merge<Permission | null> = {
+  workspaceMay: "choose a stricter value",
   override: (_, own) => own,
   tighten(base, wanted) {
     if (TIERS.indexOf(wanted) >= TIERS.indexOf(base ?? "ask")) return { value: wanted, ignored: null };

@@ -119,10 +119,12 @@ const callback = z
       .optional()
       .describe("Program and arguments; the item comes on its stdin as JSON"),
     webhook: z
-      .url({ protocol: /^https?$/ })
+      .strictObject({
+        url: z.url({ protocol: /^https?$/ }).describe("Address the item is posted to as JSON"),
+        secretFile: text.describe("File whose content signs what is posted"),
+      })
       .optional()
-      .describe("Address the item is posted to as JSON"),
-    secretFile: text.optional().describe("File whose content signs what is posted"),
+      .describe("A web address to call"),
   })
   .describe("What is called for each work item, such as the end of a background command");
 
@@ -147,7 +149,7 @@ export const Config = z
     allowlist: z.array(AllowlistEntry).max(10_000).optional().describe("What may run by itself in allowlist mode"),
     safeBins: names("Which of the built-in text filters need no allowlist entry; without it all of them").optional(),
     allowDenied: names(
-      "Built-in rules of the tier `deny` (such as `sudo`) that a person lifts: they are asked then",
+      "Built-in denials that a person lifts, by their rule, such as `privilege` (sudo, su, doas): they are asked then",
     ).optional(),
     env: env.optional(),
     limits: limits.optional(),

@@ -44,7 +44,7 @@ export interface Settings {
   /** Null: the toolset's own. */
   permissions: Record<Operation, Permission | null>;
   toolsets: Record<Toolset, boolean>;
-  callback: { command?: readonly string[]; webhook?: string; secretFile?: string } | null;
+  callback: { command?: readonly string[]; webhook?: { url: string; secretFile: string } } | null;
   durability: OneOf<typeof DURABILITY>;
 }
 

@@ -1,0 +1,34 @@
+import { configJsonSchema, type JsonSchema } from "../src/config/json-schema.ts";
+import type { Merge } from "../src/config/merge-kinds.ts";
+import { MERGE } from "../src/config/merge-table.ts";
+
+type Table = { [key: string]: Merge<unknown> | Table };
+
+/** The keys of sallyport.json as a Markdown table: what it says in the schema, and what a workspace's file may do. */
+export function keyTable(): string {
+  const rows = [
+    ["key", "values", "default", "a workspace's file may", "what it is"],
+    ["---", "---", "---", "---", "---"],
+    ...keys(configJsonSchema(), MERGE as unknown as Table, []),
+  ];
+  return rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function keys(schema: JsonSchema, table: Table, path: string[]): string[][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
+    const at = [...path, key];
+    const node = table[key];
+    if (node && typeof node.tighten !== "function") return keys(property, node as Table, at);
+    const value = property.default === undefined ? "" : `\`${JSON.stringify(property.default)}\``;
+    const may = (node as Merge<unknown> | undefined)?.workspaceMay ?? (key === "agents" ? "tighten each" : "");
+    return [[`\`${at.join(".")}\``, values(property), value, may, String(property.description ?? "")]];
+  });
+}
+
+function values(schema: JsonSchema): string {
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.type === "array")
+    return schema.items && (schema.items as JsonSchema).type === "object" ? "list of objects" : "list of texts";
+  if (schema.type === "integer") return "whole number";
+  return schema.type === "string" ? "text" : String(schema.type);
+}
