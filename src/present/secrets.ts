@@ -52,9 +52,9 @@ function isHeaderName(name: string): boolean {
 
 /** An environment with the values of secret-looking variables replaced, and secrets within the others. */
 export function maskEnv(env: Readonly<Record<string, string>>): Record<string, string> {
-  const masked: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) masked[name] = isSecretName(name) ? MASK : maskText(value);
-  return masked;
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, isSecretName(name) && value !== "" ? MASK : maskText(value)]),
+  );
 }
 
 /**
@@ -71,11 +71,10 @@ export function maskData(value: unknown, prepare: (text: string) => string = (te
   if ("toJSON" in value && typeof value.toJSON === "function") return maskData(value.toJSON(), prepare);
   const { command, args } = value as { command?: unknown; args?: unknown };
   const direct = typeof command === "string" && Array.isArray(args) && args.every((each) => typeof each === "string");
-  const masked: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) {
-    if (direct && name === "args") masked.args = maskArgs([command, ...args].map(prepare)).slice(1);
-    else if (typeof each === "string" && isSecretName(name)) masked[name] = MASK;
-    else masked[name] = maskData(each, prepare);
-  }
-  return masked;
+  const masked = (name: string, each: unknown) => {
+    if (direct && name === "args") return maskArgs([command, ...args].map(prepare)).slice(1);
+    return typeof each === "string" && each !== "" && isSecretName(name) ? MASK : maskData(each, prepare);
+  };
+  // Not by assignment: a key may be called `__proto__`.
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(name, each)]));
 }
