@@ -37,6 +37,8 @@ function maskArg(arg: string, before: string, flag: PasswordFlag | null): string
   if (flag && flag.value !== "next" && arg.length > flag.flag.length && arg.startsWith(flag.flag)) {
     return flag.flag + MASK;
   }
+  // The text of `bash -c` starts with an assignment, too, but does not end with it.
+  if (/^-\w*c$/.test(before)) return maskText(arg);
   const [assigned, , name = ""] = ASSIGNMENT.exec(arg) ?? [];
   if (assigned && isSecretName(name)) {
     return YES_NO_OR_NAME.test(arg.slice(assigned.length)) ? arg : assigned + MASK;
