@@ -35,7 +35,6 @@ const SCRATCH = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /** Whether "always" can be offered, and for exactly which commands. Every one of a text must pass. */
 export function grantable(facts: Facts, scene: GrantScene): Grantable {
-  if (!facts.analyzable) return no("it cannot be known completely what would run");
   if (scene.addedEnv && scene.addedEnv.length > 0) return no("it comes with variables of its own");
   if (scene.stdin) return no("it comes with input of its own");
   const commands: GrantTarget[] = [];
@@ -45,6 +44,7 @@ export function grantable(facts: Facts, scene: GrantScene): Grantable {
     const target = targetOf(fact);
     if (target !== null) commands.push(target);
   }
+  if (!facts.analyzable) return no("it cannot be known completely what would run");
   return commands.length > 0 ? { ok: true, commands } : no("it runs no program");
 }
 
@@ -62,14 +62,17 @@ function targetOf(fact: CommandFact): GrantTarget | null {
 /** Why this command cannot be granted; null: it can. */
 function objection(fact: CommandFact, scene: GrantScene): string | null {
   const name = fact.executable.name ?? "a command";
-  if (fact.unknowns.length > 0) return `${name}: ${fact.unknowns[0]?.why}`;
   if (fact.wrapper || fact.via.length > 0) return `${fact.via[0] ?? name} runs whatever it is given`;
   if (fact.remote) return `${name} runs elsewhere`;
-  if (fact.opaque !== null) return `${name} runs ${fact.opaque}`;
   if (fact.assignments.length > 0) return `it sets the variable ${fact.assignments[0]?.name}`;
   if (fact.redirects.some(reachesFile)) return "it redirects to or from a file";
   if (fact.argv.some((word) => word.value === null || word.glob)) return "its arguments are only known when it runs";
-  return programObjection(fact, name, scene);
+  return programObjection(fact, name, scene) ?? doubt(fact, name);
+}
+
+function doubt({ unknowns: [unknown], opaque }: CommandFact, name: string): string | null {
+  if (opaque !== null) return `${name} is handed code that is not analysed`;
+  return unknown ? `what ${name} does is not known before it runs: ${unknown.why}` : null;
 }
 
 function programObjection(fact: CommandFact, name: string, scene: GrantScene): string | null {
@@ -97,7 +100,8 @@ function familyObjection(family: string, name: string, fact: CommandFact): strin
   if (WRAPPERS.has(family)) return `${name} runs whatever it is given`;
   const harmless = RUNNERS.get(family);
   if (!harmless) return null;
-  return harmless.has(fact.argv[1]?.value ?? "") ? null : `${name} runs what project files say`;
+  const [, subcommand] = fact.argv;
+  return subcommand?.value && harmless.has(subcommand.value) ? null : `${name} runs what project files say`;
 }
 
 /** `2>&1` and `>/dev/null` reach none. */

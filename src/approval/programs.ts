@@ -1,7 +1,7 @@
 /** Programs by what handing them arguments can lead to. Names without versions: `python3.12` is `python`. */
 
 function names(list: string): ReadonlySet<string> {
-  return new Set(list.trim().split(/\s+/));
+  return new Set(list.split(/\s+/).filter(Boolean));
 }
 
 export const SHELLS = names("sh bash dash zsh fish ksh mksh ash csh tcsh rbash busybox toybox pwsh elvish nu xonsh");

@@ -53,9 +53,9 @@ export class Room {
     return database;
   }
 
-  inspect(command: string, cwd = this.workspace): Analysis {
-    const context = { cwd, home: this.folder, workspace: this.workspace, lookup: systemLookup(PATH) };
-    return inspect(command, context);
+  /** A lookup of its own each time: a shared one remembers for a second what it found on PATH. */
+  inspect(command: string, cwd = this.workspace, path = PATH): Analysis {
+    return inspect(command, { cwd, home: this.folder, workspace: this.workspace, lookup: systemLookup(path) });
   }
 
   binding(asked: Asked): Binding {
@@ -66,8 +66,8 @@ export class Room {
       file: "/bin/bash",
       cwd,
       env: { PATH, ...asked.inherited, ...asked.env },
-      facts: this.inspect(asked.command, cwd).commands,
-      lookup: systemLookup(PATH),
+      facts: this.inspect(asked.command, cwd, asked.env?.PATH).commands,
+      lookup: systemLookup(asked.env?.PATH ?? PATH),
       stdin: asked.stdin ?? null,
       confinement: asked.confinement ?? "workspace-write",
     });
@@ -75,7 +75,7 @@ export class Room {
 
   asked(asked: Asked): NewApproval {
     const cwd = asked.cwd ?? this.workspace;
-    const { analyzable, commands } = this.inspect(asked.command, cwd);
+    const { analyzable, commands } = this.inspect(asked.command, cwd, asked.env?.PATH);
     return {
       agent: asked.agent ?? "builder",
       binding: this.binding(asked),
