@@ -1,6 +1,15 @@
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import type { ErrorType, Recovery } from "../contract/error.ts";
 import type { ExitRecord } from "../executor/executor.ts";
+import { suggestions } from "./not-found.ts";
+import { placeFailure } from "./place-failure.ts";
+import { interpreterOf, isMissing } from "./programs/interpreter.ts";
+import { findProgram } from "./programs/on-path.ts";
+import type { Place } from "./programs/place.ts";
+import { whyRefused } from "./programs/refusal.ts";
+import { shellWord, shownName } from "./shell-word.ts";
+import { spawnFailed } from "./spawn-failed.ts";
 
 const { errno: E } = constants;
 
@@ -10,90 +19,20 @@ export interface LaunchFailure {
   recovery: Recovery[];
 }
 
-const RETRY: Recovery = { action: "retry", hint: "Retry the operation." };
-const CHECK_PERMISSIONS: Recovery = {
-  action: "check_permissions",
-  hint: "Verify that the command is executable and that its folders may be entered.",
-};
-
-function errorName(number: number): string {
-  return Object.entries(E).find(([, value]) => value === number)?.[0] ?? `errno ${number}`;
-}
-
-function notFound(program: string): LaunchFailure {
-  const recovery = [{ action: "check_path", hint: `Check whether it is installed and on PATH: command -v ${program}` }];
-  if (!program.includes("/")) {
-    recovery.push({ action: "use_full_path", hint: "Name the executable by its full path." });
-  }
-  return { type: "CommandNotFound", message: `Command not found: ${program}`, recovery };
-}
-
-function workdir(cwd: string, errno: number): LaunchFailure {
-  const why = errno === E.ENOTDIR ? "is not a folder" : errno === E.EACCES ? "may not be entered" : "does not exist";
-  const recovery = [{ action: "check_scope", hint: "Name an existing folder, or leave `cwd` out for the workspace." }];
-  return { type: "WorkdirNotFound", message: `The working directory ${cwd} ${why}.`, recovery };
-}
-
-/** The path was in the workspace when it was checked, and is not any more: somebody moved a link under it. */
-function outOfScope(what: string): LaunchFailure {
-  return {
-    type: "PathOutOfScope",
-    message: `${what} does not lie in the workspace.`,
-    recovery: [{ action: "check_scope", hint: "Name a place in the workspace that is not changed meanwhile." }],
-  };
-}
-
-const BY_STEP: Record<string, string> = {
-  claim: "its session folder could not be made",
-  folder: "its session folder could not be opened",
-  record: "there was no room for its exit record",
-  control: "its control socket could not be made",
-  log: "its log file could not be opened",
-  pipe: "no pipe could be made for its output",
-  stdin: "its input could not be prepared",
-  fork: "no process could be forked",
-  "limit-core": "its limit for core dumps could not be set",
-  "limit-files": "its limit for open files could not be set",
-  "limit-file-size": "its limit for file sizes could not be set",
-  "limit-processes": "its limit for processes could not be set",
-  keeper: "nobody took it up before its gateway or its keeper was gone",
-};
-
-function recoveryFor(errno: number, step: string): Recovery[] {
-  if (errno === E.ENOSPC || errno === E.EDQUOT) {
-    return [{ action: "free_space", hint: "Free some disk space; `sallyport clean` removes old sessions." }];
-  }
-  if (errno === E.EAGAIN) {
-    return [
-      { action: "increase_limits", hint: "The system is out of processes: end some, or raise ulimit -u." },
-      RETRY,
-    ];
-  }
-  if (errno === E.EMFILE || errno === E.ENFILE) {
-    return [
-      { action: "increase_limits", hint: "Out of descriptors: raise ulimit -n, then restart the keeper." },
-      RETRY,
-    ];
-  }
-  if (step === "log") {
-    return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];
-  }
-  return step === "keeper" ? [RETRY] : [CHECK_PERMISSIONS, RETRY];
-}
-
-/** Why a command could not be started, for the caller (promise 8). */
-export function launchFailure(record: ExitRecord, program: string, cwd: string): LaunchFailure {
+/** Why a command could not be started, and the ways out of it (promise 8). `path` is where its name was looked for. */
+export function launchFailure(
+  record: ExitRecord,
+  program: string,
+  cwd: string,
+  path = process.env.PATH,
+): LaunchFailure {
   const { step = "start", errno = 0 } = record;
-  if (step === "chdir") return workdir(cwd, errno);
-  if (step === "scope") return outOfScope(`The working directory ${cwd}`);
-  if (step === "scope-log") {
-    return outOfScope(errno === E.EMLINK ? "A file that the log file is another name of" : "The log file");
-  }
-  if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program);
-  if (step === "execve" && errno === E.EACCES) {
-    const message = `Permission denied: ${program} is a folder or not an executable file.`;
-    return { type: "PermissionDenied", message, recovery: [CHECK_PERMISSIONS] };
-  }
+  const place: Place = { cwd, path: path ?? "" };
+  const wrongPlace = placeFailure(step, errno, cwd);
+  if (wrongPlace !== null) return wrongPlace;
+  if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program, place);
+  if (step === "execve" && errno === E.EACCES) return refused(program, place);
+  if (step === "execve" && errno === E.ENOEXEC) return wrongFormat(program);
   if (errno === E.E2BIG) {
     return {
       type: "ArgumentsTooLong",
@@ -101,11 +40,61 @@ export function launchFailure(record: ExitRecord, program: string, cwd: string):
       recovery: [{ action: "use_stdin", hint: "Pass the data through stdin or a file instead." }],
     };
   }
-  const what = BY_STEP[step] ?? `the step "${step}" failed`;
-  const why = errno ? ` (${errorName(errno)})` : "";
+  return spawnFailed(program, step, errno);
+}
+
+/** The program is not there, or what it needs to be executed is not. */
+export function notFound(program: string, place: Place): LaunchFailure {
+  const missing = missingInterpreter(program, place);
+  if (missing !== null) return missing;
+  const word = shellWord(program);
+  const recovery = suggestions(program, place);
+  recovery.push({ action: "check_path", hint: `Check whether it is installed and on PATH: command -v ${word}` });
+  if (!program.includes("/")) {
+    recovery.push({ action: "use_full_path", hint: "Name the executable by its full path." });
+  }
+  return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}`, recovery };
+}
+
+/** The kernel says "no such file" of a file that exists when what should interpret it does not. */
+function missingInterpreter(program: string, { cwd, path }: Place): LaunchFailure | null {
+  const file = program.includes("/") ? resolve(cwd, program) : findProgram(program, path);
+  const interpreter = file === null ? null : interpreterOf(file);
+  if (interpreter === null || !isMissing(interpreter)) return null;
+  const name = shownName(program);
+  const word = shellWord(program);
+  const asked = shownName(interpreter.path);
+  if (interpreter.windowsLine) {
+    return {
+      type: "CommandNotFound",
+      message: `${name} has Windows line endings: its first line asks for ${asked} followed by a carriage return.`,
+      recovery: [{ action: "fix_line_endings", hint: `Convert it: sed -i 's/\\r$//' ${word}` }],
+    };
+  }
+  const isScript = interpreter.kind === "script";
+  const hint = isScript
+    ? `Correct its first line, or run it with another interpreter: bash ${word}`
+    : "It was built for another system or C library: use a build for this one.";
+  return {
+    type: "CommandNotFound",
+    message: `${name} needs ${isScript ? "the interpreter" : "the loader"} ${asked}, which does not exist.`,
+    recovery: [{ action: "check_interpreter", hint }],
+  };
+}
+
+export function refused(program: string, place: Place): LaunchFailure {
+  const { why, hint } = whyRefused(program, place);
+  const recovery = [{ action: "check_permissions", hint }];
+  return { type: "PermissionDenied", message: `Permission denied: ${shownName(program)} ${why}`, recovery };
+}
+
+export function wrongFormat(program: string): LaunchFailure {
   return {
     type: "SpawnFailed",
-    message: `${program} could not be started: ${what}${why}.`,
-    recovery: recoveryFor(errno, step),
+    message: `${shownName(program)} is not a program this machine can run: it has no \`#!\` line, or was built for another processor.`,
+    recovery: [
+      { action: "check_format", hint: `See what it is: file ${shellWord(program)}` },
+      { action: "use_interpreter", hint: `If it is a script, name its interpreter: bash ${shellWord(program)}` },
+    ],
   };
 }

@@ -94,9 +94,13 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
       status: "denied",
       exitCode: null,
       verdict: verdict("deny", null),
-      error: { type: "PermissionDenied", message: "Not on a Friday", recovery: [] },
+      error: {
+        type: "PermissionDenied",
+        message: "Denied by a person: not on a Friday",
+        recovery: [{ action: "report", hint: "Report this to the user." }],
+      },
     }),
-    "Denied: Not on a Friday. Ask the operator to allow it, or reach the goal another way.",
+    "Denied by a person: not on a Friday. Report this to the user.",
   ],
   [
     "denied, nothing known",

@@ -1,0 +1,59 @@
+/** Names longer than this are not typed, and would take long to compare. */
+const LONGEST = 40;
+
+/** How many slips apart two names may be: a short one has too many neighbours. */
+function allowed(name: string): number {
+  return name.length <= 2 ? 0 : name.length <= 4 ? 1 : 2;
+}
+
+/** The names nearest to a mistyped one, best first: at most two letters missing, added, wrong or swapped. */
+export function nearNames(wanted: string, names: Iterable<string>, most: number): string[] {
+  const limit = wanted.length > LONGEST ? 0 : allowed(wanted);
+  if (limit === 0) return [];
+  const near: { name: string; rank: number }[] = [];
+  for (const name of names) {
+    if (name === wanted || Math.abs(name.length - wanted.length) > limit) continue;
+    const slips = distance(wanted, name, limit);
+    if (slips > limit) continue;
+    // With as many slips, the same letters in another order come first, then the same beginning.
+    const rank = slips * 4 + (sameLetters(wanted, name) ? 0 : 2) + (name[0] === wanted[0] ? 0 : 1);
+    near.push({ name, rank });
+  }
+  near.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  // A clear winner is not hidden among what is twice as far away.
+  const best = near[0]?.rank ?? 0;
+  return near
+    .filter(({ rank }) => rank <= best + 3)
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
+function sameLetters(a: string, b: string): boolean {
+  return a.length === b.length && [...a].sort().join("") === [...b].sort().join("");
+}
+
+/** Damerau-Levenshtein (no letter changed twice); anything above `limit` is only known to be so. */
+export function distance(a: string, b: string, limit: number): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row];
+    let least = row;
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1] ? 0 : 1;
+      let cost = Math.min(at(above, column) + 1, at(line, column - 1) + 1, at(above, column - 1) + same);
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, at(before, column - 2) + 1);
+      line.push(cost);
+      least = Math.min(least, cost);
+    }
+    if (least > limit) return limit + 1;
+    before = above;
+    above = line;
+  }
+  return at(above, b.length);
+}
+
+function at(line: number[], column: number): number {
+  return line[column] as number;
+}
