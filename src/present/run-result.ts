@@ -6,9 +6,9 @@ import { readMergedSync, readTextSync } from "../session/logs/index.ts";
 import { signalName } from "../session/signals.ts";
 import { finalUsage } from "../session/usage.ts";
 import type { NewSession } from "../store/sessions.ts";
-
-/** Bytes of each stream that a result carries; the rest is in the logs. */
-export const RESULT_BYTES = 1 << 20;
+import { RESULT_BYTES } from "./caps.ts";
+import type { Refusal } from "./refusal.ts";
+import { mayBeShellFailure, shellFailure } from "./shell-failure.ts";
 
 interface Texts {
   stdout: string;
@@ -38,24 +38,56 @@ function read(folder: string, capture: NewSession["capture"], ending: Ending): T
   return { stdout: stdout.text, stderr: stderr.text, output, truncated };
 }
 
-/** What a foreground run resolves to. */
-export function runResult(name: string, session: Omit<NewSession, "name">, ending: Ending, folder: string): RunResult {
+type Asked = Omit<NewSession, "name">;
+
+/** A command that could not be started says why in its row; one that its shell could not run, in what the shell said. */
+function errorOf(session: Asked, error: string | null, exitCode: number | null, stderr: string, path?: string) {
+  if (error !== null) return JSON.parse(error) as RunResult["error"];
+  if (session.args !== null || !mayBeShellFailure(exitCode)) return null;
+  return shellFailure(exitCode, stderr, { cwd: session.cwd, path: path ?? process.env.PATH ?? "" });
+}
+
+/** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
+export function runResult(name: string, session: Asked, ending: Ending, folder: string, path?: string): RunResult {
   const record = ending === "lost" ? null : ending;
   const ended = endingOf(session, ending);
+  const texts = read(folder, session.capture, ending);
+  const exitCode = record?.code ?? null;
   return {
     id: session.id,
     name,
     status: ended.status,
-    exitCode: record?.code ?? null,
+    exitCode,
     signal: record ? signalName(record.signal) : null,
-    ...read(folder, session.capture, ending),
+    ...texts,
     durationMs: record ? record.durationUs / 1000 : Date.now() - session.created_ms,
     timedOut: ended.status === "timed_out",
     leftover: record?.leftover ?? 0,
     resourceUsage: record ? finalUsage(record) : null,
     verdict: null,
     approvalId: null,
-    warnings: JSON.parse(ended.warnings) as string[],
-    error: ended.error === null ? null : (JSON.parse(ended.error) as RunResult["error"]),
+    warnings: ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[]),
+    error: errorOf(session, ended.error, exitCode, session.capture === "merged" ? texts.output : texts.stderr, path),
+  };
+}
+
+/** What a run that was not let through resolves to: nothing ran. */
+export function refusedResult(
+  { name, session, verdict, approvalId }: Pick<RunResult, "name" | "verdict" | "approvalId"> & { session: Asked },
+  refusal: Refusal,
+): RunResult {
+  const nothing = { exitCode: null, signal: null, stdout: "", stderr: "", output: "", durationMs: 0, timedOut: false };
+  return {
+    id: session.id,
+    name,
+    status: refusal.status,
+    ...nothing,
+    truncated: { stdout: 0, stderr: 0 },
+    leftover: 0,
+    resourceUsage: null,
+    verdict,
+    approvalId,
+    warnings: [],
+    error: refusal.error,
   };
 }
