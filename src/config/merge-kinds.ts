@@ -28,13 +28,13 @@ export function strictest<T extends string>(stricterThan: Record<T, readonly NoI
   };
 }
 
-/** A limit; null is none. */
-export function lowest<T extends number | null>(): Merge<T> {
+/** A limit; null is none, or one that is at least `unset`. */
+export function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY): Merge<T> {
   return {
     workspaceMay: "lower it",
     override: replace,
     tighten: (base, wanted) =>
-      base === null || wanted <= base ? taken<T>(wanted) : kept(base, `${wanted} is above the limit of ${base}`),
+      wanted <= (base ?? unset) ? taken<T>(wanted) : kept(base, `${wanted} is above ${base ?? unset}`),
   };
 }
 

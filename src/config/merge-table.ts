@@ -16,6 +16,9 @@ const tier: Merge<Permission | null> = {
   },
 };
 
+/** Seconds; of all toolsets' own deadlines, which hold where none is set. */
+const SHORTEST_DEFAULT = 30;
+
 /**
  * One rule for every key of the settings (promise 7: a workspace's file can tighten, never loosen). The compiler
  * insists that none is missing, and a test tries each.
@@ -45,7 +48,7 @@ export const MERGE: MergeTable<Settings> = {
     sessions: lowest(),
     startsPerMinute: lowest(),
   },
-  timeouts: { defaultSeconds: lowest(), maxSeconds: lowest() },
+  timeouts: { defaultSeconds: lowest(SHORTEST_DEFAULT), maxSeconds: lowest() },
   // Neither direction is the stricter one: keeping less destroys evidence, keeping more fills the disk.
   retention: { maxAgeHours: operatorOnly(), maxCount: operatorOnly(), maxBytes: operatorOnly() },
   approvals: {

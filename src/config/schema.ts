@@ -44,7 +44,9 @@ const limits = z
 const timeouts = z
   .strictObject({
     defaultSeconds: count(2_147_483).optional().describe("Deadline of a foreground command that names none"),
-    maxSeconds: count(2_147_483).optional().describe("The longest deadline a foreground command may have"),
+    maxSeconds: count(2_147_483)
+      .optional()
+      .describe("The longest deadline a foreground command may have, where the toolset has none that is shorter"),
   })
   .describe("Deadlines; without them each toolset's own hold");
 

@@ -1,0 +1,76 @@
+import { isDeepStrictEqual } from "node:util";
+import type { UserRule } from "../../src/policy/policy.ts";
+
+/**
+ * What each key lets happen, written down a second time and without regard to how files are merged: a test compares the
+ * two. True: with `now` nothing is possible that was not with `before`.
+ */
+type NoFreer = (now: never, before: never) => boolean;
+
+const ranked =
+  (...strict: string[]): NoFreer =>
+  (now: string, before: string) =>
+    strict.indexOf(now) <= strict.indexOf(before) && strict.includes(now);
+
+/** Per case what happens: 0 it runs, 1 somebody is asked, 2 it is denied. */
+const outcomes =
+  (table: Record<string, readonly number[]>): NoFreer =>
+  (now: string, before: string) =>
+    (table[now] ?? []).every((outcome, index) => outcome >= (table[before]?.[index] ?? 9));
+
+const noMore: NoFreer = (now: number | null, before: number | null) =>
+  before === null || (now !== null && now <= before);
+const noNewEntry: NoFreer = (now: unknown[] | null, before: unknown[] | null) =>
+  before === null || (now?.every((one) => before.some((other) => isDeepStrictEqual(one, other))) ?? false);
+const noLostEntry: NoFreer = (now: unknown[], before: unknown[]) => before.every((one) => now.includes(one));
+const same: NoFreer = (now: unknown, before: unknown) => isDeepStrictEqual(now, before);
+const notSwitchedOn: NoFreer = (now: boolean, before: boolean) => before || !now;
+const tier: NoFreer = (now: string | null, before: string | null) =>
+  ["deny", "ask", "notify", "autonomous"].indexOf(now ?? "autonomous") <=
+    ["deny", "ask", "notify", "autonomous"].indexOf(before ?? "ask") || now === before;
+
+export const NO_FREER: Record<string, NoFreer> = {
+  security: ranked("deny", "allowlist", "full"),
+  // What is allowed, and what is not.
+  ask: outcomes({ off: [0, 2], "on-miss": [0, 1], always: [1, 1] }),
+  // Writing to the workspace, writing elsewhere, seeing other processes.
+  sandbox: outcomes({ off: [0, 0, 0], "workspace-write": [0, 2, 0], "read-only": [2, 2, 0], isolated: [0, 2, 2] }),
+  network: ranked("off", "on"),
+  scope: ranked("workspace", "anywhere"),
+  rules: (now: UserRule[], before: UserRule[]) =>
+    before.every((rule) => rule.decision === "allow" || now.includes(rule)) &&
+    now.every((rule) => rule.decision !== "allow" || before.includes(rule)),
+  allowlist: noNewEntry,
+  safeBins: noNewEntry,
+  allowDenied: noNewEntry,
+  "env.pass": noNewEntry,
+  "env.block": noLostEntry,
+  "limits.processes": noMore,
+  "limits.openFiles": noMore,
+  "limits.fileSize": noMore,
+  "limits.sessions": noMore,
+  "limits.startsPerMinute": noMore,
+  "timeouts.defaultSeconds": (now: number | null, before: number | null) =>
+    now === before || (now !== null && now <= (before ?? 30)),
+  "timeouts.maxSeconds": noMore,
+  "retention.maxAgeHours": same,
+  "retention.maxCount": same,
+  "retention.maxBytes": same,
+  "approvals.expiresMinutes": noMore,
+  "approvals.quorum.rule": ranked("unanimous", "majority", "any"),
+  "approvals.quorum.approvers": same,
+  "permissions.run": tier,
+  "permissions.write": tier,
+  "permissions.kill": tier,
+  "permissions.extend": tier,
+  "permissions.remove": tier,
+  "permissions.list": tier,
+  "permissions.read": tier,
+  "toolsets.runner": notSwitchedOn,
+  "toolsets.process": notSwitchedOn,
+  "toolsets.exec": notSwitchedOn,
+  "toolsets.shell": notSwitchedOn,
+  "toolsets.bash": notSwitchedOn,
+  callback: same,
+  durability: ranked("power-loss", "process"),
+};
