@@ -23,6 +23,9 @@ export function suggestions(program: string, place: Place): Recovery[] {
 }
 
 function forName(program: string, place: Place): (Recovery | null)[] {
+  // The command had a PATH of its own.
+  const elsewhere = onPath(program, place.path);
+  if (elsewhere !== null) return [elsewhere];
   const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];
   const nothingBetter = offered.every((each) => each === null);
   return [
@@ -61,7 +64,7 @@ function nearOnPath(program: string, path: string): string[] {
 
 function onPath(name: string, path: string): Recovery | null {
   const file = findProgram(name, path);
-  return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${shellWord(file)}, which is on PATH?` };
+  return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${shellWord(file)}?` };
 }
 
 /** The current folder is not on PATH, on purpose. */

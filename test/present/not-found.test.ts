@@ -59,13 +59,14 @@ test("what was probably meant comes first, then who provides it", () => {
       "git status",
       "use_shell: Give the program and its arguments apart; to have it run by the shell leave `args` out.",
     ],
+    ["grep", `did_you_mean: Did you mean ${join(folder, "bin/grep")}?`],
     ["no-such-thing-at-all"],
     ["constructor"],
     ["./buidl.sh", "did_you_mean: Did you mean ./build.sh?"],
     [
       "/usr/no/such/git",
       "check_path: The folder /usr/no/such does not exist.",
-      `did_you_mean: Did you mean ${join(folder, "bin/git")}, which is on PATH?`,
+      `did_you_mean: Did you mean ${join(folder, "bin/git")}?`,
     ],
   ];
   for (const [program, ...expected] of cases) assert.deepEqual(hints(program), expected, program);
