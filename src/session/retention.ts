@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
@@ -16,6 +16,7 @@ export const DEFAULT_RETENTION: Retention = {
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** A folder without a row is one whose removal was cut off, or a launch of this moment. */
 const STRAY_AFTER_MS = 3600 * 1000;
+const REMOVE_ATTEMPTS = 5;
 /** What a session's folder takes besides its streams. */
 const FOLDER_BYTES = 8192;
 
@@ -26,7 +27,7 @@ export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "
 
 /** False: it is running. On a full disk the files go first, to make room for the change of the row. */
 function forget(registry: Registry, id: string): boolean {
-  const removeFiles = () => rmSync(registry.executor.folder(id), { recursive: true, force: true });
+  const removeFiles = () => removeFolder(registry.executor.folder(id));
   try {
     if (!registry.store.delete(id)) return false;
   } catch (error) {
@@ -63,7 +64,15 @@ function removeStrays(registry: Registry, now: number): void {
     const folder = join(sessions, id);
     if (!isId(id) || registry.store.get(id)) continue;
     if (now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < STRAY_AFTER_MS) continue;
-    if (registry.executor.readExit(id)) rmSync(folder, { recursive: true, force: true });
+    // A keeper keeps its socket there until its last word is written: this tells a live one whose row is gone.
+    if (registry.executor.readExit(id)?.final || !existsSync(join(folder, "ctl"))) removeFolder(folder);
+  }
+}
+
+/** A keeper that is just finishing may remove its socket under our hands, and rmSync then stops half-way, silently. */
+function removeFolder(folder: string): void {
+  for (let attempt = 0; attempt < REMOVE_ATTEMPTS && existsSync(folder); attempt++) {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
