@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { after, test } from "node:test";
+import type { RunResult } from "../../src/contract/result.ts";
+import type { SessionInfo } from "../../src/contract/session.ts";
+import { TestHouse } from "../fixtures/gateway.ts";
+import { OtherGateway } from "../fixtures/other-gateway.ts";
+import { allProcesses, zygotesOf } from "../fixtures/processes.ts";
+import { until } from "../fixtures/until.ts";
+
+const root = process.getuid?.() === 0;
+/** A user that owns nothing else, so that its count of processes is ours alone. */
+const NOBODY_ELSE = 54_321;
+
+interface Failure {
+  type: string;
+  recovery: { action: string; hint: string }[];
+}
+
+test("out of processes: the caller is told, and what runs goes on", {
+  skip: root ? false : "needs root, to be another user",
+}, async () => {
+  const house = new TestHouse();
+  mkdirSync(house.state, { mode: 0o700 });
+  chmodSync(house.folder, 0o755);
+  chownSync(house.state, NOBODY_ELSE, NOBODY_ELSE);
+  chownSync(house.workspace, NOBODY_ELSE, NOBODY_ELSE);
+  const through = [
+    "setpriv",
+    `--reuid=${NOBODY_ELSE}`,
+    `--regid=${NOBODY_ELSE}`,
+    "--clear-groups",
+    "prlimit",
+    "--nproc=60",
+    "--",
+  ];
+  const other = await OtherGateway.open(house, { through });
+  const running: string[] = [];
+  const failures: Failure[] = [];
+  for (let i = 0; i < 60 && failures.length < 3; i++) {
+    try {
+      const info = await other.ask<SessionInfo>({ call: "start", request: { command: "sleep", args: ["60"] } });
+      if (info.status === "running") running.push(info.id);
+      else failures.push(info.error as Failure);
+    } catch (error) {
+      failures.push(error as unknown as Failure);
+    }
+  }
+  assert.equal(failures.length, 3, "the limit was never met");
+  assert.ok(running.length > 5, `only ${running.length} started`);
+  for (const { type, recovery } of failures) {
+    assert.equal(type, "SpawnFailed");
+    assert.ok(recovery.length > 0);
+  }
+  for (const id of running) {
+    assert.equal((await other.ask<SessionInfo>({ call: "info", id })).status, "running");
+    assert.equal((await other.ask<SessionInfo>({ call: "kill", id, options: { graceMs: 0 } })).status, "killed");
+  }
+  const afterwards = await other.ask<RunResult>({ call: "run", request: { command: "echo again", args: undefined } });
+  assert.equal(afterwards.stdout, "again\n");
+  await other.close();
+  await house.close();
+});
+
+test("out of descriptors: the caller is told, and with more of them all is well again", async () => {
+  const house = new TestHouse();
+  const gateway = await house.open();
+  const before = await gateway.start({ command: "cat", stdin: "open" });
+  const [zygote = 0] = zygotesOf(house.state);
+  const limit = (count: number) => {
+    execFileSync("prlimit", ["--pid", String(zygote), `--nofile=${count}:4096`]);
+    // Keepers forked ahead still have the old limit.
+    for (const { pid, ppid, title } of allProcesses()) {
+      if (ppid === zygote && title === "keeper: idle") process.kill(pid, "SIGKILL");
+    }
+  };
+  for (const count of [12, 14, 16]) {
+    limit(count);
+    const result = await gateway.run({ command: "true" });
+    if (result.status === "completed") continue;
+    assert.equal(result.error?.type, "SpawnFailed");
+    assert.match(result.error?.message ?? "", /EMFILE/);
+    assert.ok(result.error?.recovery.some(({ action }) => action === "increase_limits"));
+  }
+  limit(12);
+  assert.equal((await gateway.run({ command: "true" })).error?.type, "SpawnFailed", "12 descriptors were enough");
+  limit(1024);
+  await until("commands run again", async () => (await gateway.run({ command: "true" })).status === "completed");
+  await before.write("still here\n");
+  await until("it answers", async () => (await before.logs()).text === "still here\n");
+  await before.kill();
+  await house.close();
+});
+
+test("a command may use as many descriptors as its caller's limit allows, and starts with three", async () => {
+  const house = new TestHouse();
+  const gateway = await house.open();
+  const { stdout } = await gateway.run({ command: "ls", args: ["/proc/self/fd"] });
+  // 3 is ls's own view of the folder.
+  assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
+  await house.close();
+});
+after(() => assert.deepEqual(zygotesOf("/tmp/sallyport-test-"), []));
