@@ -1,14 +1,17 @@
-// Writes the published JSON Schema and the documentation's table of keys:
+// Writes the published JSON Schema and the generated parts of the documentation:
 //   node schema/generate.ts && npx biome format --write schema
 import { readFileSync, writeFileSync } from "node:fs";
 import { configJsonSchema } from "../src/config/json-schema.ts";
 import { keyTable } from "./key-table.ts";
+import { nameTable } from "./name-table.ts";
 
-const document = new URL("../docs/configuration.md", import.meta.url);
-const table = /(<!-- keys -->\n)[\s\S]*?(<!-- \/keys -->)/;
+function fill(path: string, mark: string, text: string): void {
+  const file = new URL(path, import.meta.url);
+  const between = new RegExp(`(<!-- ${mark} -->\n)[^]*?(<!-- /${mark} -->)`);
+  const filled = readFileSync(file, "utf8").replace(between, (_, start, end) => `${start}\n${text}\n\n${end}`);
+  writeFileSync(file, filled);
+}
 
 writeFileSync(new URL("sallyport.schema.json", import.meta.url), JSON.stringify(configJsonSchema(), null, 2));
-writeFileSync(
-  document,
-  readFileSync(document, "utf8").replace(table, (_, start: string, end: string) => `${start}\n${keyTable()}\n\n${end}`),
-);
+fill("../docs/configuration.md", "keys", keyTable());
+fill("../docs/environment.md", "names", nameTable());

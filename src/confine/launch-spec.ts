@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join } from "node:path";
+import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { LaunchSpec } from "../executor/executor.ts";
@@ -10,24 +11,10 @@ export const DEFAULT_GRACE_MS = 5000;
 export const DEFAULT_TIMEOUT_MS = 60_000;
 const TITLE_LENGTH = 200;
 
-/** What the gateway contributes to every launch. */
-export interface LaunchContext {
-  workspace: string;
-  env: Record<string, string>;
-  /** Found when first needed: a machine without bash can still run programs directly. */
-  shell: () => string;
-  durable: boolean;
-}
-
 /** The bash that runs shell text, by its full path: never one an agent's PATH leads to (promise 2). */
-export function findShell(path: string | undefined): string {
-  const folders = [
-    "/bin",
-    "/usr/bin",
-    "/usr/local/bin",
-    ...(path ?? "").split(delimiter).filter((f) => f.startsWith("/")),
-  ];
-  for (const folder of folders) {
+function findShell(path: string | undefined): string {
+  const others = (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+  for (const folder of ["/bin", "/usr/bin", "/usr/local/bin", ...others]) {
     try {
       accessSync(join(folder, "bash"), constants.X_OK);
       return join(folder, "bash");
@@ -40,49 +27,53 @@ export function findShell(path: string | undefined): string {
   ]);
 }
 
-function program(request: RunRequest, shell: () => string): Pick<LaunchSpec, "file" | "argv"> {
+/** Looked for when first needed: a machine without bash can still run programs directly. */
+let shell: string | null = null;
+
+function program(request: RunRequest): Pick<LaunchSpec, "file" | "argv"> {
   if (request.args) return { file: request.command, argv: [request.command, ...request.args] };
+  shell ??= findShell(process.env.PATH);
   // `--`: a text that starts with a dash is text, not options.
-  return { file: shell(), argv: ["bash", "-c", "--", request.command] };
+  return { file: shell, argv: ["bash", "-c", "--", request.command] };
 }
 
-function unconfined(request: RunRequest, { workspace, env }: LaunchContext): Confined {
-  return {
-    cwd: resolve(workspace, request.cwd ?? "."),
-    logFile: request.logFile === undefined ? null : resolve(workspace, request.logFile),
-    root: null,
-    env: request.env ? { ...env, ...request.env } : env,
-    limits: { processes: null, openFiles: null, fileSize: null },
-  };
+function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">, background: boolean): number {
+  if (background) return request.timeoutMs ?? 0;
+  const byDefault = timeouts.defaultSeconds === null ? DEFAULT_TIMEOUT_MS : timeouts.defaultSeconds * 1000;
+  const most = timeouts.maxSeconds === null ? Number.POSITIVE_INFINITY : timeouts.maxSeconds * 1000;
+  const asked = request.timeoutMs ?? Math.min(byDefault, most);
+  if (asked <= most && (asked > 0 || most === Number.POSITIVE_INFINITY)) return asked;
+  throw new SallyportError("InvalidRequest", `\`timeoutMs\` may be at most ${most} here; received ${asked}.`, [
+    { action: "increase_limits", hint: "The operator can raise `timeouts.maxSeconds` in sallyport.json." },
+    { action: "use_background", hint: "Or start it in the background, where no deadline is needed." },
+  ]);
 }
 
-/** From what was asked to exactly what will run. */
+/** From what was asked, and where and with what it may run, to exactly what will run. */
 export function launchSpec(
   request: RunRequest,
-  context: LaunchContext,
+  { env, cwd, root, logFile, limits }: Confined,
+  settings: Pick<Settings, "timeouts" | "durability">,
   id: string,
-  name: string,
   background: boolean,
-  confined: Confined = unconfined(request, context),
 ): LaunchSpec {
-  const { env, cwd, root, logFile, limits } = confined;
   const text = request.args ? [request.command, ...request.args].join(" ") : request.command;
   return {
     id,
-    title: `${name} ${text}`.slice(0, TITLE_LENGTH),
-    ...program(request, context.shell),
+    title: text.slice(0, TITLE_LENGTH),
+    ...program(request),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     env,
     cwd,
     root,
     stdin: request.stdin ?? "none",
     capture: request.capture ?? "apart",
-    timeoutMs: request.timeoutMs ?? (background ? 0 : DEFAULT_TIMEOUT_MS),
+    timeoutMs: timeoutOf(request, settings, background),
     graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
     diskCap: request.diskCap ?? DEFAULT_DISK_CAP,
     logFile,
     limits,
     background,
-    durable: context.durable,
+    durable: settings.durability === "power-loss",
   };
 }
