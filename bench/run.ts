@@ -10,6 +10,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   logs: () => import("./logs/run.ts"),
   sessions: () => import("./sessions/run.ts"),
   check: () => import("./check/run.ts"),
+  audit: () => import("./audit/run.ts"),
 };
 
 function figure(value: number | null, unit: string): string {

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AuditRow } from "./audit-entry.ts";
 
 /** Where a chain stands after its latest entry. */
@@ -29,10 +29,11 @@ const CORRUPT = 11;
 /** A JSON array is unambiguous: no two different entries have the same encoding. */
 export function chainHash(previous: string, row: Omit<AuditRow, "hash">): string {
   const { seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail } = row;
-  return hash(
-    "sha256",
-    JSON.stringify([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]),
-  );
+  return hashOf([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]);
+}
+
+function hashOf(fields: unknown[]): string {
+  return hash("sha256", JSON.stringify(fields));
 }
 
 /** Walks the whole chain in constant memory and stops at the first entry that is not as it was written. */
@@ -47,16 +48,19 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
   if (!bounds.head) return report("the row that says how far the log goes is missing");
   if (bounds.first < 1n) return report("there are entries before the first", Number(bounds.first));
 
-  const batch = database.prepare("SELECT * FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?");
+  const read = batchReader(database);
   while (at.seq < total) {
     const from = at.seq;
     try {
-      for (const row of batch.iterate(from, total, BATCH) as Iterable<unknown> as Iterable<AuditRow>) {
-        const why = flaw(at, row);
-        if (why !== null) return report(why);
-        at = { seq: row.seq, hash: row.hash };
-        if (anchor?.seq === at.seq && anchor.hash !== at.hash)
-          return report("it is not the one noted down earlier", at.seq);
+      for (const row of read.iterate(from, total)) {
+        const fields: unknown[] = Array.isArray(row) ? row : Object.values(row);
+        const hash = fields.pop() as string;
+        const seq = fields[1] as number;
+        if (seq !== at.seq + 1) return report("it is missing");
+        fields[0] = at.hash;
+        if (hashOf(fields) !== hash) return report("it was altered, or does not belong here");
+        at = { seq, hash };
+        if (anchor?.seq === seq && anchor.hash !== hash) return report("it is not the one noted down earlier", seq);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -71,9 +75,15 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
   return report(null);
 }
 
-function flaw(previous: ChainHead, row: AuditRow): string | null {
-  if (row.seq !== previous.seq + 1) return "it is missing";
-  return chainHash(previous.hash, row) === row.hash ? null : "it was altered, or does not belong here";
+/** Reads entries as `chainHash` encodes them, with room for the previous hash in front and their own at the end. */
+function batchReader(database: DatabaseSync): StatementSync {
+  const statement = database.prepare(
+    `SELECT '' AS previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash
+     FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${BATCH}`,
+  ) as StatementSync & { setReturnArrays?(enabled: boolean): void };
+  // Rows as objects take twice as long; a Node that knows no other way gives the same values in the same order.
+  statement.setReturnArrays?.(true);
+  return statement;
 }
 
 /** One statement, one moment: entries that others append from now on are not looked at. */

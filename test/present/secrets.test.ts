@@ -97,6 +97,7 @@ const HARMLESS = [
   "PWD=/home/me OLDPWD=/tmp pwd",
   "MAX_TOKENS=100 TOKENIZERS_PARALLELISM=4 python x.py",
   "MONKEY=1 KEYBOARD=us SECRETARY=bob x",
+  "GIT_CONFIG_KEY_0=core.pager git log",
   "PUBLIC_KEY=abc PRIMARY_KEY=id SORT_KEY=name x",
   "DB_PASSWORD_FILE=/run/secrets/db x",
   "docker login --password-stdin registry.example.org",
