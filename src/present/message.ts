@@ -7,6 +7,7 @@ import { leftoverMessage } from "./messages/leftover.ts";
 import { pendingMessage, refusalMessage } from "./messages/refusal.ts";
 import { signalMessage } from "./messages/signal.ts";
 import { timeoutMessage } from "./messages/timeout.ts";
+import { sessionLost } from "./session-lost.ts";
 
 export type Outcome = RunResult | SessionInfo;
 
@@ -48,6 +49,8 @@ function causeOf(outcome: Outcome, known: Known): string | null {
       return null;
     case "killed":
       return killedMessage(outcome, known.killedBy);
+    case "lost":
+      return failureMessage(outcome.error ?? sessionLost());
     default:
       if (outcome.error) return failureMessage(outcome.error);
       return outcome.signal ? signalMessage(outcome) : exitCodeMessage(outcome);

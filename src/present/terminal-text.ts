@@ -19,8 +19,7 @@ const DECEIVING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
  * terminalText("10%\r100%\r\n\u001b[31mfailed\u001b[0m\n"); // "100%\nfailed\n"
  */
 export function terminalText(text: string): string {
-  const shown = ACTING.test(text) ? show(text) : text;
-  return DECEIVING.test(shown) ? shown.replace(DECEIVING, escaped) : shown;
+  return (ACTING.test(text) ? show(text) : text).replace(DECEIVING, escaped);
 }
 
 function show(text: string): string {

@@ -79,7 +79,6 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   tree: ["find ."],
   xxd: ["od -A x -t x1z", "hexdump -C"],
   hexdump: ["od -A x -t x1z", "xxd"],
-  time: ["bash -c time"],
 };
 
 /** Words that only a shell knows: there is no such program to run directly. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 /** The kernel looks no further for a `#!` line than this, and a loader's name lies within it too. */
 const HEAD_BYTES = 4096;
@@ -32,7 +32,8 @@ export function isMissing({ path, windowsLine }: Interpreter): boolean {
 function headOf(file: string): Buffer | null {
   let fd: number | null = null;
   try {
-    // Not to wait for whoever should write into a pipe of that name.
+    // Opening a device may do something, and opening a pipe waits for its writer, also one swapped in just now.
+    if (!statSync(file).isFile()) return null;
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!fstatSync(fd).isFile()) return null;
     const head = Buffer.alloc(HEAD_BYTES);

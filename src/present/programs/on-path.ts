@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, opendirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const MOST_FOLDERS = 64;
@@ -38,13 +38,27 @@ export function namesIn(folder: string): readonly string[] {
     const { mtimeMs } = statSync(folder);
     const known = listings.get(folder);
     if (known?.mtimeMs === mtimeMs) return known.names;
-    const listing = { mtimeMs, names: readdirSync(folder).slice(0, MOST_NAMES) };
+    const listing = { mtimeMs, names: firstNames(folder) };
     if (listings.size >= MOST_FOLDERS) listings.clear();
     listings.set(folder, listing);
     return listing.names;
   } catch {
     return [];
   }
+}
+
+/** A workspace's folder may hold millions: no more than are looked at are read. */
+function firstNames(folder: string): string[] {
+  const names: string[] = [];
+  const open = opendirSync(folder, { bufferSize: 1024 });
+  try {
+    for (let entry = open.readSync(); entry !== null && names.length < MOST_NAMES; entry = open.readSync()) {
+      names.push(entry.name);
+    }
+  } finally {
+    open.closeSync();
+  }
+  return names;
 }
 
 /** Where on a PATH a program is that may be executed; null: nowhere. */
