@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
@@ -24,7 +25,12 @@ export interface ConfigText {
 
 /** What a file's name stood for at a time; differs whenever its content may. */
 export function stampOf(path: string): string {
-  const status = statSync(path, { throwIfNoEntry: false, bigint: true });
+  let status: BigIntStats | undefined;
+  try {
+    status = statSync(path, { throwIfNoEntry: false, bigint: true });
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unreadable"; // reading it will say what is wrong
+  }
   return status ? `${status.dev}:${status.ino}:${status.size}:${status.mtimeNs}:${status.ctimeNs}` : "none";
 }
 

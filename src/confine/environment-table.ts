@@ -3,7 +3,7 @@
  * A pattern is a name in which `*` stands for anything. Why each group exists is part of the answer when one is refused.
  */
 export interface NameGroup {
-  id: "shell" | "loader" | "interpreter" | "tool" | "door" | "screen" | "secret";
+  id: "shell" | "loader" | "interpreter" | "tool" | "build" | "door" | "screen" | "secret";
   /** Completes "`NAME` …". */
   why: string;
   /** Whether it is taken out of the inherited environment. */
@@ -74,7 +74,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     // A person's own build settings stay; an agent's would be a hook nobody looked at.
-    id: "tool",
+    id: "build",
     why: "puts a program in front of a build tool's",
     inherited: "kept",
     given: "refused",

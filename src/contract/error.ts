@@ -1,6 +1,9 @@
 /** Every way Sallyport itself can fail, as callers see it (promise 8: errors teach). */
 export type ErrorType =
   | "InvalidRequest"
+  | "CommandBlocked"
+  | "CommandDenied"
+  | "ApprovalPending"
   | "CommandNotFound"
   | "PermissionDenied"
   | "SpawnFailed"

@@ -20,6 +20,8 @@ export interface Word {
   value: string | null;
   /** The part of the value that is certain, from its start ("" when nothing is). Equals `value` when known. */
   prefix: string;
+  /** The whole value it would likely have (a default, a value set in one branch), where that is not certain. */
+  likely?: string;
   /** An unquoted glob is in the value: it stands for whatever matches at run time. */
   glob: boolean;
   span: Span;

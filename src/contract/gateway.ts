@@ -1,6 +1,12 @@
+import type { Approvals } from "../approval/approvals.ts";
+import type { ConfigFile } from "../config/schema.ts";
+import type { AuditLog } from "../store/audit.ts";
+import type { WorkQueue } from "../store/work.ts";
+import type { Approval, ApprovalDecision } from "./approval.ts";
 import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, RunResult, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
+import type { Ask, Security, Verdict } from "./verdict.ts";
 
 export interface GatewayOptions {
   /** State folder; see the command line's `--state` for the default. */
@@ -12,8 +18,42 @@ export interface GatewayOptions {
   /** "power-loss" flushes the exit record to disk before anyone is told; costs a disk flush a command. */
   durability?: "process" | "power-loss";
   retention?: Partial<Retention>;
+  /** Settings as in sallyport.json: as good as the operator's word, and later. */
+  policy?: ConfigFile;
+  /** The operator's configuration file; null reads none. Default `$XDG_CONFIG_HOME/sallyport/sallyport.json`. */
+  configuration?: string | null;
+  /** Asks a person, where a command needs one. Without it they decide elsewhere (`sallyport approvals`). */
+  approve?: ApprovalCallback;
+  /** Told of starts, refusals and approval requests as they happen. */
+  onEvent?: (event: GatewayEvent) => void;
+  /** The surface this gateway serves, for the audit. Default "library". */
+  channel?: string;
   /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
   attach?: boolean;
+}
+
+/** Resolves with what the person said; with null when somebody else is to decide. */
+export type ApprovalCallback = (
+  approval: Approval,
+) => Promise<(Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] }) | null>;
+
+export type GatewayEvent =
+  | { type: "started"; session: string; command: string }
+  | { type: "refused"; session: string; command: string; status: "blocked" | "denied" | "pending" | "failed" }
+  | { type: "approval-requested"; approval: Approval }
+  | { type: "approval-failed"; approval: Approval; error: Error };
+
+/** As if the command came like this; modes can only tighten what is configured. */
+export interface CheckOptions {
+  cwd?: string;
+  security?: Security;
+  ask?: Ask;
+}
+
+export interface RunOptions {
+  signal?: AbortSignal;
+  /** How long to wait for a person's approval; then the answer is `pending`. Default: until it expires. */
+  patienceMs?: number;
 }
 
 /** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
@@ -89,9 +129,14 @@ export interface CleanReport {
 
 export interface GatewayHandle {
   readonly state: string;
-  run(request: RunRequest, options?: { signal?: AbortSignal }): Promise<RunResult>;
+  run(request: RunRequest, options?: RunOptions): Promise<RunResult>;
   /** Foreground sessions end with their main process; what they leave running is ended too. */
-  start(request: RunRequest, options?: { foreground?: boolean }): Promise<SessionHandle>;
+  start(request: RunRequest, options?: RunOptions & { foreground?: boolean }): Promise<SessionHandle>;
+  /** Judges a command without running it: shell text, or an argv. */
+  check(command: string | string[], options?: CheckOptions): Verdict;
+  readonly approvals: Approvals;
+  readonly audit: AuditLog;
+  readonly work: WorkQueue;
   /** By id, unique prefix of an id, or name. */
   session(reference: string): SessionHandle;
   list(query?: ListQuery): SessionInfo[];

@@ -36,6 +36,14 @@ export const RunRequest = z.strictObject({
     .regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i, "must be 1 to 63 letters, digits, `-`, `_` or `.`")
     .optional()
     .describe("A readable name; two words are made up when left out"),
+  security: z
+    .enum(["deny", "allowlist", "full"])
+    .optional()
+    .describe("Judge this command by a stricter mode than configured; a looser one is ignored"),
+  ask: z
+    .enum(["off", "on-miss", "always"])
+    .optional()
+    .describe("Ask for this command more often than configured; less often is ignored"),
   intent: z.string().max(4096).optional().describe("What the caller says it is for"),
 });
 export type RunRequest = z.infer<typeof RunRequest>;

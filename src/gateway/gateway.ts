@@ -1,23 +1,39 @@
-import type { CleanReport, GatewayHandle, ListQuery, Retention } from "../contract/gateway.ts";
+import type { Approvals } from "../approval/approvals.ts";
+import { confine } from "../confine/confine.ts";
+import type {
+  CheckOptions,
+  CleanReport,
+  GatewayHandle,
+  ListQuery,
+  Retention,
+  RunOptions,
+} from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
+import type { Verdict } from "../contract/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
-import { runResult } from "../present/run-result.ts";
+import { refusedResult, runResult } from "../present/run-result.ts";
 import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
 import { killOrder } from "../session/signals.ts";
+import type { AuditLog } from "../store/audit.ts";
+import type { WorkQueue } from "../store/work.ts";
+import { judge } from "./judge.ts";
 import type { Rooms } from "./rooms.ts";
+import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
 export class Gateway implements GatewayHandle {
   readonly #rooms: Rooms;
+  readonly #retention: () => Retention;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(rooms: Rooms, timer: NodeJS.Timeout) {
+  constructor(rooms: Rooms, retention: () => Retention, timer: NodeJS.Timeout) {
     this.#rooms = rooms;
+    this.#retention = retention;
     this.#timer = timer;
   }
 
@@ -25,27 +41,58 @@ export class Gateway implements GatewayHandle {
     return this.#rooms.state;
   }
 
-  async run(request: RunRequest, options: { signal?: AbortSignal } = {}): Promise<RunResult> {
-    options.signal?.throwIfAborted();
-    const { name, session, execution } = await submit(this.#rooms, request, false);
+  get approvals(): Approvals {
+    return this.#rooms.approvals;
+  }
+
+  get audit(): AuditLog {
+    return this.#rooms.audit;
+  }
+
+  get work(): WorkQueue {
+    return this.#rooms.work;
+  }
+
+  async run(request: RunRequest, { signal, patienceMs }: RunOptions = {}): Promise<RunResult> {
+    signal?.throwIfAborted();
+    const submission = await submit(this.#rooms, request, { background: false, signal, patienceMs });
+    if (!submission.execution) return refusedResult(submission, submission.refusal);
+    const { name, session, execution, verdict, approvalId } = submission;
     const release = execution.hold();
-    const stop = endOnAbort(execution, options.signal);
+    const stop = endOnAbort(execution, signal);
     const ending = await execution.exited;
     stop();
     release();
-    return runResult(name, session, ending, this.#rooms.executor.folder(session.id));
+    const result = runResult(name, session, ending, this.#rooms.executor.folder(session.id));
+    result.verdict = verdict;
+    result.approvalId = approvalId;
+    return result;
   }
 
-  async start(request: RunRequest, { foreground = false }: { foreground?: boolean } = {}): Promise<Session> {
-    const { id, name, execution } = await submit(this.#rooms, request, !foreground);
-    const release = execution.hold();
-    await execution.started;
-    release();
-    return new Session(this.#rooms.registry, { id, name });
+  async start(request: RunRequest, options: RunOptions & { foreground?: boolean } = {}): Promise<Session> {
+    const { foreground = false, signal, patienceMs } = options;
+    signal?.throwIfAborted();
+    const { name, session, execution } = await submit(this.#rooms, request, {
+      background: !foreground,
+      signal,
+      patienceMs,
+    });
+    const release = execution?.hold();
+    await execution?.started;
+    release?.();
+    return this.#session({ id: session.id, name });
+  }
+
+  check(command: string | string[], options: CheckOptions = {}): Verdict {
+    const { settings, confinement } = inForce(this.#rooms);
+    const [file = "", ...args] = Array.isArray(command) ? command : [command];
+    const request = { command: file, ...(Array.isArray(command) ? { args } : {}), ...options };
+    const { cwd, env } = confine(request, confinement);
+    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, this.#rooms);
   }
 
   session(reference: string): Session {
-    return new Session(this.#rooms.registry, findSession(this.#rooms.registry.store, reference));
+    return this.#session(findSession(this.#rooms.registry.store, reference));
   }
 
   list(query: ListQuery = {}): SessionInfo[] {
@@ -61,7 +108,12 @@ export class Gateway implements GatewayHandle {
   }
 
   async clean(retention: Partial<Retention> = {}): Promise<CleanReport> {
-    return clean(this.#rooms.registry, { ...this.#rooms.retention, ...retention });
+    return clean(this.#rooms.registry, { ...this.#retention(), ...retention });
+  }
+
+  #session(row: { id: string; name: string }): Session {
+    const { registry, audit, agent, channel } = this.#rooms;
+    return new Session(registry, row, (entry) => audit.append({ agent, actor: agent, channel, ...entry }));
   }
 
   async close(): Promise<void> {

@@ -1,16 +1,26 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { findShell } from "../confine/launch-spec.ts";
+import { Approvals } from "../approval/approvals.ts";
+import type { Settings } from "../config/settings.ts";
+import { policyOf } from "../config/settings.ts";
+import { watchConfig } from "../config/watch.ts";
+import { Quota } from "../confine/quota.ts";
 import { SallyportError } from "../contract/error.ts";
-import type { GatewayOptions } from "../contract/gateway.ts";
+import type { GatewayOptions, Retention } from "../contract/gateway.ts";
 import { NativeExecutor } from "../executor/native/executor.ts";
+import { loadPolicy } from "../policy/load.ts";
 import { Registry } from "../session/registry.ts";
-import { cleanIfDue, DEFAULT_RETENTION } from "../session/retention.ts";
+import { cleanIfDue } from "../session/retention.ts";
+import { AuditLog } from "../store/audit.ts";
 import { openDatabase } from "../store/database.ts";
 import { SessionStore } from "../store/sessions.ts";
 import { openStateFolder } from "../store/state-folder.ts";
+import { WorkQueue } from "../store/work.ts";
+import { execCallback, lastLines } from "../work/exec-callback.ts";
 import { Gateway } from "./gateway.ts";
+import { exitEntry } from "./journal.ts";
 import type { Rooms } from "./rooms.ts";
+import { auditConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 
@@ -20,42 +30,94 @@ export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
   return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
 }
 
-function inheritedEnv(): Record<string, string> {
+/** As it is now: what happens to our own environment later is not the commands'. */
+function ownEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
   return env;
 }
 
+function retentionOf({ retention }: Settings, given: Partial<Retention> = {}): Retention {
+  const { maxAgeHours, maxCount, maxBytes } = retention;
+  return { maxAgeMs: maxAgeHours * 3600 * 1000, maxCount, maxBytes, ...given };
+}
+
 /** Opens the door: the state folder's database and keepers, for one agent in one workspace. */
 export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  return openWith(options, () => {});
+}
+
+/** The same, with a say between the steps of a request: for tests that die there. */
+export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
   if (process.platform !== "linux") throw notHere();
+  const rooms = furnish(options, checkpoint);
+  try {
+    if (options.attach ?? true) await rooms.registry.recover();
+    const retention = () => retentionOf(rooms.config.look().config.settings, options.retention);
+    cleanIfDue(rooms.registry, rooms.state, retention());
+    const clean = setInterval(() => cleanIfDue(rooms.registry, rooms.state, retention()), CLEAN_EVERY_MS).unref();
+    return new Gateway(rooms, retention, clean);
+  } catch (error) {
+    await rooms.executor.close();
+    rooms.database.close();
+    throw error;
+  }
+}
+
+function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Rooms {
+  const workspace = resolve(options.workspace ?? process.cwd());
+  const env = ownEnvironment();
+  const given = { ...options.policy, ...(options.durability ? { durability: options.durability } : {}) };
+  const config = watchConfig({
+    workspace,
+    given,
+    ...(options.configuration === undefined ? {} : { operatorPath: options.configuration }),
+  });
+  const { settings } = config.look().config;
+  loadPolicy(policyOf(settings));
+
   const state = openStateFolder(options.state ?? defaultState());
   const database = openDatabase(join(state, "sallyport.db"));
   const executor = new NativeExecutor(state);
-  const registry = new Registry(new SessionStore(database), executor);
-  let shell: string | null = null;
-  const env = inheritedEnv();
+  const audit = new AuditLog(database);
+  const work = new WorkQueue(database);
+  const store = new SessionStore(database);
+  const registry = new Registry(database, store, executor, (session, ended, first) => {
+    if (!first) return;
+    audit.append(exitEntry(session, ended));
+    // The end of a background session is told once, whichever gateway notices it, whenever that is (promise 4).
+    if (session.background !== 1) return;
+    const folder = executor.folder(session.id);
+    const exitCode = ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code;
+    const logPath = session.log_file ?? join(folder, session.capture === "merged" ? "output" : "stdout");
+    work.enqueue(execCallback({ id: session.id, exitCode, logPath, lastLines: lastLines(folder, session.capture) }));
+  });
+  const { expiresMinutes, quorum } = settings.approvals;
+  const approvals = new Approvals(database, {
+    audit: (entry) => audit.append(entry),
+    expiresMs: expiresMinutes * 60_000,
+    quorum: { rule: quorum.rule, approvers: [...quorum.approvers] },
+  });
   const rooms: Rooms = {
     state,
+    workspace,
     agent: options.agent ?? "default",
+    channel: options.channel ?? "library",
+    env,
+    config,
     database,
     executor,
     registry,
-    launch: {
-      workspace: resolve(options.workspace ?? process.cwd()),
-      env,
-      shell: () => {
-        shell ??= findShell(env.PATH);
-        return shell;
-      },
-      durable: options.durability === "power-loss",
-    },
-    retention: { ...DEFAULT_RETENTION, ...options.retention },
+    approvals,
+    audit,
+    work,
+    quota: new Quota(store),
+    approve: options.approve ?? null,
+    notify: options.onEvent ?? (() => {}),
+    checkpoint,
   };
-  const timer = setInterval(() => cleanIfDue(registry, state, rooms.retention), CLEAN_EVERY_MS).unref();
-  if (options.attach ?? true) await registry.recover();
-  cleanIfDue(registry, state, rooms.retention);
-  return new Gateway(rooms, timer);
+  if (config.look().config.files.length > 0) auditConfig(rooms, null);
+  return rooms;
 }
 
 function notHere(): SallyportError {

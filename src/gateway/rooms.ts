@@ -1,16 +1,33 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { LaunchContext } from "../confine/launch-spec.ts";
-import type { Retention } from "../contract/gateway.ts";
+import type { Approvals } from "../approval/approvals.ts";
+import type { ConfigWatch } from "../config/watch.ts";
+import type { Quota } from "../confine/quota.ts";
+import type { ApprovalCallback, GatewayEvent } from "../contract/gateway.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Registry } from "../session/registry.ts";
+import type { AuditLog } from "../store/audit.ts";
+import type { WorkQueue } from "../store/work.ts";
 
 /** What the gateway holds together; the steps of a request take what they need from here. */
 export interface Rooms {
   state: string;
+  workspace: string;
   agent: string;
+  /** The surface through which requests come, for the audit. */
+  channel: string;
+  /** The gateway's own environment as it was when it was opened; commands get a part of it. */
+  env: Readonly<Record<string, string>>;
+  config: ConfigWatch;
   database: DatabaseSync;
   executor: Executor;
   registry: Registry;
-  launch: LaunchContext;
-  retention: Retention;
+  approvals: Approvals;
+  audit: AuditLog;
+  work: WorkQueue;
+  quota: Quota;
+  /** The host's way to ask its user; null: a person decides elsewhere. */
+  approve: ApprovalCallback | null;
+  notify: (event: GatewayEvent) => void;
+  /** Called between the steps of a request; tests die here. */
+  checkpoint: (step: string) => void;
 }

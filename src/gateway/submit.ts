@@ -1,59 +1,100 @@
+import { confine } from "../confine/confine.ts";
 import { launchSpec } from "../confine/launch-spec.ts";
 import { SallyportError } from "../contract/error.ts";
+import type { RunRequest } from "../contract/request.ts";
+import type { Verdict } from "../contract/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
+import { keptChanging, notToBeHad, type Refusal } from "../present/refusal.ts";
 import { newId } from "../session/id.ts";
 import type { NewSession } from "../store/sessions.ts";
+import { judge } from "./judge.ts";
+import { type Patience, type Permit, permit } from "./permit.ts";
+import { type Attempt, type Case, recordRefusal, recordRun } from "./record.ts";
 import type { Rooms } from "./rooms.ts";
+import { inForce } from "./settings.ts";
 import { validate } from "./validate.ts";
 
-export interface Submission {
-  id: string;
+export interface Manner extends Patience {
+  background: boolean;
+}
+
+export type Submission = {
   name: string;
   session: Omit<NewSession, "name">;
-  execution: Execution;
-}
+  verdict: Verdict | null;
+  approvalId: string | null;
+} & ({ execution: Execution } | { execution: null; refusal: Refusal });
+
+/** So often is a command asked for again that changed after it was approved. */
+const MOST_CHANGES = 3;
 
 /**
  * The one way in (promise 1): every command of every surface passes here, and nothing is spawned anywhere else.
- * A command is validated, given a place to run, recorded, and only then launched: no run without its row.
+ *
+ * validate  the request's shape
+ * confine   where and with what it would run: plain data
+ * judge     what it would run, and whether it may
+ * permit    a person's word, where it needs one
+ * record    row, audit entry and the use of an approval in one transaction: no run without its entry
+ * launch    the keeper takes over
  */
-export async function submit(rooms: Rooms, request: unknown, background: boolean): Promise<Submission> {
-  const asked = validate(request);
-  const slot = await rooms.executor.prepare();
+export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Promise<Submission> {
+  const request = validate(asked);
+  const attempt: Attempt = { id: newId(), request, background: manner.background, plan: null, verdict: null };
   try {
-    const id = newId();
-    const plan = launchSpec(asked, rooms.launch, id, "", background);
-    const session: Omit<NewSession, "name"> = {
-      id,
-      agent: rooms.agent,
-      command: asked.command,
-      args: asked.args ? JSON.stringify(asked.args) : null,
-      cwd: plan.cwd,
-      env_names: asked.env ? JSON.stringify(Object.keys(asked.env)) : "[]",
-      background: background ? 1 : 0,
-      capture: plan.capture,
-      intent: asked.intent ?? null,
-      log_file: plan.logFile,
-      timeout_ms: plan.timeoutMs,
-      keeper_pid: slot.keeperPid,
-      created_ms: Date.now(),
-      warnings: "[]",
-    };
-    const name = rooms.registry.record(session, asked.name);
-    if (name === null) throw nameInUse(asked.name ?? "");
-    const moved = (keeperPid: number) => rooms.registry.store.setKeeper(id, keeperPid);
-    const execution = slot.launch({ ...plan, title: `${name}${plan.title}` }, moved);
+    return await pass(rooms, request, manner, attempt);
+  } catch (error) {
+    // What cannot be had is an answer like any other, and an attempt like any other.
+    if (!(error instanceof SallyportError) || !ANSWERS.has(error.type)) throw error;
+    return refuse(rooms, attempt, notToBeHad(error), null);
+  }
+}
+
+const ANSWERS = new Set(["PathOutOfScope", "WorkdirNotFound", "InvalidRequest", "ResourceLimitExceeded"]);
+
+async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: Attempt): Promise<Submission> {
+  for (let changes = 0; ; changes++) {
+    const { settings, confinement } = inForce(rooms);
+    const plan = launchSpec(request, confine(request, confinement), settings, attempt.id, manner.background);
+    const verdict = judge(request, plan, settings, rooms);
+    const that: Case = { ...attempt, plan, verdict, limits: settings.limits };
+    rooms.checkpoint("judged");
+    const decided = await permit(rooms, request, plan, verdict, manner);
+    rooms.checkpoint("permitted");
+    if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
+    const launched = await launch(rooms, that, decided);
+    if (launched) return launched;
+    // Something changed between the yes and the launch: it is another command now, and is asked anew (promise 2).
+    if (changes === MOST_CHANGES) return refuse(rooms, that, keptChanging(), decided.approval?.id ?? null);
+  }
+}
+
+function refuse(rooms: Rooms, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {
+  const { name, session } = recordRefusal(rooms, attempt, refusal, approvalId);
+  rooms.notify({ type: "refused", session: attempt.id, command: attempt.request.command, status: refusal.status });
+  return { name, session, verdict: attempt.verdict, approvalId, execution: null, refusal };
+}
+
+/** Null: what was approved is not what would run any more. */
+async function launch(rooms: Rooms, that: Case, permission: Permit & { go: true }): Promise<Submission | null> {
+  const slot = await rooms.executor.prepare();
+  rooms.checkpoint("prepared");
+  try {
+    const recorded = recordRun(rooms, that, permission, slot.keeperPid);
+    if (!recorded) {
+      slot.cancel();
+      return null;
+    }
+    rooms.checkpoint("recorded");
+    const { name, session } = recorded;
+    const moved = (keeperPid: number) => rooms.registry.store.setKeeper(that.id, keeperPid);
+    const execution = slot.launch({ ...that.plan, title: `${name} ${that.plan.title}` }, moved);
+    rooms.checkpoint("launched");
     rooms.registry.track(execution, session);
-    return { id, name, session, execution };
+    rooms.notify({ type: "started", session: that.id, command: that.request.command });
+    return { name, session, verdict: that.verdict, approvalId: permission.approval?.id ?? null, execution };
   } catch (error) {
     slot.cancel();
     throw error;
   }
-}
-
-function nameInUse(name: string): SallyportError {
-  return new SallyportError("NameInUse", `There is a session named ${JSON.stringify(name)} already.`, [
-    { action: "choose_name", hint: "Choose another name, or leave it out." },
-    { action: "remove_session", hint: `Or remove the old one: sallyport rm ${name}` },
-  ]);
 }

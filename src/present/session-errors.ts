@@ -6,6 +6,13 @@ export function alreadyExited(name: string): SallyportError {
   return new SallyportError("AlreadyExited", `The session ${name} has already ended.`, [CHECK_STATUS]);
 }
 
+export function nameInUse(name: string): SallyportError {
+  return new SallyportError("NameInUse", `There is a session named ${JSON.stringify(name)} already.`, [
+    { action: "choose_name", hint: "Choose another name, or leave it out." },
+    { action: "remove_session", hint: `Or remove the old one: sallyport rm ${name}` },
+  ]);
+}
+
 export function stillRunning(name: string): SallyportError {
   return new SallyportError("StillRunning", `The session ${name} is still running.`, [
     { action: "force_kill", hint: "End it first (`sallyport kill`), or remove it with force." },

@@ -1,7 +1,10 @@
+import type { DatabaseSync } from "node:sqlite";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor } from "../executor/executor.ts";
 import { neverRan } from "../executor/never-ran.ts";
+import type { Refusal } from "../present/refusal.ts";
 import type { Ended, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
+import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
@@ -11,22 +14,39 @@ const CLAIM_WITHIN_MS = 10_000;
 const NAME_ATTEMPTS = 4;
 const RUNNING = { status: "running", lingering: false } as const;
 
-type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "background">;
+/** What is known of a session without looking it up. */
+export type Asked = Omit<NewSession, "name">;
+
+/** Called in the transaction that stores an end, by the one gateway whose word it was; `first`: the main process's. */
+export type EndListener = (session: Asked, ended: Ended, first: boolean) => void;
 
 /** The sessions of a state folder: the table, and the executions this gateway holds on to. */
 export class Registry {
   readonly store: SessionStore;
   readonly executor: Executor;
+  readonly #database: DatabaseSync;
+  readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
   #attaching = new Map<string, Promise<Execution | null>>();
 
-  constructor(store: SessionStore, executor: Executor) {
+  constructor(database: DatabaseSync, store: SessionStore, executor: Executor, onEnd: EndListener) {
+    this.#database = database;
     this.store = store;
     this.executor = executor;
+    this.#onEnd = onEnd;
   }
 
-  /** Writes the row that precedes every launch. Returns the name it got; null when the wanted one is taken. */
-  record(session: Omit<NewSession, "name">, wanted: string | undefined): string | null {
+  /**
+   * Writes the row that precedes every launch, or that tells of one that was refused. Returns the name it got; null
+   * when the wanted one is taken.
+   */
+  record(session: Asked, wanted: string | undefined, refusal?: Refusal): string | null {
+    const name = this.#insert(session, wanted);
+    if (name !== null && refusal) this.store.refuse(session.id, refusal.status, JSON.stringify(refusal.error));
+    return name;
+  }
+
+  #insert(session: Asked, wanted: string | undefined): string | null {
     if (wanted !== undefined) return this.store.insert({ ...session, name: wanted }) ? wanted : null;
     for (let attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
       const random = Math.floor(Math.random() * 2 ** 32);
@@ -48,7 +68,7 @@ export class Registry {
     }
     void execution.exited.then((ending) => {
       this.#quietly(() => {
-        if (!asked || !this.store.end(id, endingOf(asked, ending), RUNNING)) this.settle(id, ending);
+        if (!asked || !this.#end(asked, endingOf(asked, ending), RUNNING)) this.settle(id, ending);
       });
       const final = ending === "lost" || ending.final;
       if (final) this.#executions.delete(id);
@@ -61,11 +81,19 @@ export class Registry {
     this.#quietly(() => this.settle(id, ending === "lost" ? ending : { ...ending, final: true }));
   }
 
+  #end(session: Asked, ended: Ended, from: { status: SessionRow["status"]; lingering: boolean }): boolean {
+    return inTransaction(this.#database, () => {
+      if (!this.store.end(session.id, ended, from)) return false;
+      this.#onEnd(session, ended, from.status === "running");
+      return true;
+    });
+  }
+
   /** Writes an ending into its row, once. True when this call was the one that did. */
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
     const ended = row && news(row, ending);
-    return ended ? this.store.end(id, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
+    return ended ? this.#end(row, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
   }
 
   /** The row as it should be by now: its end may have come while nobody was looking. */

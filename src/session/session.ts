@@ -4,12 +4,14 @@ import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
 import type { Execution } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, stdinClosed } from "../present/session-errors.ts";
+import type { NewAuditEntry } from "../store/audit-entry.ts";
+import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { followLog, readLog } from "./logs/index.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
-import { killOrder } from "./signals.ts";
+import { killOrder, signalName } from "./signals.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
 
@@ -20,14 +22,22 @@ const STDIN_RETRY_MS = 15;
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 40;
 
+/** Of what is typed into a command, so much is kept in the audit. */
+const MOST_NOTED = 4096;
+
+/** Writes down what was done to a session, and by whom. */
+export type Journal = (entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail">) => void;
+
 /** One session, whoever started it. */
 export class Session implements SessionHandle {
   readonly id: string;
   readonly name: string;
   readonly #registry: Registry;
+  readonly #journal: Journal;
 
-  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">) {
+  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">, journal: Journal) {
     this.#registry = registry;
+    this.#journal = journal;
     this.id = row.id;
     this.name = row.name;
   }
@@ -78,6 +88,7 @@ export class Session implements SessionHandle {
     const release = execution.hold();
     try {
       let rest: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
+      this.#note("stdin", "written", Buffer.from(rest.subarray(0, MOST_NOTED)).toString(), { bytes: rest.length });
       while (rest.length > 0) {
         const taken = await execution.write(rest);
         if (taken === null) throw stdinClosed(this.name);
@@ -99,6 +110,11 @@ export class Session implements SessionHandle {
     const release = execution.hold();
     try {
       if (!(await execution.kill(order))) throw alreadyExited(this.name);
+      // Sent whatever happens to the entry: a full disk must not keep anybody from ending what fills it.
+      this.#noteIfPossible("signal", "sent", `${signalName(order.signal)} to ${this.name}`, {
+        signal: order.signal,
+        graceMs,
+      });
       const willEnd = order.ends && (order.graceMs !== null || order.signal === 9);
       if (willEnd) await execution.ended;
     } finally {
@@ -111,6 +127,7 @@ export class Session implements SessionHandle {
     insistOnMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
+    this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
   }
 
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] } {
@@ -123,6 +140,19 @@ export class Session implements SessionHandle {
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
     removeSession(this.#registry, this.#registry.reconcile(this.#row()));
+  }
+
+  /** Who did what to a session is part of its story. */
+  #note(kind: string, outcome: string, summary: string, detail: object): void {
+    this.#journal({ kind, session: this.id, outcome, summary, detail });
+  }
+
+  #noteIfPossible(kind: string, outcome: string, summary: string, detail: object): void {
+    try {
+      this.#note(kind, outcome, summary, detail);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   #row(): SessionRow {

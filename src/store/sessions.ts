@@ -49,6 +49,9 @@ export class SessionStore {
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #end: StatementSync;
+  readonly #refuse: StatementSync;
+  readonly #running: StatementSync;
+  readonly #startedSince: StatementSync;
   readonly #started: StatementSync;
   readonly #moved: StatementSync;
   readonly #byId: StatementSync;
@@ -66,6 +69,11 @@ export class SessionStore {
          log_file, timeout_ms, keeper_pid, created_ms, warnings)
        VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    this.#refuse = database.prepare(
+      "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
+    );
+    this.#running = database.prepare("SELECT count(*) AS n FROM sessions WHERE agent = ? AND status = 'running'");
+    this.#startedSince = database.prepare("SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ?");
     // Only a live session can end, so of several gateways that notice exactly one gets to say so.
     this.#end = database.prepare(
       `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, error = ?
@@ -107,6 +115,21 @@ export class SessionStore {
       if ((error as { errcode?: number }).errcode === UNIQUE_VIOLATION && this.#rename.get(row.name)) return false;
       throw stateError(this.#database.location() ?? "the database", error);
     }
+  }
+
+  /** A row that never was to run: blocked, denied or waiting for a person. In the transaction that inserts it. */
+  refuse(id: string, status: Status, error: string): void {
+    this.#refuse.run(status, error, id);
+  }
+
+  running(agent: string): number {
+    return Number(this.#running.get(agent)?.n ?? 0);
+  }
+
+  /** Ids are in order of time, so their key answers this. */
+  startedSince(agent: string, sinceMs: number): number {
+    const prefix = Math.max(0, Math.floor(sinceMs)).toString(16).padStart(12, "0");
+    return Number(this.#startedSince.get(`${prefix.slice(0, 8)}-${prefix.slice(8)}`, agent)?.n ?? 0);
   }
 
   setPid(id: string, pid: number): void {

@@ -1,0 +1,89 @@
+import { type Binding, bindingOf } from "../approval/binding.ts";
+import type { Approval } from "../contract/approval.ts";
+import type { RunRequest } from "../contract/request.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import type { LaunchSpec } from "../executor/executor.ts";
+import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
+import { lookupFor } from "./judge.ts";
+import type { Rooms } from "./rooms.ts";
+
+/** How commands are kept in bounds, as a person is told. */
+const CONFINEMENT = "none: it runs with your own rights";
+
+/** Why a command may run, or why not. */
+export type Permit =
+  | { go: true; approval: { id: string; binding: () => Binding } | null; grants: string[] }
+  | { go: false; refusal: Refusal; approvalId: string | null };
+
+export interface Patience {
+  /** How long to wait for a person; then the answer is `pending`. */
+  patienceMs: number | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** From a verdict to a yes or a no; asks a person where it must. */
+export async function permit(
+  rooms: Rooms,
+  request: RunRequest,
+  plan: LaunchSpec,
+  verdict: Verdict,
+  patience: Patience,
+): Promise<Permit> {
+  // Blocked means blocked: nothing below is even looked at (promise 3).
+  if (verdict.verdict === "blocked" || verdict.verdict === "deny") {
+    return { go: false, refusal: commandRefused(verdict), approvalId: null };
+  }
+  if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
+
+  const stdin = typeof request.stdin === "object" ? request.stdin.text : null;
+  const scene = { agent: rooms.agent, workspace: rooms.workspace, addedEnv: Object.keys(request.env ?? {}) };
+  const granted = rooms.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
+  if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
+
+  const binding = () =>
+    bindingOf({
+      command: request.command,
+      argv: plan.argv,
+      file: plan.file,
+      cwd: plan.cwd,
+      env: plan.env,
+      facts: verdict.commands,
+      lookup: lookupFor(plan.path),
+      stdin,
+      confinement: CONFINEMENT,
+    });
+  const asked = rooms.approvals.request({
+    agent: rooms.agent,
+    binding: binding(),
+    verdict,
+    cwd: plan.cwd,
+    workspace: rooms.workspace,
+    ...(request.env ? { env: request.env } : {}),
+    stdin,
+    confinement: CONFINEMENT,
+    intent: request.intent ?? null,
+  });
+  rooms.checkpoint("asked");
+  const decided = await answerTo(rooms, asked, patience);
+  if (decided.status === "approved") return { go: true, approval: { id: decided.id, binding }, grants: [] };
+  const refusal = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
+  return { go: false, refusal, approvalId: decided.id };
+}
+
+async function answerTo(rooms: Rooms, asked: Approval, { patienceMs, signal }: Patience): Promise<Approval> {
+  if (asked.status !== "pending") return asked;
+  rooms.notify({ type: "approval-requested", approval: asked });
+  if (rooms.approve) void letHostDecide(rooms, asked);
+  const options = { ...(patienceMs === undefined ? {} : { timeoutMs: patienceMs }), ...(signal ? { signal } : {}) };
+  return rooms.approvals.wait(asked.id, options);
+}
+
+/** The host asks its user. Somebody else may be quicker, and then the host's answer is one too many. */
+async function letHostDecide(rooms: Rooms, asked: Approval): Promise<void> {
+  try {
+    const decision = await rooms.approve?.(asked);
+    if (decision) rooms.approvals.decide(asked.id, { channel: "library", ...decision });
+  } catch (error) {
+    rooms.notify({ type: "approval-failed", approval: asked, error: error as Error });
+  }
+}

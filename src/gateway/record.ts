@@ -1,0 +1,87 @@
+import type { Settings } from "../config/settings.ts";
+import type { RunRequest } from "../contract/request.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import type { LaunchSpec } from "../executor/executor.ts";
+import type { Refusal } from "../present/refusal.ts";
+import { nameInUse } from "../present/session-errors.ts";
+import type { NewSession } from "../store/sessions.ts";
+import { inTransaction } from "../store/transaction.ts";
+import { runEntry } from "./journal.ts";
+import type { Permit } from "./permit.ts";
+import type { Rooms } from "./rooms.ts";
+
+/** A request on its way: what was asked and, as far as it got, what would run and what was decided. */
+export interface Attempt {
+  id: string;
+  request: RunRequest;
+  background: boolean;
+  plan: LaunchSpec | null;
+  verdict: Verdict | null;
+}
+
+/** One that got as far as that it may run. */
+export interface Case extends Attempt {
+  plan: LaunchSpec;
+  verdict: Verdict;
+  limits: Settings["limits"];
+}
+
+export interface Recorded {
+  name: string;
+  session: Omit<NewSession, "name">;
+}
+
+function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperPid: number): Omit<NewSession, "name"> {
+  return {
+    id,
+    agent: rooms.agent,
+    command: request.command,
+    args: request.args ? JSON.stringify(request.args) : null,
+    cwd: plan?.cwd ?? request.cwd ?? rooms.workspace,
+    env_names: request.env ? JSON.stringify(Object.keys(request.env)) : "[]",
+    background: background ? 1 : 0,
+    capture: request.capture ?? "apart",
+    intent: request.intent ?? null,
+    log_file: plan?.logFile ?? null,
+    timeout_ms: plan?.timeoutMs ?? 0,
+    keeper_pid: keeperPid,
+    created_ms: Date.now(),
+    warnings: "[]",
+  };
+}
+
+/**
+ * Everything that must be true before a command may start, at once or not at all: there is room for it, its approval
+ * is used up, its row is there and its audit entry is written. Null: the approval does not fit any more.
+ */
+export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit & { go: true }, keeperPid: number) {
+  // Taken before the write lock: reading programs and scripts may take a moment.
+  const binding = approval?.binding();
+  return inTransaction(rooms.database, (): Recorded | null => {
+    rooms.quota.admit(rooms.agent, that.limits);
+    if (approval && binding) {
+      const use = { agent: rooms.agent, session: that.id };
+      if (!rooms.approvals.consume(approval.id, binding, use).ok) return null;
+    }
+    const session = rowOf(rooms, that, keeperPid);
+    const name = rooms.registry.record(session, that.request.name);
+    if (name === null) throw nameInUse(that.request.name ?? "");
+    rooms.approvals.grants.used(grants);
+    const outcome = approval ? "approved" : grants.length > 0 ? "granted" : "allowed";
+    const by = { approval: approval?.id ?? null, grants };
+    rooms.audit.append(runEntry(that, session, rooms.channel, outcome, by));
+    return { name, session };
+  });
+}
+
+/** A command that was not let through leaves a row and an entry as well: attempts are part of the story. */
+export function recordRefusal(rooms: Rooms, that: Attempt, refusal: Refusal, approvalId: string | null): Recorded {
+  return inTransaction(rooms.database, () => {
+    const session = rowOf(rooms, that, 0);
+    const name = rooms.registry.record(session, undefined, refusal);
+    if (name === null) throw nameInUse(session.id);
+    const by = { approval: approvalId, grants: [] };
+    rooms.audit.append(runEntry(that, session, rooms.channel, refusal.status, by, refusal.error.message));
+    return { name, session };
+  });
+}

@@ -1,0 +1,42 @@
+import { dirname } from "node:path";
+import { operatorConfigPath } from "../config/load.ts";
+import type { Settings } from "../config/settings.ts";
+import { type Confinement, confinementOf } from "../confine/confine.ts";
+import type { Rooms } from "./rooms.ts";
+
+export interface InForce {
+  settings: Settings;
+  confinement: Confinement;
+}
+
+/** One per settings, which stay as they are until a file changes. */
+const prepared = new WeakMap<Settings, Confinement>();
+
+/** What holds for a request of this moment. A configuration that changed is audited once, also one that is bad. */
+export function inForce(rooms: Rooms): InForce {
+  const { config, changed, problem } = rooms.config.look();
+  if (changed) auditConfig(rooms, problem?.message ?? null);
+  const settings = config.forAgent(rooms.agent);
+  let confinement = prepared.get(settings);
+  if (!confinement) {
+    // Neither its own state nor the operator's word is a command's to work in (promise 7).
+    const keepOut = [rooms.state, dirname(operatorConfigPath(rooms.env))];
+    confinement = confinementOf(settings, { workspace: rooms.workspace, keepOut, parentEnv: rooms.env });
+    prepared.set(settings, confinement);
+  }
+  return { settings, confinement };
+}
+
+export function auditConfig(rooms: Rooms, problem: string | null): void {
+  const { files, ignored, warnings } = rooms.config.look().config;
+  rooms.audit.append({
+    kind: "config",
+    agent: rooms.agent,
+    session: null,
+    actor: "sallyport",
+    channel: rooms.channel,
+    outcome: problem === null ? "loaded" : "refused",
+    summary: problem ?? (files.map(({ path }) => path).join(", ") || "defaults"),
+    detail: { files, ignored, warnings },
+  });
+}

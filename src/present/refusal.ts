@@ -1,0 +1,71 @@
+import type { Approval } from "../contract/approval.ts";
+import type { ErrorType, Recovery, SallyportError } from "../contract/error.ts";
+import type { Verdict } from "../contract/verdict.ts";
+
+/** Why a command was not run, as its result says it. */
+export interface Refusal {
+  status: "blocked" | "denied" | "pending" | "failed";
+  error: { type: ErrorType; message: string; recovery: readonly Recovery[] };
+}
+
+const REPORT: Recovery = {
+  action: "report",
+  hint: "Report this to the user; do not try to get around it by writing the command differently.",
+};
+
+export function commandRefused({ verdict, reasons }: Verdict): Refusal {
+  const blocked = verdict === "blocked";
+  const [reason] = reasons;
+  const why = reason ? `${reason.message} (${reason.rule})` : "It is not allowed here.";
+  const recovery = reasons.flatMap(({ suggestion }) =>
+    suggestion ? [{ action: "use_alternative", hint: suggestion }] : [],
+  );
+  const head = blocked ? "Blocked, and nothing lifts this" : "Denied";
+  return {
+    status: blocked ? "blocked" : "denied",
+    error: {
+      type: blocked ? "CommandBlocked" : "CommandDenied",
+      message: `${head}: ${why}`,
+      recovery: [...recovery.slice(0, 3), REPORT],
+    },
+  };
+}
+
+export function approvalDenied({ id, status, decisions }: Approval): Refusal {
+  const no = decisions.find(({ decision }) => decision === "deny");
+  const who = no ? `${no.who} said no${no.reason ? `: ${no.reason}` : "."}` : "nobody answered in time.";
+  const message = status === "expired" ? `Denied: ${who}` : `Denied by a person: ${who}`;
+  return {
+    status: "denied",
+    error: {
+      type: "CommandDenied",
+      message,
+      recovery: [{ action: "approval", hint: `It was approval ${id}.` }, REPORT],
+    },
+  };
+}
+
+/** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
+export function notToBeHad({ type, message, recovery }: SallyportError): Refusal {
+  return { status: "failed", error: { type, message, recovery } };
+}
+
+export function keptChanging(): Refusal {
+  const message = "Denied: what would run kept changing after it was approved.";
+  const hint = "Let whatever rewrites the program, script or folder finish, then ask again.";
+  return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
+}
+
+export function approvalPending({ id, expiresAt }: Approval): Refusal {
+  return {
+    status: "pending",
+    error: {
+      type: "ApprovalPending",
+      message: `A person has to approve this first (approval ${id}, until ${expiresAt}). Nothing has run yet.`,
+      recovery: [
+        { action: "approve", hint: `A person decides with: sallyport approve ${id} (or sallyport deny ${id}).` },
+        { action: "retry", hint: "Ask for exactly the same command again afterwards; the approval is used then." },
+      ],
+    },
+  };
+}
