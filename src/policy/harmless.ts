@@ -18,14 +18,19 @@ export function isHarmless(fact: CommandFact, all: readonly CommandFact[]): bool
   if (kind === "keyword") return onlySets(fact);
   if (!isPlain(fact)) return false;
   if (kind === "function") return true;
-  if (kind === "builtin" && BUILTINS.has(written ?? ""))
-    return !fact.argv.some((word) => word.value === "-v" && written === "printf");
+  if (kind === "builtin" && BUILTINS.has(written ?? "")) {
+    const runs = written === "jobs" ? "-x" : written === "printf" ? "-v" : null;
+    return runs === null || !fact.argv.some((word) => word.value?.startsWith(runs) ?? true);
+  }
   if (written === "set" && kind === "builtin")
-    return fact.argv
-      .slice(1)
-      .every((word) =>
-        /^[-+](?:[efuxn]+|o|euo|eo|uo)$|^(?:pipefail|errexit|nounset|noglob|xtrace)$/.test(word.value ?? ""),
-      );
+    return (
+      fact.argv.length > 1 &&
+      fact.argv
+        .slice(1)
+        .every((word) =>
+          /^[-+](?:[efuxn]+|o|euo|eo|uo)$|^(?:pipefail|errexit|nounset|noglob|xtrace)$/.test(word.value ?? ""),
+        )
+    );
   if (!fact.wrapper) return false;
   if (written === "command" && /^-[pvV]+$/.test(fact.argv[1]?.value ?? "") && /[vV]/.test(fact.argv[1]?.value ?? ""))
     return true;

@@ -36,7 +36,6 @@ const VITAL_PARENTS = new Set([
   "/Users",
   "/usr",
   "/var",
-  "/etc",
   "/boot",
   "/lib",
   "/System",
@@ -85,7 +84,7 @@ export function isVital(target: Target, scene: Scene): boolean {
   if (path === "/") return true;
   if (isInside(path, scene.workspace) && path !== scene.home) return false;
   if (contents && narrow) return VITAL_PARENTS.has(path) && path !== scene.home;
-  if (contents && SCRATCH.includes(path)) return false;
+  if (SCRATCH.includes(path)) return !contents;
   const parent = path.slice(0, path.lastIndexOf("/")) || "/";
   if (path === scene.home || VITAL_PARENTS.has(path)) return true;
   if (VITAL_PARENTS.has(parent) && !(contents && SCRATCH.some((folder) => isInside(path, folder)))) {

@@ -41,8 +41,12 @@ export function isNamed(fact: CommandFact, wanted: ReadonlySet<string>): boolean
   return names(fact).some((name) => wanted.has(name));
 }
 
+export function isCalled(fact: CommandFact, wanted: string): boolean {
+  return names(fact).includes(wanted);
+}
+
 export function values(fact: CommandFact): string[] {
-  return fact.argv.slice(1).map((word) => word.value ?? word.prefix);
+  return fact.argv.slice(1).map((word) => word.value ?? word.likely ?? word.prefix);
 }
 
 /** Words that are neither options nor the name; the first is a subcommand in commands that have them. */

@@ -28,9 +28,19 @@ export function arithmetic(at: Expander, expression: ArithmeticExpression, span:
         at.nested.push({ script: node.script, origin: nestedOrigin(at.origin, node.script.source, span) });
       if (!isNumeric(at.walk, node.text)) unsafe(at, span, "arithmetic on the output of a command");
     } else {
+      if (
+        node.type === "ArithmeticBinary" &&
+        node.operator === "=" &&
+        node.left.type === "ArithmeticWord" &&
+        NAME.test(node.left.value)
+      ) {
+        // The right side may read the variable's old text, so it is looked at before the variable becomes a number.
+        arithmetic(at, node.right, span);
+        at.walk.state.variables.set(node.left.value, { kind: "integer", exported: false });
+        continue;
+      }
       if (node.type === "ArithmeticBinary" && SETS.test(node.operator)) assigns(at, node.left);
-      if (node.type === "ArithmeticUnary" && (node.operator === "++" || node.operator === "--"))
-        assigns(at, node.operand);
+      if (node.type === "ArithmeticUnary" && /^(?:\+\+|--)$/.test(node.operator)) assigns(at, node.operand);
       forEachChild(node, (child) => {
         pending.push(child);
       });
@@ -45,9 +55,8 @@ function nestedOrigin(origin: Origin, source: string | undefined, span: Span): O
 
 function assigns(at: Expander, target: ArithmeticExpression): void {
   if (target.type !== "ArithmeticWord" || !NAME.test(target.value)) return;
-  // The value before is read by `+=` and `++`: it is checked as a word of its own, and a plain `=` makes it a number.
   const before = at.walk.state.variables.get(target.value);
-  if (!before || isInteger(before)) at.walk.state.variables.set(target.value, { kind: "integer", exported: false });
+  if (isInteger(before)) at.walk.state.variables.set(target.value, { kind: "integer", exported: false });
 }
 
 function arithmeticWord(at: Expander, value: string, parts: readonly WordPart[] | undefined, span: Span): void {

@@ -8,6 +8,7 @@ import { handlerOf } from "./handlers.ts";
 import { hasOption, readOptions } from "./options.ts";
 import { normalise } from "./path.ts";
 import { echoed, formatted } from "./printed.ts";
+import { isHarmlessFlags, isHarmlessName } from "./shell-options.ts";
 import { variableName } from "./test-expression.ts";
 
 type Builtin = (call: Call, run: Runner) => void;
@@ -18,11 +19,6 @@ const NAMES = new Set(
     "eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read " +
     "readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait"
   ).split(" "),
-);
-
-/** Options of `set -o` that change nothing about what a command means. */
-const SET_NAMES = new Set(
-  "errexit nounset pipefail xtrace verbose noclobber noglob errtrace functrace notify monitor hashall".split(" "),
 );
 
 export function isBuiltin(name: string): boolean {
@@ -60,7 +56,7 @@ const TABLE: Record<string, Builtin> = {
       if (index === 0 || (dashes > 0 && index >= dashes)) continue;
       const text = field.value ?? field.prefix;
       const named = /^[-+][a-zA-Z]*o$/.test(call.argv[index - 1]?.value ?? "");
-      if (named ? !SET_NAMES.has(text) : /^[-+]/.test(text) && !/^[-+][efuxvnCETbhm]*o?$/.test(text)) {
+      if (named ? !isHarmlessName(text) : /^[-+]/.test(text) && !isHarmlessFlags(text)) {
         unclear(call, field.span, "changes how the rest of the text is read");
       }
     }
@@ -138,6 +134,9 @@ const TABLE: Record<string, Builtin> = {
     if (call.argv.some((field) => /^-[xf]|"/.test(field.value ?? "?")))
       unclear(call, call.fact.span, "binds code to keys");
   },
+  jobs: (call, run) => {
+    if (call.argv[1]?.value === "-x") run.argv(call, call.argv.slice(2), { inShell: true });
+  },
   complete: completed,
   compgen: completed,
 };
@@ -164,7 +163,10 @@ function tested(call: Call): void {
 function completed(call: Call, run: Runner): void {
   const options = readOptions(call.argv, { short: "abcdefgjksuvprDEIo:A:G:W:P:S:X:F:C:" });
   for (const { name, value } of options.list) {
-    if (value && name === "C") run.text(call, value);
+    if (value && name === "C") {
+      run.text(call, value);
+      unclear(call, value.span, "runs this text with arguments of its own");
+    }
     if (value && (name === "W" || name === "F") && !/^[\w .,/-]*$/.test(value.value ?? "$")) {
       unclear(call, value.span, "evaluates this text");
     }

@@ -1,7 +1,7 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
 import type { CommandFact, Target } from "../contract/facts.ts";
 import type { Field } from "./field.ts";
-import { normalise } from "./path.ts";
+import { isInside, normalise } from "./path.ts";
 import type { Feed } from "./values.ts";
 import { doubt, isolated, next, type Origin, type Walk } from "./walk.ts";
 
@@ -41,7 +41,11 @@ export interface InnerOptions {
 /** The functions that start inner work; given by `run.ts`, so that tables need not import it. */
 export interface Runner {
   argv(call: Call, argv: Field[], options?: InnerOptions): void;
-  text(call: Call, code: Field, options?: InnerOptions & { positional?: Field[] | null; sameShell?: boolean }): void;
+  text(
+    call: Call,
+    code: Field,
+    options?: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean },
+  ): void;
 }
 
 export function innerOrigin(call: Call, options: InnerOptions): Origin {
@@ -91,6 +95,24 @@ export function target(call: Call, effect: Target["effect"], field: Field, recur
 export function addTarget(call: Call, found: Target): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;
-  const real = call.walk.context.lookup.realpath(found.path);
-  if (real !== null && real !== found.path) call.fact.targets.push({ ...found, path: real });
+  const { workspace, home } = call.walk.context;
+  const real = linked(call.walk, found.path);
+  if (real === null || real === found.path) return;
+  // A workspace or home that is itself reached by a link is still the workspace and the home.
+  for (const folder of [workspace, home]) {
+    const base = linked(call.walk, folder) ?? folder;
+    if (!isInside(real, base) || base === "/") continue;
+    const path = folder + real.slice(base.length);
+    if (path !== found.path) call.fact.targets.push({ ...found, path });
+    return;
+  }
+  call.fact.targets.push({ ...found, path: real });
+}
+
+function linked({ links, context }: Walk, path: string): string | null {
+  const known = links.get(path);
+  if (known !== undefined) return known;
+  const real = context.lookup.realpath(path);
+  links.set(path, real);
+  return real;
 }

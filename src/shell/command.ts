@@ -1,11 +1,11 @@
 /** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
-import { arithmeticText, subscript } from "./arithmetic.ts";
+import { arithmeticText, evaluates, subscript } from "./arithmetic.ts";
 import { emitKeyword } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
 import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
 import type { Field } from "./field.ts";
 import { fromField } from "./parameter.ts";
-import type { Assignment, Command } from "./parse.ts";
+import type { Assignment, Command, WordNode } from "./parse.ts";
 import { redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
 import type { Value } from "./values.ts";
@@ -19,8 +19,10 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
   const assigned = prefix.map((item) => assignment(at, item));
   const argv: Field[] = node.name ? expand(at, node.name, "word") : [];
+  // Keys of an associative array are text; of any other array they are arithmetic.
+  const keyed = node.args.some((item) => item.type === "Word" && /^-\w*A/.test(item.text));
   for (const item of node.args) {
-    if (item.type === "Assignment") argv.push(assignmentField(at, item));
+    if (item.type === "Assignment") argv.push(assignmentField(at, item, keyed));
     else for (const field of expand(at, item, "word")) argv.push(field);
   }
   torn(at, node);
@@ -74,12 +76,12 @@ interface Pending {
   value: Value;
 }
 
-function assignment(at: Expander, node: Assignment): Pending {
+function assignment(at: Expander, node: Assignment, keyed = false): Pending {
   if (node.index) subscript(at, node.index);
   const span = place(at.origin, node.pos, node.end);
   if (node.value.type === "ArrayValue") {
     const items = node.value.elements.flatMap((word) =>
-      word.text.startsWith("[") ? [element(at, word)] : expand(at, word, "word"),
+      word.text.startsWith("[") ? [element(at, word, keyed)] : expand(at, word, "word"),
     );
     const known = !items.some((item) => item.many) && !node.value.elements.some((word) => word.text.startsWith("["));
     const before = at.walk.state.variables.get(node.name);
@@ -95,7 +97,8 @@ function assignment(at: Expander, node: Assignment): Pending {
       glob: false,
       span,
       shape: null,
-      doubt: null,
+      doubt: { span, why: "an array" },
+      certain: 0,
       many: false,
     };
     return { name: node.name, field, value };
@@ -119,16 +122,18 @@ function element0(node: Assignment, before: Value | undefined, value: Value): Va
   return node.index?.text === "0" && !before ? value : { kind: "unknown", exported: false };
 }
 
-function element(at: Expander, word: { pos: number; end: number } & Parameters<typeof expandValue>[1]): Field {
+function element(at: Expander, word: WordNode, keyed: boolean): Field {
   const field = expandValue(at, word);
   const index = /^\[([^\]]*)\]/.exec(word.text)?.[1] ?? "";
-  if (!/^[\w .:/-]*$/.test(index)) doubt(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
+  if (keyed ? !/^[\w .:/-]*$/.test(index) : !evaluates(at, index)) {
+    doubt(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
+  }
   return field;
 }
 
 /** `export A=b` hands `A=b` to the builtin as one word. */
-function assignmentField(at: Expander, node: Assignment): Field {
-  const { field, name } = assignment(at, node);
+function assignmentField(at: Expander, node: Assignment, keyed: boolean): Field {
+  const { field, name } = assignment(at, node, keyed);
   const lead = `${name}${node.append ? "+" : ""}=`;
   const value = field.value === null ? null : lead + field.value;
   return {

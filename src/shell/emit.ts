@@ -56,7 +56,7 @@ export function emitKeyword(
   span: Span,
   assignments: Call["assignments"] = [],
 ): void {
-  if (!spend(walk, span)) return;
+  if (!spend(walk, span, assignments.length)) return;
   const fact = blankFact(walk, origin, span);
   fact.assignments = assignments.map(({ name, value }) => ({ name, value: plain(value) }));
   const { stdin, cwd } = walk.state;

@@ -6,6 +6,7 @@ import type { Unknown } from "../contract/facts.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal } from "./field.ts";
+import { limits } from "./limits.ts";
 import { type Piece, parameter } from "./parameter.ts";
 import { type ParsedScript, parse, parseWord, type WordNode, type WordPart } from "./parse.ts";
 import { evidentOutput } from "./substitution.ts";
@@ -102,7 +103,8 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "DoubleQuoted":
     case "LocaleString":
-      draft.present = true;
+      // `"$@"` of nothing is no word at all, unlike every other pair of quotes.
+      draft.present ||= !(part.parts.length === 1 && isAll(part.parts[0]));
       for (const inner of part.parts) addPart(at, draft, inner, true, mode, false);
       return;
     case "SimpleExpansion":
@@ -132,6 +134,11 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
   }
 }
 
+function isAll(part: WordPart | undefined): boolean {
+  if (part?.type === "SimpleExpansion") return part.text === "$@";
+  return part?.type === "ParameterExpansion" && (part.parameter === "@" || part.index?.text === "@");
+}
+
 function isClosed(text: string): boolean {
   if (text.startsWith("`")) return text.length > 1 && text.endsWith("`");
   return text.endsWith(text.startsWith("${") ? "}" : ")");
@@ -158,7 +165,7 @@ function scriptOrigin(origin: Origin, script: ParsedScript, span: Origin["span"]
 }
 
 export function unknownField(source: string, span: Origin["span"], why: string, many: boolean): Field {
-  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, many };
+  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, certain: 0, many };
 }
 
 /** A word in the making: pieces are added from left to right, and blanks in unquoted ones end a field. */
@@ -178,9 +185,14 @@ class Draft {
   add(piece: { text: string; glob?: boolean; doubt?: Unknown | null }): void {
     const field = this.#field;
     this.present = true;
+    if (field.prefix.length + piece.text.length > limits.value) {
+      field.value = field.shape = null;
+      field.doubt ??= { span: this.#span, why: "a word too long to follow" };
+    }
     if (field.value !== null) {
       field.value += piece.text;
       field.prefix = field.value;
+      if (!field.doubt && !piece.doubt) field.certain = field.value.length;
     }
     if (field.shape !== null) field.shape += piece.text;
     if (piece.glob) field.glob = true;
@@ -205,11 +217,16 @@ class Draft {
     for (const piece of pieces) {
       if (piece.boundary) this.#end();
       if (piece.text === null) this.addUnknown(piece.doubt, piece, !whole || piece.many);
-      else if (whole || piece.whole || !/[ \t\n]/.test(piece.text)) {
+      else if (splitChanged && !whole && !piece.whole) {
+        this.addUnknown(
+          { span: this.#span, why: "IFS was changed: where this splits is not known" },
+          { text: null, shape: null },
+          true,
+        );
+      } else if (whole || piece.whole || !/[ \t\n]/.test(piece.text)) {
         const active = !whole && !piece.whole && /[*?[]/.test(piece.text);
         if (piece.text !== "" || whole || piece.whole)
           this.add({ text: piece.text, glob: piece.glob || active, doubt: piece.doubt });
-        if (!whole && splitChanged) this.#field.doubt ??= { span: this.#span, why: "IFS was changed" };
       } else this.#split(piece.text, piece.doubt);
     }
   }

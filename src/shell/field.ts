@@ -9,29 +9,43 @@ export interface Field extends Word {
   shape: string | null;
   /** Why the value is not certain; a field may have a likely value and still a doubt. */
   doubt: Unknown | null;
+  /** How much of `prefix` is certain; the rest of it is only likely. */
+  certain: number;
   /** May become no word, or several. */
   many: boolean;
 }
 
 export function literal(value: string, source: string, span: Span): Field {
-  return { source, value, prefix: value, glob: false, span, shape: value, doubt: null, many: false };
+  return {
+    source,
+    value,
+    prefix: value,
+    glob: false,
+    span,
+    shape: value,
+    doubt: null,
+    certain: value.length,
+    many: false,
+  };
 }
 
 /** The same word with another value, for the part of it that a wrapper takes out (`--exec=rm` gives `rm`). */
 export function tail(field: Field, from: number): Field {
-  if (field.value === null) {
-    return { ...field, prefix: field.prefix.slice(from), shape: field.shape?.slice(from) ?? null };
-  }
+  const certain = Math.max(0, field.certain - from);
+  const shape = field.shape?.slice(from) ?? null;
+  if (field.value === null) return { ...field, prefix: field.prefix.slice(from), shape, certain };
   const value = field.value.slice(from);
-  return { ...field, value, prefix: value, shape: field.shape?.slice(from) ?? null };
+  return { ...field, value, prefix: value, shape, certain };
+}
+
+/** The same word with a likely value that is not certain. */
+export function likely(field: Field, value: string, doubt: Field["doubt"]): Field {
+  return { ...field, value, prefix: value, shape: value, certain: 0, doubt: field.doubt ?? doubt };
 }
 
 export function plain(field: Field): Word {
-  return {
-    source: field.source,
-    value: field.value,
-    prefix: field.prefix,
-    glob: field.glob,
-    span: field.span,
-  };
+  const { source, value, prefix, glob, span, doubt, certain } = field;
+  if (!doubt) return { source, value, prefix, glob, span };
+  const word: Word = { source, value: null, prefix: prefix.slice(0, certain), glob, span };
+  return value === null ? word : { ...word, likely: value };
 }

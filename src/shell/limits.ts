@@ -20,7 +20,15 @@ export const limits = {
   /** Syntax levels (groups, subshells, loops) the walk goes down. */
   nesting: 64,
   /** Commands in the text, those in nested texts, called functions and unrolled loops included. */
-  commands: 1500,
+  commands: 600,
+  /** Words of all those commands together: a wrapper repeats the words of what it wraps. */
+  words: 20_000,
+  /** Characters of all texts parsed, those found inside texts included. */
+  parsed: 160 * 1024,
+  /** Characters of one word after expansion. */
+  value: 16 * 1024,
+  /** Wrappers around one command. */
+  wrappers: 40,
   /** Texts inside texts (`bash -c "bash -c …"`), and function calls inside function calls. */
   reentry: 12,
   /** Values a `for` loop is unrolled over; more than that and its variable is unknown. */

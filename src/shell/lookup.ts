@@ -1,6 +1,6 @@
 /** The real reading of the world: executables on PATH and links. */
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
 import type { Lookup } from "./context.ts";
 
 /** Long enough for one burst of checks, short enough that a changed file is seen by the next. */
@@ -40,19 +40,49 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Links followed in the part that exists; what does not exist yet keeps its name. */
+/**
+ * Links followed in the part that exists; what does not exist yet keeps its name. A link that leads nowhere yet is
+ * followed too: writing through it makes the file it names. Asked by lstat first, since an exception costs 20 µs.
+ */
 function follow(path: string): string | null {
   let head = path;
   let rest = "";
   for (let level = 0; level < 64; level++) {
-    try {
-      const real = realpathSync.native(head);
+    const entry = exists(head);
+    if (entry) {
+      const real = realOf(head) ?? (entry.isSymbolicLink() ? dangling(head) : null);
+      if (real === null) return null;
       return rest === "" ? real : `${real === "/" ? "" : real}/${rest}`;
-    } catch {
-      if (head === "/" || head === ".") return null;
-      rest = rest === "" ? basename(head) : `${basename(head)}/${rest}`;
-      head = dirname(head);
     }
+    if (head === "/" || head === ".") return null;
+    rest = rest === "" ? basename(head) : `${basename(head)}/${rest}`;
+    head = dirname(head);
   }
   return null;
+}
+
+function exists(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
+function dangling(path: string, hops = 0): string | null {
+  if (hops > 8) return null;
+  try {
+    const next = resolve(dirname(path), readlinkSync(path));
+    return exists(next)?.isSymbolicLink() ? dangling(next, hops + 1) : next;
+  } catch {
+    return null;
+  }
 }

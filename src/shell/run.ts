@@ -4,11 +4,13 @@
 import type { CommandFact, Span } from "../contract/facts.ts";
 import { builtin, isBuiltin } from "./builtins.ts";
 import { type Assigned, type Call, type InnerOptions, inChild, innerOrigin, type Runner, unclear } from "./call.ts";
+import { outputOption } from "./commands/output.ts";
 import { addRedirects, blankFact, finishFact } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
 import { type Field, plain } from "./field.ts";
 import { handlerOf, isSensitive } from "./handlers.ts";
 import { lookAlike, resembles } from "./hidden.ts";
+import { limits } from "./limits.ts";
 import { fromField } from "./parameter.ts";
 import { basename, normalise } from "./path.ts";
 import type { Redirects } from "./redirect.ts";
@@ -28,7 +30,11 @@ export interface Run {
 export function runArgv(walk: Walk, run: Run): void {
   const { argv, assignments, origin, span } = run;
   const [word] = argv;
-  if (!word || !spend(walk, span)) return;
+  if (!word || !spend(walk, span, argv.length + assignments.length + (run.found?.facts.length ?? 0))) return;
+  if (origin.via.length > limits.wrappers) {
+    doubt(walk, { span, why: "wrappers inside wrappers, too deep" });
+    return;
+  }
   const fact = blankFact(walk, origin, span);
   fact.argv = argv.map(plain);
   fact.assignments = assignments.map(({ name, value }) => ({ name, value: plain(value) }));
@@ -93,7 +99,9 @@ function identify(call: Call, word: Field): void {
   // In zsh `=rm` runs rm: a text that means something else in another shell is not understood.
   if (/^[=%]/.test(word.value)) unclear(call, word.span, "another shell would run something else");
   const bare = !word.value.includes("/");
-  if (bare && !call.external && walk.state.functions.has(word.value)) executable.kind = "function";
+  const made = bare && !call.external ? walk.state.functions.get(word.value) : undefined;
+  if (made?.certain === false) unclear(call, word.span, "a function that may not be defined by then");
+  if (made) executable.kind = "function";
   else if (bare && !call.external && isBuiltin(word.value)) executable.kind = "builtin";
   else {
     executable.resolved = call.origin.remote ? null : walk.context.lookup.which(word.value, call.cwd);
@@ -104,10 +112,10 @@ function identify(call: Call, word: Field): void {
       unclear(call, word.span, "PATH was changed: which program this name means is not known");
     }
     const path = bare ? null : normalise(word.value, call.cwd);
-    const made = path === null ? undefined : walk.state.written.get(path);
-    if (made) {
+    const file = path === null ? undefined : walk.state.written.get(path);
+    if (file) {
       unclear(call, word.span, "runs a file that this same text writes");
-      if (made.kind === "text" && path) runText(call, { ...word, value: made.text, doubt: null }, { label: path });
+      if (file.kind === "text" && path) runText(call, { ...word, value: file.text, doubt: null }, { label: path });
     }
   }
 }
@@ -135,7 +143,8 @@ function perform(call: Call): void {
   }
   const resolved = fact.executable.resolved === null ? "" : basename(fact.executable.resolved);
   const handler = handlerOf(name) ?? handlerOf(resolved);
-  handler?.(call, runner);
+  if (handler) handler(call, runner);
+  if (!fact.wrapper && fact.targets.length === 0) outputOption(call);
 }
 
 /** Commands whose arguments decide what is destroyed must have known ones. */
@@ -163,7 +172,7 @@ function runInner(call: Call, argv: Field[], options: InnerOptions = {}): void {
 function runText(
   call: Call,
   code: Field,
-  options: InnerOptions & { positional?: Field[] | null; sameShell?: boolean } = {},
+  options: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean } = {},
 ): void {
   if (code.value === null) {
     unclear(call, code.span, `the code it runs is not known: ${code.doubt?.why ?? ""}`);
@@ -186,6 +195,7 @@ function runText(
   }
   inChild(call, options, () => {
     childShell(call.walk.state, call.assignments.concat(options.assignments ?? []), options.positional ?? null);
+    if (options.zero) call.walk.state.variables.set("0", fromField(options.zero, false));
     visitText(call.walk, text, origin);
   });
 }

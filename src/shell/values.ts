@@ -42,6 +42,8 @@ export interface FunctionBody {
   body: SyntaxNode;
   source: string;
   origin: Origin;
+  /** False where another way through the text leaves it undefined, or defines it otherwise. */
+  certain: boolean;
 }
 
 export const NOTHING: Feed = { kind: "none" };
@@ -82,7 +84,13 @@ export function mergeStates(one: State, other: State): State {
     if (a === b) continue;
     merged.variables.set(name, mergeValues(a, b));
   }
-  for (const [name, body] of other.functions) merged.functions.set(name, body);
+  for (const name of new Set([...one.functions.keys(), ...other.functions.keys()])) {
+    const a = one.functions.get(name);
+    const b = other.functions.get(name);
+    const any = a ?? b;
+    if (any && a?.body !== b?.body) merged.functions.set(name, { ...any, certain: false });
+    else if (a && b && !b.certain) merged.functions.set(name, b);
+  }
   if (one.positional !== other.positional) merged.positional = null;
   if (one.cwd !== other.cwd) merged.cwd = null;
   if (one.previousCwd !== other.previousCwd) merged.previousCwd = null;

@@ -17,6 +17,11 @@ export function visitText(walk: Walk, text: string, origin: Origin): void {
     doubt(walk, { span: origin.span, why: "texts inside texts, too deep" });
     return;
   }
+  walk.budget.parsed -= text.length;
+  if (walk.budget.parsed < 0) {
+    doubt(walk, { span: origin.span, why: "too much text inside text" });
+    return;
+  }
   const parsed = parse(text);
   if (!parsed.script) {
     doubt(walk, { span: place(origin, parsed.problem.at, text.length), why: parsed.problem.why });
@@ -54,6 +59,16 @@ function visitList(walk: Walk, list: CompoundList | SyntaxNode, origin: Origin):
 export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   for (let i = nested.length - 1; i >= 0; i--) {
     const { script, origin } = nested[i] as Nested;
+    // Bash prints a substitution back from its parse, and a here-document in the middle shifts what follows it.
+    const [only] = script.commands;
+    const plain =
+      script.commands.length === 1 && (only?.command.type === "Command" || only?.command.type === "Pipeline");
+    if (!plain && /(?<!<)<<(?!<)/.test(origin.source.slice(script.pos, script.end))) {
+      doubt(walk, {
+        span: place(origin, script.pos, script.end),
+        why: "commands after a here-document in a substitution",
+      });
+    }
     isolated(walk, () => visitScript(walk, script, origin));
   }
 }
@@ -120,7 +135,10 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       const rounds = values.map(
         (set) => () => next(walk, set, () => visitLoop(walk, [node.body], node, origin, node.name.text)),
       );
-      next(walk, ...rounds);
+      const early = /\b(?:break|return|exit)\b/.test(origin.source.slice(node.body.pos, node.body.end));
+      next(walk, ...rounds, () => {
+        if (early) walk.state.variables.set(node.name.text, { kind: "unknown", exported: false });
+      });
       visitNested(walk, nested);
       return;
     }
@@ -222,10 +240,10 @@ function visitLoop(walk: Walk, lists: CompoundList[], node: SyntaxNode, origin: 
 }
 
 function defineFunction(walk: Walk, name: string, body: SyntaxNode, origin: Origin): void {
-  walk.state.functions.set(name, { body, source: origin.source.slice(body.pos, body.end), origin });
+  walk.state.functions.set(name, { body, source: origin.source.slice(body.pos, body.end), origin, certain: true });
   const state = copyState(walk.state);
   walk.later.push(() => {
-    if (walk.called.has(name)) return;
+    if (walk.called.has(body)) return;
     const unsettled = copyState(state);
     unsettled.variables.clear();
     unsettled.positional = null;
@@ -238,7 +256,7 @@ function defineFunction(walk: Walk, name: string, body: SyntaxNode, origin: Orig
 export function visitFunction(walk: Walk, name: string, args: State["positional"], origin: Origin): void {
   const found = walk.state.functions.get(name);
   if (!found) return;
-  walk.called.add(name);
+  walk.called.add(found.body);
   const label = `${name}()`;
   // A function that calls itself is looked into once: the second time shows nothing the first did not.
   if (origin.via.includes(label)) return;
@@ -247,6 +265,7 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
     return;
   }
   const before = walk.state.positional;
+  const early = /\b(?:return|exit|break|continue)\b/.test(found.source) ? copyState(walk.state) : null;
   const outer = walk.state.hidden;
   const locals: State["hidden"] = new Map();
   next(
@@ -269,6 +288,8 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
         if (value) walk.state.variables.set(name, value);
         else walk.state.variables.delete(name);
       }
+      // It may have returned before it set anything.
+      if (early) walk.state = mergeStates(walk.state, early);
     },
   );
 }

@@ -7,6 +7,7 @@
 import type { CommandFact, Span, Unknown } from "../contract/facts.ts";
 import type { InspectContext } from "./context.ts";
 import { limits } from "./limits.ts";
+import type { SyntaxNode } from "./parse.ts";
 import { copyState, type Feed, initialState, NOTHING, type State } from "./values.ts";
 
 /** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
@@ -31,11 +32,12 @@ export interface Walk {
   readonly steps: (() => void)[];
   /** Visited after the text: trap handlers and functions nobody called. */
   readonly later: (() => void)[];
-  readonly called: Set<string>;
+  readonly called: Set<SyntaxNode>;
   state: State;
   /** What the last simple command printed, where that is evident. */
   output: Feed;
-  budget: number;
+  budget: { commands: number; words: number; parsed: number };
+  readonly links: Map<string, string | null>;
   halted: boolean;
 }
 
@@ -50,7 +52,8 @@ export function startWalk(text: string, context: InspectContext): Walk {
     called: new Set(),
     state: initialState(context.cwd),
     output: NOTHING,
-    budget: limits.commands,
+    budget: { commands: limits.commands, words: limits.words, parsed: limits.parsed },
+    links: new Map(),
     halted: false,
   };
 }
@@ -116,14 +119,13 @@ export function doubt(walk: Walk, unknown: Unknown): void {
 }
 
 /** Takes one command from the budget. A text with more is never half checked and then let through. */
-export function spend(walk: Walk, span: Span): boolean {
-  if (walk.budget > 0) {
-    walk.budget--;
-    return true;
-  }
+export function spend(walk: Walk, span: Span, words: number): boolean {
+  walk.budget.commands--;
+  walk.budget.words -= words;
+  if (walk.budget.commands >= 0 && walk.budget.words >= 0) return true;
   if (!walk.halted) {
     walk.halted = true;
-    doubt(walk, { span, why: `more than ${limits.commands} commands` });
+    doubt(walk, { span, why: `more than ${limits.commands} commands or ${limits.words} words` });
     walk.steps.length = 0;
     walk.later.length = 0;
   }

@@ -63,6 +63,12 @@ export const deleteProtected: Rule = {
   message: "Deletes a file of the system, or one that holds credentials or runs at start.",
   suggestion: "Work on a copy inside the workspace.",
   find: (fact, scene) => (fact.remote ? null : spanOf(fact, (target) => isProtected(target.path, scene))),
-  catches: ["rm /etc/passwd", "rm -rf /etc/nginx", "rm ~/.bashrc", "unlink /usr/bin/env", "rm -rf /var/lib/dpkg/info"],
+  catches: [
+    "rm /etc/passwd",
+    "rm -rf /etc/nginx",
+    "rm ~/.bashrc",
+    "unlink /usr/share/x/y",
+    "rm -rf /var/lib/dpkg/info",
+  ],
   passes: ["rm etc/passwd", "cat /etc/passwd", "rm -rf ./usr", "rm /tmp/etc"],
 };

@@ -3,9 +3,9 @@ import { nameSpan, names, operands, type Rule, table, values } from "../rule.ts"
 
 /** Whatever they are given, they make, resize or destroy a file system, a partition or a volume. */
 const ALWAYS = table(
-  "mke2fs mkdosfs mkntfs mkswap mkudffs mkisofs-device newfs newfs_hfs wipefs blkdiscard resize2fs tune2fs e2label xfs_admin " +
+  "mke2fs mkdosfs mkntfs mkswap mkudffs mkisofs-device newfs newfs_hfs wipefs blkdiscard resize2fs e2label xfs_admin " +
     "xfs_growfs xfs_repair pvcreate pvremove pvmove pvresize vgcreate vgremove vgreduce vgextend vgsplit vgmerge vgrename vgcfgrestore " +
-    "lvcreate lvremove lvreduce lvresize lvextend lvconvert lvrename swapon swapoff fatlabel sgdisk-restore partprobe kpartx flashrom " +
+    "lvcreate lvremove lvreduce lvresize lvextend lvconvert lvrename swapoff fatlabel sgdisk-restore partprobe kpartx flashrom " +
     "flash_erase nandwrite mtd_write ubiformat sg_format sg_sanitize dcfldd-device multipath bcache-super-show thin_repair pvck btrfstune reiserfstune",
 );
 const READS =
@@ -27,6 +27,11 @@ const SOMETIMES: Record<string, Sometimes> = {
           word,
         ),
       ),
+  },
+  tune2fs: { changes: (given) => !given.includes("-l") },
+  swapon: {
+    changes: (given) =>
+      given.length > 0 && !given.some((word) => /^(?:-s|--show|--summary|-V|--version|-h|--help)/.test(word)),
   },
   cfdisk: { changes: () => true },
   gdisk: { changes: (given) => !given.includes("-l") },

@@ -140,6 +140,7 @@ const USER_UNITS = table("start stop restart reload try-restart daemon-reload re
 function changesServices(fact: CommandFact): boolean {
   const given = values(fact);
   const [sub = "", verb = ""] = operands(fact);
+  if (/^\/etc\/(?:init\.d|rc\.d)\//.test(fact.executable.written ?? "")) return sub !== "status";
   for (const name of names(fact)) {
     if (name === "systemctl" && given.includes("--user")) return sub !== "" && !READS.has(sub) && !USER_UNITS.has(sub);
     if (name === "systemctl") return sub !== "" && !READS.has(sub);

@@ -1,5 +1,5 @@
 import type { CommandFact } from "../../contract/facts.ts";
-import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { isCalled, isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
 
 const ALWAYS = table(
   "shutdown reboot halt poweroff telinit pm-suspend pm-hibernate pm-powersave pm-suspend-hybrid kexec rtcwake systemsetup",
@@ -174,14 +174,11 @@ export const boot: Rule = {
     const [sub = ""] = operands(fact);
     const given = values(fact);
     if (given.length === 1 && /^(?:--help|--version|-V)$/.test(given[0] ?? "")) return null;
-    if (isNamed(fact, table("efibootmgr")) && given.every((word) => word === "-v" || word === "--verbose")) return null;
-    if (isNamed(fact, table("chkconfig")) && given.every((word) => word === "--list")) return null;
+    if (isCalled(fact, "efibootmgr") && given.every((word) => word === "-v" || word === "--verbose")) return null;
+    if (isCalled(fact, "chkconfig") && given.every((word) => word === "--list")) return null;
     if (isNamed(fact, BOOT_TOOLS)) return nameSpan(fact);
-    if (isNamed(fact, table("systemctl")) && sub === "set-default") return nameSpan(fact);
-    if (
-      isNamed(fact, table("bootctl")) &&
-      /^(?:install|remove|update|set-|random-seed|cleanup|unlink|kernel-)/.test(sub)
-    )
+    if (isCalled(fact, "systemctl") && sub === "set-default") return nameSpan(fact);
+    if (isCalled(fact, "bootctl") && /^(?:install|remove|update|set-|random-seed|cleanup|unlink|kernel-)/.test(sub))
       return nameSpan(fact);
     return null;
   },

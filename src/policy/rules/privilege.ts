@@ -1,7 +1,7 @@
 import type { CommandFact } from "../../contract/facts.ts";
-import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { isCalled, isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
 
-const ASKS = /^(?:--help|-h|--version|-V|--list|-l)$/;
+const ASKS = /^(?:--help|-h|--version|-V|--list|-l|--print)$/;
 const BECOMES = table(
   "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please op sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
 );
@@ -18,13 +18,13 @@ export const privilege: Rule = {
     if (!isNamed(fact, BECOMES)) return null;
     const given = values(fact);
     if (
-      isNamed(fact, table("machinectl")) &&
+      isCalled(fact, "machinectl") &&
       !/^(?:shell|login|start|enable|kill|poweroff|reboot|terminate|remove|import.*|pull.*|bind|copy.*|clone|rename|edit|clean|stop|disable|set-limit)$/.test(
         operands(fact)[0] ?? "",
       )
     )
       return null;
-    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isNamed(fact, table("sudo"))
+    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isCalled(fact, "sudo")
       ? null
       : given.join(" ") === "--version"
         ? null
@@ -96,7 +96,7 @@ export const accounts: Rule = {
     if (setsUid(fact)) return nameSpan(fact);
     if (!isNamed(fact, ACCOUNTS)) return null;
     if (
-      isNamed(fact, table("passwd chage")) &&
+      (isCalled(fact, "passwd") || isCalled(fact, "chage")) &&
       given.some((word) => /^(?:-S|--status|-l|--list|-a)$/.test(word)) &&
       !given.includes("-d")
     )
@@ -120,13 +120,13 @@ export const accounts: Rule = {
 /** A set-user-id bit lets whoever runs the file become its owner. */
 function setsUid(fact: CommandFact): boolean {
   const given = values(fact);
-  if (isNamed(fact, table("chmod")))
+  if (isCalled(fact, "chmod"))
     return given.some(
       (word) =>
         /^(?:0*[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*|.*,[ugoa]*[+=][rwxXt]*s.*)$/.test(word) &&
         !/^0*[01][0-7]{3}$/.test(word),
     );
-  if (!isNamed(fact, table("install"))) return false;
+  if (!isCalled(fact, "install")) return false;
   return given.some(
     (word, index) =>
       /^(?:-m|--mode=?)?0*[2-7][0-7]{3}$/.test(word) &&

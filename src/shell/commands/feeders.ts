@@ -3,8 +3,8 @@
 import { joined } from "../builtins.ts";
 import { type Call, type Runner, target, unclear } from "../call.ts";
 import { unknownField } from "../expand.ts";
-import { type Field, literal } from "../field.ts";
-import { hasOption, optionValue, readOptions } from "../options.ts";
+import { type Field, likely, literal } from "../field.ts";
+import { hasOption, type Options, optionValue, readOptions } from "../options.ts";
 
 export function xargs(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
@@ -16,8 +16,8 @@ export function xargs(call: Call, run: Runner): void {
   const command = options.operands;
   if (command.length === 0) return;
   const replace = options.list.find((option) => ["I", "i", "replace"].includes(option.name));
-  const lines = hasOption(options, "0", "null") ? "\0" : hasOption(options, "d", "delimiter") || replace ? "\n" : null;
-  const items = arriving(call, hasOption(options, "a", "arg-file"), lines);
+  const lines = hasOption(options, "0", "null") ? "\0" : (delimiter(options) ?? (replace ? "\n" : null));
+  const items = arriving(call, hasOption(options, "a", "arg-file", "E", "e", "eof"), lines);
   if (!replace) {
     const per = Number(optionValue(options, "n", "max-args")?.value ?? 0) || items.length;
     for (let i = 0; i < Math.max(items.length, 1); i += Math.max(per, 1)) {
@@ -34,6 +34,12 @@ export function xargs(call: Call, run: Runner): void {
     );
 }
 
+function delimiter(options: Options): string | null {
+  const given = optionValue(options, "d", "delimiter")?.value;
+  if (given === undefined || given === null) return null;
+  return { "\\n": "\n", "\\t": "\t", "\\0": "\0" }[given] ?? given.slice(0, 1);
+}
+
 /** The words on standard input, where they are evident; one unknown word where not. */
 function arriving(call: Call, file: boolean, separator: string | null): Field[] {
   const feed = call.stdin;
@@ -41,21 +47,29 @@ function arriving(call: Call, file: boolean, separator: string | null): Field[] 
   if (file || feed.kind !== "text") {
     return [unknownField("", span, "arguments that arrive on its input", true)];
   }
-  const parts = feed.text.split(separator ?? /[ \t\n]+/).map((part) => (separator ? part.replace(/\n$/, "") : part));
+  const parts = feed.text.split(separator ?? /[ \t\n]+/);
   const at = feed.field?.span ?? span;
   return parts
     .filter((part) => part !== "")
     .map((part) => {
       const field = literal(separator ? part : part.replace(/^(['"])(.*)\1$/, "$2"), "", at);
       // Paths that `find` would print: everything below its start.
-      return { ...field, glob: feed.doubt !== null && part.endsWith("*"), doubt: feed.doubt };
+      return feed.doubt ? { ...likely(field, field.value ?? "", feed.doubt), glob: part.endsWith("*") } : field;
     });
 }
 
 function substitute(field: Field, marker: string, item: Field): Field {
   if (field.value === null || !field.value.includes(marker)) return field;
   if (item.value === null)
-    return { ...field, value: null, prefix: "", shape: null, doubt: item.doubt, many: field.value === marker };
+    return {
+      ...field,
+      value: null,
+      prefix: "",
+      shape: null,
+      certain: 0,
+      doubt: item.doubt,
+      many: field.value === marker,
+    };
   const value = field.value.split(marker).join(item.value);
   return {
     ...field,
@@ -150,15 +164,11 @@ function within(start: Field): Field {
 /** `{}` stands for the start path and everything below it: whoever deletes `{}` deletes those. */
 function found(field: Field, start: Field): Field {
   if (!field.value?.includes("{}")) return field;
-  if (start.shape === null) return { ...field, value: null, prefix: "", shape: null, doubt: start.doubt, many: false };
-  const folder = start.shape;
-  const value = field.value === "{}" ? folder : field.value.split("{}").join(folder);
-  return {
-    ...field,
-    value,
-    prefix: value,
-    shape: value,
-    glob: field.glob || start.glob,
-    doubt: field.doubt ?? start.doubt,
-  };
+  const doubt = start.doubt ?? { span: field.span, why: "the files that find meets" };
+  if (start.shape === null) return { ...field, value: null, prefix: "", shape: null, certain: 0, doubt, many: false };
+  const value = field.value.split("{}").join(start.shape);
+  const glob = field.glob || start.glob;
+  // Inside a longer word the name becomes part of code or of another path: only as likely as any other.
+  if (field.value !== "{}") return { ...likely(field, value, doubt), glob };
+  return { ...field, value: null, prefix: "", shape: value, glob, certain: 0, doubt };
 }

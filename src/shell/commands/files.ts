@@ -166,6 +166,12 @@ export const FILE_COMMANDS: Record<string, FileCommand> = {
     long: "output= key= field-separator= compress-program= temporary-directory=",
     effect: writesOption("o", "output"),
   },
+  xxd: { short: "c:g:l:o:s:n:R:", effect: writesNth(1) },
+  openssl: { wordy: true, long: "out= in= inkey= key= keyout= pass= passin= passout=", effect: writesOption("out") },
+  gpg: { short: "o:r:u:ac:ds", long: "output= recipient= local-user= homedir=", effect: writesOption("o", "output") },
+  script: { short: "c:aeE:fI:m:O:o:qT:t::B:", long: "command= log-in= log-out= log-io= append", effect: writesNth(0) },
+  mysqldump: { short: "r:u:p::h:P:B:", long: "result-file=", effect: writesOption("r", "result-file") },
+  pg_dump: { short: "f:d:h:U:p:F:t:", long: "file=", effect: writesOption("f", "file") },
   uniq: {
     short: "f:s:w:",
     effect: writesNth(1),

@@ -42,6 +42,7 @@ export function git(call: Call, run: Runner): void {
 function setting(call: Call, run: Runner, value: Field): void {
   const equals = value.prefix.indexOf("=");
   const key = equals < 0 ? value.prefix : value.prefix.slice(0, equals);
+  if (equals < 0 && value.value === null) unclear(call, value.span, "a setting of git that is not known");
   config(call, run, key, equals < 0 ? null : tail(value, equals + 1), value);
 }
 
@@ -68,6 +69,8 @@ const SUBCOMMANDS: Record<string, Sub> = {
     );
     const words = operands[0]?.value === "set" ? operands.slice(1) : operands;
     const [key, value] = words;
+    if (value && call.argv.some((field) => field.value === "--system"))
+      target(call, "write", literal("/etc/gitconfig", "", call.fact.span), false);
     if (key?.value && value) config(call, run, key.value, value, value);
   },
   clean: (call, _run, from) => {

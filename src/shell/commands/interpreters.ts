@@ -6,8 +6,8 @@ import { type OptionSpec, readOptions } from "../options.ts";
 interface Interpreter extends OptionSpec {
   /** Options whose argument is code. */
   code: readonly string[];
-  /** Reads code from standard input when no file is given. */
-  stdin?: boolean;
+  /** Reads code from standard input when no file is given; `fed`: only matters when something is piped in. */
+  stdin?: boolean | "fed";
 }
 
 const NODE: Interpreter = {
@@ -82,21 +82,21 @@ export const INTERPRETERS: Record<string, Interpreter> = {
     code: ["o", "O", "s", "one-line", "source"],
     stdin: true,
   },
-  psql: { short: "c:f:d:h:U:p:", long: "command= file=", code: ["c", "command", "f", "file"], stdin: true },
+  psql: { short: "c:f:d:h:U:p:", long: "command= file=", code: ["c", "command", "f", "file"], stdin: "fed" },
   mysql: {
     short: "e:u:p::h:D:P:",
     long: "execute= init-command= pager=",
     code: ["e", "execute", "pager", "init-command"],
-    stdin: true,
+    stdin: "fed",
   },
   mariadb: {
     short: "e:u:p::h:D:P:",
     long: "execute= init-command= pager=",
     code: ["e", "execute", "pager", "init-command"],
-    stdin: true,
+    stdin: "fed",
   },
-  mongosh: { long: "eval=", code: ["eval"], stdin: true },
-  mongo: { long: "eval=", code: ["eval"], stdin: true },
+  mongosh: { long: "eval=", code: ["eval"], stdin: "fed" },
+  mongo: { long: "eval=", code: ["eval"], stdin: "fed" },
   "redis-cli": { long: "eval=", code: ["eval"] },
   m4: { code: [], stdin: true },
   dc: { short: "e:f:", code: ["e"], stdin: true },
@@ -106,7 +106,7 @@ export const INTERPRETERS: Record<string, Interpreter> = {
 };
 
 export function interpreter(call: Call): void {
-  const spec = INTERPRETERS[versionless(call.name)];
+  const spec = INTERPRETERS[call.name] ?? INTERPRETERS[versionless(call.name)];
   if (!spec) return;
   const { list, operands } = readOptions(call.argv, spec);
   const hands = (why: string) => {
@@ -122,7 +122,8 @@ export function interpreter(call: Call): void {
   }
   const [file] = operands;
   const asks = list.some((option) => /^(?:v|V|h|version|help|check|m)$/.test(option.name));
-  const fromStdin = spec.stdin && !inline && !asks && (!file || file.value === "-" || file.shape?.startsWith("/dev/"));
+  const fed = spec.stdin === true || (spec.stdin === "fed" && call.stdin.kind !== "none");
+  const fromStdin = fed && !inline && !asks && (!file || file.value === "-" || file.shape?.startsWith("/dev/"));
   if (fromStdin) hands(`${call.name} reads code from its input`);
   else if (file && !inline && file.value === null && file.shape?.startsWith("/dev/fd/"))
     hands(`${call.name} reads code from a pipe`);

@@ -63,7 +63,12 @@ export const PREFIXES: Record<string, Prefix> = {
     long: "interleave= cpunodebind= physcpubind= membind= preferred= localalloc",
     inert: ["hardware", "show", "H", "s"],
   },
-  setarch: { short: "BFILRSTXZ3v", long: "uname-2.6 verbose", skip: 1, optionsAfter: true },
+  setarch: {
+    short: "BFILRSTXZ3v",
+    long: "uname-2.6 verbose addr-no-randomize addr-compat-layout mmap-page-zero read-implies-exec sticky-timeouts whole-seconds short-inode 32bit fdpic-funcptrs 4gb 3gb show",
+    skip: 1,
+    optionsAfter: true,
+  },
   linux32: { short: "BFILRSTXZ3v" },
   linux64: { short: "BFILRSTXZ3v" },
   i386: { short: "BFILRSTXZ3v" },
@@ -178,7 +183,10 @@ export function prefix(call: Call, run: Runner): void {
         unclear(call, option.field.span, "an option that is not known, before a command");
     }
   }
-  let rest = options.operands.slice(spec.skip ?? 0);
+  // `setarch -R cmd` leaves the architecture out.
+  const skip =
+    spec.optionsAfter && call.name === "setarch" && call.argv[1]?.value?.startsWith("-") ? 0 : (spec.skip ?? 0);
+  let rest = options.operands.slice(skip);
   if (spec.optionsAfter) rest = readOptions(rest, { ...spec, stop: true }, 0).operands;
   const assignments: Assigned[] = [];
   while (spec.assigns && rest[0] && /^[A-Za-z_]\w*=/.test(rest[0].prefix)) {

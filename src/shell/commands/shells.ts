@@ -1,8 +1,9 @@
 /** Shells: code in an argument, in a file, or on standard input. */
 import { type Call, type Runner, unclear } from "../call.ts";
 import { literal } from "../field.ts";
-import { hasOption, readOptions } from "../options.ts";
+import { hasOption, optionValues, readOptions } from "../options.ts";
 import { normalise } from "../path.ts";
+import { isHarmlessFlags, isHarmlessName } from "../shell-options.ts";
 
 export const SHELLS = [
   "sh",
@@ -39,16 +40,31 @@ const SAME = new Set(["sh", "bash", "dash", "ash", "rbash"]);
 const BASHISM =
   /\$'|\$"|\[\[|(?<!\$)\(\(|[<>]\(|<<<|&>|\|&|\$\[|=\(|;&|\{\w+\}[<>]|\bfunction\s|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\$\{\w+[/^,@[:!]/;
 
+/** Bash takes its long options with one dash, too. */
+const ONE_DASH = /^-(?:posix|norc|noprofile|login|rcfile|init-file|restricted|verbose|version|help|debugger)$/;
+
 export function shell(call: Call, run: Runner): void {
-  const argv = call.argv.map((field) =>
-    /^\+\w/.test(field.value ?? "") ? { ...field, value: `-${field.value?.slice(1)}`.replace(/c/g, "") } : field,
-  );
+  const posix = call.argv.some((field) => /^--?posix$/.test(field.value ?? ""));
+  if (posix) unclear(call, call.fact.span, "posix mode reads some texts otherwise");
+  const argv = call.argv.map((field) => {
+    const text = field.value ?? "";
+    if (ONE_DASH.test(text)) return { ...field, value: `-${text}`, prefix: `-${text}` };
+    return /^\+\w/.test(text) ? { ...field, value: `-${text.slice(1)}`.replace(/c/g, "") } : field;
+  });
   const options = readOptions(argv, {
     short: "abefhiklmnprtuvxBCDEHPTcso:O:",
     long: "rcfile= init-file= norc noprofile login posix restricted verbose version help debugger dump-strings command= interactive init-command=",
     stop: true,
   });
   if (hasOption(options, "version", "help")) return;
+  for (const field of call.argv.slice(1, options.rest)) {
+    const text = (field.value ?? field.prefix).replace(/^(-[a-z]*)[csi]+/, "$1");
+    const flags = /^[-+][A-Za-z]/.test(text) && !ONE_DASH.test(text);
+    if (flags && !isHarmlessFlags(text)) unclear(call, field.span, "an option that changes how the text is read");
+  }
+  for (const value of optionValues(options, "o", "O")) {
+    if (!isHarmlessName(value.value ?? "")) unclear(call, value.span, "an option that changes how the text is read");
+  }
   if (!SAME.has(call.name)) unclear(call, call.fact.span, `the language of ${call.name} is not analysed`);
   if (hasOption(options, "i", "interactive"))
     unclear(call, call.fact.span, "an interactive shell runs its startup files");
@@ -65,7 +81,7 @@ export function shell(call: Call, run: Runner): void {
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
     // `bash -c -- 'text'` and `bash -c -e 'text'` both take the first operand.
-    if (first) run.text(call, first, { positional: args.slice(1) });
+    if (first) run.text(call, first, { positional: args.slice(1), zero: args[0] ?? null });
     else unclear(call, call.fact.span, "code that is not known");
     call.fact.wrapper = SAME.has(call.name) && first?.value != null;
     return;
