@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { distance, nearNames } from "../../src/present/programs/near-names.ts";
+import { cpuMs } from "./cpu-time.ts";
 
 test("slips are counted: a letter missing, added, wrong, or two swapped", () => {
   const cases: [string, string, number][] = [
@@ -41,7 +42,5 @@ test("the nearest names come first, and only as many as asked for", () => {
 
 test("twenty thousand long names are compared quickly", () => {
   const names = Array.from({ length: 20_000 }, (_, index) => `program-with-a-long-name-${index}`);
-  const from = performance.now();
-  nearNames("program-with-a-long-name-x", names, 3);
-  assert.ok(performance.now() - from < 2000);
+  assert.ok(cpuMs(() => nearNames("program-with-a-long-name-x", names, 3)) < 2000);
 });
