@@ -4,13 +4,14 @@ import { MODEL_BYTES } from "./caps.ts";
 import { terminalText } from "./terminal-text.ts";
 import { type Truncated, type TruncateOptions, truncateMiddle } from "./truncate.ts";
 
-export interface ForModelOptions extends Partial<TruncateOptions> {
+/** What is known about an output beyond its text. */
+export interface OutputFacts extends Pick<TruncateOptions, "hint" | "omittedAt" | "omittedBytes"> {
   /** How much the command wrote, where it is known: bytes that are not UTF-8 cannot be counted in a text any more. */
   totalBytes?: number;
 }
 
 export interface ModelText extends Truncated {
-  /** What the text stands for: a line that tells of binary data is no output. */
+  /** The text only tells of binary data. */
   binary: boolean;
 }
 
@@ -22,13 +23,12 @@ export interface ModelText extends Truncated {
  * @example
  * forModel(result.output, { maxBytes: BASH_OUTPUT_BYTES, hint: "BashOutput" }).text;
  */
-export function forModel(output: string, options: ForModelOptions = {}): ModelText {
-  const { maxBytes = MODEL_BYTES, totalBytes, hint, omittedBytes = 0 } = options;
-  const kind = binaryKind(output);
-  if (kind !== null) {
-    const bytes = totalBytes ?? (output.includes("\ufffd") ? null : Buffer.byteLength(output) + omittedBytes);
-    const line = truncateMiddle(binarySummary(kind, bytes, hint), { maxBytes }).text;
-    return { text: line, omittedBytes: bytes ?? Buffer.byteLength(output), omittedLines: null, binary: true };
+export function forModel(output: string, options: OutputFacts & Partial<TruncateOptions> = {}): ModelText {
+  const { maxBytes = MODEL_BYTES, omittedBytes = 0 } = options;
+  const told = binaryLine(output, options);
+  if (told !== null) {
+    const bytes = options.totalBytes ?? Buffer.byteLength(output) + omittedBytes;
+    return { text: truncateMiddle(told, { maxBytes }).text, omittedBytes: bytes, omittedLines: null, binary: true };
   }
   const at = omittedBytes > 0 ? (options.omittedAt ?? null) : null;
   if (at === null) return { ...truncateMiddle(terminalText(output), { ...options, maxBytes }), binary: false };
@@ -36,4 +36,12 @@ export function forModel(output: string, options: ForModelOptions = {}): ModelTe
   const head = terminalText(output.slice(0, at));
   const cut = { ...options, maxBytes, omittedAt: head.length };
   return { ...truncateMiddle(head + terminalText(output.slice(at)), cut), binary: false };
+}
+
+/** The line that stands for binary output; null: it is text. */
+export function binaryLine(output: string, { totalBytes, omittedBytes = 0, hint }: OutputFacts): string | null {
+  const kind = binaryKind(output);
+  if (kind === null) return null;
+  const bytes = totalBytes ?? (output.includes("\ufffd") ? null : Buffer.byteLength(output) + omittedBytes);
+  return binarySummary(kind, bytes, hint);
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MODEL_BYTES, SUMMARY_BYTES, TAIL_BYTES } from "../../src/present/caps.ts";
 import { forModel } from "../../src/present/for-model.ts";
-import { aggregated, lastLines, summary, tail } from "../../src/present/tail.ts";
+import { lastLines } from "../../src/present/last-lines.ts";
+import { aggregated, callbackLines, summary, tail } from "../../src/present/tail.ts";
 import { randomText, seeded } from "./seeded.ts";
 
 test("a model gets clean text, whole where it fits", () => {
@@ -76,18 +77,31 @@ test("the last lines of a text", () => {
   for (const [text, count, last] of cases) assert.equal(lastLines(text, count), last, JSON.stringify(text));
 });
 
-test("summaries, aggregates and tails keep to their caps", () => {
+test("summaries, aggregates and tails are readable and keep to their caps", () => {
   const many = Array.from({ length: 500 }, (_, index) => `${index}\n`).join("");
   assert.equal(summary(many), lastLines(many, 100));
   assert.equal(summary(many, 2), "498\n499\n");
+  assert.equal(summary("a\r\n\u001b[1mb\u001b[0m\r\n", 1), "b\n");
   assert.ok(Buffer.byteLength(summary(`${"é".repeat(9000)}\n`.repeat(100))) <= SUMMARY_BYTES);
   assert.equal(aggregated(many), many);
-  assert.match(
-    aggregated(`${"x".repeat(99)}\n`.repeat(3000), "`log`"),
-    /\n\[… 1,001 lines \(100,100 bytes\) left out; read them with `log`\]\n/,
-  );
-  assert.equal(tail("short"), "short");
+  const cut = aggregated(`${"x".repeat(99)}\n`.repeat(3000), { hint: "`log`" });
+  assert.match(cut, /\n\[… 1,001 lines \(100,100 bytes\) left out; read them with `log`\]\n/);
+  assert.equal(tail("10%\r20%"), "20%");
   assert.equal(tail("é".repeat(TAIL_BYTES)), "é".repeat(TAIL_BYTES / 2));
-  assert.equal(tail("a😀", 4), "😀");
-  assert.equal(tail("a😀", 3), "");
+  assert.equal(tail(`${"x".repeat(TAIL_BYTES - 3)}😀`.repeat(2)), `${"x".repeat(TAIL_BYTES - 4)}😀`);
+  assert.equal(tail("\0\u0001".repeat(9)), "[binary output: 18 bytes]");
+});
+
+test("lines before and after a gap are no neighbours", () => {
+  const facts = { omittedAt: 4, omittedBytes: 100 };
+  assert.equal(summary("a\nb\ny\nz\n", 100, facts), "y\nz\n");
+  assert.equal(tail("a\nb\ny\nz\n", facts), "y\nz\n");
+});
+
+test("a work item gets five short lines at most", () => {
+  assert.deepEqual(callbackLines(""), []);
+  assert.deepEqual(callbackLines("1\n2\n3\n4\n5\n6\r\n\u001b[31m7\u001b[0m"), ["3", "4", "5", "6", "7"]);
+  const [line = ""] = callbackLines("x".repeat(5000));
+  assert.ok(Buffer.byteLength(line) <= 1024);
+  assert.match(line, /^x+ \[… 4,\d{3} bytes left out\] x+$/);
 });
