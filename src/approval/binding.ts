@@ -105,19 +105,41 @@ function filesOf(input: BindingInput): BoundFile[] {
     if (interpreter !== "") add(interpreter, input.lookup.realpath(interpreter), "interpreter");
     // `#!/usr/bin/env python3`: the interpreter is found on PATH, where another may be put before it.
     if (interpreter.endsWith("/env") && argument && !argument.startsWith("-")) {
-      add(argument, input.lookup.which(argument, input.cwd), "interpreter");
+      add(argument, findProgram(argument, input.cwd, input), "interpreter");
     }
   };
-  program(input.file, input.lookup.which(input.file, input.cwd));
+  program(input.file, findProgram(input.file, input.cwd, input));
   for (const fact of input.facts) {
     const { written, resolved, kind } = fact.executable;
     if (fact.remote) continue;
-    // `./x` means another file in another folder.
-    const name = written?.includes("/") && fact.cwd !== null ? resolve(fact.cwd, written) : written;
-    if (name !== null && (kind === "external" || kind === "not-found")) program(name, resolved);
+    if (written !== null && (kind === "external" || kind === "not-found")) {
+      // `./x` means another file in another folder.
+      const name = written.includes("/") && fact.cwd !== null ? resolve(fact.cwd, written) : written;
+      const found = findProgram(name, fact.cwd, input);
+      program(name, found);
+      // A text that changes PATH for itself leads elsewhere than PATH does.
+      if (resolved !== null && resolved !== found) program(resolved, resolved);
+    }
     for (const { path, role } of codeFiles(fact)) add(path, input.lookup.realpath(path), role);
   }
   return [...files.values()];
+}
+
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/**
+ * The program as execvp will find it now. Not by the lookup's own search, which remembers for a while what it found, nor
+ * by the facts, which may be as old as the question: a program put before another on PATH must be seen here.
+ */
+function findProgram(name: string, cwd: string | null, { env, lookup }: BindingInput): string | null {
+  if (name.includes("/")) return lookup.which(name, cwd);
+  for (const folder of (env.PATH ?? DEFAULT_PATH).split(":")) {
+    // An empty or relative entry is searched from the working directory.
+    if (!folder.startsWith("/") && cwd === null) continue;
+    const found = lookup.which(resolve(cwd ?? "/", folder, name), cwd);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** What changed, in words that end "… since it was approved". Empty: nothing. */
@@ -168,7 +190,8 @@ function fileChanges(before: BoundFile[], after: BoundFile[]): string[] {
   const gone = [...then].filter(([key]) => !now.has(key)).map(([, { role, name }]) => `the ${role} ${name} is gone`);
   const rest = [...now].flatMap(([key, file]) => {
     const old = then.get(key);
-    return old ? fileChange(old, file) : [`the ${file.role} ${file.name} was not there`];
+    if (old) return fileChange(old, file);
+    return before.some(({ path }) => path === file.path) ? [] : [`the ${file.role} ${file.name} was not there`];
   });
   return [...gone, ...rest];
 }

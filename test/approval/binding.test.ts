@@ -16,7 +16,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { differences, fingerprint } from "../../src/approval/binding.ts";
+import { bindingOf, differences, fingerprint } from "../../src/approval/binding.ts";
+import { systemLookup } from "../../src/shell/lookup.ts";
 import { type Asked, Room } from "./room.ts";
 
 const room = new Room();
@@ -197,6 +198,21 @@ test("a program that another one on PATH comes before", () => {
   assert.deepEqual(changed, [`the program uname is now ${join(first, "uname")}, it was /usr/bin/uname`]);
 });
 
+test("a program put before another on PATH is seen by old facts and a lookup that remembers, too", () => {
+  const cwd = place();
+  const first = join(cwd, "bin");
+  mkdirSync(first);
+  const env = { PATH: `bin:/usr/bin:/bin` };
+  const lookup = systemLookup(env.PATH);
+  const facts = room.inspect("uname -a", cwd).commands;
+  const take = () => bindingOf({ command: "uname -a", argv: ["bash"], file: "bash", cwd, env, facts, lookup });
+  const before = take();
+  copyFileSync("/bin/true", join(first, "uname"));
+  assert.deepEqual(differences(before, take()), [
+    `the program uname is now ${join(first, "uname")}, it was /usr/bin/uname`,
+  ]);
+});
+
 test("an interpreter named by a script's first line", () => {
   const cwd = place();
   const interpreter = join(cwd, "interpreter");
@@ -270,13 +286,22 @@ test("input, confinement, command and folder", () => {
   ]);
 });
 
-test("many programs are all bound, whatever the bound on reading", () => {
+test("past the bound on reading every further program is still bound, by its place and times", () => {
   const cwd = place();
-  const names = Array.from({ length: 300 }, (_, index) => `tool-${index}`);
-  for (const name of names) copyFileSync("/bin/true", join(cwd, name));
+  const names = Array.from({ length: 7 }, (_, index) => `tool-${index}`);
+  for (const name of names) {
+    file(cwd, name, "#!/bin/sh\n");
+    truncateSync(join(cwd, name), 10 << 20);
+    chmodSync(join(cwd, name), 0o755);
+  }
   const command = names.map((name) => `./${name}`).join("; ");
-  const last = join(cwd, "tool-299");
-  const changed = said({ command, cwd }, () => appendFileSync(last, "x"));
+  const last = join(cwd, "tool-6");
+  const { files } = room.binding({ command, cwd });
+  assert.deepEqual(
+    files.filter(({ identity }) => identity?.sha256 === null).map(({ path }) => path),
+    [last],
+  );
+  const changed = said({ command, cwd }, () => writeFileSync(last, "y", { flag: "r+" }));
   assert.deepEqual(changed, [`the content of the program ${last} changed`]);
 });
 
