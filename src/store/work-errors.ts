@@ -1,6 +1,6 @@
 import { SallyportError } from "../contract/error.ts";
 
-const LIST = { action: "list_work", hint: "`sallyport work list --all` shows every item and its state." };
+const LIST = { action: "list_work", hint: "`sallyport work list -a` shows every item and its state." };
 
 export function workNotFound(id: number): SallyportError {
   return new SallyportError("WorkNotFound", `There is no work item ${id}.`, [LIST]);
