@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { encodeKill, encodeRun, encodeWrite } from "../../src/executor/native/frames.ts";
+import { socketPath } from "../../src/executor/native/zygote.ts";
+import { TestHouse } from "../fixtures/gateway.ts";
+import { NATIVE } from "../fixtures/keeper-build.ts";
+import { exists } from "../fixtures/processes.ts";
+import { RawKeeper, rawSpec } from "../fixtures/raw-keeper.ts";
+import { pause, until } from "../fixtures/until.ts";
+
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 5);
+
+test(`spoilt requests are parsed for ${SECONDS} s without a false step`, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-fuzz-"));
+  const program = join(folder, "fuzz-request");
+  const parts = readdirSync(NATIVE).filter((name) => name.endsWith(".c") && name !== "main.c");
+  const sources = [
+    fileURLToPath(new URL("fuzz-request.c", import.meta.url)),
+    ...parts.map((name) => join(NATIVE, name)),
+  ];
+  const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+  execFileSync("cc", ["-std=c99", "-D_GNU_SOURCE", "-O1", "-g", ...sanitizers, ...sources, "-o", program]);
+  const seed = randomInt(2 ** 31);
+  const { status, stdout, stderr } = spawnSync(program, [String(seed), String(SECONDS)], { encoding: "utf8" });
+  rmSync(folder, { recursive: true });
+  assert.equal(status, 0, `seed ${seed}: ${stderr}`);
+  const [parsed = 0, refused = 0] = stdout.split(" ").map(Number);
+  t.diagnostic(`seed ${seed}: ${parsed} requests understood, ${refused} refused`);
+  assert.ok(parsed > 1000 && refused > 1000, "both kinds must occur, or nothing is tested");
+});
+
+/** A frame that is valid, cut, overlong, spoilt, or nothing of the kind. */
+function garbage(): Buffer {
+  const valid = [
+    encodeRun(rawSpec(["true"])),
+    encodeWrite(randomBytes(randomInt(500))),
+    encodeKill({ signal: 64, scope: "main", ends: false, graceMs: null }),
+  ];
+  const bytes = Buffer.from(valid[randomInt(valid.length)] as Buffer);
+  switch (randomInt(6)) {
+    case 0:
+      return randomBytes(1 + randomInt(2000));
+    case 1:
+      return bytes.subarray(0, randomInt(bytes.length));
+    case 2:
+      bytes.writeUInt32LE(randomInt(2 ** 32), 0);
+      return bytes;
+    case 3:
+      bytes.writeUInt32LE(0, 0);
+      return bytes;
+    case 4:
+      // Not in a kill's own bytes: one that is valid again would rightly end the command.
+      if (bytes.length > 20) for (let i = 0; i < 4; i++) bytes[5 + randomInt(bytes.length - 5)] = randomInt(256);
+      return bytes;
+    default:
+      bytes[4] = [0, 2, 9, 77, 255][randomInt(5)] as number;
+      return Buffer.concat([bytes, bytes]);
+  }
+}
+
+async function pester(path: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const keeper = new RawKeeper(path);
+    for (let part = 0; part < 3; part++) keeper.socket.write(garbage());
+    if (i % 4 === 0) await pause(1);
+    keeper.socket.end();
+    if (i % 8 === 0) await keeper.close();
+    else setTimeout(() => void keeper.close(), 20);
+  }
+}
+
+test("a live keeper and its zygote survive whatever is sent to them", async () => {
+  const house = new TestHouse();
+  const gateway = await house.open();
+  const command = "trap : RTMAX; echo up; while :; do read -t 0.1 line; done";
+  const session = await gateway.start({ command, stdin: "open" });
+  const keeper = session.usage().processes[0]?.ppid ?? 0;
+  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await Promise.all([pester(join(house.sessionFolder(session.id), "ctl"), 400), pester(socketPath(house.state), 400)]);
+  assert.ok(exists(keeper));
+  assert.equal(session.info().status, "running");
+  assert.equal((await session.kill({ graceMs: 0 })).status, "killed");
+  const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));
+  assert.ok(results.every(({ stdout }) => stdout === "fine\n"));
+  await house.close();
+});
+
+test("a caller that never reads is dropped and holds nobody up", async () => {
+  const house = new TestHouse();
+  const gateway = await house.open();
+  const session = await gateway.start({ command: "for i in $(seq 2000); do echo $i; done; sleep 0.5; echo end" });
+  const deaf = new RawKeeper(join(house.sessionFolder(session.id), "ctl"));
+  deaf.socket.pause();
+  const watch = Buffer.from([1, 0, 0, 0, 6]);
+  for (let i = 0; i < 20_000; i++) deaf.socket.write(watch);
+  assert.equal((await session.wait()).status, "completed");
+  assert.equal((await session.logs({ tail: 1 })).text, "end\n");
+  await deaf.close();
+  await house.close();
+});
