@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { ConfinedHouse } from "./confined-house.ts";
+
+const house = new ConfinedHouse();
+after(() => house.close());
+
+const LIMITS = `for what in c n f u; do echo "$what $(ulimit -S$what) $(ulimit -H$what)"; done`;
+
+/** Soft and hard, by ulimit's letter. */
+async function limits(config: Parameters<typeof house.confinement>[0] = {}): Promise<Record<string, [string, string]>> {
+  const { stdout } = await house.run({ command: LIMITS }, house.confinement(config));
+  return Object.fromEntries(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ") as [string, string, string])
+      .map(([what, soft, hard]) => [what, [soft, hard]]),
+  );
+}
+
+/** What this process, and so the zygote it starts, has. */
+function own(name: string): { soft: number; hard: number } {
+  const line =
+    readFileSync("/proc/self/limits", "utf8")
+      .split("\n")
+      .find((text) => text.startsWith(name)) ?? "";
+  const [soft, hard] = line
+    .slice(26)
+    .trim()
+    .split(/\s+/)
+    .map((text) => (text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text)));
+  return { soft: soft ?? 0, hard: hard ?? 0 };
+}
+
+const shown = (value: number) => (value === Number.POSITIVE_INFINITY ? "unlimited" : String(value));
+
+test("out of the box: no cores, the usual open files, processes as inherited or 512", async () => {
+  const seen = await limits();
+  assert.equal(seen.c?.[0], "0");
+  assert.deepEqual(seen.n, [shown(Math.min(1024, own("Max open files").hard)), shown(own("Max open files").hard)]);
+  assert.deepEqual(seen.f, [shown(own("Max file size").soft), shown(own("Max file size").hard)]);
+  const { soft, hard } = own("Max processes");
+  const most = Math.max(soft, Math.min(512, hard));
+  assert.deepEqual(seen.u, [shown(most), shown(most)]);
+});
+
+test("processes: never below what was inherited", async () => {
+  const { soft } = own("Max processes");
+  assert.equal((await limits({ limits: { processes: 1 } })).u?.[0], shown(soft));
+});
+
+test("processes: a low inherited limit is raised to the target, as far as the hard one lets it", async () => {
+  const inner = `import { ConfinedHouse } from ${JSON.stringify(new URL("./confined-house.ts", import.meta.url).href)};
+    const house = new ConfinedHouse();
+    const { stdout } = await house.run({ command: "ulimit -Su; ulimit -Hu" }, house.confinement({ limits: { processes: 5000 } }));
+    await house.close();
+    process.stdout.write(stdout);`;
+  const command = `ulimit -Su 3000 && ulimit -Hu 4000 && exec "$0" --input-type=module -e "$1"`;
+  const { execFileSync } = await import("node:child_process");
+  const out = execFileSync("bash", ["-c", command, process.execPath, inner], {
+    encoding: "utf8",
+    cwd: import.meta.dirname,
+  });
+  assert.equal(out, "4000\n4000\n");
+});
+
+test("a configured limit of open files holds and cannot be raised", async () => {
+  const confinement = house.confinement({ limits: { openFiles: 50 } });
+  assert.deepEqual((await limits({ limits: { openFiles: 50 } })).n, ["50", "50"]);
+  const { stdout } = await house.run(
+    {
+      command:
+        'ulimit -Sn 51 2>/dev/null || echo no; for i in {3..80}; do eval "exec $i</dev/null" || { echo $i; break; }; done',
+    },
+    confinement,
+  );
+  assert.match(stdout, /^no\n(?:49|50)\n$/);
+});
+
+test("a configured file size holds: what is longer ends with SIGXFSZ", async () => {
+  const confinement = house.confinement({ limits: { fileSize: 100_000 } });
+  const { record } = await house.run({ command: "exec head -c 300000 /dev/zero > big" }, confinement);
+  assert.equal(record.signal, 25);
+  assert.equal(readFileSync(house.path("big")).length, 100_000);
+});
+
+test("the keeper's own files are not limited by the command's", async () => {
+  const { record } = await house.run(
+    { command: "head -c 300000 /dev/zero" },
+    house.confinement({ limits: { fileSize: 4096, openFiles: 20 } }),
+  );
+  assert.deepEqual([record.code, record.streams[0]?.bytes], [0, 300_000]);
+});
+
+test("a command sees neither secrets nor hooks, and functions of the parent do not run", async () => {
+  const parent = {
+    GITHUB_TOKEN: "hunter2",
+    LD_DEBUG: "help",
+    BASH_ENV: "/etc/passwd",
+    "BASH_FUNC_ls%%": "() { echo owned; }",
+    LANG: "C",
+  };
+  const { stdout, stderr } = await house.run(
+    { command: "ls -d /; env", env: { GIVEN: "1" } },
+    house.confinement({}, parent),
+  );
+  assert.match(stdout, /^\/\n/);
+  assert.match(stdout, /^LANG=C$/m);
+  assert.match(stdout, /^GIVEN=1$/m);
+  assert.doesNotMatch(stdout + stderr, /hunter2|LD_DEBUG|BASH_ENV|BASH_FUNC|owned/);
+});
