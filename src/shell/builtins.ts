@@ -149,6 +149,7 @@ function sourced(call: Call, run: Runner): void {
   const feed = path === "/dev/stdin" || path === "/dev/fd/0" ? call.stdin : made;
   if (feed?.kind === "text") run.text(call, { ...file, value: feed.text, doubt: feed.doubt }, { sameShell: true });
   if (args.length > 0) call.walk.state.positional = args;
+  if (feed?.kind === "text" && feed !== made) return;
   unclear(call, file.span, "runs a file in this shell, and what is in it is not known");
 }
 

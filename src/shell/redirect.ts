@@ -42,7 +42,7 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     } else if (kind === "read") {
       if (fd === null || fd === 0)
         found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "code from a file" };
-    } else if (path === null || field.doubt) {
+    } else if (path === null || (field.doubt && field.value !== null)) {
       doubt(at.walk, { span, why: "a redirect to a file that is not known" });
       if (path !== null)
         found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });

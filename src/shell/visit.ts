@@ -59,11 +59,7 @@ function visitList(walk: Walk, list: CompoundList | SyntaxNode, origin: Origin):
 export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   for (let i = nested.length - 1; i >= 0; i--) {
     const { script, origin } = nested[i] as Nested;
-    // Bash prints a substitution back from its parse, and a here-document in the middle shifts what follows it.
-    const [only] = script.commands;
-    const plain =
-      script.commands.length === 1 && (only?.command.type === "Command" || only?.command.type === "Pipeline");
-    if (!plain && /(?<!<)<<(?!<)/.test(origin.source.slice(script.pos, script.end))) {
+    if (losesSeparator(script, origin)) {
       doubt(walk, {
         span: place(origin, script.pos, script.end),
         why: "commands after a here-document in a substitution",
@@ -71,6 +67,13 @@ export function visitNested(walk: Walk, nested: readonly Nested[]): void {
     }
     isolated(walk, () => visitScript(walk, script, origin));
   }
+}
+
+/** Bash 5.2 prints a substitution back from its parse, and drops the `;` between commands that follow a here-document. */
+function losesSeparator(script: ParsedScript, origin: Origin): boolean {
+  const simple = script.commands.every(({ command }) => command.type === "Command" || command.type === "Pipeline");
+  if (simple && script.commands.length <= 2) return false;
+  return /(?<!<)<<(?!<)/.test(origin.source.slice(script.pos, script.end));
 }
 
 const SEVERAL: Feed = { kind: "unknown", why: "the output of several commands" };
