@@ -1,38 +1,23 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import {
-  type Approval,
-  type ApprovalAudit,
-  type ApprovalDecision,
-  type ApprovalRequest,
-  PERSON_CHANNELS,
-  type Quorum,
-  type RecordedDecision,
-} from "../contract/approval.ts";
-import { SallyportError } from "../contract/error.ts";
-import {
-  alreadyDecided,
-  alreadySpoken,
-  ambiguousApproval,
-  approvalNotFound,
-  notAnApprover,
-  notGrantable,
-  selfApproval,
-} from "../present/approval-errors.ts";
-import { shownLine } from "../present/approval-text.ts";
+import type { Approval, ApprovalAudit, ApprovalDecision, Quorum, RecordedDecision } from "../contract/approval.ts";
+import { ambiguousApproval, approvalNotFound, tooManyRequests } from "../present/approval-errors.ts";
 import { newId } from "../session/id.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../store/approvals.ts";
 import { inTransaction } from "../store/transaction.ts";
+import { type AuditPart, auditEntry } from "./audit-entry.ts";
 import { type Binding, differences, fingerprint } from "./binding.ts";
 import { describe, type NewApproval } from "./describe.ts";
 import { Grants } from "./grants.ts";
 import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./inside-session.ts";
-import { outcomeOf, quorumFault } from "./quorum.ts";
+import { insistOnDecision, insistOnQuorum, insistOnRight } from "./insist.ts";
+import { outcomeOf } from "./quorum.ts";
 import { view } from "./view.ts";
 import { Waiters } from "./waiters.ts";
 
 const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
-const SUMMARY_LENGTH = 200;
+/** Of one agent: it must not bury a person, or one request among others. */
+const MOST_WAITING = 1000;
 
 export interface ApprovalsOptions {
   /** Told of everything, in the same transaction. */
@@ -84,11 +69,14 @@ export class Approvals {
     const quorum = asked.quorum ?? this.#quorum;
     insistOnQuorum(quorum);
     const print = fingerprint(asked.binding);
+    // Before the write lock: a long command takes a moment to be made visible.
+    const request = JSON.stringify(describe(asked));
     return inTransaction(this.#database, () => {
       this.#expireDue();
       const nowMs = this.#now();
       const same = this.#store.open(asked.agent, print, nowMs);
       if (same) return view(same);
+      if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyRequests(MOST_WAITING);
       const id = newId();
       this.#store.insert({
         id,
@@ -96,7 +84,7 @@ export class Approvals {
         created_ms: nowMs,
         expires_ms: nowMs + (asked.expiresMs ?? this.#expiresMs),
         fingerprint: print,
-        request: JSON.stringify(describe(asked)),
+        request,
         binding: JSON.stringify(asked.binding),
         origin: pidNamespace(),
         quorum: JSON.stringify(quorum),
@@ -135,35 +123,19 @@ export class Approvals {
 
   /** One person's word. Throws when it does not count: decided before, not theirs to decide, or no person at all. */
   decide(reference: string, decision: ApprovalDecision): Approval {
-    const { id, origin } = this.#find(reference);
-    this.#insistOnPerson(decision, origin);
+    insistOnDecision(decision);
+    const { id } = this.get(reference);
+    insistOnPerson(this.#above(), this.#find(id).origin);
     const decided = inTransaction(this.#database, () => {
-      const approval = this.#fresh(id);
-      const { quorum } = approval;
-      if (approval.status !== "pending") throw alreadyDecided(approval);
-      if (decision.who === approval.agent && decision.channel !== "cli" && decision.channel !== "terminal") {
-        throw selfApproval(`${shownLine(decision.who)} is the agent that asked`);
-      }
-      if (quorum.approvers.length > 0 && !quorum.approvers.includes(decision.who)) {
-        throw notAnApprover(shownLine(decision.who), quorum.approvers);
-      }
-      const earlier = approval.decisions.find(({ who }) => who === decision.who);
-      if (earlier) throw alreadySpoken(earlier);
+      const approval = this.#get(id);
+      insistOnRight(approval, decision);
       return this.#accept(approval, { ...decision, at: new Date(this.#now()).toISOString() });
     });
     this.#waiters.ring();
     return decided;
   }
 
-  #insistOnPerson({ channel, who }: ApprovalDecision, origin: string): void {
-    if (!PERSON_CHANNELS.includes(channel))
-      throw selfApproval(`${shownLine(String(channel))} is not where persons decide`);
-    if (who === "" || who.startsWith("agent:")) throw selfApproval("an agent is not one");
-    insistOnPerson(this.#above(), origin);
-  }
-
   #accept(approval: Approval, decision: RecordedDecision): Approval {
-    if (decision.decision === "always") insistOnGrantable(approval.request, decision);
     const decisions = [...approval.decisions, decision];
     const outcome = outcomeOf(approval.quorum, decisions);
     const nowMs = this.#now();
@@ -233,6 +205,11 @@ export class Approvals {
     });
   }
 
+  /** Forgets what was decided, used or expired and is older than this. The audit keeps what it was told. */
+  forget(beforeMs: number): number {
+    return this.#store.deleteSettled(beforeMs);
+  }
+
   #find(reference: string): ApprovalRow {
     const exact = this.#store.get(reference);
     if (exact) return exact;
@@ -266,38 +243,13 @@ export class Approvals {
     }
   }
 
-  #record(
-    { id, agent, request }: Approval,
-    entry: Pick<ApprovalAudit, "actor" | "channel" | "outcome"> & Partial<Pick<ApprovalAudit, "session" | "detail">>,
-  ): void {
-    const command = shownLine(request.command.text);
-    const summary = command.length > SUMMARY_LENGTH ? `${command.slice(0, SUMMARY_LENGTH)}… (cut)` : command;
-    this.#audit({
-      kind: "approval",
-      agent,
-      session: null,
-      summary,
-      ...entry,
-      detail: { approval: id, ...entry.detail },
-    });
+  #record(approval: Approval, entry: AuditPart): void {
+    this.#audit(auditEntry(approval, entry));
   }
 }
 
 function isDue(row: ApprovalRow, nowMs: number): boolean {
   return (row.status === "pending" || row.status === "approved") && row.expires_ms <= nowMs;
-}
-
-function insistOnQuorum(quorum: Quorum): void {
-  const fault = quorumFault(quorum);
-  if (fault === null) return;
-  throw new SallyportError("InvalidRequest", `${fault}.`, [{ action: "fix_request", hint: "See docs/approvals.md." }]);
-}
-
-function insistOnGrantable({ always }: ApprovalRequest, { grant }: RecordedDecision): void {
-  if (!always.ok) throw notGrantable(always.why);
-  const patterns = grant?.args !== undefined && grant.args !== "exact";
-  if (patterns && always.commands.length > 1) throw notGrantable("patterns are for one command, this runs several");
-  if (grant?.expiresMs !== undefined && !(grant.expiresMs > 0)) throw notGrantable("its expiry is not in the future");
 }
 
 function notUsable({ status, session, expiresAt }: Approval): string {

@@ -77,12 +77,17 @@ export class Waiters {
 
   #check(): void {
     const current = this.#current();
-    if (current === this.#seen) return;
+    if (current === this.#seen && current !== null) return;
     this.#seen = current;
     this.ring();
   }
 
+  /** Null: the database was closed. Whoever still waits finds out by looking, and fails rather than waits for ever. */
   #current(): unknown {
-    return this.#version.get()?.data_version;
+    try {
+      return this.#version.get()?.data_version;
+    } catch {
+      return null;
+    }
   }
 }

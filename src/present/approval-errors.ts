@@ -55,6 +55,12 @@ export function notGrantable(why: string): SallyportError {
   return failure("NotGrantable", `This cannot be allowed for good: ${why}.`, [ONCE]);
 }
 
+export function tooManyRequests(most: number): SallyportError {
+  return new SallyportError("ResourceLimitExceeded", `${most} requests of this agent wait for a person already.`, [
+    { action: "wait", hint: "Wait until some are decided or expire, then ask again." },
+  ]);
+}
+
 export function grantNotFound(reference: string): SallyportError {
   return failure("GrantNotFound", `There is no grant ${JSON.stringify(reference)}.`, [
     { action: "list_grants", hint: "`sallyport allow list` lists them." },

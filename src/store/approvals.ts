@@ -34,7 +34,9 @@ export class ApprovalStore {
   readonly #byId: StatementSync;
   readonly #byPrefix: StatementSync;
   readonly #open: StatementSync;
+  readonly #waiting: StatementSync;
   readonly #due: StatementSync;
+  readonly #deleteSettled: StatementSync;
   readonly #expire: StatementSync;
   readonly #decide: StatementSync;
   readonly #use: StatementSync;
@@ -50,6 +52,10 @@ export class ApprovalStore {
     this.#open = database.prepare(
       `SELECT * FROM approvals WHERE agent = ? AND fingerprint = ? AND status IN ('pending', 'approved') AND expires_ms > ?
        ORDER BY status LIMIT 1`,
+    );
+    this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
+    this.#deleteSettled = database.prepare(
+      "DELETE FROM approvals WHERE status IN ('denied', 'expired', 'used') AND created_ms < ?",
     );
     this.#due = database.prepare(
       `SELECT * FROM approvals WHERE status IN ('pending', 'approved') AND expires_ms <= ? LIMIT 1000`,
@@ -81,6 +87,14 @@ export class ApprovalStore {
   /** The same thing, asked by the same agent, waiting or approved and not yet used. */
   open(agent: string, fingerprint: string, nowMs: number): ApprovalRow | null {
     return (this.#open.get(agent, fingerprint, nowMs) as unknown as ApprovalRow | undefined) ?? null;
+  }
+
+  waiting(agent: string): number {
+    return Number(this.#waiting.get(agent)?.n ?? 0);
+  }
+
+  deleteSettled(beforeMs: number): number {
+    return Number(this.#deleteSettled.run(beforeMs).changes);
   }
 
   due(nowMs: number): ApprovalRow[] {

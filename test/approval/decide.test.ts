@@ -131,3 +131,49 @@ test("an audit that fails takes the decision with it", () => {
   assert.throws(() => unaudited.decide(id, ONCE), /the disk is full/);
   assert.equal(room.approvals().get(id).status, "pending");
 });
+
+test("a word that is none of the three is no yes, and nothing oversized is taken in", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/shape" }));
+  const wrong: unknown[] = [
+    { ...ONCE, decision: "yes" },
+    { ...ONCE, decision: undefined },
+    { ...ONCE, who: 7 },
+    { ...ONCE, who: "x".repeat(300) },
+    { ...DENY, reason: "x".repeat(5000) },
+    { ...ONCE, decision: "always", grant: { args: "*" } },
+    { ...ONCE, decision: "always", grant: { args: [1] } },
+    { ...ONCE, decision: "always", grant: { expiresMs: -1 } },
+    { ...ONCE, decision: "always", grant: { expiresMs: Number.NaN } },
+  ];
+  for (const decision of wrong) {
+    assert.throws(() => approvals.decide(id, decision as ApprovalDecision), { type: "InvalidRequest" });
+  }
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("one agent can have a thousand requests waiting, and no more", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" }));
+  room.database().exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+    INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+      SELECT 'flood-' || i, agent, 'pending', created_ms, expires_ms, 'print-' || i, request, binding, origin, quorum
+      FROM n, (SELECT * FROM approvals WHERE id = '${id}');
+  `);
+  const again = () => approvals.request(room.asked({ command: "ls /srv/one-more", agent: "flood" }));
+  assert.throws(again, { type: "ResourceLimitExceeded" });
+  assert.equal(approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" })).id, id);
+  approvals.decide(id, ONCE);
+  assert.equal(again().status, "pending");
+});
+
+test("what is settled can be forgotten, what is open not", () => {
+  const approvals = room.approvals();
+  const open = approvals.request(room.asked({ command: "ls /srv/open" }));
+  const settled = approvals.request(room.asked({ command: "ls /srv/settled" }));
+  approvals.decide(settled.id, DENY);
+  assert.ok(approvals.forget(Date.now() + 1) > 0);
+  assert.throws(() => approvals.get(settled.id), { type: "ApprovalNotFound" });
+  assert.equal(approvals.get(open.id).status, "pending");
+});

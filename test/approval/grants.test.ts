@@ -99,7 +99,7 @@ test("a grant can expire", () => {
   assert.equal(granted(approvals, "df -i"), true);
   now += 60_001;
   assert.equal(granted(approvals, "df -i"), false);
-  assert.throws(() => always(approvals, { command: "df -k" }, { expiresMs: 0 }), { type: "NotGrantable" });
+  assert.throws(() => always(approvals, { command: "df -k" }, { expiresMs: 0 }), { type: "InvalidRequest" });
 });
 
 test("a grant can be taken back, once, and other gateways notice", () => {

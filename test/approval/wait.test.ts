@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, test } from "node:test";
+import { Approvals } from "../../src/approval/approvals.ts";
 import type { ApprovalDecision } from "../../src/contract/approval.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();
@@ -92,4 +95,13 @@ test("lists show expired ones as expired", () => {
     approvals.list({ status: ["expired"], agent: "lister" }).map((each) => each.id),
     [id],
   );
+});
+
+test("a wait fails when its gateway is closed, rather than last for ever or bring the process down", async () => {
+  const database = openDatabase(join(room.folder, "closed.db"));
+  const approvals = new Approvals(database, { above: () => "nobody" });
+  const { id } = approvals.request(room.asked({ command: "ls /wait/closed" }));
+  const waiting = approvals.wait(id);
+  database.close();
+  await assert.rejects(waiting);
 });

@@ -1,0 +1,71 @@
+/** What must be true of a decision before it counts. Each throws what is wrong. */
+import {
+  type Approval,
+  type ApprovalDecision,
+  type ApprovalRequest,
+  PERSON_CHANNELS,
+  type Quorum,
+} from "../contract/approval.ts";
+import { SallyportError } from "../contract/error.ts";
+import {
+  alreadyDecided,
+  alreadySpoken,
+  notAnApprover,
+  notGrantable,
+  selfApproval,
+} from "../present/approval-errors.ts";
+import { shownLine } from "../present/approval-text.ts";
+import { quorumFault } from "./quorum.ts";
+
+const LONGEST_REASON = 4096;
+const LONGEST_NAME = 256;
+const LONGEST_PATTERN = 1000;
+const MOST_PATTERNS = 1000;
+
+function invalid(fault: string): SallyportError {
+  return new SallyportError("InvalidRequest", `${fault}.`, [{ action: "fix_request", hint: "See docs/approvals.md." }]);
+}
+
+export function insistOnQuorum(quorum: Quorum): void {
+  const fault = quorumFault(quorum);
+  if (fault !== null) throw invalid(fault);
+}
+
+/** The shape, and that it comes from where persons decide. A word that is none of the three is no yes. */
+export function insistOnDecision({ decision, who, channel, reason, grant }: ApprovalDecision): void {
+  if (!["once", "always", "deny"].includes(decision)) throw invalid("`decision` must be once, always or deny");
+  if (typeof who !== "string" || who.length > LONGEST_NAME) throw invalid("`who` must be a name");
+  if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
+    throw invalid(`\`reason\` must be a text of at most ${LONGEST_REASON} characters`);
+  }
+  const { args = "exact", expiresMs = 1 } = grant ?? {};
+  const sound = (pattern: unknown) => typeof pattern === "string" && pattern.length <= LONGEST_PATTERN;
+  if (args !== "exact" && !(Array.isArray(args) && args.length <= MOST_PATTERNS && args.every(sound))) {
+    throw invalid("`grant.args` must be exact, or one pattern per argument");
+  }
+  if (!(Number.isSafeInteger(expiresMs) && expiresMs > 0)) throw invalid("`grant.expiresMs` must be in the future");
+  if (!PERSON_CHANNELS.includes(channel))
+    throw selfApproval(`${shownLine(String(channel))} is not where persons decide`);
+  if (who === "" || who.startsWith("agent:")) throw selfApproval("an agent is not one");
+}
+
+/** That it is this person's to decide, still, and for the first time. */
+export function insistOnRight(approval: Approval, { decision, who, channel, grant }: ApprovalDecision): void {
+  const { quorum, agent, decisions, request } = approval;
+  if (approval.status !== "pending") throw alreadyDecided(approval);
+  // At a terminal it is the system that says who it is, and a person may be called like an agent.
+  if (who === agent && channel !== "cli" && channel !== "terminal") {
+    throw selfApproval(`${shownLine(who)} is the agent that asked`);
+  }
+  if (quorum.approvers.length > 0 && !quorum.approvers.includes(who))
+    throw notAnApprover(shownLine(who), quorum.approvers);
+  const earlier = decisions.find((each) => each.who === who);
+  if (earlier) throw alreadySpoken(earlier);
+  if (decision === "always") insistOnGrantable(request, grant);
+}
+
+function insistOnGrantable({ always }: ApprovalRequest, grant: ApprovalDecision["grant"]): void {
+  if (!always.ok) throw notGrantable(always.why);
+  const patterns = grant?.args !== undefined && grant.args !== "exact";
+  if (patterns && always.commands.length > 1) throw notGrantable("patterns are for one command, this runs several");
+}
