@@ -45,6 +45,31 @@ test("starts are counted over the last minute, the store's and our own", () => {
   refusal(() => quota.admit("a", LIMITS, 61_002));
 });
 
+test("of many gateways together none starts more than the limit, and far from it the store is rarely asked", () => {
+  const starts: number[] = [];
+  let asked = 0;
+  const shared: SessionCounts = {
+    running: () => 0,
+    startedSince: (_, since) => {
+      asked++;
+      return starts.filter((time) => time >= since).length;
+    },
+  };
+  const gateways = Array.from({ length: 5 }, () => new Quota(shared));
+  const limits = { sessions: 1, startsPerMinute: 600 };
+  let refused = 0;
+  for (let i = 0; i < 2000; i++) {
+    try {
+      gateways[i % 5]?.admit("a", limits, i * 20);
+      starts.push(i * 20);
+    } catch {
+      refused++;
+    }
+    if (i === 300) assert.ok(asked < 120, `${asked} of 300`);
+  }
+  assert.deepEqual([starts.length, refused], [600, 1400]);
+});
+
 test("refused starts do not count", () => {
   let running = 3;
   const quota = new Quota({ running: () => running, startedSince: () => 0 });
