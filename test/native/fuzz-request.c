@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "../../native/request.h"
+#include "../../native/scope.h"
 
 static unsigned long long state;
 
@@ -85,6 +86,11 @@ static void make(void)
 	integer(15, below(8), 4);
 	integer(16, below(01000), 4);
 	integer(17, below(1000), 4);
+	if (below(4) == 0)
+		text(18, below(3) ? "/" : below(2) ? "/tmp" : "");
+	for (unsigned limit = 19; limit <= 21; limit++)
+		if (below(2))
+			integer(limit, ~0ull >> below(64), below(9));
 	if (below(10) == 0)
 		integer(below(100), below(256), below(9));
 }
@@ -121,6 +127,13 @@ static size_t touch(const struct request *request)
 		sum += strlen(request->path);
 	if (request->log_path)
 		sum += strlen(request->log_path);
+	if (request->root) {
+		sum += strlen(request->root);
+		if (!scope_names(request->root, request->cwd))
+			abort();
+		if (request->log_path && !scope_names(request->root, request->log_path))
+			abort();
+	}
 	size_t argc = 0;
 	for (char **each = request->argv; *each; each++, argc++)
 		sum += strlen(*each);
