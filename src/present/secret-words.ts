@@ -54,7 +54,7 @@ function secretAfter(text: string, word: string, { start, end }: Span): Span | n
   const name = word.replace(/^-+/, "");
   const next = text[end];
   if (next === undefined || !isSecretName(name)) return null;
-  if (next === "=") return text[end + 1] === "=" ? null : valueAt(text, end + 1);
+  if (next === "=") return text[end + 1] === "=" ? null : shellValueAt(text, end + 1);
   const quote = next === "\\" ? text.slice(end, end + 2) : next;
   if (quote === '"' || quote === "'" || quote === '\\"') return jsonValue(text, end + quote.length);
   if (next === ":") return colonValue(text, name, start, end + 1);
@@ -65,7 +65,7 @@ function optionValue(text: string, word: string, end: number): Span | null {
   const at = skip(SPACE, text, end);
   // `ffmpeg -pass 1` is the first of two passes; `openssl enc -pass pass:x` is a password.
   if (at === end || text[at] === "-" || (word === "-pass" && !text.startsWith("pass:", at))) return null;
-  return valueAt(text, at);
+  return shellValueAt(text, at);
 }
 
 function userValue(text: string, end: number): Span | null {
@@ -112,6 +112,19 @@ function valueAt(text: string, at: number): Span | null {
   if (text[quoted] === "'") return { start: quoted + 1, end: found(text, "'", quoted + 1) };
   if (text[at] === "`" || text.startsWith("$(", at)) return null;
   return { start: at, end: endAt(WORD_END, text, at) };
+}
+
+/** The same where a shell joins what has no space between: `'it'\''s'` is one word. */
+function shellValueAt(text: string, at: number): Span | null {
+  const value = valueAt(text, at);
+  if (!value || value.start === at) return value;
+  const quote = text[value.start - 1] as string;
+  let { end } = value;
+  while (text[end] === quote && (text[end + 1] === quote || /[\w\\]/.test(text[end + 1] ?? ""))) {
+    end = endAt(WORD_END, text, end + 1);
+    if (text[end] === quote) end = quote === "'" ? found(text, "'", end + 1) : endAt(QUOTE_END, text, end + 1);
+  }
+  return { start: text[end] === quote ? value.start : value.start - 1, end };
 }
 
 function skip(pattern: RegExp, text: string, at: number): number {

@@ -24,7 +24,11 @@ const MASKED: [string, string][] = [
   ["TOKEN=$'hunter2\\n' x", "TOKEN=$'•••' x"],
   ["TOKEN=hunter\\ 2 x", "TOKEN=••• x"],
   ['TOKEN="hunter\\"2" x', 'TOKEN="•••" x'],
-  ["TOKEN='hunter2 and never closed", "TOKEN='•••"],
+  ["PASSWORD='hunter'\\''s 2' x", "PASSWORD='•••' x"],
+  ["PASSWORD='hunter'2 x", "PASSWORD=••• x"],
+  ['--password "hunter""2" x', '--password "•••" x'],
+  ["bash -c 'TOKEN=\"hunter2\"' && echo 'x'", "bash -c 'TOKEN=\"•••\"' && echo 'x'"],
+  ["TOKEN='hunter2 and never closed", "TOKEN=•••"],
   [
     "kubectl create secret generic x --from-literal=password=hunter2",
     "kubectl create secret generic x --from-literal=password=•••",
@@ -263,6 +267,8 @@ test("hostile text takes time in proportion to its length", () => {
     " ",
     "\n",
     "TOKEN=\\",
+    "TOKEN='a'",
+    "'a",
   ];
   const timeOf = (text: string) => {
     const started = performance.now();
