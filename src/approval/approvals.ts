@@ -70,7 +70,7 @@ export class Approvals {
     insistOnQuorum(quorum);
     const print = fingerprint(asked.binding);
     // Before the write lock: a long command takes a moment to be made visible.
-    const request = JSON.stringify(describe(asked));
+    const request = JSON.stringify(describe(asked, this.#changedSinceApproved(asked)));
     return inTransaction(this.#database, () => {
       this.#expireDue();
       const nowMs = this.#now();
@@ -97,6 +97,13 @@ export class Approvals {
       });
       return approval;
     });
+  }
+
+  /** The same words approved before but not used: something behind them changed, and a person should hear what. */
+  #changedSinceApproved({ agent, binding }: NewApproval): string[] {
+    const bindings = this.#store.approved(agent).map((row) => JSON.parse(row.binding) as Binding);
+    const same = bindings.find(({ command, argv }) => command === binding.command && argv === binding.argv);
+    return same ? differences(same, binding) : [];
   }
 
   /** Called with each new request of this process. Returns how to stop. */

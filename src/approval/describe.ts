@@ -28,7 +28,8 @@ export interface NewApproval {
   expiresMs?: number;
 }
 
-export function describe(asked: NewApproval): ApprovalRequest {
+/** `changed`: what is different from when a person last approved this command. */
+export function describe(asked: NewApproval, changed: readonly string[]): ApprovalRequest {
   const { verdict } = asked;
   const command = shown(verdict.command);
   return {
@@ -50,6 +51,7 @@ export function describe(asked: NewApproval): ApprovalRequest {
     })),
     intent: asked.intent ? plain(shown(asked.intent)) : null,
     covers: covered(asked.binding),
+    changed: changed.map(shownLine),
     always: always(asked),
   };
 }

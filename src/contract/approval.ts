@@ -56,6 +56,8 @@ export interface ApprovalRequest {
   /** What the agent says it is for. The agent's words, not a fact. */
   intent: ShownText | null;
   covers: CoveredFile[];
+  /** It was approved before and not used, because this had changed since. */
+  changed: string[];
   /** Whether it can be allowed for good, and what exactly that would allow. */
   always: Grantable;
 }

@@ -14,13 +14,14 @@ export interface ApprovalLines {
   rest: string[];
 }
 
-const LABEL = 11;
+const LABEL = 13;
 
 export function approvalLines(approval: Approval, style: TextStyle & { nowMs: number }): ApprovalLines {
   const { request } = approval;
   const risky = request.reasons.flatMap(({ span }) => (span ? [span] : []));
   const bold = (text: string) => (style.color ? styleText("bold", text, { validateStream: false }) : text);
   const fields: [string, string[]][] = [
+    ["asked again", request.changed.map((what) => `it was approved, but since then ${what}`)],
     ["why", request.reasons.map(({ rule, message }) => `${message} (${rule})`)],
     [
       "would run",

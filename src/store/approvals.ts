@@ -35,6 +35,7 @@ export class ApprovalStore {
   readonly #byPrefix: StatementSync;
   readonly #open: StatementSync;
   readonly #waiting: StatementSync;
+  readonly #approved: StatementSync;
   readonly #due: StatementSync;
   readonly #deleteSettled: StatementSync;
   readonly #expire: StatementSync;
@@ -54,6 +55,9 @@ export class ApprovalStore {
        ORDER BY status LIMIT 1`,
     );
     this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
+    this.#approved = database.prepare(
+      "SELECT binding FROM approvals WHERE agent = ? AND status = 'approved' ORDER BY id DESC LIMIT 20",
+    );
     this.#deleteSettled = database.prepare(
       "DELETE FROM approvals WHERE status IN ('denied', 'expired', 'used') AND created_ms < ?",
     );
@@ -91,6 +95,11 @@ export class ApprovalStore {
 
   waiting(agent: string): number {
     return Number(this.#waiting.get(agent)?.n ?? 0);
+  }
+
+  /** Newest first: approved, and not yet used. */
+  approved(agent: string): Pick<ApprovalRow, "binding">[] {
+    return this.#approved.all(agent) as unknown as Pick<ApprovalRow, "binding">[];
   }
 
   deleteSettled(beforeMs: number): number {

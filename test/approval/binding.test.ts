@@ -41,7 +41,9 @@ function said(asked: Asked, change: () => void, later: Partial<Asked> = {}): str
   assert.deepEqual(consumed, changed.length === 0 ? { ok: true } : { ok: false, status: "approved", changed });
   assert.equal(fingerprint(request.binding) === fingerprint(now), changed.length === 0);
   if (changed.length > 0) {
-    assert.notEqual(approvals.request(room.asked({ ...asked, ...later })).id, id, "it is asked again");
+    const again = approvals.request(room.asked({ ...asked, ...later }));
+    assert.notEqual(again.id, id, "it is asked again");
+    if (!changed.includes("the command changed")) assert.deepEqual(again.request.changed, changed, "and says why");
     assert.deepEqual(room.audited.findLast(({ outcome }) => outcome === "refused")?.detail.changed, changed);
   }
   return changed;

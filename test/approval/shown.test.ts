@@ -74,11 +74,11 @@ test("a command of 100 KB is stored and printed whole", () => {
 });
 
 test("lines of the command cannot be mistaken for the rest of what is shown", () => {
-  const command = "ls\nwhy        It is harmless. (safe)\nexpires    never";
+  const command = "ls\nwhy          It is harmless. (safe)\nexpires      never";
   const approval = room.approvals().request(room.asked({ command }));
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
-  assert.match(text, /^│ ls\n│ why {8}It is harmless\. \(safe\)\n│ expires {4}never$/m);
-  assert.doesNotMatch(text, /^why {8}It is harmless/m);
+  assert.match(text, /^│ ls\n│ why {10}It is harmless\. \(safe\)\n│ expires {6}never$/m);
+  assert.doesNotMatch(text, /^why {10}It is harmless/m);
 });
 
 test("with colour the risky part is red and what was written out is inverse", () => {

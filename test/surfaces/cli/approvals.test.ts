@@ -44,18 +44,18 @@ test("an ID shows the whole request", async () => {
 because, in its own words
 │ clean up
 
-why        It deletes. (delete)
-would run  id  (/usr/bin/id)
-           rm -rf /srv  (/usr/bin/rm; deletes /srv)
-in         ${room.workspace}
-adds       STAGE=prod
-under      workspace-write
-bound to   /usr/bin/bash
-           /usr/bin/id
-           /usr/bin/rm
-always     cannot be offered: it comes with variables of its own
-expires    in 29m, then it is denied
-id         ${id}
+why          It deletes. (delete)
+would run    id  (/usr/bin/id)
+             rm -rf /srv  (/usr/bin/rm; deletes /srv)
+in           ${room.workspace}
+adds         STAGE=prod
+under        workspace-write
+bound to     /usr/bin/bash
+             /usr/bin/id
+             /usr/bin/rm
+always       cannot be offered: it comes with variables of its own
+expires      in 29m, then it is denied
+id           ${id}
 `;
   assert.equal(stdout.replace(/in 29m\d\ds/, "in 29m").replace("in 30m00s", "in 29m"), expected);
 });
