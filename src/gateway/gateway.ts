@@ -20,6 +20,7 @@ import { Session } from "../session/session.ts";
 import { killOrder } from "../session/signals.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
+import type { Dispatcher } from "../work/dispatch.ts";
 import { judge } from "./judge.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
@@ -30,6 +31,7 @@ export class Gateway implements GatewayHandle {
   readonly #rooms: Rooms;
   readonly #retention: () => Retention;
   readonly #timer: NodeJS.Timeout;
+  #dispatcher: Dispatcher | null = null;
 
   constructor(rooms: Rooms, retention: () => Retention, timer: NodeJS.Timeout) {
     this.#rooms = rooms;
@@ -116,8 +118,15 @@ export class Gateway implements GatewayHandle {
     return new Session(registry, row, (entry) => audit.append({ agent, actor: agent, channel, ...entry }));
   }
 
+  /** Starts telling the operator's callback of work items. */
+  callBack(dispatcher: Dispatcher | null): void {
+    this.#dispatcher = dispatcher;
+    dispatcher?.start();
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    await this.#dispatcher?.stop();
     await this.#rooms.executor.close();
     this.#rooms.database.close();
   }

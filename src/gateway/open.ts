@@ -16,13 +16,15 @@ import { openDatabase } from "../store/database.ts";
 import { SessionStore } from "../store/sessions.ts";
 import { openStateFolder } from "../store/state-folder.ts";
 import { WorkQueue } from "../store/work.ts";
-import { execCallback, lastLines } from "../work/exec-callback.ts";
+import { callbackOf } from "./callback.ts";
+import { onEnded } from "./ended.ts";
 import { Gateway } from "./gateway.ts";
-import { exitEntry } from "./journal.ts";
 import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
+/** Work that is done is remembered for so long where sessions are kept for ever. */
+const DONE_WORK_MS = 90 * 24 * 3600 * 1000;
 
 /** `$SALLYPORT_STATE`, else `$XDG_STATE_HOME/sallyport`, else `~/.local/state/sallyport`. */
 export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
@@ -52,11 +54,18 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
   if (process.platform !== "linux") throw notHere();
   const rooms = furnish(options, checkpoint);
   try {
-    if (options.attach ?? true) await rooms.registry.recover();
+    const { settings } = rooms.config.look().config;
     const retention = () => retentionOf(rooms.config.look().config.settings, options.retention);
-    cleanIfDue(rooms.registry, rooms.state, retention());
-    const clean = setInterval(() => cleanIfDue(rooms.registry, rooms.state, retention()), CLEAN_EVERY_MS).unref();
-    return new Gateway(rooms, retention, clean);
+    const clean = () => {
+      if (cleanIfDue(rooms.registry, rooms.state, retention())) rooms.work.purge(retention().maxAgeMs || DONE_WORK_MS);
+    };
+    clean();
+    const gateway = new Gateway(rooms, retention, setInterval(clean, CLEAN_EVERY_MS).unref());
+    if (options.attach ?? true) {
+      await rooms.registry.recover();
+      gateway.callBack(callbackOf(settings, rooms.work, (request, how) => gateway.run(request, how)));
+    }
+    return gateway;
   } catch (error) {
     await rooms.executor.close();
     rooms.database.close();
@@ -82,16 +91,7 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
-  const registry = new Registry(database, store, executor, (session, ended, first) => {
-    if (!first) return;
-    audit.append(exitEntry(session, ended));
-    // The end of a background session is told once, whichever gateway notices it, whenever that is (promise 4).
-    if (session.background !== 1) return;
-    const folder = executor.folder(session.id);
-    const exitCode = ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code;
-    const logPath = session.log_file ?? join(folder, session.capture === "merged" ? "output" : "stdout");
-    work.enqueue(execCallback({ id: session.id, exitCode, logPath, lastLines: lastLines(folder, session.capture) }));
-  });
+  const registry = new Registry(database, store, executor, onEnded(audit, work, executor));
   const { expiresMinutes, quorum } = settings.approvals;
   const approvals = new Approvals(database, {
     audit: (entry) => audit.append(entry),

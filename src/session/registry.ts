@@ -17,8 +17,11 @@ const RUNNING = { status: "running", lingering: false } as const;
 /** What is known of a session without looking it up. */
 export type Asked = Omit<NewSession, "name">;
 
-/** Called in the transaction that stores an end, by the one gateway whose word it was; `first`: the main process's. */
-export type EndListener = (session: Asked, ended: Ended, first: boolean) => void;
+/**
+ * What else is to be stored with an end; `first`: the main process's. Called before the transaction; what it returns is
+ * called in it, by the one gateway whose word it was.
+ */
+export type EndListener = (session: Asked, ended: Ended, first: boolean) => () => void;
 
 /** The sessions of a state folder: the table, and the executions this gateway holds on to. */
 export class Registry {
@@ -82,9 +85,10 @@ export class Registry {
   }
 
   #end(session: Asked, ended: Ended, from: { status: SessionRow["status"]; lingering: boolean }): boolean {
+    const alongside = this.#onEnd(session, ended, from.status === "running");
     return inTransaction(this.#database, () => {
       if (!this.store.end(session.id, ended, from)) return false;
-      this.#onEnd(session, ended, from.status === "running");
+      alongside();
       return true;
     });
   }

@@ -85,14 +85,15 @@ function list(folder: string): string[] {
 }
 
 /** Cleans if nobody has for a while. Nobody asked for it, so nobody is troubled when it does not work out this time. */
-export function cleanIfDue(registry: Registry, state: string, retention: Retention): void {
+export function cleanIfDue(registry: Registry, state: string, retention: Retention): boolean {
   const stamp = join(state, "cleaned");
   try {
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-    if (Date.now() - last < CLEAN_EVERY_MS) return;
+    if (Date.now() - last < CLEAN_EVERY_MS) return false;
     writeFileSync(stamp, "", { mode: 0o600 });
     clean(registry, retention);
+    return true;
   } catch {
-    // Disk full or read-only, or the state folder was removed.
+    return false; // disk full or read-only, or the state folder was removed
   }
 }
