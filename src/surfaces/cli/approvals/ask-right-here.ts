@@ -1,0 +1,51 @@
+/** Asks the person who typed the command, where they typed it: `sallyport run` on a terminal. */
+import { createInterface } from "node:readline/promises";
+import type { Approval, ApprovalDecision } from "../../../contract/approval.ts";
+import { approvalText } from "../../../present/approval-details.ts";
+import { parseDuration } from "../../../present/duration.ts";
+import type { Io } from "../command.ts";
+import { decider } from "./decider.ts";
+
+type Ask = (question: string) => Promise<string>;
+
+/**
+ * Null: they leave it to somebody else (`l`, end of input, or `signal`, which is to say that it is decided by now).
+ * The whole request is printed first, so that nobody is asked about what they cannot see.
+ */
+export async function askRightHere(approval: Approval, io: Io, signal?: AbortSignal): Promise<ApprovalDecision | null> {
+  io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
+  const lines = createInterface({ input: io.stdin, output: process.stderr });
+  const gone = new AbortController();
+  lines.once("close", () => gone.abort());
+  const until = AbortSignal.any([gone.signal, ...(signal ? [signal] : [])]);
+  try {
+    const said = await converse(approval, (question) => lines.question(question, { signal: until }), io);
+    return said && { ...said, ...decider(), channel: "terminal" };
+  } catch (error) {
+    if (until.aborted) return null;
+    throw error;
+  } finally {
+    lines.close();
+  }
+}
+
+type Said = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
+
+async function converse({ request }: Approval, ask: Ask, io: Io): Promise<Said | null> {
+  const choices = request.always.ok ? "o once, a always, d deny, l later" : "o once, d deny, l later";
+  for (;;) {
+    const answer = (await ask(`Allow it? (${choices}) `)).trim();
+    if (answer === "o") return { decision: "once" };
+    if (answer === "l") return null;
+    if (answer === "d") {
+      const reason = (await ask("Reason for the agent: ")).trim();
+      return { decision: "deny", ...(reason ? { reason } : {}) };
+    }
+    if (answer === "a" && request.always.ok) {
+      const term = (await ask("For how long? (30m, 8h, 7d; nothing for good) ")).trim();
+      const expiresMs = term === "" ? undefined : (parseDuration(term) ?? 0);
+      if (expiresMs !== 0) return { decision: "always", grant: expiresMs ? { expiresMs } : {} };
+      io.err("That is not a duration.\n");
+    }
+  }
+}
