@@ -7,8 +7,8 @@ export interface Position {
 
 export interface JsonDocument {
   value: unknown;
-  /** Where the value (for an object's entry: its key) at this path stands; of the nearest one above when it has none. */
-  positionOf(path: readonly PropertyKey[]): Position;
+  /** Where the value (for an object's entry: its key) at this path stands, or the nearest above it; undefined: no file. */
+  positionOf(path: readonly PropertyKey[]): Position | undefined;
 }
 
 export class JsonSyntaxError extends Error {

@@ -47,10 +47,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const operator = operatorPath === null ? null : readOperatorFile(operatorPath);
   const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
   const operatorSays = operator ? parseFile(operator, "operator") : {};
+  const programSays = options.given ? parseFile(asText(options.given), "operator") : {};
   const workspaceSays = workspace ? parseFile(workspace, "workspace") : {};
 
   const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
-  const trusted = [operatorSays, options.given ?? {}];
+  const trusted = [operatorSays, programSays];
   const settingsOf = (agent: string | null, ignored: Ignored[]): Settings => {
     let settings = trusted.reduce(override, start);
     if (agent !== null) for (const file of trusted) settings = override(settings, own(file, agent));
@@ -88,6 +89,11 @@ function realpath(folder: string): string {
   } catch {
     return resolve(folder);
   }
+}
+
+/** Held to the same shape as a file. */
+function asText(given: unknown): ConfigText {
+  return { path: "the given policy", document: { value: given, positionOf: () => undefined }, sha256: "" };
 }
 
 function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {

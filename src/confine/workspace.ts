@@ -37,7 +37,7 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
   const asked = isAbsolute(path) ? path : `${scope.root}/${path}`;
   const real = what === "cwd" ? follow(asked) : followFile(asked);
   // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
-  if (!scope.anywhere && !isWithin(real ?? nearestFolder(asked), scope.root)) {
+  if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
     throw outOfScope(what, path, "lies outside the workspace", scope);
   }
   if (real === null && isLink(asked)) throw outOfScope(what, path, "is a link that leads nowhere", scope);
@@ -84,10 +84,13 @@ function isLink(path: string): boolean {
   return lookAt(path)?.isSymbolicLink() ?? false;
 }
 
-function nearestFolder(path: string): string {
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const real = follow(folder);
-    if (real !== null) return real;
+/** As much of a path as there is, links followed, and the names that are not there. */
+export function nearestReal(path: string): { real: string; missing: string[] } {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = follow(at);
+    if (real !== null) return { real, missing };
+    missing.unshift(basename(at));
   }
 }
 

@@ -78,6 +78,13 @@ test("what the embedding program gives comes after the operator's file and befor
   assert.deepEqual([settings.security, settings.ask], ["allowlist", "off"]);
 });
 
+test("what the embedding program gives is held to the same shape", (t) => {
+  const house = configHouse(t);
+  const given = (value: unknown) => refused(() => house.load({ given: value as never })).message;
+  assert.equal(given({ securty: "deny" }), "the given policy: `securty` is not a known key; did you mean `security`?");
+  assert.match(given({ rules: [{ decision: "deny" }] }), /^the given policy: `rules\[0\]`: give either/);
+});
+
 test("the exec toolset is off unless ENABLE_EXECUTE or the operator says so; the workspace can only switch it off", (t) => {
   const house = configHouse(t);
   const exec = (value?: string) =>
