@@ -261,8 +261,11 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
   if (!found) return;
   walk.called.add(found.body);
   const label = `${name}()`;
-  // A function that calls itself is looked into once: the second time shows nothing the first did not.
-  if (origin.via.includes(label)) return;
+  // A function that calls itself is looked into twice, since arguments and variables change on the way; no further.
+  if (origin.calls.filter((body) => body === found.body).length >= 2) {
+    doubt(walk, { span: origin.span, why: `\`${name}\` calls itself` });
+    return;
+  }
   if (origin.reentry >= limits.reentry) {
     doubt(walk, { span: origin.span, why: "functions inside functions, too deep" });
     return;
@@ -279,6 +282,7 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
       visit(walk, found.body, {
         ...found.origin,
         via: [...origin.via, label],
+        calls: [...origin.calls, found.body],
         reentry: origin.reentry + 1,
         remote: origin.remote,
         background: origin.background,

@@ -17,6 +17,8 @@ export interface Origin {
   base: number | null;
   span: Span;
   via: readonly string[];
+  /** Bodies of the functions it was called from: by body, since a function may define another one of its own name. */
+  calls: readonly SyntaxNode[];
   background: boolean;
   piped: boolean;
   remote: boolean;
@@ -64,6 +66,7 @@ export function rootOrigin(text: string): Origin {
     base: 0,
     span: { start: 0, end: text.length },
     via: [],
+    calls: [],
     background: false,
     piped: false,
     remote: false,

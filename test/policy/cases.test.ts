@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { isStopped, judge } from "./world.ts";
+
+function cases(name: string): string[] {
+  return readFileSync(new URL(`./cases/${name}.txt`, import.meta.url), "utf8")
+    .split("\n")
+    .filter(Boolean);
+}
+
+/** One message with every command that is judged wrongly: a table is read as a whole. */
+function all(name: string, isRight: (command: string) => boolean): void {
+  test(`every command in ${name}.txt is judged right`, () => {
+    assert.deepEqual(
+      cases(name).filter((command) => !isRight(command)),
+      [],
+    );
+  });
+}
+
+all("stopped", (command) =>
+  (["full", "allowlist", "deny"] as const).every((security) => isStopped(judge(command, { security }))),
+);
+all("unknowable", (command) => {
+  const verdict = judge(command);
+  return !verdict.analyzable || isStopped(verdict);
+});
+all("unknowable", (command) => judge(command, { security: "allowlist" }).verdict !== "allow");
+all("unknowable", (command) => judge(command, { confined: false }).verdict !== "allow");
+all("harmless", (command) => !isStopped(judge(command)) && !isStopped(judge(command, { security: "allowlist" })));
+all("asked", (command) => judge(command, { security: "allowlist" }).verdict !== "allow");
