@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const SRC = fileURLToPath(new URL("../../src", import.meta.url));
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+
+function filesWith(pattern: RegExp): string[] {
+  return FILES.filter((name) => pattern.test(readFileSync(join(SRC, name), "utf8"))).sort();
+}
+
+test("nothing but the executor can start a process, and doctor its own two probes", () => {
+  assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
+    "executor/native/zygote.ts",
+    "surfaces/cli/doctor/hole-punching.ts",
+    "surfaces/cli/doctor/keeper.ts",
+  ]);
+});
+
+test("nothing but submit asks the executor for room to launch", () => {
+  assert.deepEqual(filesWith(/executor\.prepare\(|\.launch\(/), ["gateway/submit.ts"]);
+});
+
+test("nothing but the gateway submits", () => {
+  assert.deepEqual(filesWith(/\bsubmit\(/), ["gateway/gateway.ts", "gateway/submit.ts"]);
+});
