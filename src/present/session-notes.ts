@@ -1,3 +1,4 @@
+import type { Approval } from "../contract/approval.ts";
 import type { LogChunk, SessionInfo } from "../contract/session.ts";
 import { formatDuration } from "./duration.ts";
 import { failureText } from "./failure.ts";
@@ -10,6 +11,13 @@ export function outcomeNotes(info: SessionInfo): string[] {
   if (info.error) notes.push(failureText(info.error));
   else if (info.status === "lost") notes.push("sallyport: the command was lost: its keeper was killed");
   return notes;
+}
+
+/** While a command waits for a person's word. */
+export function waitingNote({ id, expiresAt }: Approval): string {
+  return `sallyport: a person has to approve this first, until ${expiresAt}
+  Approve it in another terminal: sallyport approve ${id}
+  Or refuse it: sallyport deny ${id}`;
 }
 
 function leftovers(count: number): string {

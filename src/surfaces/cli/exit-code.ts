@@ -24,7 +24,9 @@ export function exitCodeOf(outcome: Pick<SessionInfo, "status" | "exitCode" | "s
   }
 }
 
+const REFUSALS = ["PermissionDenied", "CommandBlocked", "CommandDenied", "ApprovalPending"];
+
 export function exitCodeOfError(type: string): number {
   if (type === "CommandNotFound") return EXIT_NOT_FOUND;
-  return type === "PermissionDenied" ? EXIT_REFUSED : EXIT_FAILED;
+  return REFUSALS.includes(type) ? EXIT_REFUSED : EXIT_FAILED;
 }

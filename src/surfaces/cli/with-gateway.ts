@@ -1,4 +1,4 @@
-import type { GatewayHandle } from "../../contract/gateway.ts";
+import type { GatewayEvent, GatewayHandle } from "../../contract/gateway.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./option.ts";
 import { stateFolder } from "./state.ts";
@@ -10,11 +10,19 @@ import { stateFolder } from "./state.ts";
 export async function withGateway<T>(
   { values }: Pick<Invocation, "values">,
   use: (gateway: GatewayHandle) => Promise<T>,
+  onEvent?: (event: GatewayEvent) => void,
 ): Promise<T> {
   const { openGateway } = await import("../../gateway/open.ts");
   const agent = textOption(values, "agent");
   const state = stateFolder(textOption(values, "state"));
-  const gateway = await openGateway({ state, workspace: process.cwd(), attach: false, ...(agent ? { agent } : {}) });
+  const gateway = await openGateway({
+    state,
+    workspace: process.cwd(),
+    attach: false,
+    channel: "cli",
+    ...(agent ? { agent } : {}),
+    ...(onEvent ? { onEvent } : {}),
+  });
   try {
     return await use(gateway);
   } finally {

@@ -26,6 +26,8 @@ test("what Sallyport has to say goes from 124 to 127", () => {
   assert.equal(failed("SpawnFailed"), 125);
   assert.equal(failed("WorkdirNotFound"), 125);
   for (const status of ["blocked", "denied", "pending"] as const) assert.equal(codeOf(status), 126);
-  assert.equal(failed("PermissionDenied"), 126);
+  for (const type of ["PermissionDenied", "CommandBlocked", "CommandDenied", "ApprovalPending"]) {
+    assert.equal(failed(type), 126);
+  }
   assert.equal(failed("CommandNotFound"), 127);
 });

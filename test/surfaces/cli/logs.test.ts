@@ -75,7 +75,7 @@ test("-f goes on until the session has ended", async () => {
 
 test("without -f a running session's logs end with what is there", async () => {
   await box.run(["run", "-d", "--name", "goes-on", "-c", "echo so far; sleep 300"]);
-  while (!(await logs("goes-on")).stdout.includes("so far\n"));
+  await box.until(["logs", "goes-on"], "so far\n");
   await box.run(["kill", "goes-on"]);
 });
 

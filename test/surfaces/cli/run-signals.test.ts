@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../../src/contract/session.ts";
 import { type Outcome, outcome, Sandbox } from "./sallyport.ts";
@@ -10,7 +12,7 @@ after(() => box.remove());
 async function interrupted(script: string, signals: NodeJS.Signals[], options: string[] = []): Promise<Outcome> {
   const child = box.spawn(["run", ...options, "-c", script]);
   const ended = outcome(child);
-  await new Promise((resolve) => child.stdout?.once("data", resolve));
+  await Promise.race([once(child.stdout as Readable, "data"), ended]);
   for (const signal of signals) {
     child.kill(signal);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -49,9 +51,11 @@ test("a second Ctrl-C kills what ignores the first", async () => {
 test("a reader that has stopped reading does not hold it back", async () => {
   const child = box.spawn(["run", "--", "yes"]);
   child.stdout?.pause();
-  await new Promise((resolve) => child.stdout?.once("readable", resolve));
+  await once(child.stdout as Readable, "readable");
   child.kill("SIGTERM");
-  assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 143);
+  const [code] = await once(child, "exit");
+  child.stdout?.destroy();
+  assert.equal(code, 143);
 });
 
 test("--grace is how long the first one waits", async () => {
@@ -66,7 +70,7 @@ test("--grace is how long the first one waits", async () => {
 test("interrupting run --json still prints the result", async () => {
   const child = box.spawn(["run", "--json", "--name", "quiet", "--", "sleep", "300"]);
   const ended = outcome(child);
-  for (let running = ""; !running.includes("quiet"); ) running = (await box.run(["ps"])).stdout;
+  await box.until(["ps"], "quiet");
   child.kill("SIGINT");
   const { stdout, code } = await ended;
   assert.equal((JSON.parse(stdout) as { status: string }).status, "killed");

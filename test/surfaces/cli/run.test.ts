@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { after, test } from "node:test";
 import type { RunResult } from "../../../src/contract/result.ts";
-import { Sandbox } from "./sallyport.ts";
+import { outcome, Sandbox } from "./sallyport.ts";
 
 const box = new Sandbox();
 after(() => box.remove());
+
+mkdirSync(join(box.folder, "inner"));
+writeFileSync(join(box.folder, "plain-file"), "");
 
 test("output goes where the command sent it, and its exit code comes back", async () => {
   const { stdout, stderr, code } = await box.run(["run", "-c", "echo out; echo err >&2; exit 3"]);
@@ -32,14 +37,11 @@ const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
     124,
     /^sallyport: timed out after 200ms\n/,
   ],
-  [["/etc/passwd"], 126, /^sallyport: Permission denied: /],
+  [["./plain-file"], 126, /^sallyport: Permission denied: /],
   [["no-such-program"], 127, /^sallyport: Command not found: no-such-program\n {2}/],
   [["echo hi"], 127, /\n {2}To run shell text: sallyport run -c 'TEXT'\n$/],
-  [
-    ["--cwd", "/no/such/folder", "true"],
-    125,
-    /^sallyport: The working directory \/no\/such\/folder does not exist\.\n {2}/,
-  ],
+  [["--cwd", "/no/such", "true"], 125, /^sallyport: `cwd`: \/no\/such lies outside the workspace\.\n {2}/],
+  [["--cwd", "nowhere", "true"], 125, /nowhere does not exist\.\n {2}/],
   [["--name", "not a name", "true"], 125, /^sallyport: `name`: /],
   [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: ended 2 processes the command left running\n$/],
 ];
@@ -97,10 +99,10 @@ test("--env, --cwd, --merge and --log-file reach the command", async () => {
   const log = join(box.folder, "log");
   const script = 'echo "$A,$B,$PWD"; echo two >&2; echo three';
   const { stdout, stderr } = await box.run(
-    ["run", "-e", "A=1=2", "-e", "B", "--cwd", "..", "--merge", "--log-file", "log", "-c", script],
+    ["run", "-e", "A=1=2", "-e", "B", "--cwd", "inner", "--merge", "--log-file", "log", "-c", script],
     { env: { B: "ours" } },
   );
-  assert.equal(stdout, `1=2,ours,${join(box.folder, "..")}\ntwo\nthree\n`);
+  assert.equal(stdout, `1=2,ours,${join(box.folder, "inner")}\ntwo\nthree\n`);
   assert.equal(stderr, "");
   assert.equal(readFileSync(log, "utf8"), stdout);
 });
@@ -162,4 +164,42 @@ test("a reader too slow for the disk cap is told, and does not take holes for th
   const missing = Number(/^sallyport: (\d+) bytes of the output are missing/.exec(stderr)?.[1]);
   assert.equal(Number(stdout) + missing, 1_988_895);
   assert.equal(code, 125);
+});
+
+test("what may not run is refused with the reason and exit code 126", async () => {
+  for (const options of [[], ["-d"]]) {
+    const { stderr, code } = await box.run(["run", ...options, "-c", "sudo true"]);
+    assert.equal(code, 126);
+    assert.match(stderr, /^sallyport: Denied: .*\(privilege\)\n {2}/);
+  }
+});
+
+/** Starts a command that nobody can analyse, and returns when it waits for a person. */
+async function startAsking(word: string) {
+  writeFileSync(join(box.folder, word), "echo");
+  const child = box.spawn(["run", "-c", `$(cat ${word}) ${word}`]);
+  const ended = outcome(child);
+  const [note] = (await Promise.race([once(child.stderr as Readable, "data"), ended.then(() => [""])])) as [Buffer];
+  return { child, ended, note: note.toString() };
+}
+
+test("a command that needs a person waits for one, and says how to answer", async () => {
+  const { ended, note } = await startAsking("approved");
+  assert.match(note, /^sallyport: a person has to approve this first, until /);
+  const answer = await box.run(["approve", /sallyport approve (\S+)/.exec(note)?.[1] ?? ""]);
+  assert.equal(answer.code, 0, answer.stderr);
+  const { stdout, code } = await ended;
+  assert.deepEqual({ stdout, code }, { stdout: "approved\n", code: 0 });
+});
+
+test("waiting for a person can be interrupted", async () => {
+  const { child, ended } = await startAsking("interrupted");
+  child.kill("SIGINT");
+  assert.equal((await ended).code, 130);
+});
+
+test("in the background it does not wait", async () => {
+  const { stderr, code } = await box.run(["run", "-d", "-c", "$(cat unknown) word"]);
+  assert.equal(code, 126);
+  assert.match(stderr, /^sallyport: A person has to approve this first/);
 });

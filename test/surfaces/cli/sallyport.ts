@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +7,9 @@ import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
 export const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
+
+/** Nothing here takes half as long; what does is stuck. */
+const LONGEST_MS = 30_000;
 
 export interface Outcome {
   stdout: string;
@@ -36,7 +40,8 @@ export class Sandbox {
     const [file = "", ...rest] = options.shell
       ? ["bash", "-c", `${shellLine(argv)} ${options.shell}; exit \${PIPESTATUS[0]}`]
       : argv;
-    return spawn(file, rest, { cwd: options.cwd ?? this.folder, env: this.env(options.env), stdio: "pipe" });
+    const { cwd = this.folder } = options;
+    return spawn(file, rest, { cwd, env: this.env(options.env), stdio: "pipe", timeout: LONGEST_MS });
   }
 
   /** Runs it to its end. */
@@ -55,9 +60,20 @@ export class Sandbox {
       cwd: options.cwd ?? this.folder,
       env: this.env({ TERM: "xterm-256color", ...options.env }),
       stdio: "pipe",
+      timeout: LONGEST_MS,
     });
     child.stdin?.end();
     return outcome(child);
+  }
+
+  /** Runs it again and again until it prints what is wanted. */
+  async until(args: string[], wanted: string): Promise<Outcome> {
+    const deadline = Date.now() + LONGEST_MS;
+    for (;;) {
+      const outcome = await this.run(args);
+      if (outcome.stdout.includes(wanted)) return outcome;
+      assert.ok(Date.now() < deadline, `${args.join(" ")} never printed ${wanted}: ${outcome.stdout}${outcome.stderr}`);
+    }
   }
 
   remove(): void {

@@ -92,9 +92,9 @@ test("kill ends the tree; what ignores it is killed after --force-after", async 
 
 test("kill -s sends that signal and nothing after it", async () => {
   await start("listener", "trap 'echo got it' USR1; echo ready; while :; do sleep 0.1; done");
-  while (!(await box.run(["logs", "listener"])).stdout.includes("ready"));
+  await box.until(["logs", "listener"], "ready\n");
   assert.equal((await box.run(["kill", "-s", "usr1", "listener"])).code, 0);
-  while (!(await box.run(["logs", "listener"])).stdout.includes("got it"));
+  await box.until(["logs", "listener"], "got it\n");
   assert.ok((await box.run(["ps"])).stdout.includes("listener"));
   const typo = await box.run(["kill", "-s", "TREM", "listener"]);
   assert.match(typo.stderr, /`--signal` must be a signal such as TERM, SIGINT or 9 \(`SIGTERM`\?\); received `TREM`/);

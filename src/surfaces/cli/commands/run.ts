@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { GatewayHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
+import { waitingNote } from "../../../present/session-notes.ts";
 import type { Command, Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { runStreamed } from "../foreground/stream.ts";
@@ -33,7 +34,7 @@ export const run: Command = {
     interactive: "give the command our stdin; with -d, keep its stdin open for later",
     timeout: "DUR: end it after this long (90, 90s, 250ms, 5m, 1h30m) [no limit]",
     grace: "DUR: time from SIGTERM to SIGKILL when it is ended [5s]",
-    cwd: "DIR: run it there [the current folder]",
+    cwd: "DIR: run it there, within the workspace [the current folder]",
     env: "K=V: set a variable; K alone passes ours on; repeatable",
     name: "NAME: call the session this [two words are made up]",
     merge: "capture stdout and stderr as one stream, in exact order",
@@ -54,19 +55,25 @@ export const run: Command = {
     const { values, io } = invocation;
     const request = runRequest(invocation);
     const json = values.json === true;
-    return withGateway(invocation, (gateway) => {
-      if (values.detach) return runDetached(gateway, request, json, io);
-      return json ? runToJson(gateway, request, io) : runStreamed(gateway, request, io);
-    });
+    if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io));
+    const run = json ? runToJson : runStreamed;
+    return withGateway(
+      invocation,
+      (gateway) => run(gateway, request, io),
+      (event) => {
+        if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
+      },
+    );
   },
 };
 
 async function runDetached(gateway: GatewayHandle, request: RunRequest, json: boolean, io: Io): Promise<number> {
-  const session = await gateway.start(request);
+  // Nobody waits for a background command, so it does not wait for a person either: it says so and is asked for again.
+  const session = await gateway.start(request, { patienceMs: 0 });
   const info = session.info();
   if (json) printJson(info, io);
   else io.out(`${session.id}\n`);
-  if (info.status !== "failed") return 0;
+  if (info.error === null) return 0;
   tellOutcome(info, io);
   return exitCodeOf(info);
 }

@@ -15,6 +15,8 @@ type Forwarded = (typeof FORWARDED)[number];
 export class SignalForwarder {
   #session: SessionHandle | null = null;
   #received: Forwarded[] = [];
+  #leaving: NodeJS.Timeout | undefined;
+  readonly #giveUp = new AbortController();
   readonly #graceMs: number | undefined;
   readonly #io: Io;
   readonly #listeners = FORWARDED.map((signal) => ({ signal, listener: () => this.#receive(signal) }));
@@ -25,8 +27,18 @@ export class SignalForwarder {
     for (const { signal, listener } of this.#listeners) process.on(signal, listener);
   }
 
+  /** Aborted by a signal that came while there was no command yet to pass it on to. */
+  get beforeStart(): AbortSignal {
+    return this.#giveUp.signal;
+  }
+
+  get exitCode(): number {
+    return EXIT_SIGNAL + constants.signals[this.#received[0] ?? "SIGTERM"];
+  }
+
   /** Also passes on what came in before the command had started. */
   to(session: SessionHandle): void {
+    clearTimeout(this.#leaving);
     this.#session = session;
     if (this.#received.length > 0) this.#passOn();
   }
@@ -39,18 +51,26 @@ export class SignalForwarder {
     this.#received.push(signal);
     // The terminal has echoed ^C and stands behind it.
     if (signal === "SIGINT" && this.#io.isTTY.stderr) this.#io.err("\n");
-    if (this.#received.length > 2) process.exit(EXIT_SIGNAL + constants.signals[signal]);
-    if (this.#session) this.#passOn();
+    if (this.#received.length > 2) process.exit(this.exitCode);
+    if (this.#session) {
+      this.#passOn();
+    } else {
+      this.#giveUp.abort();
+      this.#leaveSoon();
+    }
   }
 
   #passOn(): void {
-    const [first = "SIGTERM", second] = this.#received;
+    const [first, second] = this.#received;
     const kill = second ? { signal: "SIGKILL" } : { signal: first, graceMs: this.#graceMs };
     // That it may have ended meanwhile is what was wanted.
     const over = this.#session?.kill(kill).catch(() => {});
-    // A reader that has stopped reading must not hold us when the command is gone.
-    void over?.then(() =>
-      setTimeout(() => process.exit(EXIT_SIGNAL + constants.signals[first]), LAST_WORDS_MS).unref(),
-    );
+    void over?.then(() => this.#leaveSoon());
+  }
+
+  /** Neither a start that hangs nor a reader that has stopped reading must hold us for long. */
+  #leaveSoon(): void {
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => process.exit(this.exitCode), LAST_WORDS_MS).unref();
   }
 }

@@ -13,7 +13,7 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
   try {
-    const session = await gateway.start(request, { foreground: true });
+    const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
     signals.to(session);
     if (request.stdin === "open") {
       stopFeeding = feed(io.stdin, session, (error) => report(error, io, { json: false }));
@@ -26,6 +26,9 @@ export async function runStreamed(gateway: GatewayHandle, request: RunRequest, i
     io.err(`${missingNote(missing)}\n`);
     // A person sees the note; a program that is fed with holes in it must not take it for the whole.
     return io.isTTY.stdout ? code : code || EXIT_FAILED;
+  } catch (error) {
+    if (signals.beforeStart.aborted) return signals.exitCode;
+    throw error;
   } finally {
     stopFeeding();
     signals.stop();
