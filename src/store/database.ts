@@ -5,11 +5,12 @@ import { MIGRATIONS } from "./migrations.ts";
 /** Other gateways write to the same file: wait for them rather than fail. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-function unusable(path: string, message: string, hint: string): SallyportError {
-  return new SallyportError("StateUnusable", `${path}: ${message}`, [
+function unusable(path: string, message: string, hint: string, errcode?: number): SallyportError {
+  const recovery = [
     { action: "fix_state", hint },
     { action: "other_state", hint: "Or use another state folder: --state DIR, or SALLYPORT_STATE." },
-  ]);
+  ];
+  return new SallyportError("StateUnusable", `${path}: ${message}`, recovery, { errcode });
 }
 
 /** Opens the database of a state folder, bringing it up to date. Never recreates one that it cannot read. */
@@ -34,8 +35,13 @@ interface SqliteError extends Error {
 
 const FULL = 13;
 
+export function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && "errcode" in error;
+}
+
+/** Whether SQLite says it itself, or it was put into our words already. */
 export function isDiskFull(error: unknown): boolean {
-  return ((error as SqliteError).errcode ?? 0) === FULL;
+  return (error instanceof SallyportError ? error.details : (error as SqliteError)).errcode === FULL;
 }
 
 /** What SQLite says, for the caller (promise 8). */
@@ -49,7 +55,7 @@ export function stateError(path: string, cause: unknown): SallyportError {
   }
   if (code === readOnly) return unusable(path, "cannot be written", "Make the state folder writable.");
   if (code === FULL)
-    return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.");
+    return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.", FULL);
   return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
 }
 
