@@ -34,6 +34,7 @@ function free(): number {
 }
 
 function fill(): void {
+  rmSync(ballast, { force: true });
   writeFileSync(ballast, Buffer.alloc(free()));
 }
 

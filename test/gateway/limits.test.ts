@@ -42,7 +42,7 @@ test("out of processes: the caller is told, and what runs goes on", {
     try {
       const info = await other.ask<SessionInfo>({ call: "start", request: { command: "sleep", args: ["60"] } });
       if (info.status === "running") running.push(info.id);
-      else failures.push(info.error as Failure);
+      else failures.push(info.error as unknown as Failure);
     } catch (error) {
       failures.push(error as unknown as Failure);
     }
