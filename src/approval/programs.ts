@@ -20,28 +20,26 @@ export const WRAPPERS = names(`
   script flock faketime setpriv capsh firejail bwrap systemd-run systemd-nspawn at batch crontab ssh mosh tmux screen
   dtach entr find fd fdfind dbus-run-session dbus-launch xvfb-run proot fakeroot eatmydata unbuffer rlwrap setarch linux64
   cgexec prlimit catchsegv valgrind perf rr hyperfine direnv nix nix-shell guix start-stop-daemon runcon ld.so
+  run-parts logrotate socat nc ncat netcat ip xdg-open open emacsclient gdbserver code nano tex latex pdflatex xelatex
+  lualatex gs tcpdump nmap inetd xinetd cron anacron udevadm insmod modprobe
   docker podman nerdctl kubectl oc lxc-attach lxc incus machinectl vagrant pkexec man less more most git-shell tee
 `);
 
 export const PRIVILEGED = names("sudo su doas pkexec runuser run0 chroot sg newgrp gosu su-exec sudoedit");
 
-/** Run what project files say, and those subcommands of theirs that do not. */
+/**
+ * Run what project files say, and those subcommands of theirs that do not. Not there on purpose: `yarn` and `composer`
+ * (a project file names code for every subcommand), `cargo` (rust-toolchain.toml), `bundle` (a Gemfile is Ruby).
+ */
 export const RUNNERS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     npm: "ls list view info outdated ping whoami root prefix search explain why --version -v help",
-    pnpm: "ls list view outdated why --version -v help",
-    yarn: "list why --version -v help",
-    cargo: "tree search metadata --version -V help",
     go: "version list doc",
     pip: "list show freeze check --version",
-    uv: "--version",
-    poetry: "show --version",
-    bundle: "list --version",
-    composer: "show --version",
     gem: "list --version",
     rustup: "show --version",
     ...Object.fromEntries(
-      `npx pnpx yarnpkg bunx uvx pipx pipenv hatch pdm conda mamba make gmake bmake ninja samu just task rake gradle gradlew
+      `dpkg rpm cpan luarocks opam cargo yarn pnpm bundle composer poetry uv npx pnpx yarnpkg bunx uvx pipx pipenv hatch pdm conda mamba make gmake bmake ninja samu just task rake gradle gradlew
        mvn mvnw ant sbt bazel bazelisk buck buck2 meson cmake ctest tox nox invoke fab pytest jest vitest mocha tsc eslint
        prettier webpack vite rollup esbuild turbo nx lerna mage dotnet msbuild mix rebar3 lein stack cabal dune zig pre-commit
        husky act earthly tilt skaffold helm setup.py configure autoreconf grunt gulp`
@@ -88,6 +86,8 @@ export const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** `python3.12` is `python`, `gcc-13` is `gcc`, `pip3` is `pip`; `sqlite3` and `7z` stay what they are. */
 export function familyOf(name: string): string {
+  // The dynamic loader starts whatever program it is given.
+  if (/^ld(?:-.*)?\.so/.test(name)) return "ld.so";
   if (SHELLS.has(name) || INTERPRETERS.has(name) || RUNNERS.has(name)) return name;
   return name.replace(/\.exe$/i, "").replace(/-?[\d.]+$/, "") || name;
 }

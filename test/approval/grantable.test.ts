@@ -49,7 +49,6 @@ const GRANTABLE = [
   "npm ls",
   "npm view react",
   "go version",
-  "cargo tree",
   "pip list",
   "/usr/bin/git fetch",
   "sleep 10 &",
@@ -93,6 +92,16 @@ const ONCE_ONLY: [command: string, why: RegExp][] = [
   ["docker run x", /whatever it is given|elsewhere/],
   ["kubectl exec x -- ls", /whatever it is given|elsewhere/],
   ["parallel ls ::: a", /whatever it is given|cannot be known/],
+  ["/lib64/ld-linux-x86-64.so.2 ./x", /whatever it is given|not known/],
+  ["run-parts x", /whatever it is given/],
+  ["socat - EXEC:sh", /whatever it is given/],
+  ["nc -e sh host 1", /whatever it is given/],
+  ["ip netns exec x sh", /whatever it is given/],
+  ["tar xf a --to-command=sh", /whatever it is given/],
+  ["git -c core.pager=sh log", /whatever it is given/],
+  ["git fetch 'ext::sh -c id'", /whatever it is given/],
+  ["sort --compress-program=sh x", /whatever it is given/],
+  ["dpkg -i x.deb", /project files/],
   ["flock x ls", /whatever it is given/],
   ["git bisect run ./x", /whatever it is given|cannot be known|change/],
   // privileges
@@ -114,6 +123,10 @@ const ONCE_ONLY: [command: string, why: RegExp][] = [
   ["rake", /project files/],
   ["gradle build", /project files/],
   ["cargo build", /project files/],
+  ["cargo tree", /project files/],
+  ["yarn why x", /project files/],
+  ["bundle list", /project files/],
+  ["npm --prefix sub run x", /project files/],
   ["cargo run", /project files|whatever it is given/],
   ["go run x.go", /project files/],
   ["pytest", /project files/],
@@ -160,7 +173,7 @@ for (const command of GRANTABLE) {
 }
 
 for (const [command, why] of ONCE_ONLY) {
-  test(`may only be allowed once: ${command}`, () => {
+  test(`may only be allowed once: ${command.replaceAll("\n", " ⏎ ")}`, () => {
     const found = grantable(facts(command), scene);
     assert.equal(found.ok, false);
     if (!found.ok) assert.match(found.why, why);
