@@ -6,6 +6,7 @@ import type { BenchResult } from "./result.ts";
 /** Every benchmark, each with its peer in the same run. `--quick` takes fewer samples; names select. */
 const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<BenchResult[]> }>> = {
   spawn: () => import("./spawn/run.ts"),
+  path: () => import("./path/run.ts"),
   capture: () => import("./capture/run.ts"),
   logs: () => import("./logs/run.ts"),
   sessions: () => import("./sessions/run.ts"),

@@ -18,23 +18,27 @@ struct linux_dirent64 {
 	char d_name[];
 };
 
-/* A queue of processes whose children are still to be looked at. */
+/* The processes found so far, each with the parent it was found under; their children are still to be looked at. */
+struct found {
+	pid_t pid, parent;
+};
+
 struct queue {
-	pid_t *pids;
+	struct found *items;
 	size_t count, room;
 };
 
-static void push(struct queue *queue, pid_t pid)
+static void push(struct queue *queue, pid_t pid, pid_t parent)
 {
 	if (queue->count == queue->room) {
 		size_t room = queue->room ? queue->room * 2 : 64;
-		pid_t *pids = realloc(queue->pids, room * sizeof *pids);
-		if (!pids)
+		struct found *items = realloc(queue->items, room * sizeof *items);
+		if (!items)
 			return;
-		queue->pids = pids;
+		queue->items = items;
 		queue->room = room;
 	}
-	queue->pids[queue->count++] = pid;
+	queue->items[queue->count++] = (struct found){pid, parent};
 }
 
 /* Calls BACK for each numeric entry of a /proc folder. getdents64 itself: opendir would take 32 KiB of heap. */
@@ -100,13 +104,13 @@ static void push_children_of_thread(pid_t tid, void *context)
 			if (text[i] >= '0' && text[i] <= '9') {
 				pid = pid * 10 + (text[i] - '0');
 			} else if (pid) {
-				push(search->queue, pid);
+				push(search->queue, pid, search->parent);
 				pid = 0;
 			}
 		}
 	}
 	if (pid)
-		push(search->queue, pid);
+		push(search->queue, pid, search->parent);
 	close(fd);
 }
 
@@ -114,7 +118,7 @@ static void push_if_child(pid_t pid, void *context)
 {
 	struct search *search = context;
 	if (parent_of(pid) == search->parent)
-		push(search->queue, pid);
+		push(search->queue, pid, search->parent);
 }
 
 static bool kernel_lists_children(void)
@@ -140,45 +144,61 @@ static void push_children(struct queue *queue, pid_t parent)
 	each_number(folder, push_children_of_thread, &search);
 }
 
-static unsigned walk(tree_visit *visit, void *context, size_t depth_end)
+static unsigned find(struct queue *queue, bool whole)
+{
+	push(queue, getpid(), 0);
+	for (size_t at = 0; at < queue->count && (whole || at == 0); at++) {
+		pid_t parent = queue->items[at].pid;
+		size_t kept = queue->count;
+		push_children(queue, parent);
+		for (size_t i = kept; i < queue->count; i++)
+			if (parent_of(queue->items[i].pid) == parent)
+				queue->items[kept++] = queue->items[i];
+		queue->count = kept;
+	}
+	return (unsigned)queue->count - 1;
+}
+
+/* A child whose parent ends goes to the nearest subreaper above: this process, or one of its own descendants. */
+static bool is_still_ours(const struct queue *queue, const struct found *found)
+{
+	pid_t parent = parent_of(found->pid);
+	if (parent == found->parent)
+		return true;
+	for (size_t i = 0; i < queue->count; i++)
+		if (queue->items[i].pid == parent)
+			return true;
+	return false;
+}
+
+/* All are found before any is visited: one that dies of a visit would hand its children on unseen. */
+static unsigned walk(tree_visit *visit, void *context, bool whole)
 {
 	struct queue queue = {0};
-	unsigned living = 0;
-	push(&queue, getpid());
-	for (size_t at = 0; at < queue.count && at < depth_end; at++) {
-		pid_t parent = queue.pids[at];
-		size_t first = queue.count;
-		push_children(&queue, parent);
-		size_t kept = first;
-		for (size_t i = first; i < queue.count; i++) {
-			pid_t pid = queue.pids[i];
-			int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-			if (pidfd < 0 && errno != ENOSYS)
-				continue;
-			/* Asked after the pidfd is held: were the pid reused in between, its parent would be another. */
-			if (parent_of(pid) == parent) {
-				queue.pids[kept++] = pid;
-				living++;
-				if (visit)
-					visit(pid, pidfd, context);
-			}
-			if (pidfd >= 0)
-				close(pidfd);
-		}
-		queue.count = kept;
+	unsigned living = find(&queue, whole);
+	for (size_t i = 1; visit && i < queue.count; i++) {
+		pid_t pid = queue.items[i].pid;
+		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (pidfd < 0 && errno != ENOSYS)
+			continue;
+		/* Asked after the pidfd is held: were the pid reused in between, its parent would be another. */
+		if (is_still_ours(&queue, &queue.items[i]))
+			visit(pid, pidfd, context);
+		if (pidfd >= 0)
+			close(pidfd);
 	}
-	free(queue.pids);
+	free(queue.items);
 	return living;
 }
 
 unsigned tree_walk(tree_visit *visit, void *context)
 {
-	return walk(visit, context, SIZE_MAX);
+	return walk(visit, context, true);
 }
 
 unsigned tree_children(tree_visit *visit, void *context)
 {
-	return walk(visit, context, 1);
+	return walk(visit, context, false);
 }
 
 unsigned tree_count(void)

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { openGateway } from "../../src/index.ts";
-import { atMost, benchGateway, percentile, procKib, zygotePid } from "../measure.ts";
+import { atMost, benchGateway, percentile, procKib, UNLIMITED, zygotePid } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
 /** Many background sessions at once: what a keeper weighs, and what finding them all again takes. */
@@ -15,7 +15,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const pss = keepersOf(state).map((pid) => procKib(pid, "smaps_rollup", "Pss"));
 
     const from = performance.now();
-    const second = await openGateway({ state });
+    const second = await openGateway({ state, ...UNLIMITED });
     const attach = performance.now() - from;
     const list: number[] = [];
     for (let round = 0; round < 30; round++) {

@@ -65,6 +65,8 @@ export interface Retention {
 
 export interface ListQuery {
   status?: Status | Status[];
+  /** Only what has living processes: running sessions, and ended ones whose leftovers live on. */
+  live?: boolean;
   /** Most recent first. Default 50. */
   limit?: number;
   /** Default: every agent's. */
@@ -109,6 +111,8 @@ export interface SessionHandle {
   /** Resolves when the main process has ended, or with the running info after `timeoutMs`. */
   wait(options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<SessionInfo>;
   logs(query?: LogQuery): Promise<LogSlice>;
+  /** Everything the query selects of what was written so far, a piece at a time, whatever its size. */
+  read(query?: LogQuery): AsyncIterable<LogChunk>;
   /** Everything the query selects, then what is written from then on, until the session has ended. */
   follow(query?: LogQuery & { signal?: AbortSignal }): AsyncIterable<LogChunk>;
   write(data: string | Uint8Array): Promise<void>;

@@ -102,7 +102,10 @@ export class Gateway implements GatewayHandle {
     const wanted = query.status === undefined ? null : [query.status].flat();
     const infos = registry.store.list(query).map((row) => registry.info(row));
     // A row that said "running" may have been settled just now.
-    return wanted ? infos.filter((info) => wanted.includes(info.status)) : infos;
+    return infos.filter(
+      ({ status, lingering }) =>
+        (!wanted || wanted.includes(status)) && (!query.live || status === "running" || lingering),
+    );
   }
 
   count(query: ListQuery = {}): number {

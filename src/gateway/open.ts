@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { Approvals } from "../approval/approvals.ts";
 import type { Settings } from "../config/settings.ts";
@@ -14,7 +13,7 @@ import { cleanIfDue } from "../session/retention.ts";
 import { AuditLog } from "../store/audit.ts";
 import { openDatabase } from "../store/database.ts";
 import { SessionStore } from "../store/sessions.ts";
-import { openStateFolder } from "../store/state-folder.ts";
+import { defaultState, openStateFolder } from "../store/state-folder.ts";
 import { WorkQueue } from "../store/work.ts";
 import { callbackOf } from "./callback.ts";
 import { onEnded } from "./ended.ts";
@@ -25,12 +24,6 @@ import { auditConfig } from "./settings.ts";
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** Work that is done is remembered for so long where sessions are kept for ever. */
 const DONE_WORK_MS = 90 * 24 * 3600 * 1000;
-
-/** `$SALLYPORT_STATE`, else `$XDG_STATE_HOME/sallyport`, else `~/.local/state/sallyport`. */
-export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.SALLYPORT_STATE) return env.SALLYPORT_STATE;
-  return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
-}
 
 /** As it is now: what happens to our own environment later is not the commands'. */
 function ownEnvironment(): Record<string, string> {

@@ -7,7 +7,7 @@ import { alreadyExited, keeperSilent, stdinClosed } from "../present/session-err
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import { followLog, readLog } from "./logs/index.ts";
+import { followLog, readLog, streamLog } from "./logs/index.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
@@ -66,6 +66,12 @@ export class Session implements SessionHandle {
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     return readLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
+  }
+
+  read(query: LogQuery = {}): AsyncIterable<LogChunk> {
+    const info = this.info();
+    const live = info.status === "running" || info.lingering;
+    return streamLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
   }
 
   async *follow(query: LogQuery & { signal?: AbortSignal } = {}): AsyncGenerator<LogChunk, void, undefined> {

@@ -210,6 +210,7 @@ function conditions(query: ListQuery): { where: string; values: string[] } {
     parts.push(`status IN (${statuses.map(() => "?").join(", ")})`);
     values.push(...statuses);
   }
+  if (query.live) parts.push(LIVE);
   if (query.agent !== undefined) {
     parts.push("agent = ?");
     values.push(query.agent);

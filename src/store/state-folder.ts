@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { SallyportError } from "../contract/error.ts";
 
 function unusable(folder: string, message: string, hint: string): SallyportError {
@@ -9,11 +10,30 @@ function unusable(folder: string, message: string, hint: string): SallyportError
   ]);
 }
 
+/** `$SALLYPORT_STATE`, else `$XDG_STATE_HOME/sallyport`, else `~/.local/state/sallyport`. */
+export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.SALLYPORT_STATE) return resolve(env.SALLYPORT_STATE);
+  return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
+}
+
+/** Node's own recursive mkdir never returns where the file system refuses with ENOENT, as /proc does. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || lstatSync(dirname(folder), { throwIfNoEntry: false })) throw error;
+    makeFolder(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  }
+}
+
 /** Makes the folder if need be and insists that nobody but its owner can look inside (promise 7). */
 export function openStateFolder(path: string): string {
   const folder = resolve(path);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     throw unusable(folder, `cannot be made (${(error as Error).message})`, "Check its path and who may write there.");
   }

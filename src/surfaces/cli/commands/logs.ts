@@ -2,7 +2,6 @@ import type { LogChunk } from "../../../contract/session.ts";
 import { droppedNote } from "../../../present/session-notes.ts";
 import type { Command, Io } from "../command.ts";
 import { logQuery } from "../log-query.ts";
-import { readLog } from "../read-log.ts";
 import { UsageError } from "../usage-error.ts";
 import { withGateway } from "../with-gateway.ts";
 
@@ -49,7 +48,7 @@ with it, everything goes to stdout. Bytes are passed on as they are.`,
         throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
       }
       const write = values.json ? writeJson : query.stream ? writeToStdout : writeApart;
-      const chunks = values.follow ? session.follow(query) : readLog(session, query);
+      const chunks = values.follow ? session.follow(query) : session.read(query);
       for await (const chunk of chunks) {
         write(chunk, io);
         await io.drained();

@@ -35,7 +35,7 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND.`,
       const { values, io } = invocation;
       const agent = textOption(values, "agent");
       const query: ListQuery = {
-        ...(values.all ? {} : { status: ["running", "pending"] }),
+        ...(values.all ? {} : { live: true }),
         ...(agent ? { agent } : {}),
       };
       const sessions = gateway.list({ ...query, limit: countOption(values, "limit") ?? gateway.count(query) });

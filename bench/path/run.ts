@@ -1,0 +1,66 @@
+import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { newId } from "../../src/session/id.ts";
+import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
+import type { BenchResult } from "../result.ts";
+
+const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<
+  string,
+  string
+>;
+
+/** The keeper and nothing else: no row, no verdict, no audit. */
+async function bare(executor: NativeExecutor): Promise<void> {
+  const slot = await executor.prepare();
+  const spec = {
+    id: newId(),
+    title: "bench true",
+    file: "/bin/true",
+    path: "",
+    argv: ["/bin/true"],
+    env,
+    cwd: "/",
+    root: null,
+    stdin: "none" as const,
+    capture: "apart" as const,
+    timeoutMs: 0,
+    graceMs: 0,
+    diskCap: 0,
+    logFile: null,
+    limits: { processes: null, openFiles: null, fileSize: null },
+    background: false,
+    durable: false,
+  };
+  const execution = slot.launch(spec, () => {});
+  const release = execution.hold();
+  await execution.exited;
+  release();
+}
+
+/** What validate, judge, permit, record, audit and present add to the bare executor. */
+export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
+  const { gateway, state, leave } = await benchGateway();
+  const executor = new NativeExecutor(state);
+  const rounds = quick ? 200 : 800;
+  const whole = () => gateway.run({ command: "/bin/true", args: [] });
+  try {
+    const [a = [], b = []] = await takeTurns(rounds, [whole, () => bare(executor)]);
+    const added = percentile(a, 0.5) - percentile(b, 0.5);
+    const none = { peer: "", peerValue: null };
+    for (let n = 0; n < 1000; n++) await gateway.run({ command: `eval "echo ${n} $RANDOM"` }, { patienceMs: 0 });
+    const pending = gateway.approvals.list({ status: "pending", limit: 2000 }).length;
+    const [c = []] = await takeTurns(rounds, [whole, () => bare(executor)]);
+    return [
+      atMost(0.25, { name: "the whole path adds to the bare executor, p50", ours: added, unit: "ms", ...none }),
+      atMost(1.1, {
+        name: `run /bin/true with ${pending} approvals pending, p50`,
+        ours: percentile(c, 0.5),
+        peer: "with none",
+        peerValue: percentile(a, 0.5),
+        unit: "ms",
+      }),
+    ];
+  } finally {
+    await executor.close();
+    await leave();
+  }
+}
