@@ -1,6 +1,19 @@
-export { type ErrorType, type Recovery, SallyportError } from "./contract/error.ts";
+export type { ConfigFile } from "./config/schema.ts";
 export type {
+  Approval,
+  ApprovalDecision,
+  ApprovalRequest,
+  ApprovalStatus,
+  Grant,
+  Quorum,
+} from "./contract/approval.ts";
+export { type ErrorType, type Recovery, SallyportError } from "./contract/error.ts";
+export type { CommandFact, Span, Unknown, Word } from "./contract/facts.ts";
+export type {
+  ApprovalCallback,
+  CheckOptions,
   CleanReport,
+  GatewayEvent,
   GatewayHandle,
   GatewayOptions,
   KillOptions,
@@ -8,9 +21,13 @@ export type {
   LogSlice,
   ProcessInfo,
   Retention,
+  RunOptions,
   SessionHandle,
 } from "./contract/gateway.ts";
 export type { RunRequest } from "./contract/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./contract/result.ts";
 export type { Capture, LogChunk, LogQuery, SessionInfo, StreamInfo, StreamName } from "./contract/session.ts";
+export type { Ask, Decision, Reason, Security, Verdict } from "./contract/verdict.ts";
 export { openGateway } from "./gateway/open.ts";
+export type { AuditEntry, AuditFilter } from "./store/audit-entry.ts";
+export type { ClaimedItem, NewWorkItem, WorkItem } from "./store/work-item.ts";

@@ -23,6 +23,12 @@ export type ErrorType =
   | "StateUnusable"
   | "WorkNotFound"
   | "LeaseLost"
+  | "ApprovalNotFound"
+  | "AlreadyDecided"
+  | "NotAnApprover"
+  | "SelfApproval"
+  | "NotGrantable"
+  | "GrantNotFound"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

@@ -32,9 +32,10 @@ export interface GatewayOptions {
   attach?: boolean;
 }
 
-/** Resolves with what the person said; with null when somebody else is to decide. */
+/** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
 export type ApprovalCallback = (
   approval: Approval,
+  signal: AbortSignal,
 ) => Promise<(Omit<ApprovalDecision, "channel"> & { channel?: ApprovalDecision["channel"] }) | null>;
 
 export type GatewayEvent =

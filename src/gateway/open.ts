@@ -22,8 +22,8 @@ import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
-/** Work that is done is remembered for so long where sessions are kept for ever. */
-const DONE_WORK_MS = 90 * 24 * 3600 * 1000;
+/** Work that is done and approvals that are settled are kept for so long where sessions are kept for ever. */
+const SETTLED_MS = 90 * 24 * 3600 * 1000;
 
 /** As it is now: what happens to our own environment later is not the commands'. */
 function ownEnvironment(): Record<string, string> {
@@ -50,7 +50,9 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
     const { settings } = rooms.config.look().config;
     const retention = () => retentionOf(rooms.config.look().config.settings, options.retention);
     const clean = () => {
-      if (cleanIfDue(rooms.registry, rooms.state, retention())) rooms.work.purge(retention().maxAgeMs || DONE_WORK_MS);
+      if (!cleanIfDue(rooms.registry, rooms.state, retention())) return;
+      rooms.work.purge(retention().maxAgeMs || SETTLED_MS);
+      rooms.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
     };
     clean();
     const gateway = new Gateway(rooms, retention, setInterval(clean, CLEAN_EVERY_MS).unref());

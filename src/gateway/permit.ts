@@ -37,7 +37,7 @@ export async function permit(
 
   const stdin = typeof request.stdin === "object" ? request.stdin.text : null;
   const scene = { agent: rooms.agent, workspace: rooms.workspace, addedEnv: Object.keys(request.env ?? {}) };
-  const granted = rooms.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
+  const granted = isMissOnly(verdict) && rooms.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
   if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
 
   const binding = () =>
@@ -70,19 +70,29 @@ export async function permit(
   return { go: false, refusal, approvalId: decided.id };
 }
 
+/** A grant fills a gap in the allowlist. What is to be asked every time, by mode or by rule, it does not answer. */
+function isMissOnly({ reasons }: Verdict): boolean {
+  return reasons.every(({ rule }) => rule === "not-allowed" || rule.startsWith("allowlist:"));
+}
+
 async function answerTo(rooms: Rooms, asked: Approval, { patienceMs, signal }: Patience): Promise<Approval> {
   if (asked.status !== "pending") return asked;
   rooms.notify({ type: "approval-requested", approval: asked });
-  if (rooms.approve) void letHostDecide(rooms, asked);
+  const over = new AbortController();
+  if (rooms.approve) void letHostDecide(rooms, asked, over.signal);
   const options = { ...(patienceMs === undefined ? {} : { timeoutMs: patienceMs }), ...(signal ? { signal } : {}) };
-  return rooms.approvals.wait(asked.id, options);
+  try {
+    return await rooms.approvals.wait(asked.id, options);
+  } finally {
+    over.abort();
+  }
 }
 
 /** The host asks its user. Somebody else may be quicker, and then the host's answer is one too many. */
-async function letHostDecide(rooms: Rooms, asked: Approval): Promise<void> {
+async function letHostDecide(rooms: Rooms, asked: Approval, over: AbortSignal): Promise<void> {
   try {
-    const decision = await rooms.approve?.(asked);
-    if (decision) rooms.approvals.decide(asked.id, { channel: "library", ...decision });
+    const decision = await rooms.approve?.(asked, over);
+    if (decision && !over.aborted) rooms.approvals.decide(asked.id, { channel: "library", ...decision });
   } catch (error) {
     rooms.notify({ type: "approval-failed", approval: asked, error: error as Error });
   }

@@ -1,11 +1,11 @@
 import type { Approval, ApprovalErrorType, RecordedDecision } from "../contract/approval.ts";
-import { type ErrorType, type Recovery, SallyportError } from "../contract/error.ts";
+import { type Recovery, SallyportError } from "../contract/error.ts";
 
 const LIST = { action: "list_approvals", hint: "`sallyport approvals` lists what is waiting." };
 const ONCE = { action: "approve_once", hint: "It can be allowed this one time: `sallyport approve ID`." };
 
 function failure(type: ApprovalErrorType, message: string, recovery: Recovery[], details = {}): SallyportError {
-  return new SallyportError(type as ErrorType, message, recovery, details);
+  return new SallyportError(type, message, recovery, details);
 }
 
 export function approvalNotFound(reference: string): SallyportError {

@@ -10,7 +10,7 @@ export const EXIT_SIGNAL = 128;
 
 /** The exit code that tells a shell what became of a command. */
 export function exitCodeOf(outcome: Pick<SessionInfo, "status" | "exitCode" | "signal" | "error">): number {
-  if (outcome.error) return exitCodeOfError(outcome.error.type);
+  if (outcome.status === "failed" && outcome.error) return exitCodeOfError(outcome.error.type);
   switch (outcome.status) {
     case "timed_out":
       return EXIT_TIMEOUT;
@@ -24,7 +24,14 @@ export function exitCodeOf(outcome: Pick<SessionInfo, "status" | "exitCode" | "s
   }
 }
 
-const REFUSALS = ["PermissionDenied", "CommandBlocked", "CommandDenied", "ApprovalPending"];
+const REFUSALS = [
+  "PermissionDenied",
+  "CommandBlocked",
+  "CommandDenied",
+  "ApprovalPending",
+  "SelfApproval",
+  "NotAnApprover",
+];
 
 export function exitCodeOfError(type: string): number {
   if (type === "CommandNotFound") return EXIT_NOT_FOUND;

@@ -1,4 +1,4 @@
-import type { GatewayEvent, GatewayHandle } from "../../contract/gateway.ts";
+import type { GatewayHandle, GatewayOptions } from "../../contract/gateway.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./option.ts";
 import { stateFolder } from "./state.ts";
@@ -10,7 +10,7 @@ import { stateFolder } from "./state.ts";
 export async function withGateway<T>(
   { values }: Pick<Invocation, "values">,
   use: (gateway: GatewayHandle) => Promise<T>,
-  onEvent?: (event: GatewayEvent) => void,
+  options: Pick<GatewayOptions, "onEvent" | "approve"> = {},
 ): Promise<T> {
   const { openGateway } = await import("../../gateway/open.ts");
   const agent = textOption(values, "agent");
@@ -21,7 +21,7 @@ export async function withGateway<T>(
     attach: false,
     channel: "cli",
     ...(agent ? { agent } : {}),
-    ...(onEvent ? { onEvent } : {}),
+    ...options,
   });
   try {
     return await use(gateway);

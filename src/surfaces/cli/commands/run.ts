@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers";
 import type { GatewayHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
 import { waitingNote } from "../../../present/session-notes.ts";
+import { askRightHere } from "../approvals/ask-right-here.ts";
 import type { Command, Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { runStreamed } from "../foreground/stream.ts";
@@ -60,9 +61,14 @@ export const run: Command = {
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io),
-      (event) => {
-        if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
-      },
+      // Whoever typed the command is asked right there; anybody else is told how to answer.
+      io.isTTY.stdin && io.isTTY.stderr && !values.detach
+        ? { approve: (approval, over) => askRightHere(approval, io, over) }
+        : {
+            onEvent: (event) => {
+              if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
+            },
+          },
     );
   },
 };
