@@ -83,7 +83,7 @@ const shapes: readonly ((size: number) => string)[] = [
   (size) => `echo ${"rm ".repeat(size)} | xargs`,
   (size) => `xargs rm <<< '${"a ".repeat(size)}'`,
   (size) => `v=x; for i in {1..${size}}; do v=$v$v; done; ls $v`,
-  (size) => `a=(x); ${`a=("\${a[@]}" "\${a[@]}"); `.repeat(Math.min(size, 40))}`,
+  (size) => `a=(x); ${`a=("\${a[@]}" "\${a[@]}"); `.repeat(Math.min(size, 14))}`,
   (size) => `set -- x; ${'set -- "$@" "$@"; '.repeat(Math.min(size, 40))}echo "$@"`,
   (size) => `echo $((${"1+".repeat(size)}1)) $((2**${size}**9)) $((1<<${size}))`,
   (size) =>
