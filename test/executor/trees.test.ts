@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, test } from "node:test";
+import { after, afterEach, test } from "node:test";
 import type { RunRequest } from "../../src/contract/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { compile } from "../fixtures/compile.ts";
@@ -11,6 +11,10 @@ import { until } from "../fixtures/until.ts";
 const house = new TestHouse();
 const gateway = await house.open();
 after(() => house.close());
+// A test that fails must not leave its tree to the next.
+afterEach(async () => {
+  for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
+});
 
 interface Tree {
   name: string;
@@ -100,7 +104,7 @@ for (const tree of TREES) {
 test("a storm of short-lived children ends with its command", async () => {
   const storm = compile("fork-storm");
   for (const graceMs of [0, 200]) {
-    const [session] = await grow({ name: "", request: { command: storm, args: ["200"] }, members: 50 });
+    const [session] = await grow({ name: "", request: { command: storm, args: ["200"] }, members: 20 });
     const info = await session.kill({ graceMs });
     assert.equal(info.signal, "SIGKILL");
     await assertGone([]);

@@ -29,7 +29,7 @@ function writings(round: number): Writing[] {
     const long = index % 4 !== 0;
     const stdout = index % 20 === 0 ? 300_000 : below(8000);
     const pieces = long ? 8 : 1 + below(2);
-    const pauseMs = long ? 60 + below(100) : below(10);
+    const pauseMs = long ? 80 + below(120) : below(10);
     return {
       name,
       seed: below(1000),
@@ -41,6 +41,13 @@ function writings(round: number): Writing[] {
       note: join(notes, name),
     };
   });
+}
+
+/** A random moment of the launching, however fast this machine is. */
+async function someHaveBegun(round: number, count: number): Promise<void> {
+  const begun = () =>
+    readdirSync(notes).filter((name) => name.startsWith(`round-${round}-`) && name.endsWith(".began"));
+  await until(`${count} commands have begun`, () => begun().length >= count);
 }
 
 function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {
@@ -69,7 +76,8 @@ test(`a gateway killed at random moments under ${COMMANDS} commands loses no byt
     const all = writings(round);
     const other = await OtherGateway.open(house);
     other.tell({ call: "hurry", requests: all.map(writingRequest) });
-    await pause(below(900));
+    await someHaveBegun(round, below(COMMANDS));
+    await pause(below(20));
     await other.kill();
 
     const gateway = await house.open();
