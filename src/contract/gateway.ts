@@ -41,6 +41,8 @@ export type ApprovalCallback = (
 export type GatewayEvent =
   | { type: "started"; session: string; command: string }
   | { type: "refused"; session: string; command: string; status: "blocked" | "denied" | "pending" | "failed" }
+  /** Something was done to a session whose permission is `notify`. */
+  | { type: "operation"; session: string; operation: string }
   | { type: "approval-requested"; approval: Approval }
   | { type: "approval-failed"; approval: Approval; error: Error };
 

@@ -22,6 +22,7 @@ import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
 import type { Dispatcher } from "../work/dispatch.ts";
 import { judge } from "./judge.ts";
+import { insistOnTier, permitOperation } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
@@ -90,7 +91,10 @@ export class Gateway implements GatewayHandle {
     const [file = "", ...args] = Array.isArray(command) ? command : [command];
     const request = { command: file, ...(Array.isArray(command) ? { args } : {}), ...options };
     const { cwd, env } = confine(request, confinement);
-    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, this.#rooms);
+    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, {
+      agent: this.#rooms.agent,
+      workspace: confinement.scope.root,
+    });
   }
 
   session(reference: string): Session {
@@ -99,6 +103,7 @@ export class Gateway implements GatewayHandle {
 
   list(query: ListQuery = {}): SessionInfo[] {
     const { registry } = this.#rooms;
+    insistOnTier(this.#rooms, "list");
     const wanted = query.status === undefined ? null : [query.status].flat();
     const infos = registry.store.list(query).map((row) => registry.info(row));
     // A row that said "running" may have been settled just now.
@@ -118,7 +123,10 @@ export class Gateway implements GatewayHandle {
 
   #session(row: { id: string; name: string }): Session {
     const { registry, audit, agent, channel } = this.#rooms;
-    return new Session(registry, row, (entry) => audit.append({ agent, actor: agent, channel, ...entry }));
+    return new Session(registry, row, {
+      note: (entry) => audit.append({ agent, actor: agent, channel, ...entry }),
+      permit: (operation, session) => permitOperation(this.#rooms, operation, session),
+    });
   }
 
   /** Starts telling the operator's callback of work items. */

@@ -75,7 +75,8 @@ function isMissOnly({ reasons }: Verdict): boolean {
   return reasons.every(({ rule }) => rule === "not-allowed" || rule.startsWith("allowlist:"));
 }
 
-async function answerTo(rooms: Rooms, asked: Approval, { patienceMs, signal }: Patience): Promise<Approval> {
+/** Waits for a person's word, as long as the caller's patience lasts. */
+export async function answerTo(rooms: Rooms, asked: Approval, { patienceMs, signal }: Patience): Promise<Approval> {
   if (asked.status !== "pending") return asked;
   rooms.notify({ type: "approval-requested", approval: asked });
   const over = new AbortController();

@@ -56,7 +56,7 @@ async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: 
   for (let changes = 0; ; changes++) {
     const { settings, confinement } = inForce(rooms);
     const plan = launchSpec(request, confine(request, confinement), settings, attempt.id, manner.background);
-    const verdict = judge(request, plan, settings, rooms);
+    const verdict = judge(request, plan, settings, { agent: rooms.agent, workspace: confinement.scope.root });
     const that: Case = { ...attempt, plan, verdict, limits: settings.limits };
     rooms.checkpoint("judged");
     const decided = await permit(rooms, request, plan, verdict, manner);

@@ -25,19 +25,27 @@ const REACH_ATTEMPTS = 40;
 /** Of what is typed into a command, so much is kept in the audit. */
 const MOST_NOTED = 4096;
 
-/** Writes down what was done to a session, and by whom. */
-export type Journal = (entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail">) => void;
+/** What a session needs from the gateway. */
+export interface Desk {
+  /** Writes down what was done to a session, and by whom. */
+  note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail">): void;
+  /** Lets an operation on a session through, or throws. */
+  permit(
+    operation: "write" | "kill" | "extend" | "remove" | "read",
+    session: { id: string; name: string },
+  ): Promise<void>;
+}
 
 /** One session, whoever started it. */
 export class Session implements SessionHandle {
   readonly id: string;
   readonly name: string;
   readonly #registry: Registry;
-  readonly #journal: Journal;
+  readonly #desk: Desk;
 
-  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">, journal: Journal) {
+  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">, desk: Desk) {
     this.#registry = registry;
-    this.#journal = journal;
+    this.#desk = desk;
     this.id = row.id;
     this.name = row.name;
   }
@@ -62,20 +70,23 @@ export class Session implements SessionHandle {
     }
   }
 
-  logs(query: LogQuery = {}): Promise<LogSlice> {
+  async logs(query: LogQuery = {}): Promise<LogSlice> {
+    await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     return readLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
   }
 
-  read(query: LogQuery = {}): AsyncIterable<LogChunk> {
+  async *read(query: LogQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
+    await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
-    return streamLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
+    yield* streamLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
   }
 
   async *follow(query: LogQuery & { signal?: AbortSignal } = {}): AsyncGenerator<LogChunk, void, undefined> {
     const { signal, ...rest } = query;
+    await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     const execution = live ? await this.#registry.execution(this.id) : null;
@@ -90,6 +101,7 @@ export class Session implements SessionHandle {
   }
 
   async write(data: string | Uint8Array): Promise<void> {
+    await this.#desk.permit("write", this);
     const execution = await this.#live();
     const release = execution.hold();
     try {
@@ -112,6 +124,7 @@ export class Session implements SessionHandle {
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS }: KillOptions = {}): Promise<SessionInfo> {
     const order = killOrder(signal, graceMs);
+    await this.#desk.permit("kill", this);
     const execution = await this.#live();
     const release = execution.hold();
     try {
@@ -131,6 +144,7 @@ export class Session implements SessionHandle {
 
   async extend(timeoutMs: number): Promise<void> {
     insistOnMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
+    await this.#desk.permit("extend", this);
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
     this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
@@ -143,6 +157,7 @@ export class Session implements SessionHandle {
   }
 
   async remove({ force = false }: { force?: boolean } = {}): Promise<void> {
+    await this.#desk.permit("remove", this);
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
     removeSession(this.#registry, this.#registry.reconcile(this.#row()));
@@ -150,7 +165,7 @@ export class Session implements SessionHandle {
 
   /** Who did what to a session is part of its story. */
   #note(kind: string, outcome: string, summary: string, detail: object): void {
-    this.#journal({ kind, session: this.id, outcome, summary, detail });
+    this.#desk.note({ kind, session: this.id, outcome, summary, detail });
   }
 
   #noteIfPossible(kind: string, outcome: string, summary: string, detail: object): void {

@@ -10,7 +10,7 @@ import { connectToZygote } from "./zygote.ts";
 /** Connections kept for the next command; each holds an idle keeper of about 100 KiB. */
 const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
-const LAUNCH_RETRIES = 3;
+const LAUNCH_RETRIES = 8;
 const ATTACH_ATTEMPTS = 5;
 const ASK_AGAIN_MS = 20;
 /** Nobody listens there, and never will again. */
