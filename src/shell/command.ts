@@ -4,6 +4,7 @@ import { emitKeyword } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
 import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
 import type { Field } from "./field.ts";
+import { limits } from "./limits.ts";
 import { fromField } from "./parameter.ts";
 import type { Assignment, Command, WordNode } from "./parse.ts";
 import { redirects } from "./redirect.ts";
@@ -16,6 +17,10 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const nested: Nested[] = [];
   const at: Expander = { walk, origin, nested };
   const span = place(origin, node.pos, node.end);
+  if (node.prefix.length + node.suffix.length > limits.commandWords) {
+    doubt(walk, { span, why: `a command of more than ${limits.commandWords} words` });
+    return;
+  }
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
   const assigned = prefix.map((item) => assignment(at, item));
   const argv: Field[] = node.name ? expand(at, node.name, "word") : [];

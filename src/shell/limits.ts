@@ -6,12 +6,21 @@
  */
 export const limits = {
   /** UTF-16 units of command text. */
-  text: 64 * 1024,
+  text: 32 * 1024,
   /** `$(`, `$((`, `$[`, `<(`, `>(` in the whole text, closed or not. */
   substitutions: 160,
   /** `${` in the whole text. */
   expansions: 400,
   backticks: 1000,
+  /** `$`, and `;`, `|`, `&`, in the whole text. */
+  dollars: 1500,
+  separators: 2000,
+  /** Wildcards and quotes in one run of non-blank characters. */
+  signsPerWord: 1024,
+  /** Words, assignments and redirects of one command. */
+  commandWords: 2048,
+  /** Steps of the walk: nested loops are walked once per word, which multiplies. */
+  steps: 20_000,
   hereDocuments: 64,
   /** `{` in one run of non-blank characters. */
   bracesPerWord: 96,

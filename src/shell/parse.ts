@@ -50,7 +50,14 @@ export function parseWord(raw: string): WordNode | null {
   return word?.type === "Word" ? word : null;
 }
 
+const DOUBLE = 34;
 const DOLLAR = 36;
+const AMPERSAND = 38;
+const SINGLE = 39;
+const STAR = 42;
+const SEMICOLON = 59;
+const QUESTION = 63;
+const BAR = 124;
 const PAREN = 40;
 const LESS = 60;
 const GREATER = 62;
@@ -66,10 +73,16 @@ function overCap(text: string): { why: string; at: number } | null {
   let backticks = 0;
   let hereDocuments = 0;
   let braces = 0;
+  let signs = 0;
+  let dollars = 0;
+  let separators = 0;
   let previous = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code <= 32) braces = 0;
+    if (code <= 32) braces = signs = 0;
+    else if (code === DOLLAR) dollars++;
+    else if (code === STAR || code === QUESTION || code === DOUBLE || code === SINGLE) signs++;
+    else if (code === SEMICOLON || code === BAR || code === AMPERSAND) separators++;
     else if (code === PAREN && (previous === DOLLAR || previous === LESS || previous === GREATER)) substitutions++;
     else if (code === PAREN && previous === PAREN) substitutions++;
     else if (code === BRACKET && previous === DOLLAR) substitutions++;
@@ -86,6 +99,9 @@ function overCap(text: string): { why: string; at: number } | null {
     if (expansions > limits.expansions) return { why: "too many parameter expansions", at: i };
     if (backticks > limits.backticks) return { why: "too many backticks", at: i };
     if (hereDocuments > limits.hereDocuments) return { why: "too many here-documents", at: i };
+    if (dollars > limits.dollars) return { why: "too many expansions", at: i };
+    if (separators > limits.separators) return { why: "too many commands", at: i };
+    if (signs > limits.signsPerWord) return { why: "too many signs in one word", at: i };
     if (braces > limits.bracesPerWord) return { why: "too many braces in one word", at: i };
   }
   return null;

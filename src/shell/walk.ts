@@ -76,9 +76,13 @@ export function rootOrigin(text: string): Origin {
 }
 
 export function finish(walk: Walk): void {
-  for (;;) {
+  for (let count = 0; ; count++) {
     const step = walk.steps.pop() ?? walk.later.shift();
     if (!step) return;
+    if (count > limits.steps) {
+      doubt(walk, { span: { start: 0, end: walk.text.length }, why: "too many ways through the text" });
+      return;
+    }
     step();
   }
 }

@@ -16,6 +16,10 @@ export function env(call: Call, run: Runner): void {
   call.fact.wrapper = true;
   const options = readOptions(call.argv, SPEC);
   const splits = options.list.filter((option) => option.name === "S" || option.name === "split-string");
+  if (splits.length > 4) {
+    unclear(call, call.fact.span, "strings inside strings, too many to split");
+    splits.length = 4;
+  }
   let words = options.operands;
   for (const { value } of splits.reverse()) {
     if (!value) continue;
