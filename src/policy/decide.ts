@@ -9,7 +9,7 @@ import type { Analysis, CommandFact } from "../contract/facts.ts";
 import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
 import { allowedBy } from "./allowlist.ts";
 import { isHarmless } from "./harmless.ts";
-import { DEFAULT_MODES, type Modes, strictest } from "./modes.ts";
+import { type Modes, type ModesInForce, modesInForce } from "./modes.ts";
 import type { Policy } from "./policy.ts";
 import type { Scene } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
@@ -35,7 +35,7 @@ interface Finding extends Reason {
 }
 
 export function decide(analysis: Analysis, policy: Policy, context: DecideContext): Verdict {
-  const modes = strictest(DEFAULT_MODES, policy, policy.agents?.[context.agent ?? ""], context.request);
+  const modes = modesInForce(policy, policy.agents?.[context.agent ?? ""], context.request);
   const findings: Finding[] = [];
   const scene: Scene = { workspace: context.workspace, home: context.home, commands: analysis.commands };
   for (const fact of analysis.commands) {
@@ -83,8 +83,14 @@ function userRules(fact: CommandFact, policy: Policy, findings: Finding[]): void
   }
 }
 
-function byMode(analysis: Analysis, policy: Policy, context: DecideContext, modes: Modes, findings: Finding[]): void {
-  const miss: Decision = modes.ask === "off" ? "deny" : "ask";
+function byMode(
+  analysis: Analysis,
+  policy: Policy,
+  context: DecideContext,
+  modes: ModesInForce,
+  findings: Finding[],
+): void {
+  const { miss } = modes;
   if (modes.security === "deny") {
     findings.push({
       rule: "security-deny",
@@ -118,7 +124,7 @@ function byMode(analysis: Analysis, policy: Policy, context: DecideContext, mode
       });
     }
   }
-  if (modes.ask === "always") {
+  if (modes.always) {
     findings.push({
       rule: "ask-always",
       message: "Every command is asked for.",

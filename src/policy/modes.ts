@@ -1,7 +1,6 @@
 import type { Ask, Security } from "../contract/verdict.ts";
 
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
-const ASK: readonly Ask[] = ["off", "on-miss", "always"];
 
 export interface Modes {
   security: Security;
@@ -10,13 +9,26 @@ export interface Modes {
 
 export const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };
 
-/** The stricter of several: operator, agent, workspace and request can each tighten, none can loosen another. */
-export function strictest(first: Modes, ...others: (Partial<Modes> | undefined)[]): Modes {
-  const result = { ...first };
-  for (const other of others) {
-    if (other?.security && SECURITY.indexOf(other.security) > SECURITY.indexOf(result.security))
-      result.security = other.security;
-    if (other?.ask && ASK.indexOf(other.ask) > ASK.indexOf(result.ask)) result.ask = other.ask;
-  }
-  return result;
+/** What the modes of everybody with a say come to. */
+export interface ModesInForce {
+  security: Security;
+  /** What is done about a miss: with `ask` off nobody is asked, so it is denied. */
+  miss: "ask" | "deny";
+  /** Every command is asked for. */
+  always: boolean;
+}
+
+/**
+ * The operator says what holds; agent, workspace and request can each make it stricter, none can loosen it. "off" and
+ * "always" are not more and less of one thing: one denies what would be asked, the other asks what would be allowed.
+ */
+export function modesInForce(operator: Partial<Modes>, ...others: (Partial<Modes> | undefined)[]): ModesInForce {
+  const first = { security: operator.security ?? DEFAULT_MODES.security, ask: operator.ask ?? DEFAULT_MODES.ask };
+  const all = [first, ...others.filter((modes) => modes !== undefined)];
+  const security = Math.max(...all.map((modes) => SECURITY.indexOf(modes.security ?? "full")));
+  return {
+    security: SECURITY[security] ?? "deny",
+    miss: all.some(({ ask }) => ask === "off") ? "deny" : "ask",
+    always: all.some(({ ask }) => ask === "always"),
+  };
 }

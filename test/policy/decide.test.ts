@@ -10,11 +10,7 @@ test("out of the box a known command is allowed, an unknowable one only where th
   assert.equal(verdict("ls"), "allow");
   assert.equal(verdict("$X"), "allow");
   assert.equal(verdict("$X", {}, { confined: false }), "ask");
-  assert.equal(
-    verdict("$X", { security: "full", ask: "off" }, { confined: false }),
-    "ask",
-    "the default asks on a miss; a policy cannot loosen it",
-  );
+  assert.equal(verdict("$X", { ask: "off" }, { confined: false }), "deny", "nobody is asked, so it is a no");
 });
 
 test("the stricter of policy, agent and request holds", () => {
@@ -22,6 +18,13 @@ test("the stricter of policy, agent and request holds", () => {
   assert.equal(verdict("ls", { security: "full" }, { security: "deny" }), "deny");
   assert.equal(verdict("ls", { ask: "always" }, { ask: "off" }), "ask");
   assert.equal(verdict("ls", {}, { ask: "always" }), "ask");
+  assert.equal(
+    verdict("$X", { ask: "off" }, { ask: "on-miss", confined: false }),
+    "deny",
+    "a no is not made a question",
+  );
+  assert.equal(verdict("$X", {}, { ask: "off", confined: false }), "deny");
+  assert.equal(verdict("ls", { ask: "off" }), "allow");
   const agents = { careful: { security: "allowlist" as const } };
   assert.equal(verdict("ls", { agents }, { agent: "careful" }), "ask");
   assert.equal(verdict("ls", { agents }, { agent: "other" }), "allow");
