@@ -25,19 +25,20 @@ function makeFolder(folder: string): void {
     if (code === "EEXIST") return;
     if (code !== "ENOENT" || lstatSync(dirname(folder), { throwIfNoEntry: false })) throw error;
     makeFolder(dirname(folder));
-    mkdirSync(folder, { mode: 0o700 });
+    makeFolder(folder); // another gateway may have been quicker
   }
 }
 
 /** Makes the folder if need be and insists that nobody but its owner can look inside (promise 7). */
 export function openStateFolder(path: string): string {
   const folder = resolve(path);
+  let real: string;
   try {
     makeFolder(folder);
+    real = realpathSync(folder);
   } catch (error) {
     throw unusable(folder, `cannot be made (${(error as Error).message})`, "Check its path and who may write there.");
   }
-  const real = realpathSync(folder);
   const status = lstatSync(real);
   if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Name a folder.");
   const uid = process.getuid?.();
@@ -48,8 +49,8 @@ export function openStateFolder(path: string): string {
       "Each user needs a state folder of their own.",
     );
   }
-  if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
   try {
+    if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
     accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
     throw unusable(folder, "cannot be written", "Make it writable, or free its disk if it was mounted read-only.");
