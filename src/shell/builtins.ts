@@ -60,6 +60,9 @@ const TABLE: Record<string, Builtin> = {
         unclear(call, field.span, "changes how the rest of the text is read");
       }
     }
+    if (call.argv.some((field) => /^-[a-z]*e/.test(field.value ?? "") || field.value === "errexit"))
+      call.walk.state.stopsOnError = true;
+    if (call.argv.some((field) => /^\+/.test(field.value ?? ""))) call.walk.state.stopsOnError = false;
     const at = call.argv.findIndex((field) => field.value === "--" || field.value === "-");
     const first = call.argv[1];
     const start = at > 0 ? at + 1 : first && !/^[-+]/.test(first.value ?? "-") ? 1 : -1;

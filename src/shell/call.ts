@@ -88,7 +88,16 @@ export function target(call: Call, effect: Target["effect"], field: Field, recur
     if (field.shape !== "") unclear(call, field.span, `the folder it would ${effect} in is not known`);
     return;
   }
+  if (!field.shape.startsWith("/") && call.cwd === call.walk.state.cwd) stranded(call, field, effect);
   addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span });
+}
+
+/** `cd /; cd gone; rm -rf *`: if the second `cd` fails, a relative path means something else altogether. */
+function stranded(call: Call, field: Field, effect: string): void {
+  const { workspace } = call.walk.context;
+  const bad = call.walk.state.fallbacks.find((folder) => !isInside(folder, workspace) && !folder.startsWith("/tmp"));
+  if (bad !== undefined)
+    unclear(call, field.span, `whether it would ${effect} in \`${bad}\` depends on a \`cd\` that may fail`);
 }
 
 /** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */

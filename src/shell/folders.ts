@@ -2,7 +2,7 @@
 import type { Call } from "./call.ts";
 import type { Field } from "./field.ts";
 import { readOptions } from "./options.ts";
-import { normalise } from "./path.ts";
+import { isInside, normalise } from "./path.ts";
 
 export function changeFolder(call: Call): void {
   const { operands } = readOptions(call.argv, { short: "LPe@" });
@@ -38,8 +38,17 @@ function destination(call: Call, operand: Field | undefined): string | null {
   return normalise(operand.shape, state.cwd);
 }
 
+/** Folders that no `cd` fails on: above the workspace, the home, the root. */
+function alwaysThere(call: Call, folder: string | null): boolean {
+  const { workspace, home } = call.walk.context;
+  return folder !== null && (isInside(workspace, folder) || isInside(home, folder) || folder === "/tmp");
+}
+
 function move(call: Call, folder: string | null): void {
   const { state } = call.walk;
+  if (state.cwd !== null && !state.stopsOnError && !alwaysThere(call, folder)) {
+    state.fallbacks = [...state.fallbacks, state.cwd].slice(-8);
+  }
   state.previousCwd = state.cwd;
   state.cwd = folder;
 }

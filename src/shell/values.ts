@@ -25,6 +25,10 @@ export interface State {
   functions: Map<string, FunctionBody>;
   cwd: string | null;
   previousCwd: string | null;
+  /** Where the shell still is if a `cd` on the way here failed; none while each was checked by `&&` or `set -e`. */
+  fallbacks: readonly string[];
+  /** `set -e`: a failed command ends the text. */
+  stopsOnError: boolean;
   folders: (string | null)[];
   stdin: Feed;
   /** PATH or IFS was set: which program a bare name means, or where words split, is no longer known. */
@@ -55,6 +59,8 @@ export function initialState(cwd: string): State {
     functions: new Map(),
     cwd,
     previousCwd: null,
+    fallbacks: [],
+    stopsOnError: false,
     folders: [],
     stdin: NOTHING,
     pathChanged: false,
@@ -93,6 +99,9 @@ export function mergeStates(one: State, other: State): State {
   }
   if (one.positional !== other.positional) merged.positional = null;
   if (one.cwd !== other.cwd) merged.cwd = null;
+  if (one.fallbacks !== other.fallbacks)
+    merged.fallbacks = [...new Set([...one.fallbacks, ...other.fallbacks])].slice(0, 8);
+  merged.stopsOnError &&= other.stopsOnError;
   if (one.previousCwd !== other.previousCwd) merged.previousCwd = null;
   if (one.folders.join("\n") !== other.folders.join("\n")) merged.folders = [];
   merged.pathChanged ||= other.pathChanged;

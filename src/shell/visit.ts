@@ -96,7 +96,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       visitPipeline(walk, node.commands, origin);
       return;
     case "AndOr":
-      visitChain(walk, node.commands, origin);
+      visitChain(walk, node.commands, node.operators, origin);
       return;
     case "CompoundList":
       visitStatements(walk, node.commands, origin);
@@ -202,12 +202,26 @@ function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Orig
   next(walk, ...steps);
 }
 
+function textOf(node: SyntaxNode | undefined, origin: Origin): string {
+  return node ? origin.source.slice(node.pos, node.end) : "";
+}
+
 /** `a && b || c`: what `b` and `c` changed is only certain while they run. */
-function visitChain(walk: Walk, commands: readonly SyntaxNode[], origin: Origin): void {
+function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: readonly string[], origin: Origin): void {
   const ways: State[] = [];
   const steps = commands.map((command, index) => () => {
     if (index > 0) ways.push(copyState(walk.state));
-    visit(walk, command, origin);
+    const before = walk.state.fallbacks;
+    // What follows `&&` runs only if the `cd` before it worked; what follows `|| exit` does, too.
+    const leaves = operators[index] === "||" && /^\{?\s*(?:exit|return)\b/.test(textOf(commands[index + 1], origin));
+    const checked = operators[index] === "&&" || leaves;
+    if (checked)
+      next(
+        walk,
+        () => visit(walk, command, origin),
+        () => (walk.state.fallbacks = before),
+      );
+    else visit(walk, command, origin);
   });
   next(walk, ...steps, () => {
     for (const way of ways) walk.state = mergeStates(walk.state, way);
