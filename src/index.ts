@@ -14,8 +14,6 @@ export type {
   CheckOptions,
   CleanReport,
   GatewayEvent,
-  GatewayHandle,
-  GatewayOptions,
   KillOptions,
   ListQuery,
   LogSlice,
@@ -28,6 +26,8 @@ export type { RunRequest } from "./contract/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./contract/result.ts";
 export type { Capture, LogChunk, LogQuery, SessionInfo, StreamInfo, StreamName } from "./contract/session.ts";
 export type { Ask, Decision, Reason, Security, Verdict } from "./contract/verdict.ts";
+export type { Gateway } from "./gateway/gateway.ts";
 export { openGateway } from "./gateway/open.ts";
+export type { GatewayOptions } from "./gateway/options.ts";
 export type { AuditEntry, AuditFilter } from "./store/audit-entry.ts";
 export type { ClaimedItem, NewWorkItem, WorkItem } from "./store/work-item.ts";

@@ -1,36 +1,7 @@
-import type { Approvals } from "../approval/approvals.ts";
-import type { ConfigFile } from "../config/schema.ts";
-import type { AuditLog } from "../store/audit.ts";
-import type { WorkQueue } from "../store/work.ts";
 import type { Approval, ApprovalDecision } from "./approval.ts";
-import type { RunRequest } from "./request.ts";
-import type { ResourceUsage, RunResult, Status } from "./result.ts";
+import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
-import type { Ask, Security, Verdict } from "./verdict.ts";
-
-export interface GatewayOptions {
-  /** State folder; see the command line's `--state` for the default. */
-  state?: string;
-  /** Where commands run unless they say otherwise; default the current folder. */
-  workspace?: string;
-  /** Who is asking; sessions belong to an agent. Default "default". */
-  agent?: string;
-  /** "power-loss" flushes the exit record to disk before anyone is told; costs a disk flush a command. */
-  durability?: "process" | "power-loss";
-  retention?: Partial<Retention>;
-  /** Settings as in sallyport.json: as good as the operator's word, and later. */
-  policy?: ConfigFile;
-  /** The operator's configuration file; null reads none. Default `$XDG_CONFIG_HOME/sallyport/sallyport.json`. */
-  configuration?: string | null;
-  /** Asks a person, where a command needs one. Without it they decide elsewhere (`sallyport approvals`). */
-  approve?: ApprovalCallback;
-  /** Told of starts, refusals and approval requests as they happen. */
-  onEvent?: (event: GatewayEvent) => void;
-  /** The surface this gateway serves, for the audit. Default "library". */
-  channel?: string;
-  /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
-  attach?: boolean;
-}
+import type { Ask, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
 export type ApprovalCallback = (
@@ -132,22 +103,4 @@ export interface SessionHandle {
 export interface CleanReport {
   removed: string[];
   freedBytes: number;
-}
-
-export interface GatewayHandle {
-  readonly state: string;
-  run(request: RunRequest, options?: RunOptions): Promise<RunResult>;
-  /** Foreground sessions end with their main process; what they leave running is ended too. */
-  start(request: RunRequest, options?: RunOptions & { foreground?: boolean }): Promise<SessionHandle>;
-  /** Judges a command without running it: shell text, or an argv. */
-  check(command: string | string[], options?: CheckOptions): Verdict;
-  readonly approvals: Approvals;
-  readonly audit: AuditLog;
-  readonly work: WorkQueue;
-  /** By id, unique prefix of an id, or name. */
-  session(reference: string): SessionHandle;
-  list(query?: ListQuery): SessionInfo[];
-  count(query?: ListQuery): number;
-  clean(retention?: Partial<Retention>): Promise<CleanReport>;
-  close(): Promise<void>;
 }

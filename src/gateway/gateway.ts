@@ -1,13 +1,6 @@
 import type { Approvals } from "../approval/approvals.ts";
 import { confine } from "../confine/confine.ts";
-import type {
-  CheckOptions,
-  CleanReport,
-  GatewayHandle,
-  ListQuery,
-  Retention,
-  RunOptions,
-} from "../contract/gateway.ts";
+import type { CheckOptions, CleanReport, ListQuery, Retention, RunOptions } from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
@@ -28,7 +21,7 @@ import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
-export class Gateway implements GatewayHandle {
+export class Gateway {
   readonly #rooms: Rooms;
   readonly #retention: () => Retention;
   readonly #timer: NodeJS.Timeout;

@@ -5,7 +5,7 @@ import { policyOf } from "../config/settings.ts";
 import { watchConfig } from "../config/watch.ts";
 import { Quota } from "../confine/quota.ts";
 import { SallyportError } from "../contract/error.ts";
-import type { GatewayOptions, Retention } from "../contract/gateway.ts";
+import type { Retention } from "../contract/gateway.ts";
 import { NativeExecutor } from "../executor/native/executor.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { Registry } from "../session/registry.ts";
@@ -18,6 +18,7 @@ import { WorkQueue } from "../store/work.ts";
 import { callbackOf } from "./callback.ts";
 import { onEnded } from "./ended.ts";
 import { Gateway } from "./gateway.ts";
+import type { GatewayOptions } from "./options.ts";
 import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
 

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Approval } from "../../src/contract/approval.ts";
-import type { GatewayOptions } from "../../src/contract/gateway.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
+import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 
 const YES = { decision: "once", who: "tester" } as const;

@@ -1,4 +1,5 @@
-import type { GatewayHandle, GatewayOptions } from "../../contract/gateway.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { GatewayOptions } from "../../gateway/options.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./option.ts";
 import { stateFolder } from "./state.ts";
@@ -9,7 +10,7 @@ import { stateFolder } from "./state.ts";
  */
 export async function withGateway<T>(
   { values }: Pick<Invocation, "values">,
-  use: (gateway: GatewayHandle) => Promise<T>,
+  use: (gateway: Gateway) => Promise<T>,
   options: Pick<GatewayOptions, "onEvent" | "approve"> = {},
 ): Promise<T> {
   const { openGateway } = await import("../../gateway/open.ts");

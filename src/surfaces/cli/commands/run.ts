@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
-import type { GatewayHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
 import { waitingNote } from "../../../present/session-notes.ts";
 import { askRightHere } from "../approvals/ask-right-here.ts";
 import type { Command, Io } from "../command.ts";
@@ -73,7 +73,7 @@ export const run: Command = {
   },
 };
 
-async function runDetached(gateway: GatewayHandle, request: RunRequest, json: boolean, io: Io): Promise<number> {
+async function runDetached(gateway: Gateway, request: RunRequest, json: boolean, io: Io): Promise<number> {
   // Nobody waits for a background command, so it does not wait for a person either: it says so and is asked for again.
   const session = await gateway.start(request, { patienceMs: 0 });
   const info = session.info();
@@ -84,7 +84,7 @@ async function runDetached(gateway: GatewayHandle, request: RunRequest, json: bo
   return exitCodeOf(info);
 }
 
-async function runToJson(gateway: GatewayHandle, request: RunRequest, io: Io): Promise<number> {
+async function runToJson(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
   const stdin = request.stdin === "open" ? { text: await text(io.stdin) } : undefined;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GatewayHandle, SessionHandle } from "../../../contract/gateway.ts";
+import type { SessionHandle } from "../../../contract/gateway.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../../present/table.ts";
 import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS } from "../../../present/usage-table.ts";
 import type { Command, Io } from "../command.ts";
@@ -33,7 +34,7 @@ ID, NAME, STATUS, CPU, CPU MILLISECONDS, MEMORY, PEAK MEMORY, PROCESSES, READ, W
     }),
 };
 
-async function showOnce(gateway: GatewayHandle, references: string[], json: boolean, io: Io): Promise<void> {
+async function showOnce(gateway: Gateway, references: string[], json: boolean, io: Io): Promise<void> {
   const meter = new UsageMeter();
   const sessions = chosen(gateway, references);
   meter.measure(sessions);
@@ -46,7 +47,7 @@ async function showOnce(gateway: GatewayHandle, references: string[], json: bool
 }
 
 /** Redraws in place until everything has ended or the person has seen enough. */
-async function showLive(gateway: GatewayHandle, references: string[], io: Io): Promise<void> {
+async function showLive(gateway: Gateway, references: string[], io: Io): Promise<void> {
   const meter = new UsageMeter();
   let drawn = 0;
   let rows = meter.measure(chosen(gateway, references));
@@ -62,7 +63,7 @@ async function showLive(gateway: GatewayHandle, references: string[], io: Io): P
   if (drawn === 0) io.err("Nothing is running.\n");
 }
 
-function chosen(gateway: GatewayHandle, references: string[]): SessionHandle[] {
+function chosen(gateway: Gateway, references: string[]): SessionHandle[] {
   if (references.length > 0) return references.map((reference) => gateway.session(reference));
   const query = { status: "running" as const };
   return gateway.list({ ...query, limit: gateway.count(query) }).map(({ id }) => gateway.session(id));

@@ -1,5 +1,6 @@
-import type { GatewayHandle, SessionHandle } from "../../../contract/gateway.ts";
+import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { RunRequest } from "../../../contract/request.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
 import { missingNote } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
 import { EXIT_FAILED, exitCodeOf } from "../exit-code.ts";
@@ -9,7 +10,7 @@ import { SignalForwarder } from "./signals.ts";
 import { feed } from "./stdin.ts";
 
 /** Runs a command as if it had been typed into the shell: live output, our stdin if wanted, its exit code. */
-export async function runStreamed(gateway: GatewayHandle, request: RunRequest, io: Io): Promise<number> {
+export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
   try {
