@@ -119,6 +119,8 @@ export function addTarget(call: Call, found: Target): void {
 }
 
 function linked({ links, context }: Walk, path: string): string | null {
+  // Longer than any path the kernel takes: there is nothing there to follow.
+  if (path.length > 4096) return null;
   const known = links.get(path);
   if (known !== undefined) return known;
   const real = context.lookup.realpath(path);

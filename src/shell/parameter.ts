@@ -55,6 +55,8 @@ function operate(
       const empty = base?.kind === "text" && base.text === "" && operation.operator.startsWith(":");
       if (operation.operator.endsWith("?")) return given;
       if (operation.operator.endsWith("+") && operation.operand.text === "") return operand;
+      const unsure = base?.kind === "text" && base.doubt !== null;
+      if (operation.operator.endsWith("+") && unsure) return [unknown(span, part.text, true)];
       if (operation.operator.endsWith("+")) return base && !empty ? operand : [unknown(span, part.text, true)];
       if (operation.operator.endsWith("=") && !base) {
         at.walk.state.variables.set(part.parameter, fromField(expandValue(at, operation.operand), false));
@@ -147,7 +149,11 @@ export function value(at: Expander, name: string): Value | undefined {
   }
   if (NUMBERS.test(name)) return { kind: "integer", exported: false };
   if (name === "HOME") return text(context.home);
-  if (name === "PWD") return state.cwd === null ? undefined : text(state.cwd);
+  if (name === "PWD") {
+    if (state.cwd === null) return undefined;
+    if (state.fallbacks.length === 0) return text(state.cwd);
+    return { ...text(state.cwd), doubt: { span: at.origin.span, why: "a `cd` before it may fail" } };
+  }
   if (name === "OLDPWD") return state.previousCwd === null ? undefined : text(state.previousCwd);
   if (name === "IFS") return { ...text(" \t\n"), doubt: { span: at.origin.span, why: "blanks hidden in IFS" } };
   const known = context.env?.[name];

@@ -81,6 +81,11 @@ export function runArgv(walk: Walk, run: Run): void {
 
 const UNSEEN: Feed = { kind: "unknown", why: "the output of a command" };
 
+/** Longer than any path the kernel takes: not there. */
+function found(walk: Walk, word: string, cwd: string | null): string | null {
+  return word.length + (cwd?.length ?? 0) > 4096 ? null : walk.context.lookup.which(word, cwd);
+}
+
 /** What the command word means: a function, a builtin, a program on PATH. */
 function identify(call: Call, word: Field): void {
   const { walk, fact } = call;
@@ -104,7 +109,7 @@ function identify(call: Call, word: Field): void {
   if (made) executable.kind = "function";
   else if (bare && !call.external && isBuiltin(word.value)) executable.kind = "builtin";
   else {
-    executable.resolved = call.origin.remote ? null : walk.context.lookup.which(word.value, call.cwd);
+    executable.resolved = call.origin.remote ? null : found(walk, word.value, call.cwd);
     executable.kind = executable.resolved ? "external" : "not-found";
     if (bare && walk.state.pathChanged && !call.origin.remote) {
       executable.resolved = null;

@@ -15,7 +15,8 @@ export function evidentOutput(walk: Walk, text: string): { text: string | null; 
   const command = text.length < 80 ? body(text) : null;
   if (command === null) return { text: null, shape: null };
   if (shadowed(walk, command)) return { text: null, shape: null };
-  if (command === "pwd" && walk.state.cwd !== null) return { text: walk.state.cwd, shape: walk.state.cwd };
+  if (command === "pwd" && walk.state.cwd !== null && walk.state.fallbacks.length === 0)
+    return { text: walk.state.cwd, shape: walk.state.cwd };
   if (/^mktemp(?: -d| -q| -u)*$/.test(command))
     return { text: null, shape: `${walk.context.env?.TMPDIR ?? "/tmp"}/tmp.fresh` };
   if (INERT.test(command)) return { text: null, shape: "x" };

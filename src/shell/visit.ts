@@ -202,26 +202,28 @@ function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Orig
   next(walk, ...steps);
 }
 
-function textOf(node: SyntaxNode | undefined, origin: Origin): string {
-  return node ? origin.source.slice(node.pos, node.end) : "";
-}
-
 /** `a && b || c`: what `b` and `c` changed is only certain while they run. */
 function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: readonly string[], origin: Origin): void {
   const ways: State[] = [];
+  let before: State;
   const steps = commands.map((command, index) => () => {
-    if (index > 0) ways.push(copyState(walk.state));
-    const before = walk.state.fallbacks;
-    // What follows `&&` runs only if the `cd` before it worked; what follows `|| exit` does, too.
-    const leaves = operators[index] === "||" && /^\{?\s*(?:exit|return)\b/.test(textOf(commands[index + 1], origin));
-    const checked = operators[index] === "&&" || leaves;
-    if (checked)
-      next(
-        walk,
-        () => visit(walk, command, origin),
-        () => (walk.state.fallbacks = before),
-      );
-    else visit(walk, command, origin);
+    const after = copyState(walk.state);
+    const failed = operators[index - 1] === "||";
+    // Whoever is reached by `||` runs where a `cd` that failed left the shell.
+    if (failed) Object.assign(walk.state, { cwd: before.cwd, fallbacks: before.fallbacks });
+    before = copyState(walk.state);
+    const { fallbacks } = walk.state;
+    next(
+      walk,
+      () => visit(walk, command, origin),
+      () => {
+        // What follows `&&` runs only if the `cd` before it worked, and nothing goes on after `|| exit`.
+        const leaves = failed && /^\{?\s*(?:exit|return)\b/.test(origin.source.slice(command.pos, command.end));
+        if (leaves) walk.state = { ...after, fallbacks };
+        else if (index > 0) ways.push(after);
+        if (operators[index] === "&&") walk.state.fallbacks = fallbacks;
+      },
+    );
   });
   next(walk, ...steps, () => {
     for (const way of ways) walk.state = mergeStates(walk.state, way);
