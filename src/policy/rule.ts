@@ -29,12 +29,19 @@ export interface Scene {
 const MULTICALL =
   /^(?:busybox|toybox|coreutils|uutils|systemctl|snap|env|sh|bash|dash|python[\d.]*|node|killall5|pkill|pgrep|kmod|lvm|tune2fs|sudo-rs)$/;
 
+/** Every rule asks these of every command; the answers are kept with the fact they are about. */
+const knownNames = new WeakMap<CommandFact, readonly string[]>();
+const knownValues = new WeakMap<CommandFact, readonly string[]>();
+
 /** The names a command answers to: as written, and what a link of that name leads to. */
-export function names(fact: CommandFact): string[] {
+export function names(fact: CommandFact): readonly string[] {
+  const known = knownNames.get(fact);
+  if (known) return known;
   const { name, resolved } = fact.executable;
-  if (name === null) return [];
   const real = resolved === null ? name : basename(resolved);
-  return real === name || MULTICALL.test(real) ? [name] : [name, real];
+  const found = name === null ? [] : real === null || real === name || MULTICALL.test(real) ? [name] : [name, real];
+  knownNames.set(fact, found);
+  return found;
 }
 
 export function isNamed(fact: CommandFact, wanted: ReadonlySet<string>): boolean {
@@ -45,8 +52,12 @@ export function isCalled(fact: CommandFact, wanted: string): boolean {
   return names(fact).includes(wanted);
 }
 
-export function values(fact: CommandFact): string[] {
-  return fact.argv.slice(1).map((word) => word.value ?? word.likely ?? word.prefix);
+export function values(fact: CommandFact): readonly string[] {
+  const known = knownValues.get(fact);
+  if (known) return known;
+  const found = fact.argv.slice(1).map((word) => word.value ?? word.likely ?? word.prefix);
+  knownValues.set(fact, found);
+  return found;
 }
 
 /** Words that are neither options nor the name; the first is a subcommand in commands that have them. */

@@ -88,7 +88,10 @@ function assignment(at: Expander, node: Assignment, keyed = false): Pending {
     const items = node.value.elements.flatMap((word) =>
       word.text.startsWith("[") ? [element(at, word, keyed)] : expand(at, word, "word"),
     );
-    const known = !items.some((item) => item.many) && !node.value.elements.some((word) => word.text.startsWith("["));
+    const known =
+      items.length <= limits.listItems &&
+      !items.some((item) => item.many) &&
+      !node.value.elements.some((word) => word.text.startsWith("["));
     const before = at.walk.state.variables.get(node.name);
     const all = node.append && before?.kind === "list" ? [...before.items, ...items] : items;
     const value: Value =

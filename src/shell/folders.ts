@@ -35,7 +35,8 @@ function destination(call: Call, operand: Field | undefined): string | null {
   if (operand.shape === null || operand.glob || (operand.doubt && operand.value !== null)) return null;
   // CDPATH makes a relative folder mean another one.
   if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
-  return normalise(operand.shape, state.cwd);
+  const folder = normalise(operand.shape, state.cwd);
+  return folder !== null && folder.length > 4096 ? null : folder;
 }
 
 /** Folders that no `cd` fails on: above the workspace, the home, the root. */

@@ -36,6 +36,8 @@ export const limits = {
   parsed: 160 * 1024,
   /** Characters of one word after expansion. */
   value: 16 * 1024,
+  /** Elements of an array that are followed. */
+  listItems: 256,
   /** Wrappers around one command. */
   wrappers: 40,
   /** Texts inside texts (`bash -c "bash -c …"`), and function calls inside function calls. */

@@ -209,6 +209,10 @@ function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: read
   const steps = commands.map((command, index) => () => {
     const after = copyState(walk.state);
     const failed = operators[index - 1] === "||";
+    // `a || b && c`: `c` may run without `b`.
+    if (index > 1 && operators[index - 1] !== operators[index - 2]) {
+      for (const way of ways) walk.state = mergeStates(walk.state, way);
+    }
     // Whoever is reached by `||` runs where a `cd` that failed left the shell.
     if (failed) Object.assign(walk.state, { cwd: before.cwd, fallbacks: before.fallbacks });
     before = copyState(walk.state);

@@ -13,7 +13,7 @@ const READS =
 
 interface Sometimes {
   /** True where these arguments change something. */
-  changes(given: string[], sub: string, text: string): boolean;
+  changes(given: readonly string[], sub: string, text: string): boolean;
 }
 
 const SOMETIMES: Record<string, Sometimes> = {
