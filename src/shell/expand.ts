@@ -80,7 +80,8 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
   switch (part.type) {
     case "Literal": {
       const value = first && !quoted ? tilde(at.walk, part.text, part.value, mode) : { text: part.value, doubt: null };
-      draft.add({ text: value.text, doubt: value.doubt ? { span, why: value.doubt } : null });
+      // A continued line leaves nothing, not an empty word.
+      if (value.text !== "") draft.add({ text: value.text, doubt: value.doubt ? { span, why: value.doubt } : null });
       return;
     }
     case "SingleQuoted":
