@@ -29,7 +29,7 @@ export const limits = {
   /** Syntax levels (groups, subshells, loops) the walk goes down. */
   nesting: 64,
   /** Commands in the text, those in nested texts, called functions and unrolled loops included. */
-  commands: 600,
+  commands: 400,
   /** Words of all those commands together: a wrapper repeats the words of what it wraps. */
   words: 20_000,
   /** Characters of all texts parsed, those found inside texts included. */
