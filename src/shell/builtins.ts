@@ -5,6 +5,7 @@ import { declare, forget, readInto } from "./declare.ts";
 import { type Field, literal, tail } from "./field.ts";
 import { changeFolder, popFolder, pushFolder } from "./folders.ts";
 import { handlerOf } from "./handlers.ts";
+import { limits } from "./limits.ts";
 import { hasOption, readOptions } from "./options.ts";
 import { normalise } from "./path.ts";
 import { echoed, formatted } from "./printed.ts";
@@ -67,7 +68,9 @@ const TABLE: Record<string, Builtin> = {
     const first = call.argv[1];
     const start = at > 0 ? at + 1 : first && !/^[-+]/.test(first.value ?? "-") ? 1 : -1;
     if (call.argv.slice(1).some((field) => field.value === null && field.many)) call.walk.state.positional = null;
-    else if (start > 0) call.walk.state.positional = call.argv.slice(start);
+    else if (start > 0) {
+      call.walk.state.positional = call.argv.length > limits.listItems ? null : call.argv.slice(start);
+    }
   },
   shift: (call) => {
     const count = Number(call.argv[1]?.value ?? "1");
