@@ -65,9 +65,13 @@ static void serve_connection(struct house *house, struct channel *channel)
 	control_greet(channel, "");
 	while (channel->fd >= 0 && *house->door >= 0) {
 		if (!channel_frame(channel, &frame)) {
-			struct pollfd readable = {.fd = channel->fd, .events = POLLIN};
-			poll(&readable, 1, -1);
-			channel_read(channel);
+			/* A peer that did not read may still be owed the end of its last command. */
+			short events = (short)(POLLIN | (channel->out_used ? POLLOUT : 0));
+			struct pollfd peer = {.fd = channel->fd, .events = events};
+			poll(&peer, 1, -1);
+			channel_flush(channel);
+			if (peer.revents & ~POLLOUT)
+				channel_read(channel);
 			continue;
 		}
 		if (frame.type == FRAME_RUN) {
