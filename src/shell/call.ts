@@ -1,6 +1,7 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
 import type { CommandFact, Target } from "../contract/facts.ts";
 import type { Field } from "./field.ts";
+import { limits } from "./limits.ts";
 import { isInside, normalise } from "./path.ts";
 import type { Feed } from "./values.ts";
 import { doubt, isolated, next, type Origin, type Walk } from "./walk.ts";
@@ -118,11 +119,16 @@ export function addTarget(call: Call, found: Target): void {
   call.fact.targets.push({ ...found, path: real });
 }
 
-function linked({ links, context }: Walk, path: string): string | null {
+function linked(walk: Walk, path: string): string | null {
+  const { links, context } = walk;
   // Longer than any path the kernel takes: there is nothing there to follow.
   if (path.length > 4096) return null;
   const known = links.get(path);
   if (known !== undefined) return known;
+  if (links.size >= limits.links) {
+    doubt(walk, { span: { start: 0, end: walk.text.length }, why: `more than ${limits.links} paths to follow` });
+    return null;
+  }
   const real = context.lookup.realpath(path);
   links.set(path, real);
   return real;

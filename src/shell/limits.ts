@@ -36,6 +36,8 @@ export const limits = {
   parsed: 160 * 1024,
   /** Characters of one word after expansion. */
   value: 16 * 1024,
+  /** Paths whose links are followed: each asks the file system. */
+  links: 400,
   /** Elements of an array that are followed. */
   listItems: 256,
   /** Wrappers around one command. */

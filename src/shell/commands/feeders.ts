@@ -4,6 +4,7 @@ import { joined } from "../builtins.ts";
 import { type Call, type Runner, target, unclear } from "../call.ts";
 import { unknownField } from "../expand.ts";
 import { type Field, likely, literal } from "../field.ts";
+import { limits } from "../limits.ts";
 import { hasOption, type Options, optionValue, readOptions } from "../options.ts";
 
 export function xargs(call: Call, run: Runner): void {
@@ -48,6 +49,7 @@ function arriving(call: Call, file: boolean, separator: string | null): Field[] 
     return [unknownField("", span, "arguments that arrive on its input", true)];
   }
   const parts = feed.text.split(separator ?? /[ \t\n]+/);
+  if (parts.length > limits.links) return [unknownField("", span, "more arguments than are followed", true)];
   const at = feed.field?.span ?? span;
   return parts
     .filter((part) => part !== "")
