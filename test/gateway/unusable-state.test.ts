@@ -4,12 +4,14 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SallyportError } from "../../src/contract/error.ts";
@@ -32,45 +34,45 @@ const canMount = root && spawnSync("unshare", ["-m", "true"]).status === 0;
 
 test("a read-only state folder is told as such", {
   skip: canMount ? false : "needs root, to mount it read-only",
-}, async () => {
+}, async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   await gateway.run({ command: "true" });
   const readOnly = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`;
   const through = ["unshare", "-m", "sh", "-c", readOnly, house.state];
   await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /cannot be written/));
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
-  await house.close();
 });
 
-test("a state folder whose parent is a file, and one that is a file, are told as such", async () => {
+test("a state folder whose parent is a file, and one that is a file, are told as such", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   writeFileSync(house.path("file"), "");
   await assert.rejects(house.open({ state: house.path("file", "state") }), teaches("StateUnusable", /cannot be made/));
   await assert.rejects(house.open({ state: house.path("file") }), teaches("StateUnusable", /./));
   symlinkSync("nowhere", house.path("dangling"));
   await assert.rejects(house.open({ state: house.path("dangling") }), teaches("StateUnusable", /./));
-  await house.close();
 });
 
-test("another user's state folder is refused", { skip: root ? false : "needs root, to be another user" }, async () => {
+test("another user's state folder is refused", { skip: root ? false : "needs root, to be another user" }, async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   await house.open();
   chmodSync(house.folder, 0o755);
   chmodSync(house.state, 0o777);
   const through = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
   await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /another user/));
-  await house.close();
 });
 
-test("a state folder others can look into is closed to them", async () => {
+test("a state folder others can look into is closed to them", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   mkdirSync(house.state, { mode: 0o755 });
   const gateway = await house.open();
   await gateway.run({ command: "true" });
   assert.equal(statSync(house.state).mode & 0o777, 0o700);
   assert.equal(statSync(join(house.state, "sessions")).mode & 0o777, 0o700);
-  await house.close();
 });
 
 const BAD_DATABASES: [string, (path: string) => void, RegExp][] = [
@@ -102,8 +104,9 @@ function spoil(path: string): void {
 }
 
 for (const [name, spoilIt, message] of BAD_DATABASES) {
-  test(`${name} where the database should be is an error, and is left as it is`, async () => {
+  test(`${name} where the database should be is an error, and is left as it is`, async (t) => {
     const house = new TestHouse();
+    t.after(() => house.close());
     mkdirSync(house.state, { mode: 0o700 });
     const path = join(house.state, "sallyport.db");
     spoilIt(path);
@@ -114,13 +117,13 @@ for (const [name, spoilIt, message] of BAD_DATABASES) {
     rmSync(path, { recursive: true });
     const gateway = await house.open();
     assert.equal((await gateway.run({ command: "echo afresh" })).stdout, "afresh\n");
-    await house.close();
   });
 }
 
-test("a database of a newer version is refused and not touched", async () => {
+test("a database of a newer version is refused and not touched", async (t) => {
   const { DatabaseSync } = await import("node:sqlite");
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   await gateway.run({ command: "true", name: "before" });
   await gateway.close();
@@ -139,7 +142,6 @@ test("a database of a newer version is refused and not touched", async () => {
   set(version);
   const again = await house.open();
   assert.equal(again.session("before").info().status, "completed");
-  await house.close();
 });
 
 for (const [name, parts] of [
@@ -147,22 +149,23 @@ for (const [name, parts] of [
   ["deep and full of umlauts", Array(8).fill("überlänge")],
   ["with spaces, quotes and a newline", ['it\'s a "state" folder', "new\nline"]],
 ] as const) {
-  test(`a state folder whose path is ${name} works`, async () => {
-    const house = new TestHouse();
-    const state = join(house.state, ...parts);
-    const inside = new TestHouse(state);
-    const gateway = await inside.open();
+  test(`a state folder whose path is ${name} works`, async (t) => {
+    const root = mkdtempSync(join(tmpdir(), "sallyport-deep-"));
+    const house = new TestHouse(join(root, ...parts));
+    t.after(async () => {
+      rmSync(root, { recursive: true });
+    });
+    const gateway = await house.open();
     assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
     const session = await gateway.start({ command: "sleep 60" });
-    const other = await inside.open();
+    const other = await house.open();
     assert.equal((await other.session(session.id).kill()).status, "killed");
-    await inside.close();
-    await house.close();
   });
 }
 
-test("a missing keeper is told with the way to get one", async () => {
+test("a missing keeper is told with the way to get one", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const missing = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: "/no/such/keeper" } });
   await assert.rejects(
     missing.ask({ call: "run", request: { command: "true" } }),
@@ -181,11 +184,11 @@ test("a missing keeper is told with the way to get one", async () => {
   );
   assert.deepEqual(await broken.ask({ call: "list" }), [], "nothing was recorded of what never ran");
   await broken.close();
-  await house.close();
 });
 
-test("a state folder removed under a gateway is an error for it, and the keepers leave", async () => {
+test("a state folder removed under a gateway is an error for it, and the keepers leave", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   await gateway.run({ command: "true" });
   await house.stopKeepers();
@@ -193,5 +196,4 @@ test("a state folder removed under a gateway is an error for it, and the keepers
   const outcome = await gateway.run({ command: "echo ran" }).catch((error: SallyportError) => error);
   if (outcome instanceof Error) assert.equal(outcome.name, "SallyportError", `${outcome.stack}`);
   else assert.deepEqual([outcome.stdout, outcome.error?.type], ["", "SessionLost"]);
-  await house.close();
 });

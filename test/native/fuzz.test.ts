@@ -75,8 +75,9 @@ async function pester(path: string, times: number): Promise<void> {
   }
 }
 
-test("a live keeper and its zygote survive whatever is sent to them", async () => {
+test("a live keeper and its zygote survive whatever is sent to them", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   const command = "trap : RTMAX; echo up; while :; do read -t 0.1 line; done";
   const session = await gateway.start({ command, stdin: "open" });
@@ -91,11 +92,11 @@ test("a live keeper and its zygote survive whatever is sent to them", async () =
   assert.equal(session.info().status, "killed");
   const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));
   assert.ok(results.every(({ stdout }) => stdout === "fine\n"));
-  await house.close();
 });
 
-test("a caller that never reads is dropped and holds nobody up", async () => {
+test("a caller that never reads is dropped and holds nobody up", async (t) => {
   const house = new TestHouse();
+  t.after(() => house.close());
   const gateway = await house.open();
   const session = await gateway.start({ command: "for i in $(seq 2000); do echo $i; done; sleep 0.5; echo end" });
   const deaf = new RawKeeper(join(house.sessionFolder(session.id), "ctl"));
@@ -105,5 +106,4 @@ test("a caller that never reads is dropped and holds nobody up", async () => {
   assert.equal((await session.wait()).status, "completed");
   assert.equal((await session.logs({ tail: 1 })).text, "end\n");
   await deaf.close();
-  await house.close();
 });

@@ -14,7 +14,7 @@ import { until } from "../fixtures/until.ts";
 const VALGRIND = ["/usr/bin/valgrind", "/usr/local/bin/valgrind"].find((path) => existsSync(path));
 const skip = VALGRIND ? false : "valgrind is not installed (Debian, Ubuntu: apt-get install valgrind)";
 
-test("a keeper under valgrind makes no mistake with its memory", { skip }, async () => {
+test("a keeper under valgrind makes no mistake with its memory", { skip }, async (t) => {
   const build = buildKeeper("valgrind");
   const reports = mkdtempSync(join(tmpdir(), "sallyport-valgrind-"));
   const wrapper = join(build.folder, "wrapper");
@@ -22,6 +22,7 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   writeFileSync(wrapper, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
   writeFileSync(`${wrapper}.id`, "valgrind");
   const house = new TestHouse();
+  t.after(() => house.close());
   // Its title cannot be seen through valgrind, so every session is held by the gateway that started it.
   const gateway = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: wrapper } });
   const run = (request: object) => gateway.ask<RunResult>({ call: "run", request });
@@ -51,7 +52,6 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   }
   build.remove();
   rmSync(reports, { recursive: true });
-  await house.close();
 });
 
 function isZygote(pid: number, state: string): boolean {
