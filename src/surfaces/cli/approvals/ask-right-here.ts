@@ -3,30 +3,42 @@ import { createInterface } from "node:readline/promises";
 import type { Approval, ApprovalDecision } from "../../../contract/approval.ts";
 import { approvalText } from "../../../present/approval-details.ts";
 import { parseDuration } from "../../../present/duration.ts";
+import { waitingNote } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
 import { decider } from "./decider.ts";
 
 type Ask = (question: string) => Promise<string>;
 
 /**
- * Null: they leave it to somebody else (`l`, end of input, or `signal`, which is to say that it is decided by now).
- * The whole request is printed first, so that nobody is asked about what they cannot see.
+ * Null: they leave it to somebody else (`l` or end of input, and are told how that one answers), they interrupted the
+ * command, or it is decided by now (`signal`). The whole request is printed first, so that nobody is asked about what
+ * they cannot see.
  */
 export async function askRightHere(approval: Approval, io: Io, signal?: AbortSignal): Promise<ApprovalDecision | null> {
   io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
   lines.once("close", () => gone.abort());
+  // The terminal is in raw mode, so Ctrl-C is a key: it is made the signal that it is anywhere else.
+  let interrupted = false;
+  lines.once("SIGINT", () => {
+    interrupted = true;
+    lines.close();
+    process.kill(process.pid, "SIGINT");
+  });
   const until = AbortSignal.any([gone.signal, ...(signal ? [signal] : [])]);
+  let said: Said | null = null;
   try {
-    const said = await converse(approval, (question) => lines.question(question, { signal: until }), io);
-    return said && { ...said, ...decider(), channel: "terminal" };
+    said = await converse(approval, (question) => lines.question(question, { signal: until }), io);
   } catch (error) {
-    if (until.aborted) return null;
-    throw error;
+    if (!until.aborted) throw error;
+    if (gone.signal.aborted && !interrupted) io.err("\n");
   } finally {
     lines.close();
   }
+  if (said) return { ...said, ...decider(), channel: "terminal" };
+  if (!interrupted && !signal?.aborted) io.err(`${waitingNote(approval)}\n`);
+  return null;
 }
 
 type Said = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
@@ -46,6 +58,8 @@ async function converse({ request }: Approval, ask: Ask, io: Io): Promise<Said |
       const expiresMs = term === "" ? undefined : (parseDuration(term) ?? 0);
       if (expiresMs !== 0) return { decision: "always", grant: expiresMs ? { expiresMs } : {} };
       io.err("That is not a duration.\n");
+    } else {
+      io.err("Type one of the letters, then Enter.\n");
     }
   }
 }

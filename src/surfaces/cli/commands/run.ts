@@ -1,10 +1,11 @@
+import { constants } from "node:os";
 import { text } from "node:stream/consumers";
 import type { RunRequest } from "../../../contract/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { waitingNote } from "../../../present/session-notes.ts";
 import { askRightHere } from "../approvals/ask-right-here.ts";
 import type { Command, Io } from "../command.ts";
-import { exitCodeOf } from "../exit-code.ts";
+import { EXIT_SIGNAL, exitCodeOf } from "../exit-code.ts";
 import { runStreamed } from "../foreground/stream.ts";
 import { printJson } from "../print-json.ts";
 import { runRequest } from "../run-request.ts";
@@ -86,9 +87,16 @@ async function runDetached(gateway: Gateway, request: RunRequest, json: boolean,
 
 async function runToJson(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
   const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => interrupted.abort(signal));
   const stdin = request.stdin === "open" ? { text: await text(io.stdin) } : undefined;
-  const result = await gateway.run({ ...request, ...(stdin ? { stdin } : {}) }, { signal: interrupted.signal });
-  printJson(result, io);
-  return exitCodeOf(result);
+  const { signal } = interrupted;
+  try {
+    const result = await gateway.run({ ...request, ...(stdin ? { stdin } : {}) }, { signal });
+    printJson(result, io);
+    return exitCodeOf(result);
+  } catch (error) {
+    // Before there was a command to end, such as while a person was asked.
+    if (signal.aborted) return EXIT_SIGNAL + constants.signals[signal.reason as NodeJS.Signals];
+    throw error;
+  }
 }
