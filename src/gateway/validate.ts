@@ -37,7 +37,7 @@ function invalid(issues: Issue[], request: unknown): SallyportError {
   for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
   const received = path.length > 0 ? `; received ${inspect(value, { depth: 0 }).slice(0, 100)}` : "";
   return new SallyportError("InvalidRequest", `${where}: ${message}${received}.`, [
-    { action: "fix_request", hint: "See docs/library.md for what a request may hold." },
+    { action: "fix_request", hint: "`sallyport run --help` and docs/library.md say what a request may hold." },
   ]);
 }
 

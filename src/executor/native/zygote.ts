@@ -7,6 +7,8 @@ import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
+/** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
+export const BUILD_COMMAND = `node ${join(BUILD, "../install.js")}`;
 /** The keeper writes its title over its own arguments: this makes room for one. */
 const TITLE_ROOM = " ".repeat(240);
 const ALREADY_SERVED = 3;
@@ -28,7 +30,7 @@ function buildId(): string {
   if (!existsSync(file)) {
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
       { action: "install_compiler", hint: "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)." },
-      { action: "rebuild", hint: "Then build it: npm rebuild sallyport (in a checkout: node native/install.js)." },
+      { action: "rebuild", hint: `Then build it: ${BUILD_COMMAND}` },
       { action: "doctor", hint: "`sallyport doctor` shows what works here and what does not." },
     ]);
   }

@@ -30,6 +30,7 @@ function commandOf(text: string | undefined, argv: string[]): Pick<RunRequest, "
   if (text !== undefined && program !== undefined) {
     throw new UsageError(`\`-c\` takes the whole command as one text; \`${program}\` came after it. Quote the text`);
   }
+  if (text?.trim() === "") throw new UsageError("`-c` must be followed by a command; received an empty text");
   if (text !== undefined) return { command: text };
   if (program === undefined) throw new UsageError("what to run? Give `-- PROGRAM ARG…` or `-c TEXT`");
   return { command: program, args };

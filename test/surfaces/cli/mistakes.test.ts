@@ -20,6 +20,7 @@ const MISTAKES: [args: string[], stderr: string][] = [
   [["ps", "--all=yes"], "option `--all` takes no value; received `yes`\n  Try `sallyport ps --help`."],
   [["logs", "web", "--tail"], "option `--tail` needs a value\n  Try `sallyport logs --help`."],
   [["run"], "what to run? Give `-- PROGRAM ARG…` or `-c TEXT`\n  Try `sallyport run --help`."],
+  [["run", "-c", " "], "`-c` must be followed by a command; received an empty text\n  Try `sallyport run --help`."],
   [
     ["run", "-c", "echo", "hi"],
     "`-c` takes the whole command as one text; `hi` came after it. Quote the text\n  Try `sallyport run --help`.",

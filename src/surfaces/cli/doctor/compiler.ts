@@ -2,9 +2,9 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Finding, ok, warn } from "./finding.ts";
 
-/** Needed only to build the keeper. */
+/** Needed only to build the keeper, and named as its build names it. */
 export function checkCompiler(): Finding {
-  const found = findOnPath([process.env.CC || "cc", "gcc", "clang"]);
+  const found = findOnPath([process.env.CC || "cc"]);
   if (found) return ok("compiler", found);
   return warn(
     "compiler",

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
-import { keeperBinary } from "../../../executor/native/zygote.ts";
+import { BUILD_COMMAND, keeperBinary } from "../../../executor/native/zygote.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 
-const REBUILD = "Run `npm rebuild sallyport` (in a checkout: `node native/install.js`) with a C compiler installed.";
+const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
 
 /** The native program that runs commands: there, and able to start on this machine. */
 export async function checkKeeper(): Promise<Finding> {
