@@ -13,7 +13,7 @@ export function workColumns(nowMs: number): Column<WorkItem>[] {
     { title: "STATE", value: (item) => stateText(item, nowMs) },
     { title: "TRIES", value: ({ attempts }) => String(attempts), align: "right" },
     { title: "AGE", value: ({ createdAt }) => formatDuration(nowMs - Date.parse(createdAt)) },
-    { title: "KEY", value: ({ key }) => visible(key) },
+    { title: "KEY", value: ({ key }) => visible(key), flexible: true },
     { title: "NOTE", value: ({ note }) => visible(note ?? ""), flexible: true },
   ];
 }

@@ -5,7 +5,7 @@ import type { Command } from "./command.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "./parse.ts";
 
 export function greeting(): string {
-  return `Sallyport runs commands for AI agents: guarded, recorded, and nothing left behind.
+  return `Sallyport runs commands for AI agents: guarded, recorded, nothing left behind.
 
   sallyport run -- ls -l                 run a program
   sallyport run -c 'make 2>&1 | tail'    run shell text

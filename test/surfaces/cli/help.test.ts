@@ -12,6 +12,7 @@ test("alone it says what to do next", async () => {
   assert.equal(code, 0);
   assert.match(stdout, /sallyport run -- /);
   assert.match(stdout, /sallyport --help/);
+  for (const line of stdout.split("\n")) assert.ok(line.length <= 80, line);
 });
 
 test("--version and -V print the version alone", async () => {
