@@ -8,7 +8,8 @@ export interface QuotaLimits {
 
 /** What the store knows, of every gateway on the state folder. */
 export interface SessionCounts {
-  running(agent: string): number;
+  /** From `limit` on it is worth a closer look: some may have ended with nobody watching. */
+  running(agent: string, limit: number): number;
   startedSince(agent: string, sinceMs: number): number;
 }
 
@@ -31,7 +32,7 @@ export class Quota {
 
   /** Lets one more session of the agent start, or says why not. */
   admit(agent: string, limits: QuotaLimits, now = Date.now()): void {
-    const running = this.#counts.running(agent);
+    const running = this.#counts.running(agent, limits.sessions);
     if (running >= limits.sessions) throw tooMany(agent, running, limits.sessions);
     let own = this.#starts.get(agent);
     if (!own) {

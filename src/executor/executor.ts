@@ -120,6 +120,6 @@ export interface Slot {
   readonly keeperPid: number;
   /** `moved` is told when another keeper takes the command up, before that one does. */
   launch(spec: LaunchSpec, moved: (keeperPid: number) => void): Execution;
-  /** Gives it back unused. */
+  /** Gives it back unused; nothing happens once it has launched. */
   cancel(): void;
 }

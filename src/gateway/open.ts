@@ -107,13 +107,27 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
     approvals,
     audit,
     work,
-    quota: new Quota(store),
+    quota: new Quota({
+      running: (agent, limit) => registry.running(agent, limit),
+      startedSince: (agent, sinceMs) => store.startedSince(agent, sinceMs),
+    }),
     approve: options.approve ?? null,
-    notify: options.onEvent ?? (() => {}),
+    notify: steady(options.onEvent ?? (() => {})),
     checkpoint,
   };
   if (config.look().config.files.length > 0) auditConfig(rooms, null);
   return rooms;
+}
+
+/** A listener that throws must not break off a request half-way: its command would run with nobody following it. */
+function steady(listener: Rooms["notify"]): Rooms["notify"] {
+  return (event) => {
+    try {
+      listener(event);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+  };
 }
 
 function notHere(): SallyportError {

@@ -116,6 +116,14 @@ export class Registry {
     }
   }
 
+  /** How many sessions of an agent live. From `limit` on each is looked at that this gateway does not watch. */
+  running(agent: string, limit: number): number {
+    const count = this.store.running(agent);
+    if (count < limit) return count;
+    for (const row of this.store.live()) if (row.agent === agent) this.reconcile(row);
+    return this.store.running(agent);
+  }
+
   #endingOnDisk(row: SessionRow): Ending | null {
     const record = this.executor.readExit(row.id);
     if (record?.final) return record;

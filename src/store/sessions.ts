@@ -72,8 +72,11 @@ export class SessionStore {
     this.#refuse = database.prepare(
       "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
     );
-    this.#running = database.prepare("SELECT count(*) AS n FROM sessions WHERE agent = ? AND status = 'running'");
-    this.#startedSince = database.prepare("SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ?");
+    this.#running = database.prepare(`SELECT count(*) AS n FROM sessions WHERE agent = ? AND ${LIVE}`);
+    // One that was refused never had a keeper.
+    this.#startedSince = database.prepare(
+      "SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ? AND keeper_pid > 0",
+    );
     // Only a live session can end, so of several gateways that notice exactly one gets to say so.
     this.#end = database.prepare(
       `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, error = ?
@@ -122,6 +125,7 @@ export class SessionStore {
     this.#refuse.run(status, error, id);
   }
 
+  /** Sessions with living processes: also those whose leftovers outlived them. */
   running(agent: string): number {
     return Number(this.#running.get(agent)?.n ?? 0);
   }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Execution, Executor, ExitRecord, LaunchSpec, Slot } from "../executor.ts";
+import type { Execution, Executor, ExitRecord, Slot } from "../executor.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
@@ -81,17 +81,24 @@ export class NativeExecutor implements Executor {
 
   #slot(connection: Connection): Slot {
     connection.hold(true);
+    let used = false;
     return {
       keeperPid: connection.keeperPid,
-      launch: (spec, moved) => this.#launch(spec, connection, moved),
-      cancel: () => this.#recycle(connection),
+      launch: (spec, moved) => {
+        const frame = encodeRun(spec);
+        used = true;
+        return this.#launch(spec.id, frame, connection, moved);
+      },
+      // With a command on it, it is that command's: another would take its news for their own.
+      cancel: () => {
+        if (!used) this.#recycle(connection);
+      },
     };
   }
 
-  #launch(spec: LaunchSpec, connection: Connection, moved: (keeperPid: number) => void): Execution {
-    const frame = encodeRun(spec);
+  #launch(id: string, frame: Buffer, connection: Connection, moved: (keeperPid: number) => void): Execution {
     let attempts = 0;
-    const execution = this.#execution(spec.id, connection, () =>
+    const execution = this.#execution(id, connection, () =>
       attempts++ < LAUNCH_RETRIES ? this.#again(frame, moved) : null,
     );
     connection.send(frame);
