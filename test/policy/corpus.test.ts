@@ -61,7 +61,7 @@ function describe({ verdict, analyzable, reasons }: Verdict, { security, ask, co
 }
 
 for (const [kind, members] of Map.groupBy(rows(), (row) => row.class)) {
-  test(`corpus: ${kind}`, { todo: kind === "open" }, () => {
+  test(`corpus: ${kind}`, () => {
     const faults = members.flatMap((row) => {
       const found = fault(row);
       return found === null ? [] : [`${row.at} wants ${row.expected}, got ${found}: ${JSON.stringify(row.command)}`];

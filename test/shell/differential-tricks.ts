@@ -5,8 +5,6 @@ import { readFileSync } from "node:fs";
  * tell, with NAME for a stand-in. Kept as lines of shell, since quoting them again for TypeScript would hide them.
  */
 export const tricks: readonly string[] = lines("differential-tricks.txt");
-/** Those of the kind that the analysis still gets wrong. */
-export const openTricks: readonly string[] = lines("differential-open.txt");
 
 function lines(file: string): string[] {
   return readFileSync(new URL(file, import.meta.url), "utf8")

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { loadConfig } from "../../../config/load.ts";
+import { policyOf } from "../../../config/settings.ts";
 import type { Verdict } from "../../../contract/verdict.ts";
 import { check as judge } from "../../../gateway/check.ts";
 import { renderVerdict } from "../../../present/verdict.ts";
@@ -54,16 +56,15 @@ shell in it is shell text, as with -c. The exit code is 0 for allow, 3 for ask, 
   },
 };
 
+/** By the configuration that holds here; a mode on the command line takes the place of the configured one. */
 function optionsOf({ values }: Invocation) {
   const security = choiceOption(values, "security", ["deny", "allowlist", "full"]);
   const ask = choiceOption(values, "ask", ["off", "on-miss", "always"]);
-  const agent = textOption(values, "agent");
-  return {
-    cwd: resolve(textOption(values, "cwd") ?? "."),
-    ...(security ? { security } : {}),
-    ...(ask ? { ask } : {}),
-    ...(agent ? { agent } : {}),
-  };
+  const agent = textOption(values, "agent") ?? "default";
+  const cwd = resolve(textOption(values, "cwd") ?? ".");
+  const settings = loadConfig({ workspace: cwd }).forAgent(agent);
+  const policy = { ...policyOf(settings), ...(security ? { security } : {}), ...(ask ? { ask } : {}) };
+  return { cwd, agent, policy };
 }
 
 function commandOf({ values, positionals, rest }: Invocation): string | string[] {
