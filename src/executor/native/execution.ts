@@ -121,8 +121,13 @@ export class NativeExecution implements Execution {
 
   /** Null: it has ended. By then its connection may serve another command, which must not be asked instead. */
   async #ask(frame: Uint8Array): Promise<Reply | null> {
-    if (this.#connection.closed) await this.#recovered;
-    return this.#released ? null : this.#connection.ask(frame);
+    const release = this.hold();
+    try {
+      if (this.#connection.closed) await this.#recovered;
+      return this.#released ? null : await this.#connection.ask(frame);
+    } finally {
+      release();
+    }
   }
 
   #listen(connection: Connection): void {
