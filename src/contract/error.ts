@@ -21,6 +21,7 @@ export type ErrorType =
   | "KillFailed"
   | "KeeperUnavailable"
   | "StateUnusable"
+  | "GatewayClosed"
   | "WorkNotFound"
   | "LeaseLost"
   | "ApprovalNotFound"

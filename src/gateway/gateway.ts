@@ -1,5 +1,6 @@
 import type { Approvals } from "../approval/approvals.ts";
 import { confine } from "../confine/confine.ts";
+import { SallyportError } from "../contract/error.ts";
 import type { CheckOptions, CleanReport, ListQuery, Retention, RunOptions } from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
@@ -22,15 +23,26 @@ import { submit } from "./submit.ts";
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
 export class Gateway {
-  readonly #rooms: Rooms;
+  readonly #furnished: Rooms;
   readonly #retention: () => Retention;
   readonly #timer: NodeJS.Timeout;
   #dispatcher: Dispatcher | null = null;
+  #closed: Promise<void> | null = null;
 
   constructor(rooms: Rooms, retention: () => Retention, timer: NodeJS.Timeout) {
-    this.#rooms = rooms;
+    this.#furnished = rooms;
     this.#retention = retention;
     this.#timer = timer;
+  }
+
+  get #rooms(): Rooms {
+    if (this.#closed === null) return this.#furnished;
+    throw new SallyportError("GatewayClosed", "This gateway has been closed.", [
+      {
+        action: "open_gateway",
+        hint: "Open another one: openGateway(). Its commands and their sessions go on meanwhile.",
+      },
+    ]);
   }
 
   get state(): string {
@@ -118,7 +130,7 @@ export class Gateway {
     const { registry, audit, agent, channel } = this.#rooms;
     return new Session(registry, row, {
       note: (entry) => audit.append({ agent, actor: agent, channel, ...entry }),
-      permit: (operation, session) => permitOperation(this.#rooms, operation, session),
+      permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
     });
   }
 
@@ -128,11 +140,17 @@ export class Gateway {
     dispatcher?.start();
   }
 
-  async close(): Promise<void> {
+  /** Lets go of everything and ends nothing. Closing again is fine. */
+  close(): Promise<void> {
+    this.#closed ??= this.#letGo();
+    return this.#closed;
+  }
+
+  async #letGo(): Promise<void> {
     clearInterval(this.#timer);
     await this.#dispatcher?.stop();
-    await this.#rooms.executor.close();
-    this.#rooms.database.close();
+    await this.#furnished.executor.close();
+    this.#furnished.database.close();
   }
 }
 
