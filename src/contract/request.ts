@@ -18,7 +18,10 @@ export const RunRequest = z.strictObject({
     .optional()
     .describe("Variables set on top of the inherited environment"),
   stdin: z
-    .union([z.literal("none"), z.literal("open"), z.strictObject({ text: z.string().max(STDIN_MAX) })])
+    .union(
+      [z.literal("none"), z.literal("open"), z.strictObject({ text: z.string().max(STDIN_MAX) })],
+      `must be "none", "open" or { text } with at most ${STDIN_MAX} characters`,
+    )
     .optional()
     .describe("`none` (default) is /dev/null, `open` stays open for `write`, `{ text }` is given whole"),
   capture: z.enum(["apart", "merged"]).optional().describe("Two streams (default), or one in exact order"),

@@ -18,7 +18,7 @@ import { WorkQueue } from "../store/work.ts";
 import { callbackOf } from "./callback.ts";
 import { onEnded } from "./ended.ts";
 import { Gateway } from "./gateway.ts";
-import type { GatewayOptions } from "./options.ts";
+import { type GatewayOptions, insistOnKnownOptions } from "./options.ts";
 import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
 
@@ -46,6 +46,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
 /** The same, with a say between the steps of a request: for tests that die there. */
 export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
   if (process.platform !== "linux") throw notHere();
+  insistOnKnownOptions(options);
   const rooms = furnish(options, checkpoint);
   try {
     const { settings } = rooms.config.look().config;
@@ -88,11 +89,9 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
   const registry = new Registry(database, store, executor, onEnded(audit, work, executor));
-  const { expiresMinutes, quorum } = settings.approvals;
   const approvals = new Approvals(database, {
     audit: (entry) => audit.append(entry),
-    expiresMs: expiresMinutes * 60_000,
-    quorum: { rule: quorum.rule, approvers: [...quorum.approvers] },
+    expiresMs: settings.approvals.expiresMinutes * 60_000,
   });
   const rooms: Rooms = {
     state,

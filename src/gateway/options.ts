@@ -1,4 +1,6 @@
+import { nearest } from "../config/nearest.ts";
 import type { ConfigFile } from "../config/schema.ts";
+import { SallyportError } from "../contract/error.ts";
 import type { ApprovalCallback, GatewayEvent, Retention } from "../contract/gateway.ts";
 
 /** How a gateway is opened. */
@@ -24,4 +26,29 @@ export interface GatewayOptions {
   channel?: string;
   /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
   attach?: boolean;
+}
+
+const KNOWN: Record<keyof GatewayOptions, true> = {
+  state: true,
+  workspace: true,
+  agent: true,
+  durability: true,
+  retention: true,
+  policy: true,
+  configuration: true,
+  approve: true,
+  onEvent: true,
+  channel: true,
+  attach: true,
+};
+
+/** A mistyped `policy` or `approve` must not be a gateway that is more open than was meant. */
+export function insistOnKnownOptions(options: GatewayOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
+  if (unknown === undefined) return;
+  const near = nearest(unknown, Object.keys(KNOWN));
+  const message = `\`${unknown}\` is not an option of openGateway${near ? `; did you mean \`${near}\`?` : "."}`;
+  throw new SallyportError("InvalidRequest", message, [
+    { action: "fix_request", hint: "docs/library.md lists the options." },
+  ]);
 }

@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import { nearest } from "../config/nearest.ts";
 import { SallyportError } from "../contract/error.ts";
 import { RunRequest } from "../contract/request.ts";
 
@@ -24,21 +25,33 @@ export function validate(request: unknown): RunRequest {
 interface Issue {
   path: PropertyKey[];
   message: string;
+  /** The unknown ones, where that is what is wrong. */
+  keys?: string[];
   /** What is wrong with the key itself, where a record's key is. */
   issues?: { message: string }[];
 }
 
 function invalid(issues: Issue[], request: unknown): SallyportError {
-  const [issue] = issues;
-  const path = issue?.path ?? [];
-  const where = path.length > 0 ? `\`${shown(path.map(String).join("."))}\`` : "The request";
-  const message = issue?.issues?.[0]?.message ?? issue?.message ?? "is not valid";
-  let value: unknown = request;
-  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
-  const received = path.length > 0 ? `; received ${inspect(value, { depth: 0 }).slice(0, 100)}` : "";
-  return new SallyportError("InvalidRequest", `${where}: ${message}${received}.`, [
+  return new SallyportError("InvalidRequest", fault(issues[0], request), [
     { action: "fix_request", hint: "`sallyport run --help` and docs/library.md say what a request may hold." },
   ]);
+}
+
+function fault(issue: Issue | undefined, request: unknown): string {
+  const path = issue?.path ?? [];
+  const [unknown] = issue?.keys ?? [];
+  if (unknown !== undefined && path.length === 0) {
+    const near = nearest(unknown, Object.keys(RunRequest.shape));
+    return `\`${shown(unknown)}\` is not a known field${near ? `; did you mean \`${near}\`?` : "."}`;
+  }
+  const where = path.length > 0 ? `\`${shown(path.map(String).join("."))}\`` : "The request";
+  let value: unknown = request;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const received = inspect(value, { depth: 0 }).slice(0, 100);
+  const message = issue?.issues?.[0]?.message ?? issue?.message ?? "is not valid";
+  // In zod's own messages the type is all that was received.
+  const wanted = message.replace(/^Invalid input: expected (\w+), received .*$/s, "must be of type $1");
+  return `${where}: ${wanted}; received ${received}.`;
 }
 
 /** A caller's own words, control characters made visible. */
