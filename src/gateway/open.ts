@@ -10,6 +10,7 @@ import { NativeExecutor } from "../executor/native/executor.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanIfDue } from "../session/retention.ts";
+import { AllowlistUse } from "../store/allowlist-use.ts";
 import { AuditLog } from "../store/audit.ts";
 import { openDatabase } from "../store/database.ts";
 import { SessionStore } from "../store/sessions.ts";
@@ -105,6 +106,7 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
     registry,
     approvals,
     audit,
+    allowlistUse: new AllowlistUse(database),
     work,
     quota: new Quota({
       running: (agent, limit) => registry.running(agent, limit),

@@ -67,6 +67,7 @@ export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit
     const name = rooms.registry.record(session, that.request.name);
     if (name === null) throw nameInUse(that.request.name ?? "");
     rooms.approvals.grants.used(grants);
+    rooms.allowlistUse.note(that.verdict);
     const outcome = approval ? "approved" : grants.length > 0 ? "granted" : "allowed";
     const by = { approval: approval?.id ?? null, grants };
     rooms.audit.append(runEntry(that, session, rooms.channel, outcome, by));

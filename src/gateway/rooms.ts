@@ -5,6 +5,7 @@ import type { Quota } from "../confine/quota.ts";
 import type { ApprovalCallback, GatewayEvent } from "../contract/gateway.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Registry } from "../session/registry.ts";
+import type { AllowlistUse } from "../store/allowlist-use.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
 
@@ -23,6 +24,7 @@ export interface Rooms {
   registry: Registry;
   approvals: Approvals;
   audit: AuditLog;
+  allowlistUse: AllowlistUse;
   work: WorkQueue;
   quota: Quota;
   /** The host's way to ask its user; null: a person decides elsewhere. */

@@ -90,6 +90,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX approvals_due ON approvals (expires_ms) WHERE status IN ('pending', 'approved');
   CREATE INDEX approvals_status ON approvals (status, id);
 
+  -- When an entry of the configured allowlist last let something through.
+  CREATE TABLE allowlist_use (
+    pattern      TEXT PRIMARY KEY,
+    last_used_ms INTEGER NOT NULL
+  ) WITHOUT ROWID;
+
   -- What a person allowed for good.
   CREATE TABLE grants (
     id          TEXT PRIMARY KEY,

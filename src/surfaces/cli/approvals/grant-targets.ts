@@ -1,0 +1,19 @@
+import { realpathSync } from "node:fs";
+import { grantable } from "../../../approval/grantable.ts";
+import type { GrantTarget } from "../../../contract/approval.ts";
+import { SallyportError } from "../../../contract/error.ts";
+import { check } from "../../../gateway/check.ts";
+import { notGrantable } from "../../../present/approval-errors.ts";
+import { commandRefused } from "../../../present/refusal.ts";
+
+/** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */
+export function grantTargets(argv: string[], cwd: string, agent: string): GrantTarget[] {
+  const verdict = check(argv, { cwd, agent });
+  if (verdict.verdict === "blocked" || verdict.verdict === "deny") {
+    const { error } = commandRefused(verdict);
+    throw new SallyportError(error.type, error.message, error.recovery);
+  }
+  const found = grantable(verdict, { workspace: cwd });
+  if (!found.ok) throw notGrantable(found.why);
+  return found.commands.map((target) => ({ ...target, cwd: realpathSync.native(target.cwd) }));
+}
