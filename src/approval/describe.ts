@@ -43,7 +43,7 @@ export function describe(asked: NewApproval, changed: readonly string[]): Approv
       value: shownLine(value),
     })),
     stdin: asked.stdin ? plain(shown(asked.stdin)) : null,
-    confinement: asked.confinement,
+    confinement: shownLine(asked.confinement),
     reasons: verdict.reasons.map(({ rule, message, span }) => ({
       rule,
       message: shownLine(message),

@@ -49,6 +49,11 @@ export function judge(
   return withPermission(verdict, settings.permissions.run);
 }
 
+/** No person's word lifts it. */
+export function isForbidden({ verdict }: Verdict): boolean {
+  return verdict === "blocked" || verdict === "deny";
+}
+
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
 
 /** The tier of the operation itself: it can only make the verdict stricter. */

@@ -1,14 +1,26 @@
 import { type Binding, bindingOf } from "../approval/binding.ts";
+import type { NewApproval } from "../approval/describe.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Approval } from "../contract/approval.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { LaunchSpec } from "../executor/executor.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
-import { lookupFor } from "./judge.ts";
+import { isForbidden, lookupFor } from "./judge.ts";
 import type { Rooms } from "./rooms.ts";
+import { inForce } from "./settings.ts";
 
-/** How commands are kept in bounds, as a person is told. */
-const CONFINEMENT = "none: it runs with your own rights";
+/** How a command is kept in bounds, and where its output goes besides, as a person is told. */
+function confinementIn({ logFile }: LaunchSpec): string {
+  const bounds = "none: it runs with your own rights";
+  return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile}`;
+}
+
+/** How a person is asked, by the settings of this moment. */
+export function askingTerms(settings: Settings): Pick<NewApproval, "expiresMs" | "quorum"> {
+  const { expiresMinutes, quorum } = settings.approvals;
+  return { expiresMs: expiresMinutes * 60_000, quorum };
+}
 
 /** Why a command may run, or why not. */
 export type Permit =
@@ -30,16 +42,17 @@ export async function permit(
   patience: Patience,
 ): Promise<Permit> {
   // Blocked means blocked: nothing below is even looked at (promise 3).
-  if (verdict.verdict === "blocked" || verdict.verdict === "deny") {
-    return { go: false, refusal: commandRefused(verdict), approvalId: null };
-  }
+  if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
 
   const stdin = typeof request.stdin === "object" ? request.stdin.text : null;
-  const scene = { agent: rooms.agent, workspace: rooms.workspace, addedEnv: Object.keys(request.env ?? {}) };
+  const { settings, confinement: bounds } = inForce(rooms);
+  const workspace = bounds.scope.root;
+  const scene = { agent: rooms.agent, workspace, addedEnv: Object.keys(request.env ?? {}) };
   const granted = isMissOnly(verdict) && rooms.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
   if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
 
+  const confinement = confinementIn(plan);
   const binding = () =>
     bindingOf({
       command: request.command,
@@ -50,17 +63,18 @@ export async function permit(
       facts: verdict.commands,
       lookup: lookupFor(plan.path),
       stdin,
-      confinement: CONFINEMENT,
+      confinement,
     });
   const asked = rooms.approvals.request({
     agent: rooms.agent,
     binding: binding(),
     verdict,
     cwd: plan.cwd,
-    workspace: rooms.workspace,
+    workspace,
     ...(request.env ? { env: request.env } : {}),
     stdin,
-    confinement: CONFINEMENT,
+    confinement,
+    ...askingTerms(settings),
     intent: request.intent ?? null,
   });
   rooms.checkpoint("asked");

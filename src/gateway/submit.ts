@@ -4,10 +4,10 @@ import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
-import { keptChanging, notToBeHad, type Refusal } from "../present/refusal.ts";
+import { commandRefused, keptChanging, notToBeHad, type Refusal } from "../present/refusal.ts";
 import { newId } from "../session/id.ts";
 import type { NewSession } from "../store/sessions.ts";
-import { judge } from "./judge.ts";
+import { isForbidden, judge } from "./judge.ts";
 import { type Patience, type Permit, permit } from "./permit.ts";
 import { type Attempt, type Case, recordRefusal, recordRun } from "./record.ts";
 import type { Rooms } from "./rooms.ts";
@@ -54,19 +54,30 @@ const ANSWERS = new Set(["PathOutOfScope", "WorkdirNotFound", "InvalidRequest", 
 
 async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: Attempt): Promise<Submission> {
   for (let changes = 0; ; changes++) {
-    const { settings, confinement } = inForce(rooms);
-    const plan = launchSpec(request, confine(request, confinement), settings, attempt.id, manner.background);
-    const verdict = judge(request, plan, settings, { agent: rooms.agent, workspace: confinement.scope.root });
-    const that: Case = { ...attempt, plan, verdict, limits: settings.limits };
+    const that = study(rooms, attempt);
     rooms.checkpoint("judged");
-    const decided = await permit(rooms, request, plan, verdict, manner);
+    const decided = await permit(rooms, request, that.plan, that.verdict, manner);
     rooms.checkpoint("permitted");
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
+    if (decided.approval) {
+      // A person may take their time: what was forbidden meanwhile is forbidden, whatever they said (promise 3).
+      const now = study(rooms, attempt);
+      if (isForbidden(now.verdict)) return refuse(rooms, now, commandRefused(now.verdict), decided.approval.id);
+    }
     const launched = await launch(rooms, that, decided);
     if (launched) return launched;
     // Something changed between the yes and the launch: it is another command now, and is asked anew (promise 2).
     if (changes === MOST_CHANGES) return refuse(rooms, that, keptChanging(), decided.approval?.id ?? null);
   }
+}
+
+/** Where and with what it would run by the settings of this moment, and whether it may. */
+function study(rooms: Rooms, attempt: Attempt): Case {
+  const { request, id, background } = attempt;
+  const { settings, confinement } = inForce(rooms);
+  const plan = launchSpec(request, confine(request, confinement), settings, id, background);
+  const verdict = judge(request, plan, settings, { agent: rooms.agent, workspace: confinement.scope.root });
+  return { ...attempt, plan, verdict, limits: settings.limits };
 }
 
 function refuse(rooms: Rooms, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {

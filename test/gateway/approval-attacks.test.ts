@@ -1,11 +1,23 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Approval } from "../../src/contract/approval.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
+import { pause } from "../fixtures/until.ts";
 
 const YES = { decision: "once", who: "tester" } as const;
 
@@ -174,4 +186,64 @@ test("a no goes back to the agent with its reason", async () => {
   const result = await gateway.run({ command: "echo no" });
   assert.equal(result.status, "denied");
   assert.match(result.error?.message ?? "", /tester said no: not on a Sunday/);
+});
+
+/** A look at the files is good for a second. */
+const RELOADED_MS = 1100;
+
+test("what was forbidden while a person thought it over does not run, whatever they say", async () => {
+  const configuration = join(house.folder, "forbids.json");
+  writeFileSync(configuration, JSON.stringify({ ask: "always" }));
+  const gateway = await house.open({
+    configuration,
+    policy: {},
+    approve: async () => {
+      writeFileSync(configuration, JSON.stringify({ rules: [{ prefix: ["touch"], decision: "deny" }] }));
+      await pause(RELOADED_MS);
+      return YES;
+    },
+  });
+  const result = await gateway.run({ command: "touch forbidden" });
+  assert.equal(result.status, "denied");
+  assert.equal(result.verdict?.verdict, "deny");
+  assert.equal(existsSync(house.path("forbidden")), false);
+});
+
+test("who must approve follows the configuration without a restart", async () => {
+  const configuration = join(house.folder, "quorum.json");
+  writeFileSync(configuration, JSON.stringify({ ask: "always" }));
+  const gateway = await house.open({ configuration, policy: {} });
+  assert.equal((await gateway.run({ command: "true" })).status, "completed");
+  const quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
+  writeFileSync(configuration, JSON.stringify({ ask: "always", approvals: { quorum, expiresMinutes: 1 } }));
+  await pause(RELOADED_MS);
+  const { status, approvalId } = await gateway.run({ command: "true" }, { patienceMs: 50 });
+  assert.equal(status, "pending");
+  const approval = gateway.approvals.get(approvalId ?? "");
+  assert.deepEqual(approval.quorum, quorum);
+  assert.equal(Date.parse(approval.expiresAt) - Date.parse(approval.createdAt), 60_000);
+});
+
+test("a file the output would go to is shown, and an approval without it is not good for it", async () => {
+  const { gateway, asked } = await opened(() => {});
+  const pending = await house.open({ policy: { ask: "always" }, approve: async () => null });
+  const first = await pending.run({ command: "echo out" }, { patienceMs: 1 });
+  gateway.approvals.decide(first.approvalId ?? "", { ...YES, channel: "cli" });
+  await gateway.run({ command: "echo out", logFile: "b\u001b[2Jad.log" });
+  assert.equal(asked.length, 1);
+  assert.match(asked[0]?.request.confinement ?? "", /; its output overwrites .*\/b‹escape›\[2Jad\.log$/);
+  assert.equal(gateway.approvals.get(first.approvalId ?? "").status, "approved");
+});
+
+test("a program of the workspace is not granted for good where the workspace is a link, either", async () => {
+  // Not below /tmp: what lies there is not granted in any case.
+  const real = mkdtempSync(fileURLToPath(new URL("workspace-", import.meta.url)));
+  const link = join(house.folder, "linked");
+  symlinkSync(real, link);
+  writeFileSync(join(real, "mine"), "#!/bin/sh\necho mine\n");
+  chmodSync(join(real, "mine"), 0o755);
+  const { gateway, asked } = await opened(() => {}, { workspace: link });
+  await gateway.run({ command: "./mine" });
+  rmSync(real, { recursive: true });
+  assert.match(JSON.stringify(asked[0]?.request.always), /in a folder the agent can change/);
 });
