@@ -3,7 +3,7 @@ import type { Operation } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import { approvalDenied, approvalPending } from "../present/refusal.ts";
 import { lookupFor } from "./judge.ts";
-import { answerTo } from "./permit.ts";
+import { answerTo, askingTerms } from "./permit.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 
@@ -26,19 +26,54 @@ export function insistOnTier(rooms: Rooms, operation: SessionOperation): "autono
   ]);
 }
 
+/** What exactly is to be done. A person is shown it, and their yes is good for nothing else (promise 2). */
+export interface OperationDetail {
+  /** Besides the session's name, as it would be typed. */
+  words?: readonly string[];
+  /** What the command is given to read. */
+  input?: Uint8Array;
+}
+
+/** More than a person could look at; a request's own `stdin` may be as long. */
+const MOST_INPUT = 8 << 20;
+
 /** Lets one operation on one session through, tells of it, or asks a person first. */
 export async function permitOperation(
   rooms: Rooms,
   operation: SessionOperation,
   session: { id: string; name: string },
+  detail: OperationDetail = {},
 ): Promise<void> {
   const tier = insistOnTier(rooms, operation);
   if (tier === "notify") rooms.notify({ type: "operation", operation, session: session.id });
   if (tier !== "ask") return;
-  const command = `sallyport ${operation} ${session.name}`;
+  if ((detail.input?.length ?? 0) > MOST_INPUT) throw tooLong();
+  // Of two that ask for the same at once one gets the yes; the other asks again.
+  for (;;) {
+    const { binding, asked } = ask(rooms, operation, session, detail);
+    const decided = await answerTo(rooms, asked, { patienceMs: undefined, signal: undefined });
+    if (decided.status !== "approved") {
+      const { error } = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
+      throw new SallyportError(error.type, error.message, error.recovery);
+    }
+    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session.id }).ok) return;
+  }
+}
+
+function ask(
+  rooms: Rooms,
+  operation: SessionOperation,
+  session: { id: string; name: string },
+  { words = [], input }: OperationDetail,
+) {
+  const command = ["sallyport", operation, session.name, ...words].join(" ");
   const confinement = `an operation on the session ${session.id}`;
-  const bound = { command, argv: ["sallyport", operation, session.id], file: "", cwd: rooms.workspace };
-  const binding = bindingOf({ ...bound, env: {}, facts: [], lookup: lookupFor(""), confinement });
+  const bytes = input ? Buffer.from(input) : null;
+  // As bytes, too: two inputs that are no UTF-8 may look the same as text.
+  const argv = ["sallyport", operation, session.id, ...words, bytes?.toString("latin1") ?? ""];
+  const stdin = bytes?.toString() ?? null;
+  const place = { cwd: rooms.workspace, stdin, confinement };
+  const binding = bindingOf({ command, argv, file: "", env: {}, facts: [], lookup: lookupFor(""), ...place });
   const message = "This operation needs a person's yes here.";
   const asked = rooms.approvals.request({
     agent: rooms.agent,
@@ -50,14 +85,15 @@ export async function permitOperation(
       reasons: [{ rule: "permission-ask", message, span: null, suggestion: null }],
       commands: [],
     },
-    cwd: rooms.workspace,
     workspace: rooms.workspace,
-    confinement,
+    ...place,
+    ...askingTerms(inForce(rooms).settings),
   });
-  const { id } = await answerTo(rooms, asked, { patienceMs: undefined, signal: undefined });
-  const used = rooms.approvals.consume(id, binding, { agent: rooms.agent, session: session.id });
-  if (used.ok) return;
-  const decided = rooms.approvals.get(id);
-  const { error } = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
-  throw new SallyportError(error.type, error.message, error.recovery);
+  return { binding, asked };
+}
+
+function tooLong(): SallyportError {
+  return new SallyportError("InvalidRequest", `At most ${MOST_INPUT} bytes can be asked about at a time.`, [
+    { action: "optimize", hint: "Write it in smaller pieces." },
+  ]);
 }

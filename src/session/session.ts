@@ -22,6 +22,9 @@ const STDIN_RETRY_MS = 15;
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 40;
 
+/** A longer timer would go off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Of what is typed into a command, so much is kept in the audit. */
 const MOST_NOTED = 4096;
 
@@ -33,6 +36,7 @@ export interface Desk {
   permit(
     operation: "write" | "kill" | "extend" | "remove" | "read",
     session: { id: string; name: string },
+    detail?: { words?: readonly string[]; input?: Uint8Array },
   ): Promise<void>;
 }
 
@@ -101,11 +105,12 @@ export class Session implements SessionHandle {
   }
 
   async write(data: string | Uint8Array): Promise<void> {
-    await this.#desk.permit("write", this);
+    // A copy: what was permitted and noted is what is written.
+    let rest: Uint8Array = Buffer.from(data as Uint8Array);
+    await this.#desk.permit("write", this, { input: rest });
     const execution = await this.#live();
     const release = execution.hold();
     try {
-      let rest: Uint8Array = typeof data === "string" ? Buffer.from(data) : data;
       this.#note("stdin", "written", Buffer.from(rest.subarray(0, MOST_NOTED)).toString(), { bytes: rest.length });
       while (rest.length > 0) {
         const taken = await execution.write(rest);
@@ -119,18 +124,22 @@ export class Session implements SessionHandle {
   }
 
   async closeStdin(): Promise<void> {
-    await (await this.#live()).closeStdin();
+    await this.#desk.permit("write", this, { words: ["--close"] });
+    const execution = await this.#live();
+    await execution.closeStdin();
+    this.#noteIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS }: KillOptions = {}): Promise<SessionInfo> {
     const order = killOrder(signal, graceMs);
-    await this.#desk.permit("kill", this);
+    const name = signalName(order.signal);
+    await this.#desk.permit("kill", this, name === "SIGTERM" ? {} : { words: [`-s ${name}`] });
     const execution = await this.#live();
     const release = execution.hold();
     try {
       if (!(await execution.kill(order))) throw alreadyExited(this.name);
       // Sent whatever happens to the entry: a full disk must not keep anybody from ending what fills it.
-      this.#noteIfPossible("signal", "sent", `${signalName(order.signal)} to ${this.name}`, {
+      this.#noteIfPossible("signal", "sent", `${name} to ${this.name}`, {
         signal: order.signal,
         graceMs,
       });
@@ -144,7 +153,7 @@ export class Session implements SessionHandle {
 
   async extend(timeoutMs: number): Promise<void> {
     insistOnMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
-    await this.#desk.permit("extend", this);
+    await this.#desk.permit("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
     this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
@@ -203,7 +212,7 @@ export class Session implements SessionHandle {
     if (options.timeoutMs !== undefined) {
       others.push(
         new Promise((resolve) => {
-          timer = setTimeout(resolve, options.timeoutMs);
+          timer = setTimeout(resolve, Math.min(options.timeoutMs ?? 0, LONGEST_TIMER_MS));
         }),
       );
     }
@@ -211,14 +220,14 @@ export class Session implements SessionHandle {
       options.signal.throwIfAborted();
       others.push(
         new Promise<void>((resolve) => {
-          abort = resolve;
-          options.signal?.addEventListener("abort", () => resolve(), { once: true });
+          abort = () => resolve();
+          options.signal?.addEventListener("abort", abort, { once: true });
         }),
       );
     }
     await Promise.race(others);
     clearTimeout(timer);
-    abort?.();
+    if (abort) options.signal?.removeEventListener("abort", abort);
     release();
     options.signal?.throwIfAborted();
   }

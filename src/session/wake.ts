@@ -22,8 +22,12 @@ export function wakeOf(execution: Execution | null): LogWake & { stop(): void } 
     async next(signal) {
       if (!grew && !ended) {
         await new Promise<void>((resolve) => {
-          wake = resolve;
-          signal?.addEventListener("abort", () => resolve(), { once: true });
+          const done = () => {
+            signal?.removeEventListener("abort", done); // or a long log would leave one for every piece of it
+            resolve();
+          };
+          wake = done;
+          signal?.addEventListener("abort", done, { once: true });
         });
       }
       signal?.throwIfAborted();

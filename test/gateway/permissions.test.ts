@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Approval } from "../../src/contract/approval.ts";
 import type { GatewayEvent } from "../../src/contract/gateway.ts";
 import { isReadOnly } from "../../src/gateway/operation.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
+import { until } from "../fixtures/until.ts";
 
 const YES = { decision: "once", who: "tester" } as const;
 
@@ -17,6 +19,7 @@ test("an operation that is off is refused, and the session goes on", async () =>
   const session = await gateway.start({ command: "cat", stdin: "open" });
   await assert.rejects(session.kill(), { type: "CommandDenied", message: "`kill` is switched off here." });
   await assert.rejects(session.write("x"), { type: "CommandDenied" });
+  await assert.rejects(session.closeStdin(), { type: "CommandDenied" });
   assert.throws(() => gateway.list(), { type: "CommandDenied" });
   assert.equal(session.info().status, "running");
   const other = await house.open();
@@ -49,6 +52,51 @@ test("ask waits for a person, once for each time", async () => {
   assert.equal(session.info().status, "running");
   assert.equal((await session.kill()).status, "killed");
   assert.deepEqual(asked, Array(2).fill(`sallyport kill ${session.name}`));
+});
+
+test("a person is shown what exactly is to be done, and their yes is good for that alone", async () => {
+  const asked: Approval[] = [];
+  const answers = new Map<string, (decision: typeof YES) => void>();
+  const gateway = await house.open({
+    policy: { permissions: { write: "ask", kill: "ask" } },
+    approve: (approval) => {
+      asked.push(approval);
+      return new Promise((resolve) => {
+        answers.set(approval.request.stdin?.text ?? approval.request.command.text, resolve);
+      });
+    },
+  });
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  const bytes = Buffer.from("harmless");
+  const harmless = session.write(bytes);
+  const evil = session.write("evil");
+  bytes.write("swapped!"); // what was asked about is what is written
+  answers.get("harmless")?.(YES);
+  await harmless;
+  assert.deepEqual(
+    asked.map(({ request }) => request.stdin?.text),
+    ["harmless", "evil"],
+  );
+  await until("it was read", async () => (await session.logs()).text === "harmless");
+  answers.get("evil")?.(YES);
+  await evil;
+  await until("that was read, too", async () => (await session.logs()).text === "harmlessevil");
+  const killed = session.kill({ signal: "KILL" });
+  await until("it is asked", () => asked.length === 3);
+  answers.get(`sallyport kill ${session.name} -s SIGKILL`)?.(YES);
+  await killed;
+});
+
+test("of two who ask for the same at once each needs a yes", async () => {
+  const gateway = await house.open({
+    agent: "twins",
+    policy: { permissions: { write: "ask" } },
+    approve: async () => YES,
+  });
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  await Promise.all([session.write("twice"), session.write("twice")]);
+  assert.equal(gateway.approvals.list({ agent: "twins", status: "used" }).length, 2);
+  await session.kill();
 });
 
 test("running can be asked for every time, or switched off", async () => {
