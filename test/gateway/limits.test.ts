@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { RunResult } from "../../src/contract/result.ts";
 import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
@@ -91,6 +92,15 @@ test("out of descriptors: the caller is told, and with more of them all is well 
   await before.write("still here\n");
   await until("it answers", async () => (await before.logs()).text === "still here\n");
   await before.kill();
+});
+
+test("a host without a descriptor left is told, and lives", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const fixture = fileURLToPath(new URL("../fixtures/out-of-descriptors.ts", import.meta.url));
+  const args = ["--nofile=100", "--", process.execPath, fixture, house.state, house.workspace, "2"];
+  const said = execFileSync("prlimit", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  assert.deepEqual(JSON.parse(said), ["KeeperUnavailable", "completed"]);
 });
 
 test("a command may use as many descriptors as its caller's limit allows, and starts with three", async (t) => {

@@ -55,17 +55,18 @@ function start(state: string): Promise<void> {
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
+    // First of all: without a descriptor left there are no pipes either, and an error nobody hears ends the process.
+    child.once("error", (error) => reject(unavailable(error.message)));
     let complaint = "";
-    child.stderr.on("data", (chunk: Buffer) => {
+    child.stderr?.on("data", (chunk: Buffer) => {
       complaint += chunk.toString();
     });
-    child.stdout.once("data", () => {
+    child.stdout?.once("data", () => {
       child.stdout.destroy();
       child.stderr.destroy();
       child.unref();
       resolve();
     });
-    child.once("error", (error) => reject(unavailable(error.message)));
     child.once("close", (code) => {
       if (code === ALREADY_SERVED) resolve();
       else reject(unavailable(complaint.trim() || `it ended with code ${code}`));
