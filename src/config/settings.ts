@@ -70,6 +70,6 @@ export const DEFAULTS: Settings = {
 };
 
 /** The part of the settings that src/policy judges by. */
-export function policyOf({ security, ask, rules, allowlist, allowDenied }: Settings): Policy {
-  return { security, ask, rules, allowlist, permits: allowDenied };
+export function policyOf({ security, ask, rules, allowlist, safeBins, allowDenied }: Settings): Policy {
+  return { security, ask, rules, allowlist, safeBins, permits: allowDenied };
 }

@@ -143,7 +143,7 @@ function allowOrMiss(
   miss: Decision,
   findings: Finding[],
 ): void {
-  if (isHarmless(fact, analysis.commands) || isSafeBin(fact)) return;
+  if (isHarmless(fact, analysis.commands) || isSafeBin(fact, policy.safeBins)) return;
   const entry = allowedBy(fact, policy.allowlist ?? [], { now: context.now, agent: context.agent ?? null });
   if (entry) {
     const message = entry.note ?? `Allowed by the entry \`${entry.pattern}\`.`;

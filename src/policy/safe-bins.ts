@@ -117,8 +117,9 @@ const TEXT_ONLY = new Set(["basename", "dirname"]);
 
 const TRUSTED = ["/bin", "/usr/bin", "/nix/store", "/run/current-system/sw/bin"];
 
-export function isSafeBin(fact: CommandFact): boolean {
+export function isSafeBin(fact: CommandFact, kept?: readonly string[] | null): boolean {
   const { written, resolved } = fact.executable;
+  if (kept && !kept.includes(written ?? "")) return false;
   const bin = written === null || !Object.hasOwn(SAFE_BINS, written) ? undefined : SAFE_BINS[written];
   if (!bin || written === null || resolved === null || !isPlain(fact)) return false;
   if (!TRUSTED.some((folder) => isInside(resolved, folder))) return false;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DEFAULTS, policyOf } from "../../src/config/settings.ts";
 import { judge } from "./world.ts";
 
 const allowed = (command: string) => judge(command, { security: "allowlist" }).verdict === "allow";
@@ -66,3 +67,10 @@ const NOT_SAFE = [
 
 for (const command of SAFE) test(`safe: ${command}`, () => assert.ok(allowed(command)));
 for (const command of NOT_SAFE) test(`not safe: ${command}`, () => assert.ok(!allowed(command)));
+
+test("only those that were kept are safe", () => {
+  const policy = policyOf({ ...DEFAULTS, security: "allowlist", safeBins: ["sort"] });
+  const kept = (command: string) => judge(command, { policy }).verdict === "allow";
+  assert.ok(kept("echo hi | sort"));
+  assert.ok(!kept("echo hi | wc -l"));
+});
