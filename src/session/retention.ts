@@ -44,7 +44,9 @@ export function clean(registry: Registry, retention: Retention, now = Date.now()
   const report: CleanReport = { removed: [], freedBytes: 0 };
   let bytes = 0;
   for (const [index, row] of registry.store.finished().entries()) {
-    bytes += row.bytes + FOLDER_BYTES;
+    // A command may be megabytes long, and is kept whole even where it was refused.
+    const size = row.bytes + row.words + FOLDER_BYTES;
+    bytes += size;
     const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
     const tooMany = retention.maxCount > 0 && index >= retention.maxCount;
     const tooBig = retention.maxBytes > 0 && bytes > retention.maxBytes;
@@ -52,7 +54,7 @@ export function clean(registry: Registry, retention: Retention, now = Date.now()
     if (!forget(registry, row.id)) continue;
     report.removed.push(row.id);
     report.freedBytes += row.bytes;
-    bytes -= row.bytes + FOLDER_BYTES;
+    bytes -= size;
   }
   removeStrays(registry, now);
   return report;

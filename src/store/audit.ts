@@ -10,6 +10,10 @@ const BATCH = 1000;
 /** Of a summary, and of each text in the detail: an agent must not fill the disk with its refused attempts. */
 const MOST_SUMMARY = 1000;
 const MOST_TEXT = 16 * 1024;
+/** Of all texts of a detail together, and of the items of one list. */
+const MOST_DETAIL = 64 * 1024;
+const MOST_ITEMS = 100;
+const LEAST_TEXT = 100;
 
 /** Who asked for what, what was decided and what became of it: one chain for all gateways of a state folder. */
 export class AuditLog {
@@ -34,7 +38,13 @@ export class AuditLog {
    */
   append(entry: NewAuditEntry): void {
     const summary = maskText(bounded(entry.summary, MOST_SUMMARY)).toWellFormed();
-    const detail = JSON.stringify(maskData(entry.detail, (text) => bounded(text, MOST_TEXT)));
+    let left = MOST_DETAIL;
+    const within = (text: string) => {
+      const kept = bounded(text, Math.min(MOST_TEXT, Math.max(left, LEAST_TEXT)));
+      left -= kept.length;
+      return kept;
+    };
+    const detail = JSON.stringify(maskData(withShortLists(entry.detail), within));
     inTransaction(this.#database, () => this.#link(entry, summary, detail));
   }
 
@@ -104,6 +114,17 @@ function headMissing(): SallyportError {
     { action: "verify_audit", hint: "`sallyport audit verify` says how much of it can be trusted." },
     { action: "other_state", hint: "Keep this state folder as evidence and use another: --state DIR." },
   ]);
+}
+
+/** An agent may name any number of variables and programs. */
+function withShortLists(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, MOST_ITEMS).map(withShortLists);
+    return value.length > MOST_ITEMS ? [...kept, `… [${value.length - MOST_ITEMS} more]`] : kept;
+  }
+  if (typeof value !== "object" || value === null || "toJSON" in value) return value;
+  // Not by assignment: a key may be called `__proto__`.
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withShortLists(each)]));
 }
 
 /** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */

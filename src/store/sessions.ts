@@ -88,7 +88,11 @@ export class SessionStore {
     this.#byPrefix = database.prepare("SELECT * FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
-    this.#ended = database.prepare(`SELECT id, ended_ms, bytes FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`);
+    this.#ended = database.prepare(
+      `SELECT id, ended_ms, bytes,
+         octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS words
+       FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
+    );
     this.#delete = database.prepare(`DELETE FROM sessions WHERE id = ? AND NOT ${LIVE}`);
     this.#rename = database.prepare("SELECT 1 FROM sessions WHERE name = ?");
   }
@@ -179,9 +183,9 @@ export class SessionStore {
     return this.#live.all() as unknown as SessionRow[];
   }
 
-  /** Newest first, without their texts. */
-  finished(): { id: string; ended_ms: number | null; bytes: number }[] {
-    return this.#ended.all() as unknown as { id: string; ended_ms: number | null; bytes: number }[];
+  /** Newest first, without their texts; `words` is how many bytes the row itself takes for them. */
+  finished(): { id: string; ended_ms: number | null; bytes: number; words: number }[] {
+    return this.#ended.all() as unknown as { id: string; ended_ms: number | null; bytes: number; words: number }[];
   }
 
   isFinished(id: string): boolean {

@@ -77,6 +77,19 @@ test("of too many bytes the oldest are removed, and how many were freed is told"
   assert.equal(freedBytes, 600_000);
 });
 
+test("what refused commands take in the database counts", async () => {
+  const results = [];
+  for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: `rm -rf / # ${"x".repeat(300_000)}` }));
+  const { removed } = await gateway.clean({ ...NONE, maxBytes: 700_000 });
+  assert.deepEqual(
+    removed.sort(),
+    results
+      .slice(0, 2)
+      .map(({ id }) => id)
+      .sort(),
+  );
+});
+
 test("what was dropped for the disk cap does not count as bytes on disk", async () => {
   const { id } = await gateway.run({ command: "head -c 3000000 /dev/zero", diskCap: 65_536 });
   const { removed } = await gateway.clean({ ...NONE, maxBytes: 500_000 });

@@ -186,3 +186,16 @@ test("search by every field, newest first, and page by page", async (t) => {
     [2, 3],
   );
 });
+
+test("an entry stays small however much it is given to tell", () => {
+  const { log } = fresh();
+  const many = Array.from({ length: 200_000 }, (_, i) => `VARIABLE_${i}`);
+  const long = Array.from({ length: 90 }, () => "word ".repeat(10_000));
+  log.append(newEntry({ detail: { env: many, deep: { programs: long } } }));
+  const [entry = assert.fail("no entry")] = log.tail(1);
+  assert.ok(JSON.stringify(entry).length < 100_000);
+  const { env } = entry.detail as { env: string[] };
+  assert.equal(env.length, 101);
+  assert.equal(env.at(-1), "… [199900 more]");
+  assert.equal(log.verify().broken, null);
+});
