@@ -109,3 +109,12 @@ test("mistakes are told, with a way out", async () => {
     assert.equal(code, 125);
   }
 });
+
+test("a command that ended while nobody was looking is found, by list and by who waits", async () => {
+  await box.run(["run", "-d", "--", "sleep", "0.7"]);
+  const waited = await box.run(["work", "claim", "--wait", "20s", "--json"]);
+  assert.equal(JSON.parse(waited.stdout).payload.exit_code, 0);
+  await box.run(["run", "-d", "-c", "sleep 0.7; exit 4"]);
+  const { stdout } = await box.until(["work", "--only", "pending", "--json"], "EXEC_CALLBACK");
+  assert.equal(JSON.parse(stdout)[0].payload.exit_code, 4);
+});

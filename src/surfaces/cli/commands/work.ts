@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedPairs } from "../../../present/pairs.ts";
 import { alignedTable, tabbedTable } from "../../../present/table.ts";
 import { CLAIM_PIPED_COLUMNS, claimDetails, WORK_PIPED_COLUMNS, workColumns } from "../../../present/work-table.ts";
@@ -8,10 +9,14 @@ import type { Command, Invocation, Io } from "../command.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../option.ts";
 import { printJson } from "../print-json.ts";
 import { UsageError } from "../usage-error.ts";
-import { withDatabase } from "../with-database.ts";
+import { withGateway } from "../with-gateway.ts";
 
 /** There was nothing to claim. */
 const EXIT_NONE = 1;
+/** How soon an end that no gateway watched is noticed while waiting. */
+const LOOK_EVERY_MS = 1000;
+/** As many as may be configured (`limits.sessions`). */
+const MOST_RUNNING = 10_000;
 
 export const work: Command = {
   name: "work",
@@ -53,21 +58,25 @@ and \`list\` ID, PRIORITY, TYPE, STATE, TRIES, CREATED, DUE, KEY, PAYLOAD, with 
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (!act) throw new UsageError(`there is no \`work ${action}\`; there are ${Object.keys(ACTIONS).join(", ")}`);
     const held = action === "ack" || action === "retry" ? heldItem(action, given) : noMore(action, given);
-    return withDatabase(invocation, async (database) => {
-      const { WorkQueue } = await import("../../../store/work.ts");
-      return act({ ...invocation, ...held, queue: new WorkQueue(database) });
-    });
+    return withGateway(invocation, (gateway) => act({ ...invocation, ...held, gateway, queue: gateway.work }));
   },
 };
 
 interface Asked extends Invocation {
+  gateway: Gateway;
   queue: WorkQueue;
   id: number;
   lease: string;
 }
 
+/** A command that ended while nobody was looking has put nothing in yet: looking at those still running does that. */
+function lookForEnded(gateway: Gateway): void {
+  gateway.list({ live: true, limit: MOST_RUNNING });
+}
+
 const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
-  async list({ queue, values, io }) {
+  async list({ gateway, queue, values, io }) {
+    lookForEnded(gateway);
     const only = choiceOption(values, "only", ["pending", "claimed", "done"] as const);
     const state = only ?? (values.all ? "all" : "open");
     const items = queue.list({ state, limit: countOption(values, "limit") ?? 50 });
@@ -78,7 +87,7 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
     return 0;
   },
 
-  async claim({ queue, values, io }) {
+  async claim({ gateway, queue, values, io }) {
     const leaseMs = durationOption(values, "lease");
     const types = textOptions(values, "type");
     const waitMs = durationOption(values, "wait");
@@ -87,10 +96,12 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
       ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(types.length > 0 ? { types } : {}),
     };
-    const item =
-      waitMs === undefined
-        ? queue.claim(options)
-        : await queue.next({ ...options, ...(waitMs > 0 ? { timeoutMs: waitMs } : {}) });
+    const end = waitMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + (waitMs ?? 0);
+    let item: ClaimedItem | null;
+    do {
+      lookForEnded(gateway);
+      item = await queue.next({ ...options, timeoutMs: Math.max(0, Math.min(LOOK_EVERY_MS, end - Date.now())) });
+    } while (!item && Date.now() < end);
     if (item) printClaim(item, values.json === true, io);
     else if (io.isTTY.stderr) io.err("Nothing to do.\n");
     return item ? 0 : EXIT_NONE;
