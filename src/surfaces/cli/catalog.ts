@@ -62,7 +62,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       load: async () => (await import("./commands/deny.ts")).deny,
     },
     allow: {
-      summary: "List and take back what was allowed for good",
+      summary: "List, add and take back what is allowed for good",
       load: async () => (await import("./commands/allow.ts")).allow,
     },
   },
