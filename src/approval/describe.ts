@@ -87,8 +87,14 @@ function notesOn(fact: CommandFact): string[] {
     ...fact.deletes.map((path) => `deletes ${path}`),
     ...fact.writes.map((path) => `writes ${path}`),
     ...fact.network.map((host) => `connects to ${host}`),
-    ...fact.unknowns.map(({ why }) => `cannot be known: ${why}`),
+    ...unknownsOf(fact).map((why) => `cannot be known: ${why}`),
   ];
+}
+
+/** Each once, and not those that another one gives as its reason. */
+function unknownsOf({ unknowns }: CommandFact): string[] {
+  const all = [...new Set(unknowns.map(({ why }) => why))];
+  return all.filter((why) => !all.some((other) => other.endsWith(`: ${why}`)));
 }
 
 function covered({ files }: Binding): CoveredFile[] {

@@ -26,7 +26,6 @@ export interface ScreenSize {
 }
 
 const MOST_LISTED = 8;
-const KEYS = "o once   a always   d deny   j/k move   space/b scroll   q quit";
 
 /** How many lines of the request fit, whatever else is on the screen. */
 export function detailRoom(state: Pick<ScreenState, "waiting" | "selected" | "entry">, size: ScreenSize): number {
@@ -74,5 +73,11 @@ function footer({ entry, selected, message }: ScreenState, size: ScreenSize): st
     const grant = wrap(`This ${alwaysText(always)}, whenever ${agent} asks, without a question.`, size.columns);
     return [...note, ...grant, `For how long? (30m, 8h, 7d; enter for good, esc to go back): ${shownLine(entry.text)}`];
   }
-  return [...note, fit(KEYS, size.columns)];
+  return [...note, fit(keysFor(selected), size.columns)];
+}
+
+/** Only those that would do something. */
+function keysFor(selected: Approval | null): string {
+  const answers = selected ? ["o once", ...(selected.request.always.ok ? ["a always"] : []), "d deny"] : [];
+  return [...answers, "j/k move", "space/b scroll", "q quit"].join("   ");
 }

@@ -117,3 +117,10 @@ test("names, folders, variables, intent and input are made visible too, secrets 
   assert.equal(request.intent?.text, "just‹return›looking");
   assert.equal(request.stdin?.text, "rm -rf x‹escape›[2K\n");
 });
+
+test("what cannot be known is told once, with its reason", () => {
+  const { request } = room.approvals().request(room.asked({ command: "$(cat word) hello" }));
+  assert.deepEqual(request.commands.at(-1)?.notes, [
+    "cannot be known: which command runs is not known: the output of a command",
+  ]);
+});

@@ -174,3 +174,14 @@ test("requests come and go while one looks; a key never hits another one", { ski
   terminal.press("q");
   await terminal.ends();
 });
+
+test("only keys that would do something are named", { skip }, async () => {
+  const { ask, open } = scene();
+  ask("ls /named");
+  const terminal = open();
+  await terminal.shows("o once   a always   d deny");
+  ask("make");
+  await terminal.shows("2 waiting for a decision");
+  terminal.press("j");
+  await terminal.shows("o once   d deny");
+});

@@ -109,7 +109,7 @@ const MISTAKES: [args: string[], message: RegExp][] = [
   [["approve"], /which request\?/],
   [["deny"], /which request\?/],
   [["allow", "remove"], /which grant\?/],
-  [["allow", "frob"], /`allow` knows list and remove; received `frob`/],
+  [["allow", "frob"], /`allow` knows list, add and remove; received `frob`/],
   [["approve", "x", "--expires", "8h"], /give `--always` too/],
   [["approve", "x", "--always", "--expires", "0"], /longer than nothing/],
   [["approve", "x", "--always", "--expires", "soon"], /must be a duration/],
