@@ -1,7 +1,7 @@
 import type { Settings } from "../config/settings.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { LaunchLimits } from "../executor/executor.ts";
-import { type Environment, type EnvironmentRules, sanitizeEnvironment } from "./environment.ts";
+import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
 /** What an agent's commands are confined to: made once per configuration, not per request. */
@@ -34,7 +34,7 @@ export function confinementOf(settings: Settings, { workspace, keepOut, parentEn
   const { processes, openFiles, fileSize } = settings.limits;
   return {
     scope: workspaceScope(workspace, { anywhere: settings.scope === "anywhere", keepOut }),
-    parentEnv,
+    parentEnv: withFixedPath(parentEnv),
     envRules: settings.env,
     limits: { processes, openFiles, fileSize },
   };

@@ -96,7 +96,19 @@ export function sanitizeEnvironment(
     const why = judge.refuses(name, given[name] ?? "");
     if (why) throw refused(name, why);
   }
-  return { ...inherited, ...given };
+  const env = { ...inherited, ...given };
+  return given.PATH === undefined ? env : withFixedPath(env);
+}
+
+const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/**
+ * An empty or relative entry, or no PATH at all, leads bash to the working directory: a file that an agent put there
+ * would run in place of the program that was judged.
+ */
+export function withFixedPath(env: Readonly<Environment>): Environment {
+  const entries = (env.PATH ?? "").split(":").filter((entry) => entry.startsWith("/"));
+  return { ...env, PATH: entries.join(":") || USUAL_PATH };
 }
 
 /** What of the parent's environment a command does not get, and why. For `sallyport doctor` and the curious. */
