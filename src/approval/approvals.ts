@@ -183,6 +183,8 @@ export class Approvals {
     if (first.status !== "pending") return first;
     return this.#waiters.until(
       () => {
+        // A look at two columns: thousands may wait, each with megabytes to show.
+        if (this.#store.isWaiting(first.id, this.#now())) return null;
         const approval = this.get(first.id);
         return approval.status === "pending" ? null : approval;
       },
@@ -239,15 +241,20 @@ export class Approvals {
   /** As it is by now: its time may have run out while nobody looked. Within a transaction. */
   #fresh(id: string): Approval {
     this.#expireDue();
+    const row = this.#store.get(id);
+    // So many may be due that it was not its turn yet.
+    if (row && isDue(row, this.#now())) this.#expire(row);
     return this.#get(id);
   }
 
   #expireDue(): void {
-    for (const row of this.#store.due(this.#now())) {
-      if (!this.#store.expire(row.id, row.status)) continue;
-      const detail = { was: row.status };
-      this.#record(view(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
-    }
+    for (const row of this.#store.due(this.#now())) this.#expire(row);
+  }
+
+  #expire(row: ApprovalRow): void {
+    if (!this.#store.expire(row.id, row.status)) return;
+    const detail = { was: row.status };
+    this.#record(view(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
   }
 
   #record(approval: Approval, entry: AuditPart): void {

@@ -35,6 +35,7 @@ export class ApprovalStore {
   readonly #byPrefix: StatementSync;
   readonly #open: StatementSync;
   readonly #waiting: StatementSync;
+  readonly #isWaiting: StatementSync;
   readonly #approved: StatementSync;
   readonly #due: StatementSync;
   readonly #deleteSettled: StatementSync;
@@ -55,6 +56,9 @@ export class ApprovalStore {
        ORDER BY status LIMIT 1`,
     );
     this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
+    this.#isWaiting = database.prepare(
+      "SELECT 1 FROM approvals WHERE id = ? AND status = 'pending' AND expires_ms > ?",
+    );
     this.#approved = database.prepare(
       "SELECT binding FROM approvals WHERE agent = ? AND status = 'approved' ORDER BY id DESC LIMIT 20",
     );
@@ -95,6 +99,11 @@ export class ApprovalStore {
 
   waiting(agent: string): number {
     return Number(this.#waiting.get(agent)?.n ?? 0);
+  }
+
+  /** Neither decided nor due. */
+  isWaiting(id: string, nowMs: number): boolean {
+    return this.#isWaiting.get(id, nowMs) !== undefined;
   }
 
   /** Newest first: approved, and not yet used. */

@@ -177,3 +177,18 @@ test("what is settled can be forgotten, what is open not", () => {
   assert.throws(() => approvals.get(settled.id), { type: "ApprovalNotFound" });
   assert.equal(approvals.get(open.id).status, "pending");
 });
+
+test("what has expired cannot be approved, however many others are due before it", () => {
+  let now = Date.now();
+  const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
+  const { id } = approvals.request(room.asked({ command: "ls /srv/late" }));
+  room.database().exec(
+    `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+     SELECT printf('0000-%d', i), agent, 'pending', created_ms, expires_ms - 1, i, request, binding, origin, quorum
+     FROM approvals, n WHERE id = '${id}'`,
+  );
+  now += 1001;
+  assert.throws(() => approvals.decide(id, ONCE), { type: "AlreadyDecided" });
+  assert.equal(approvals.get(id).status, "expired");
+});
