@@ -54,10 +54,12 @@ export class Gateway {
   }
 
   get audit(): AuditLog {
+    this.#rooms.registry.flush();
     return this.#rooms.audit;
   }
 
   get work(): WorkQueue {
+    this.#rooms.registry.flush();
     return this.#rooms.work;
   }
 
@@ -129,7 +131,9 @@ export class Gateway {
   #session(row: { id: string; name: string }): Session {
     const { registry, audit, agent, channel } = this.#rooms;
     return new Session(registry, row, {
-      note: (entry) => audit.append({ agent, actor: agent, channel, ...entry }),
+      // About the agent whose command it is, which may be another's than who acts.
+      note: (entry) =>
+        audit.append({ agent: registry.store.get(row.id)?.agent ?? agent, actor: agent, channel, ...entry }),
       permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
     });
   }
@@ -150,6 +154,7 @@ export class Gateway {
     clearInterval(this.#timer);
     await this.#dispatcher?.stop();
     await this.#furnished.executor.close();
+    this.#furnished.registry.flush();
     this.#furnished.database.close();
   }
 }

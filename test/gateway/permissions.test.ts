@@ -127,3 +127,16 @@ test("what only looks never needs a person", async () => {
   assert.equal((await session.logs()).text, "read me\n");
   assert.ok(gateway.list().length > 0);
 });
+
+test("what an agent does to another's session is audited as about the other, by the one", async () => {
+  const owner = await house.open({ agent: "owner" });
+  const meddler = await house.open({ agent: "meddler" });
+  const { id } = await owner.start({ command: "cat", stdin: "open" });
+  await meddler.session(id).write("x");
+  await meddler.session(id).kill();
+  const entries = owner.audit.search({ session: id }).filter(({ kind }) => kind === "stdin" || kind === "signal");
+  assert.deepEqual(
+    entries.map(({ agent, actor }) => [agent, actor]),
+    Array(2).fill(["owner", "meddler"]),
+  );
+});
