@@ -61,6 +61,9 @@ export interface ExitRecord {
 /** "lost": the keeper is gone and left no record. */
 export type Ending = ExitRecord | "lost";
 
+/** "left": we let go of it, and it runs on. */
+export type Parting = Ending | "left";
+
 export interface KillOrder {
   signal: number;
   /** Every descendant, or the main process only. */
@@ -76,10 +79,10 @@ export interface Execution {
   readonly keeperPid: number;
   /** The main process's pid; null when it ended (or failed to start) before it was announced. */
   readonly started: Promise<number | null>;
-  /** The main process has ended. Never rejects. */
-  readonly exited: Promise<Ending>;
-  /** Nothing of its tree is left. Never rejects. */
-  readonly ended: Promise<Ending>;
+  /** The main process has ended, or we let go of it. Never rejects. */
+  readonly exited: Promise<Parting>;
+  /** Nothing of its tree is left, or we let go of it. Never rejects. */
+  readonly ended: Promise<Parting>;
   /** Calls back whenever output has grown. Returns how to stop. */
   onGrew(listener: () => void): () => void;
   /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */

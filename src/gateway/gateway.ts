@@ -1,6 +1,5 @@
 import type { Approvals } from "../approval/approvals.ts";
 import { confine } from "../confine/confine.ts";
-import { SallyportError } from "../contract/error.ts";
 import type { CheckOptions, CleanReport, ListQuery, Retention, RunOptions } from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
@@ -8,6 +7,7 @@ import type { SessionInfo } from "../contract/session.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
 import { refusedResult, runResult } from "../present/run-result.ts";
+import { gatewayClosed } from "../present/session-errors.ts";
 import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
@@ -25,24 +25,19 @@ import { submit } from "./submit.ts";
 export class Gateway {
   readonly #furnished: Rooms;
   readonly #retention: () => Retention;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timers: NodeJS.Timeout[];
   #dispatcher: Dispatcher | null = null;
   #closed: Promise<void> | null = null;
 
   constructor(rooms: Rooms, retention: () => Retention, timer: NodeJS.Timeout) {
     this.#furnished = rooms;
     this.#retention = retention;
-    this.#timer = timer;
+    this.#timers = [timer];
   }
 
   get #rooms(): Rooms {
     if (this.#closed === null) return this.#furnished;
-    throw new SallyportError("GatewayClosed", "This gateway has been closed.", [
-      {
-        action: "open_gateway",
-        hint: "Open another one: openGateway(). Its commands and their sessions go on meanwhile.",
-      },
-    ]);
+    throw gatewayClosed();
   }
 
   get state(): string {
@@ -73,7 +68,7 @@ export class Gateway {
     const ending = await execution.exited;
     stop();
     release();
-    const result = runResult(name, session, ending, this.#rooms.executor.folder(session.id));
+    const result = runResult(name, session, ending, this.#furnished.executor.folder(session.id));
     result.verdict = verdict;
     result.approvalId = approvalId;
     return result;
@@ -138,23 +133,28 @@ export class Gateway {
     });
   }
 
+  /** Keeps taking up what others leave, until it is closed. */
+  lookAround(timer: NodeJS.Timeout): void {
+    this.#timers.push(timer);
+  }
+
   /** Starts telling the operator's callback of work items. */
   callBack(dispatcher: Dispatcher | null): void {
     this.#dispatcher = dispatcher;
     dispatcher?.start();
   }
 
-  /** Lets go of everything and ends nothing. Closing again is fine. */
+  /** Lets go of everything and ends nothing: what `run` waits for resolves as `running`. Closing again is fine. */
   close(): Promise<void> {
     this.#closed ??= this.#letGo();
     return this.#closed;
   }
 
   async #letGo(): Promise<void> {
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     await this.#dispatcher?.stop();
     await this.#furnished.executor.close();
-    this.#furnished.registry.flush();
+    this.#furnished.registry.close();
     this.#furnished.database.close();
   }
 }

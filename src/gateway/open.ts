@@ -24,6 +24,8 @@ import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
+/** Sessions that other gateways started and left are taken up this often, so that their ends are noticed. */
+const LOOK_AROUND_MS = 5000;
 /** Work that is done and approvals that are settled are kept for so long where sessions are kept for ever. */
 const SETTLED_MS = 90 * 24 * 3600 * 1000;
 
@@ -61,6 +63,7 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
     const gateway = new Gateway(rooms, retention, setInterval(clean, CLEAN_EVERY_MS).unref());
     if (options.attach ?? true) {
       await rooms.registry.recover();
+      gateway.lookAround(setInterval(() => void rooms.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref());
       gateway.callBack(callbackOf(settings, rooms.work, (request, how) => gateway.run(request, how)));
     }
     return gateway;

@@ -1,6 +1,6 @@
 import type { RunResult } from "../contract/result.ts";
 import type { StreamName } from "../contract/session.ts";
-import type { Ending } from "../executor/executor.ts";
+import type { Parting } from "../executor/executor.ts";
 import { endingOf } from "../session/ending.ts";
 import { readMergedSync, readTextSync } from "../session/logs/index.ts";
 import { signalName } from "../session/signals.ts";
@@ -17,8 +17,8 @@ interface Texts {
   truncated: RunResult["truncated"];
 }
 
-function read(folder: string, capture: NewSession["capture"], ending: Ending): Texts {
-  const known = ending === "lost" ? null : ending.streams;
+function read(folder: string, capture: NewSession["capture"], ending: Parting): Texts {
+  const known = typeof ending === "string" ? null : ending.streams;
   if (capture === "merged") {
     const output = readTextSync(folder, "output", RESULT_BYTES, known?.[0]?.bytes);
     const { text } = output;
@@ -47,10 +47,13 @@ function errorOf(session: Asked, error: string | null, exitCode: number | null, 
   return shellFailure(exitCode, stderr, { cwd: session.cwd, path: path ?? process.env.PATH ?? "" });
 }
 
+/** The gateway was closed meanwhile: the command goes on, and any other gateway finds it. */
+const RUNS_ON = { status: "running", warnings: "[]", error: null } as const;
+
 /** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
-export function runResult(name: string, session: Asked, ending: Ending, folder: string, path?: string): RunResult {
-  const record = ending === "lost" ? null : ending;
-  const ended = endingOf(session, ending);
+export function runResult(name: string, session: Asked, ending: Parting, folder: string, path?: string): RunResult {
+  const record = typeof ending === "string" ? null : ending;
+  const ended = ending === "left" ? RUNS_ON : endingOf(session, ending);
   const texts = read(folder, session.capture, ending);
   const exitCode = record?.code ?? null;
   return {

@@ -13,6 +13,15 @@ export function nameInUse(name: string): SallyportError {
   ]);
 }
 
+export function gatewayClosed(): SallyportError {
+  return new SallyportError("GatewayClosed", "This gateway has been closed.", [
+    {
+      action: "open_gateway",
+      hint: "Open another one: openGateway(). Its commands and their sessions go on meanwhile.",
+    },
+  ]);
+}
+
 export function stillRunning(name: string): SallyportError {
   return new SallyportError("StillRunning", `The session ${name} is still running.`, [
     { action: "force_kill", hint: "End it first (`sallyport kill`), or remove it with force." },

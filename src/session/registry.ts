@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionInfo } from "../contract/session.ts";
-import type { Ending, Execution, Executor } from "../executor/executor.ts";
+import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
 import { neverRan } from "../executor/never-ran.ts";
 import type { Refusal } from "../present/refusal.ts";
+import { gatewayClosed } from "../present/session-errors.ts";
 import type { Ended, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
 import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
@@ -25,16 +26,19 @@ export type EndListener = (session: Asked, ended: Ended, first: boolean) => () =
 
 /** The sessions of a state folder: the table, and the executions this gateway holds on to. */
 export class Registry {
-  readonly store: SessionStore;
+  readonly #store: SessionStore;
   readonly executor: Executor;
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
+  #closed = false;
+  #unwritten: (() => void)[] = [];
+  #writeSoon: NodeJS.Immediate | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
   constructor(database: DatabaseSync, store: SessionStore, executor: Executor, onEnd: EndListener) {
     this.#database = database;
-    this.store = store;
+    this.#store = store;
     this.executor = executor;
     this.#onEnd = onEnd;
   }
@@ -45,18 +49,18 @@ export class Registry {
    */
   record(session: Asked, wanted: string | undefined, refusal?: Refusal): string | null {
     const name = this.#insert(session, wanted);
-    if (name !== null && refusal) this.store.refuse(session.id, refusal.status, JSON.stringify(refusal.error));
+    if (name !== null && refusal) this.#store.refuse(session.id, refusal.status, JSON.stringify(refusal.error));
     return name;
   }
 
   #insert(session: Asked, wanted: string | undefined): string | null {
-    if (wanted !== undefined) return this.store.insert({ ...session, name: wanted }) ? wanted : null;
+    if (wanted !== undefined) return this.#store.insert({ ...session, name: wanted }) ? wanted : null;
     for (let attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
       const random = Math.floor(Math.random() * 2 ** 32);
       const name = attempt < 2 ? nameFor(random) : numberedNameFor(random);
-      if (this.store.insert({ ...session, name })) return name;
+      if (this.#store.insert({ ...session, name })) return name;
     }
-    return this.store.insert({ ...session, name: session.id }) ? session.id : null;
+    return this.#store.insert({ ...session, name: session.id }) ? session.id : null;
   }
 
   /** Follows an execution to its end and writes down what becomes of it. `asked` spares looking it up again. */
@@ -66,28 +70,69 @@ export class Registry {
     // A foreground command's pid is in its exit record; until then its keeper knows it.
     if (asked?.background) {
       void execution.started.then((pid) => {
-        if (pid !== null) this.#quietly(() => this.store.setPid(id, pid));
+        if (pid !== null) this.#quietly(() => this.#store.setPid(id, pid));
       });
     }
     void execution.exited.then((ending) => {
-      this.#quietly(() => {
-        if (!asked || !this.#end(asked, endingOf(asked, ending), RUNNING)) this.settle(id, ending);
-      });
+      if (ending === "left") return;
+      if (asked) this.#putOff(asked, ending);
+      else this.#quietly(() => this.settle(id, ending));
       const final = ending === "lost" || ending.final;
       if (final) this.#executions.delete(id);
       else void execution.ended.then((last) => this.#finish(id, last));
     });
   }
 
-  #finish(id: string, ending: Ending): void {
+  /**
+   * Ends are written a moment later, many at once or with the next start: the exit record on disk is the truth, and
+   * nobody who waits for a command is to wait for the database as well. Whoever looks here sees them written.
+   */
+  #putOff(session: Asked, ending: Ending): void {
+    const ended = endingOf(session, ending);
+    const alongside = this.#onEnd(session, ended, true);
+    this.#unwritten.push(() => {
+      if (this.#store.end(session.id, ended, RUNNING)) alongside();
+      else this.settle(session.id, ending);
+    });
+    this.#writeSoon ??= setImmediate(() => this.flush());
+  }
+
+  /** Writes the ends that were put off; within a transaction, as part of it. */
+  flush(): void {
+    if (this.#unwritten.length === 0) return;
+    if (this.#writeSoon) clearImmediate(this.#writeSoon);
+    this.#writeSoon = null;
+    const writes = this.#unwritten.splice(0);
+    const writeAll = () => {
+      for (const write of writes) write();
+    };
+    if (this.#database.isTransaction) writeAll();
+    else this.#quietly(() => inTransaction(this.#database, writeAll));
+  }
+
+  /** The table, with every end that is known of. */
+  get store(): SessionStore {
+    if (this.#closed) throw gatewayClosed();
+    this.flush();
+    return this.#store;
+  }
+
+  /** Writes what is left to write; nothing can be looked up here any more. */
+  close(): void {
+    this.flush();
+    this.#closed = true;
+  }
+
+  #finish(id: string, ending: Parting): void {
     this.#executions.delete(id);
+    if (ending === "left") return;
     this.#quietly(() => this.settle(id, ending === "lost" ? ending : { ...ending, final: true }));
   }
 
   #end(session: Asked, ended: Ended, from: { status: SessionRow["status"]; lingering: boolean }): boolean {
     const alongside = this.#onEnd(session, ended, from.status === "running");
     return inTransaction(this.#database, () => {
-      if (!this.store.end(session.id, ended, from)) return false;
+      if (!this.#store.end(session.id, ended, from)) return false;
       alongside();
       return true;
     });

@@ -19,7 +19,7 @@ export function openDatabase(path: string): DatabaseSync {
   try {
     database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
     migrate(database, path);
     return database;
   } catch (error) {

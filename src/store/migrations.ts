@@ -25,8 +25,7 @@ export const MIGRATIONS: readonly string[] = [
     warnings    TEXT NOT NULL DEFAULT '[]',
     error       TEXT                       -- JSON
   ) WITHOUT ROWID;
-  CREATE INDEX sessions_running ON sessions (agent) WHERE status = 'running';
-  CREATE INDEX sessions_live ON sessions (id) WHERE status = 'running' OR lingering = 1;
+  CREATE INDEX sessions_live ON sessions (agent) WHERE status = 'running' OR lingering = 1;
 
   -- Who asked for what, what was decided and what became of it. Each entry's hash covers the one before it.
   CREATE TABLE audit (

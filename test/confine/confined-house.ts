@@ -51,7 +51,7 @@ export class ConfinedHouse extends TestHouse {
     const release = execution.hold();
     const ending = await execution.exited;
     release();
-    if (ending === "lost") throw new Error("lost");
+    if (typeof ending === "string") throw new Error(ending);
     const stream = (name: string) => {
       try {
         return readFileSync(join(this.executor.folder(spec.id), name), "utf8");

@@ -1,4 +1,4 @@
-import type { Ending, Execution, ExitRecord, KillOrder } from "../executor.ts";
+import type { Execution, ExitRecord, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
 import type { Connection, KeeperEvent, Reply } from "./connection.ts";
 import {
@@ -26,8 +26,8 @@ export interface Home {
 export class NativeExecution implements Execution {
   readonly id: string;
   readonly started: Promise<number | null>;
-  readonly exited: Promise<Ending>;
-  readonly ended: Promise<Ending>;
+  readonly exited: Promise<Parting>;
+  readonly ended: Promise<Parting>;
   readonly #home: Home;
   #connection: Connection;
   #own: boolean;
@@ -37,8 +37,8 @@ export class NativeExecution implements Execution {
   #holders = 0;
   #listeners = new Set<() => void>();
   #tellStarted!: (pid: number | null) => void;
-  #tellExited!: (ending: Ending) => void;
-  #tellEnded!: (ending: Ending) => void;
+  #tellExited!: (ending: Parting) => void;
+  #tellEnded!: (ending: Parting) => void;
   #record: ExitRecord | null = null;
 
   /** `own`: this connection brought the command, and can bring another when it has ended. */
@@ -111,6 +111,9 @@ export class NativeExecution implements Execution {
     if (this.#released) return;
     this.#released = true;
     this.#connection.close();
+    this.#tellStarted(null);
+    this.#tellExited("left");
+    this.#tellEnded("left");
   }
 
   /** What the keeper told before this connection was there. */
