@@ -14,25 +14,24 @@ import { Session } from "../session/session.ts";
 import { killOrder } from "../session/signals.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
-import type { Dispatcher } from "../work/dispatch.ts";
 import { judge } from "./judge.ts";
 import { insistOnTier, permitOperation } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
 export class Gateway {
   readonly #furnished: Rooms;
   readonly #retention: () => Retention;
-  readonly #timers: NodeJS.Timeout[];
-  #dispatcher: Dispatcher | null = null;
+  readonly #upkeep: Upkeep;
   #closed: Promise<void> | null = null;
 
-  constructor(rooms: Rooms, retention: () => Retention, timer: NodeJS.Timeout) {
+  constructor(rooms: Rooms, retention: () => Retention, upkeep: Upkeep) {
     this.#furnished = rooms;
     this.#retention = retention;
-    this.#timers = [timer];
+    this.#upkeep = upkeep;
   }
 
   get #rooms(): Rooms {
@@ -133,17 +132,6 @@ export class Gateway {
     });
   }
 
-  /** Keeps taking up what others leave, until it is closed. */
-  lookAround(timer: NodeJS.Timeout): void {
-    this.#timers.push(timer);
-  }
-
-  /** Starts telling the operator's callback of work items. */
-  callBack(dispatcher: Dispatcher | null): void {
-    this.#dispatcher = dispatcher;
-    dispatcher?.start();
-  }
-
   /** Lets go of everything and ends nothing: what `run` waits for resolves as `running`. Closing again is fine. */
   close(): Promise<void> {
     this.#closed ??= this.#letGo();
@@ -151,8 +139,7 @@ export class Gateway {
   }
 
   async #letGo(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
-    await this.#dispatcher?.stop();
+    await this.#upkeep.stop();
     await this.#furnished.executor.close();
     this.#furnished.registry.close();
     this.#furnished.database.close();

@@ -22,6 +22,7 @@ import { Gateway } from "./gateway.ts";
 import { type GatewayOptions, insistOnKnownOptions } from "./options.ts";
 import type { Rooms } from "./rooms.ts";
 import { auditConfig } from "./settings.ts";
+import { Upkeep } from "./upkeep.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** Sessions that other gateways started and left are taken up this often, so that their ends are noticed. */
@@ -60,11 +61,13 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
       rooms.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
     };
     clean();
-    const gateway = new Gateway(rooms, retention, setInterval(clean, CLEAN_EVERY_MS).unref());
+    const upkeep = new Upkeep();
+    const gateway = new Gateway(rooms, retention, upkeep);
+    upkeep.every(CLEAN_EVERY_MS, clean);
     if (options.attach ?? true) {
       await rooms.registry.recover();
-      gateway.lookAround(setInterval(() => void rooms.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref());
-      gateway.callBack(callbackOf(settings, rooms.work, (request, how) => gateway.run(request, how)));
+      upkeep.every(LOOK_AROUND_MS, () => void rooms.registry.recover().catch(() => {}));
+      upkeep.callBack(callbackOf(settings, rooms.work, (request, how) => gateway.run(request, how)));
     }
     return gateway;
   } catch (error) {
