@@ -141,8 +141,14 @@ export const Config = z
       .enum(ASK)
       .optional()
       .describe("When a person is asked: `on-miss` for what is not allowed, `always`, or `off`: misses are denied"),
-    sandbox: z.enum(SANDBOX).optional().describe("What the kernel is to keep commands from; kept for later, this version confines nothing"),
-    network: z.enum(NETWORK).optional().describe("Whether sandboxed commands are to reach the network; kept for later, this version confines nothing"),
+    sandbox: z
+      .enum(SANDBOX)
+      .optional()
+      .describe("What the kernel is to keep commands from; kept for later, this version confines nothing"),
+    network: z
+      .enum(NETWORK)
+      .optional()
+      .describe("Whether sandboxed commands are to reach the network; kept for later, this version confines nothing"),
     scope: z
       .enum(SCOPE)
       .optional()

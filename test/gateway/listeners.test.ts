@@ -29,7 +29,9 @@ test("a slot that has launched cannot be given back to serve another command", a
   const slow = slot.launch(rawSpec(["sh", "-c", "sleep 0.3; exit 3"]), () => {});
   slot.cancel();
   const quick = (await executor.prepare()).launch(rawSpec(["true"]), () => {});
-  const codes = [await quick.exited, await slow.exited].map((ending) => (typeof ending === "string" ? ending : ending.code));
+  const codes = [await quick.exited, await slow.exited].map((ending) =>
+    typeof ending === "string" ? ending : ending.code,
+  );
   assert.deepEqual(codes, [0, 3]);
   await executor.close();
 });
