@@ -58,7 +58,6 @@ export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit
   // Taken before the write lock: reading programs and scripts may take a moment.
   const binding = approval?.binding();
   return inTransaction(rooms.database, (): Recorded | null => {
-    rooms.registry.flush();
     rooms.quota.admit(rooms.agent, that.limits);
     if (approval && binding) {
       const use = { agent: rooms.agent, session: that.id };

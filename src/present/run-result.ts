@@ -1,7 +1,7 @@
 import type { RunResult } from "../contract/result.ts";
 import type { StreamName } from "../contract/session.ts";
 import type { Parting } from "../executor/executor.ts";
-import { endingOf } from "../session/ending.ts";
+import { outcomeOf } from "../session/ending.ts";
 import { readMergedSync, readTextSync } from "../session/logs/index.ts";
 import { signalName } from "../session/signals.ts";
 import { finalUsage } from "../session/usage.ts";
@@ -53,7 +53,7 @@ const RUNS_ON = { status: "running", warnings: "[]", error: null } as const;
 /** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
 export function runResult(name: string, session: Asked, ending: Parting, folder: string, path?: string): RunResult {
   const record = typeof ending === "string" ? null : ending;
-  const ended = ending === "left" ? RUNS_ON : endingOf(session, ending);
+  const ended = ending === "left" ? RUNS_ON : outcomeOf(session, ending);
   const texts = read(folder, session.capture, ending);
   const exitCode = record?.code ?? null;
   return {

@@ -13,22 +13,23 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
 
 type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings">;
 
+/** What became of a session, in a word and what there is to say about it. */
+export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "warnings" | "error"> {
+  if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
+  const error = ending.reason === "failed" ? JSON.stringify(failureOf(row, ending)) : null;
+  return { status: STATUS[ending.reason], warnings: withLosses(row, ending), error };
+}
+
 /** What a session's row says once it has ended. */
 export function endingOf(row: Asked, ending: Ending): Ended {
-  if (ending === "lost") {
-    const error = JSON.stringify(sessionLost());
-    const rest = { lingering: false, bytes: 0, record: null, warnings: row.warnings };
-    return { status: "lost", endedMs: Date.now(), error, ...rest };
-  }
-  const bytes = ending.streams.reduce((sum, s) => sum + s.bytes - (s.droppedEnd - s.droppedStart), 0);
+  const outcome = outcomeOf(row, ending);
+  if (ending === "lost") return { ...outcome, endedMs: Date.now(), lingering: false, bytes: 0, record: null };
   return {
-    status: STATUS[ending.reason],
+    ...outcome,
     endedMs: Math.round(ending.endedUs / 1000),
     lingering: !ending.final,
-    bytes,
+    bytes: ending.streams.reduce((sum, s) => sum + s.bytes - (s.droppedEnd - s.droppedStart), 0),
     record: JSON.stringify(ending),
-    warnings: withLosses(row, ending),
-    error: ending.reason === "failed" ? JSON.stringify(failureOf(row, ending)) : null,
   };
 }
 

@@ -32,7 +32,7 @@ export class Registry {
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
   #closed = false;
-  #unwritten: (() => void)[] = [];
+  #unwritten: { session: Asked; ending: Ending }[] = [];
   #writeSoon: NodeJS.Immediate | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
@@ -88,12 +88,7 @@ export class Registry {
    * nobody who waits for a command is to wait for the database as well. Whoever looks here sees them written.
    */
   #putOff(session: Asked, ending: Ending): void {
-    const ended = endingOf(session, ending);
-    const alongside = this.#onEnd(session, ended, true);
-    this.#unwritten.push(() => {
-      if (this.#store.end(session.id, ended, RUNNING)) alongside();
-      else this.settle(session.id, ending);
-    });
+    this.#unwritten.push({ session, ending });
     this.#writeSoon ??= setImmediate(() => this.flush());
   }
 
@@ -102,9 +97,15 @@ export class Registry {
     if (this.#unwritten.length === 0) return;
     if (this.#writeSoon) clearImmediate(this.#writeSoon);
     this.#writeSoon = null;
-    const writes = this.#unwritten.splice(0);
+    const ends = this.#unwritten.splice(0).map(({ session, ending }) => {
+      const ended = endingOf(session, ending);
+      return { session, ending, ended, alongside: this.#onEnd(session, ended, true) };
+    });
     const writeAll = () => {
-      for (const write of writes) write();
+      for (const { session, ending, ended, alongside } of ends) {
+        if (this.#store.end(session.id, ended, RUNNING)) alongside();
+        else this.settle(session.id, ending);
+      }
     };
     if (this.#database.isTransaction) writeAll();
     else this.#quietly(() => inTransaction(this.#database, writeAll));
@@ -163,7 +164,7 @@ export class Registry {
 
   /** How many sessions of an agent live. From `limit` on each is looked at that this gateway does not watch. */
   running(agent: string, limit: number): number {
-    const count = this.store.running(agent);
+    const count = this.#store.running(agent); // ends that were put off count as long as there is room
     if (count < limit) return count;
     for (const row of this.store.live()) if (row.agent === agent) this.reconcile(row);
     return this.store.running(agent);

@@ -17,6 +17,8 @@ const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** A folder without a row is one whose removal was cut off, or a launch of this moment. */
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
+const REFUSED: ReadonlySet<string> = new Set(["blocked", "denied", "pending"]);
+const MOST_REFUSED = 1000;
 /** What a session's folder takes besides its streams. */
 const FOLDER_BYTES = 8192;
 
@@ -43,12 +45,17 @@ function forget(registry: Registry, id: string): boolean {
 export function clean(registry: Registry, retention: Retention, now = Date.now()): CleanReport {
   const report: CleanReport = { removed: [], freedBytes: 0 };
   let bytes = 0;
-  for (const [index, row] of registry.store.finished().entries()) {
+  let kept = 0;
+  let refused = 0;
+  for (const row of registry.store.finished()) {
     // A command may be megabytes long, and is kept whole even where it was refused.
     const size = row.bytes + row.words + FOLDER_BYTES;
     bytes += size;
     const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
-    const tooMany = retention.maxCount > 0 && index >= retention.maxCount;
+    // Refusals cost an agent nothing: any number of them must not push out what really ran.
+    const tooMany = REFUSED.has(row.status)
+      ? ++refused > MOST_REFUSED
+      : retention.maxCount > 0 && ++kept > retention.maxCount;
     const tooBig = retention.maxBytes > 0 && bytes > retention.maxBytes;
     if (!tooOld && !tooMany && !tooBig) continue;
     if (!forget(registry, row.id)) continue;

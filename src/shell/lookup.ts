@@ -13,7 +13,7 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
     which(name, cwd) {
       if (name.includes("/")) {
         const full = name.startsWith("/") ? name : cwd === null ? null : `${cwd}/${name}`;
-        return full !== null && isExecutable(full) ? follow(full) : null;
+        return full === null ? null : executable(full);
       }
       const now = performance.now();
       if (now > until) {
@@ -22,8 +22,11 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
       }
       const known = found.get(name);
       if (known !== undefined) return known;
-      const folder = path.split(":").find((entry) => entry.startsWith("/") && isExecutable(`${entry}/${name}`));
-      const file = folder === undefined ? null : follow(`${folder}/${name}`);
+      let file: string | null = null;
+      for (const entry of path.split(":")) {
+        if (entry.startsWith("/")) file = executable(`${entry}/${name}`);
+        if (file !== null) break;
+      }
       found.set(name, file);
       return file;
     },
@@ -31,12 +34,17 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
   };
 }
 
-function isExecutable(file: string): boolean {
+const ANY_MAY_EXECUTE = 0o111;
+
+/** A file that can be executed, links followed; null where there is none. Every run asks: no system call too many. */
+function executable(file: string): string | null {
   try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    const status = statSync(file, { throwIfNoEntry: false });
+    if (!status?.isFile() || (status.mode & ANY_MAY_EXECUTE) === 0) return null;
+    if (process.getuid?.() !== 0) accessSync(file, constants.X_OK);
+    return realpathSync.native(file);
   } catch {
-    return false;
+    return null;
   }
 }
 

@@ -31,6 +31,12 @@ export interface SessionRow {
 
 export type NewSession = Omit<SessionRow, "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status">;
 
+/** What retention goes by. */
+export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
+  /** Bytes the row itself takes for its texts. */
+  words: number;
+}
+
 export interface Ended {
   status: Status;
   endedMs: number;
@@ -89,7 +95,7 @@ export class SessionStore {
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
     this.#ended = database.prepare(
-      `SELECT id, ended_ms, bytes,
+      `SELECT id, status, ended_ms, bytes,
          octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS words
        FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
     );
@@ -184,8 +190,8 @@ export class SessionStore {
   }
 
   /** Newest first, without their texts; `words` is how many bytes the row itself takes for them. */
-  finished(): { id: string; ended_ms: number | null; bytes: number; words: number }[] {
-    return this.#ended.all() as unknown as { id: string; ended_ms: number | null; bytes: number; words: number }[];
+  finished(): FinishedRow[] {
+    return this.#ended.all() as unknown as FinishedRow[];
   }
 
   isFinished(id: string): boolean {

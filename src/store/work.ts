@@ -152,10 +152,12 @@ export class WorkQueue {
   }
 
   /**
-   * Forgets items done longer ago than this and says how many. Their keys are free again, so keep them for longer than
-   * anyone may still try to put the same in.
+   * Forgets items done longer ago than this, and those that nobody ever claimed in all that time: where no one listens
+   * the queue must not grow for ever (promise 6). Says how many. Their keys are free again.
    */
   purge(olderThanMs: number): number {
-    return Number(this.#database.prepare("DELETE FROM work WHERE done_ms < ?").run(Date.now() - olderThanMs).changes);
+    const before = Date.now() - olderThanMs;
+    const sql = "DELETE FROM work WHERE done_ms < ? OR (done_ms IS NULL AND attempts = 0 AND created_ms < ?)";
+    return Number(this.#database.prepare(sql).run(before, before).changes);
   }
 }

@@ -169,3 +169,10 @@ test("removing a session removes its files, and a second time says that it is go
   assert.throws(() => session.info(), { type: "SessionNotFound" });
   await assert.rejects(session.wait(), { type: "SessionNotFound" });
 });
+
+test("refused attempts never push out what really ran", async () => {
+  const { id } = await gateway.run({ command: "echo kept" });
+  for (let attempt = 0; attempt < 20; attempt++) await gateway.run({ command: "rm -rf /" });
+  await gateway.clean({ maxCount: 5 });
+  assert.ok(ids().includes(id));
+});
