@@ -32,7 +32,7 @@ const mentioned: Record<string, (text: string) => string> = {
   "as a comment": (text) => `${text.replaceAll(/^/gm, "# ")}\nls`,
 };
 
-const options = { cwd: "/work/space", workspace: "/work/space" };
+const options = { cwd: "/srv/space", workspace: "/srv/space", home: "/home/someone" };
 // An alias works from the line after its definition on, but never inside the compound command that defines it.
 const dangerous = rows().filter(({ expected, command }) => expected === "deny" && !command.includes("alias "));
 
