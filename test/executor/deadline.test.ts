@@ -84,7 +84,7 @@ test("a deadline holds when the gateway is gone", async () => {
   await other.kill();
   assert.equal(gateway.session(id).info().status, "running");
   await until("the command is gone", () => house.alive().length === 0, 10_000);
-  const info = gateway.session(id).info();
+  const info = await gateway.session(id).wait();
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
 });
 
@@ -95,7 +95,8 @@ test("the grace holds when the gateway dies within it", async () => {
   await until("it was asked to end", async () => (await gateway.session(id).logs()).text.includes("asked"));
   await other.kill();
   await until("the command is gone", () => house.alive().length === 0, 10_000);
-  assert.deepEqual([gateway.session(id).info().status, gateway.session(id).info().signal], ["killed", "SIGKILL"]);
+  const info = await gateway.session(id).wait();
+  assert.deepEqual([info.status, info.signal], ["killed", "SIGKILL"]);
 });
 
 test("waiting for a while gives the running session back", async () => {
