@@ -84,12 +84,12 @@ test("a live keeper and its zygote survive whatever is sent to them", async (t) 
   const keeper = session.usage().processes[0]?.ppid ?? 0;
   await until("it is up", async () => (await session.logs()).text === "up\n");
   await Promise.all([pester(join(house.sessionFolder(session.id), "ctl"), 400), pester(socketPath(house.state), 400)]);
-  // Among so much garbage there may be a valid order to end the command; then it was ended, and not lost.
+  // Among so much garbage there may be a valid signal, deadline or order to end it; then it ended, and was not lost.
   if (session.info().status === "running") {
     assert.ok(exists(keeper));
     await session.kill({ graceMs: 0 });
   }
-  assert.equal(session.info().status, "killed");
+  assert.match(session.info().status, /^(killed|completed|timed_out)$/);
   const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));
   assert.ok(results.every(({ stdout }) => stdout === "fine\n"));
 });
