@@ -38,6 +38,7 @@ test("a killed keeper takes its whole tree with it, and its session is lost", as
 test("a foreground run whose keeper is killed resolves as lost, and the gateway works on", async () => {
   const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
   await until("it runs", () => house.alive().length === 1);
+  await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
   process.kill(keeperOf(gateway.session("doomed")), "SIGKILL");
   const result = await running;
   assert.deepEqual([result.status, result.exitCode, result.stdout], ["lost", null, "before\n"]);
