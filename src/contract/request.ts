@@ -6,6 +6,8 @@ const text = z.string().refine((value) => !value.includes("\0"), "must not conta
 /** More than this goes through `write`. */
 const STDIN_MAX = 8 << 20;
 
+const PORT = z.int().min(1).max(65_535);
+
 const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
 
 /** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
@@ -47,6 +49,42 @@ export const RunRequest = z.strictObject({
     .enum(["off", "on-miss", "always"])
     .optional()
     .describe("Ask for this command more often than configured; less often is ignored"),
+  sandbox: z
+    .enum(["off", "read-only", "workspace-write", "isolated"])
+    .optional()
+    .describe("What the kernel keeps it from; the configured profile when left out. A looser one needs approval"),
+  network: z
+    .union(
+      [z.enum(["on", "off"]), z.strictObject({ ports: z.array(PORT).max(64) })],
+      'must be "on", "off" or { ports }',
+    )
+    .optional()
+    .describe("Whether it reaches the network, or which TCP ports only. More than configured needs approval"),
+  writable: z
+    .array(text.min(1))
+    .max(64)
+    .optional()
+    .describe("Further folders or files it may write to. What the operator has not named needs approval"),
+  limits: z
+    .strictObject({
+      cpu: z.number().positive().max(1024).optional().describe("Cores; 0.5 is half of one"),
+      memoryBytes: z
+        .int()
+        .min(1 << 20)
+        .optional()
+        .describe("Memory of the whole process tree"),
+      processes: z.int().min(1).optional().describe("Processes of the tree at a time"),
+    })
+    .optional()
+    .describe("Resource limits of the whole process tree; they can only tighten what is configured"),
+  pty: z
+    .union([z.literal("auto"), z.boolean()], 'must be "auto", true or false')
+    .optional()
+    .describe("Run it on a terminal: always, never (default), or where the program needs one"),
+  size: z
+    .strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) })
+    .optional()
+    .describe("The terminal's size; default 120 by 30"),
   intent: z.string().max(4096).optional().describe("What the caller says it is for"),
 });
 export type RunRequest = z.infer<typeof RunRequest>;

@@ -34,6 +34,25 @@ export interface LaunchLimits {
   fileSize: number | null;
 }
 
+/** How the kernel keeps a command in bounds: plain data, made by confine/ and applied just before the exec. */
+export interface SandboxSpec {
+  /** Also gets user, mount, pid, ipc and uts namespaces of its own. */
+  isolated: boolean;
+  /** Absolute, links followed. What may be written besides /dev/null and the like. */
+  writable: string[];
+  /** Within `writable`, but to be left as they are. Those that do not exist are passed by. */
+  readOnly: string[];
+  /** Neither read nor written nor connected to, whether they exist yet or not. */
+  denied: string[];
+  /** A private temporary folder the command may write to; null: none. */
+  temporary: string | null;
+  network: "on" | "off" | { ports: number[] };
+  /** The ordinary user it runs as; null: as the keeper's own. */
+  user: { uid: number; gid: number; groups: number[] } | null;
+  /** Rather fail than leave a part of this out. */
+  require: boolean;
+}
+
 /** What became of a command, as its keeper recorded it. */
 export interface ExitRecord {
   reason: "exited" | "timeout" | "killed" | "failed";

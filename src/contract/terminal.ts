@@ -1,0 +1,60 @@
+import type { SessionInfo } from "./session.ts";
+
+/** What a session on a terminal offers besides its log. Plain data, no logic. */
+
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
+/** What a person sitting at the terminal would see now. */
+export interface Screen extends TerminalSize {
+  /** One text per row, blanks at the end cut off. */
+  lines: string[];
+  cursor: { column: number; row: number; visible: boolean };
+  title: string;
+  /** A full-screen program has taken the screen over. */
+  alternate: boolean;
+  /** The program switched these on; keys are sent accordingly. */
+  modes: { applicationCursor: boolean; bracketedPaste: boolean };
+  /** Bytes of the log this picture stands for. */
+  offset: number;
+  /** Where asked for: per row, runs of cells that look the same. */
+  attributes?: ScreenRun[][];
+}
+
+/** Colours are a palette index, `#rrggbb`, or null for the terminal's own. */
+export interface ScreenRun {
+  start: number;
+  length: number;
+  foreground: number | string | null;
+  background: number | string | null;
+  bold: boolean;
+  dim: boolean;
+  italic: boolean;
+  underline: boolean;
+  inverse: boolean;
+  strikethrough: boolean;
+}
+
+/** What to wait for besides the exit, which is always waited for. */
+export interface WaitConditions {
+  /** In output that comes from now on (or after `offset`); escape sequences do not get in its way. */
+  pattern?: RegExp | undefined;
+  offset?: number | undefined;
+  /** Nothing was written for so long. */
+  quietMs?: number | undefined;
+  /** A process of the terminal's foreground group is blocked reading from it. */
+  input?: boolean | undefined;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WaitOutcome {
+  /** Which came first. */
+  reason: "exit" | "pattern" | "quiet" | "input" | "timeout";
+  /** What the pattern matched, and where in the log its match ends. */
+  match: string | null;
+  offset: number;
+  info: SessionInfo;
+}
