@@ -119,8 +119,27 @@ export interface Execution {
   release(): void;
 }
 
+/**
+ * What an executor can promise. Whoever relies on one of these asks first: a command that cannot be confined is judged
+ * as an unconfined one, and what is missing is said in the result's `warnings` and by `sallyport doctor`.
+ */
+export interface Abilities {
+  readonly kind: "native" | "portable";
+  /** Applies a `SandboxSpec` in the kernel. False: a command runs with the gateway's own rights, whatever was asked. */
+  readonly confines: boolean;
+  /** Commands, their deadlines and their capture outlive the gateway. */
+  readonly survives: boolean;
+  /** Finds and ends every descendant, wherever it has gone. False: those that stayed in its process group. */
+  readonly exactTrees: boolean;
+  /** Keeps `LaunchLimits`. */
+  readonly limits: boolean;
+  /** Opens terminals. */
+  readonly pty: boolean;
+}
+
 /** Runs commands. Knows nothing of policy; the files it writes are the data plane. */
 export interface Executor {
+  readonly abilities: Abilities;
   /** Ready to take a command: what comes after is quick. */
   prepare(): Promise<Slot>;
   /** Finds a running command again. Null: it is not running here (any more). */

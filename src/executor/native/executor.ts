@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Execution, Executor, ExitRecord, Slot } from "../executor.ts";
+import type { Abilities, Execution, Executor, ExitRecord, Slot } from "../executor.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
@@ -16,8 +16,18 @@ const ASK_AGAIN_MS = 20;
 /** Nobody listens there, and never will again. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
+const ABILITIES: Abilities = {
+  kind: "native",
+  confines: true,
+  survives: true,
+  exactTrees: true,
+  limits: true,
+  pty: true,
+};
+
 /** Runs commands through the keepers of one state folder. */
 export class NativeExecutor implements Executor {
+  readonly abilities = ABILITIES;
   readonly #state: string;
   #spare: Connection[] = [];
   #executions = new Set<NativeExecution>();
