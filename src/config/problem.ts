@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { SallyportError } from "../contract/error.ts";
+import { nearest } from "../present/nearest.ts";
 import type { JsonDocument, Position } from "./json.ts";
-import { nearest } from "./nearest.ts";
 
 /** Stops the start: the file, the place in it, the key and what was expected. */
 export function badConfiguration(file: string, message: string, position?: Position, key?: string): SallyportError {

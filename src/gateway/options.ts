@@ -1,7 +1,7 @@
-import { nearest } from "../config/nearest.ts";
 import type { ConfigFile } from "../config/schema.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { ApprovalCallback, GatewayEvent, Retention } from "../contract/gateway.ts";
+import { nearest } from "../present/nearest.ts";
 
 /** How a gateway is opened. */
 export interface GatewayOptions {

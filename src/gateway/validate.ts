@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
-import { nearest } from "../config/nearest.ts";
 import { SallyportError } from "../contract/error.ts";
 import { RunRequest } from "../contract/request.ts";
+import { nearest } from "../present/nearest.ts";
 
 /** The kernel takes about 2 MiB of arguments and environment; far beyond that is not even sent. */
 const MOST_BYTES = 4 << 20;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distance, nearNames } from "../../src/present/programs/near-names.ts";
+import { distance } from "../../src/present/nearest.ts";
+import { nearNames } from "../../src/present/programs/near-names.ts";
 import { cpuMs } from "./cpu-time.ts";
 
 test("slips are counted: a letter missing, added, wrong, or two swapped", () => {

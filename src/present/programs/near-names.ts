@@ -1,3 +1,5 @@
+import { distance } from "../nearest.ts";
+
 /** Names longer than this are not typed, and would take long to compare. */
 const LONGEST = 40;
 
@@ -30,30 +32,4 @@ export function nearNames(wanted: string, names: Iterable<string>, most: number)
 
 function sameLetters(a: string, b: string): boolean {
   return a.length === b.length && [...a].sort().join("") === [...b].sort().join("");
-}
-
-/** Damerau-Levenshtein (no letter changed twice); anything above `limit` is only known to be so. */
-export function distance(a: string, b: string, limit: number): number {
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row++) {
-    const line = [row];
-    let least = row;
-    for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1] ? 0 : 1;
-      let cost = Math.min(at(above, column) + 1, at(line, column - 1) + 1, at(above, column - 1) + same);
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) cost = Math.min(cost, at(before, column - 2) + 1);
-      line.push(cost);
-      least = Math.min(least, cost);
-    }
-    if (least > limit) return limit + 1;
-    before = above;
-    above = line;
-  }
-  return at(above, b.length);
-}
-
-function at(line: number[], column: number): number {
-  return line[column] as number;
 }

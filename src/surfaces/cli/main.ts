@@ -1,10 +1,10 @@
+import { nearest } from "../../present/nearest.ts";
 import { commandNames, findEntry } from "./catalog.ts";
 import type { Command, Invocation, Io } from "./command.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
 import { report } from "./report.ts";
-import { nearest } from "./suggest.ts";
 import { UsageError } from "./usage-error.ts";
 import { packageVersion } from "./version.ts";
 

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import { parseDuration } from "../../present/duration.ts";
+import { nearest } from "../../present/nearest.ts";
 import { parseSize } from "../../present/size.ts";
 import type { Invocation } from "./command.ts";
-import { nearest } from "./suggest.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Values = Invocation["values"];

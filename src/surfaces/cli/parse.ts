@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { nearest } from "../../present/nearest.ts";
 import type { Command, Invocation } from "./command.ts";
-import { nearest } from "./suggest.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Understood by every command, before or after its name. */

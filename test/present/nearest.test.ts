@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearest } from "../../../src/surfaces/cli/suggest.ts";
+import { nearest } from "../../src/present/nearest.ts";
 
 test("suggestions are near or not made", () => {
   const names = ["run", "ps", "logs", "inspect", "doctor"];
