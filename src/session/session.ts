@@ -156,6 +156,8 @@ export class Session implements SessionHandle {
     await this.#desk.permit("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
+    const { id, created_ms: startedMs } = this.#row();
+    this.#registry.store.setTimeout(id, timeoutMs === 0 ? 0 : Date.now() - startedMs + timeoutMs);
     this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
   }
 

@@ -60,6 +60,7 @@ export class SessionStore {
   readonly #startedSince: StatementSync;
   readonly #started: StatementSync;
   readonly #moved: StatementSync;
+  readonly #extended: StatementSync;
   readonly #byId: StatementSync;
   readonly #byPrefix: StatementSync;
   readonly #byName: StatementSync;
@@ -90,6 +91,7 @@ export class SessionStore {
     );
     this.#started = database.prepare("UPDATE sessions SET pid = ? WHERE id = ? AND pid IS NULL");
     this.#moved = database.prepare("UPDATE sessions SET keeper_pid = ? WHERE id = ?");
+    this.#extended = database.prepare("UPDATE sessions SET timeout_ms = ? WHERE id = ? AND status = 'running'");
     this.#byId = database.prepare("SELECT * FROM sessions WHERE id = ?");
     this.#byPrefix = database.prepare("SELECT * FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
@@ -152,6 +154,11 @@ export class SessionStore {
 
   setKeeper(id: string, keeperPid: number): void {
     this.#moved.run(keeperPid, id);
+  }
+
+  /** Counted from its start; 0 is none. */
+  setTimeout(id: string, timeoutMs: number): void {
+    this.#extended.run(timeoutMs, id);
   }
 
   /** True for the one caller whose word it was. `from` is the state it was seen in. */

@@ -46,6 +46,7 @@ test("a deadline of 0 is none", async () => {
 test("a deadline can be moved while the command runs", async () => {
   const session = await gateway.start({ command: "sleep 0.6; echo done", timeoutMs: 300 });
   await session.extend(30_000);
+  assert.ok(session.info().timeoutMs >= 30_000, "what is shown is the deadline in force");
   assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);
 });
 
@@ -58,6 +59,7 @@ test("a deadline can be brought forward, or given to a command that had none", a
 test("a deadline can be lifted", async () => {
   const session = await gateway.start({ command: "sleep 0.6; echo done", timeoutMs: 300 });
   await session.extend(0);
+  assert.equal(session.info().timeoutMs, 0);
   assert.equal((await session.wait()).status, "completed");
 });
 
