@@ -43,11 +43,31 @@ static const char *open_log(struct capture *capture, const struct request *reque
 	return NULL;
 }
 
-const char *capture_open(struct capture *capture, const struct request *request, int stdio[3])
+static const char *open_pipe(int *ours, int *theirs)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return "pipe";
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	*ours = ends[0];
+	*theirs = ends[1];
+	return NULL;
+}
+
+static const char *open_terminal(const struct terminal *terminal, int *ours, int *theirs)
+{
+	*ours = fcntl(terminal->master, F_DUPFD_CLOEXEC, 3);
+	*theirs = terminal_stdio(terminal);
+	return *ours < 0 || *theirs < 0 ? "terminal" : NULL;
+}
+
+const char *capture_open(struct capture *capture, const struct request *request, const struct terminal *terminal,
+			 int stdio[3])
 {
 	static const char *const apart[2] = {"stdout", "stderr"};
 	capture->count = request->capture == CAPTURE_MERGED ? 1 : 2;
 	capture->has_log = false;
+	capture->from_terminal = terminal->master >= 0;
 	timeline_init(&capture->timeline, 0, 0);
 	sink_init(&capture->log, request->disk_cap);
 	for (unsigned i = 0; i < 2; i++) {
@@ -57,12 +77,11 @@ const char *capture_open(struct capture *capture, const struct request *request,
 		sink_init(&capture->streams[i], request->disk_cap);
 	}
 	for (unsigned i = 0; i < capture->count; i++) {
-		int ends[2];
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return "pipe";
-		fcntl(ends[0], F_SETFL, O_NONBLOCK);
-		capture->pipes[i] = ends[0];
-		stdio[1 + i] = ends[1];
+		const char *failed = capture->from_terminal
+					     ? open_terminal(terminal, &capture->pipes[i], &stdio[1 + i])
+					     : open_pipe(&capture->pipes[i], &stdio[1 + i]);
+		if (failed)
+			return failed;
 	}
 	if (capture->count == 1)
 		stdio[2] = stdio[1];
@@ -102,20 +121,34 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		sink_punch(&capture->log);
 }
 
+/* A terminal hands out 4 KiB at a time: what is there is taken together, or a flood would be stored crumb by crumb. */
+static ssize_t take(const struct capture *capture, unsigned i)
+{
+	size_t used = 0;
+	for (;;) {
+		ssize_t n = read(capture->pipes[i], buffer + used, sizeof buffer - used);
+		if (n <= 0)
+			return used ? (ssize_t)used : n;
+		used += (size_t)n;
+		if (!capture->from_terminal || used == sizeof buffer)
+			return (ssize_t)used;
+	}
+}
+
 static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 {
 	if (capture->pipes[i] < 0)
 		return 0;
-	ssize_t n = read(capture->pipes[i], buffer, sizeof buffer);
-	if (n < 0)
+	ssize_t n = take(capture, i);
+	if (n < 0 && errno != EIO)
 		return 0;
-	if (n == 0) {
+	if (n <= 0) { /* EIO: the terminal was hung up for good */
 		close(capture->pipes[i]);
 		capture->pipes[i] = -1;
 		return 0;
 	}
 	/* A pipe found full belongs to a flood: a wider one halves the switching. Not before: pipe memory is rationed. */
-	if (n >= 65536 && !capture->widened[i]) {
+	if (n >= 65536 && !capture->widened[i] && !capture->from_terminal) {
 		capture->widened[i] = true;
 		(void)fcntl(capture->pipes[i], F_SETPIPE_SZ, WIDE_PIPE);
 	}

@@ -4,15 +4,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pty.h"
 #include "request.h"
 #include "sink.h"
 #include "timeline.h"
 
-/* From the command's pipes to the session's files: one stream each for stdout and stderr, or one for both. */
+/* From the command's pipes or its terminal to the session's files: one stream each for stdout and stderr, or one for both. */
 struct capture {
 	unsigned count;
 	int pipes[2];             /* read ends; -1: at its end */
 	bool widened[2];
+	bool from_terminal;
 	const char *names[2];
 	struct sink streams[2];
 	struct sink log;          /* the plain merged log a caller asked for */
@@ -20,8 +22,10 @@ struct capture {
 	struct timeline timeline;
 };
 
-/* Makes the pipes; their write ends go into STDIO[1] and STDIO[2]. Returns the step that failed, with errno, or NULL. */
-const char *capture_open(struct capture *capture, const struct request *request, int stdio[3]);
+/* Makes the pipes, unless there is a TERMINAL; the command's ends go into STDIO[1] and STDIO[2]. Returns the step that
+ * failed, with errno, or NULL. */
+const char *capture_open(struct capture *capture, const struct request *request, const struct terminal *terminal,
+			 int stdio[3]);
 
 void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t start_us);
 

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "keeper.h"
+#include "reading.h"
 #include "session.h"
 #include "tree.h"
 
@@ -85,6 +86,41 @@ static void serve_write(struct session *session, struct channel *channel, const 
 		channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld}\n", taken);
 }
 
+/* Payload: u16 columns, u16 rows. */
+static void serve_resize(struct session *session, struct channel *channel, const struct frame *frame)
+{
+	if (frame->length != 4) {
+		refuse(channel, "malformed");
+		return;
+	}
+	/* What was written so far was drawn for the size of so far. */
+	capture_pump(&session->capture, 0, session->dirfd);
+	if (terminal_resize(&session->terminal, (uint16_t)number(frame->payload, 2),
+			    (uint16_t)number(frame->payload + 2, 2), session->capture.streams[0].size))
+		answer(channel, true);
+	else
+		refuse(channel, session->terminal.master < 0 ? "no terminal" : "no such size");
+}
+
+static void serve_input_state(struct session *session, struct channel *channel)
+{
+	static const char *const words[] = {"false", "true", "null"};
+	if (session->terminal.master < 0) {
+		refuse(channel, "no terminal");
+		return;
+	}
+	struct input_state state = reading_state(&session->terminal);
+	/* What it wrote before it began to wait is in the log before anyone hears that it waits. */
+	capture_pump(&session->capture, 0, session->dirfd);
+	if (session->feed.queued > 0)
+		state.reading = READING_NO;
+	channel_print(channel,
+		      "{\"ev\":\"re\",\"ok\":true,\"reading\":%s,\"echo\":%s,\"canonical\":%s,\"foreground\":%d"
+		      ",\"bytes\":%" PRIu64 "}\n",
+		      words[state.reading], words[state.echo], words[state.canonical], (int)state.foreground,
+		      session->capture.streams[0].size);
+}
+
 static void serve_stat(struct session *session, struct channel *channel)
 {
 	int64_t left = session->deadline_at == NEVER ? -1 : (session->deadline_at - monotonic_us()) / 1000;
@@ -116,6 +152,8 @@ static void serve_frame(struct session *session, struct channel *channel, const 
 		answer(channel, true);
 		break;
 	case FRAME_STAT: serve_stat(session, channel); break;
+	case FRAME_RESIZE: serve_resize(session, channel, frame); break;
+	case FRAME_INPUT_STATE: serve_input_state(session, channel); break;
 	case FRAME_RUN: refuse(channel, "busy"); break;
 	default: refuse(channel, "unknown frame"); break;
 	}

@@ -23,6 +23,9 @@ void session_end_tree(struct session *session, int signal, int64_t grace_us)
 		return;
 	}
 	tree_signal(signal);
+	/* An interactive shell takes no notice of SIGTERM; that its terminal is gone it understands. */
+	if (signal == SIGTERM && session->terminal.master >= 0)
+		tree_signal(SIGHUP);
 	if (grace_us > 0 && (session->kill_at == NEVER || now + grace_us < session->kill_at))
 		session->kill_at = now + grace_us;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <termios.h>
 #include <unistd.h>
 
 /* A given text sits in a memory file, so that the keeper need not feed it and the command cannot stall on it. */
@@ -27,11 +28,18 @@ static int text_file(const char *text, size_t length)
 	return fd;
 }
 
-const char *feed_open(struct feed *feed, const struct request *request, int stdio[3])
+const char *feed_open(struct feed *feed, const struct request *request, const struct terminal *terminal,
+		      int stdio[3])
 {
 	int ends[2];
 	*feed = (struct feed){.fd = -1};
-	if (request->stdin_mode == STDIN_OPEN) {
+	if (terminal->master >= 0) {
+		feed->terminal = true;
+		feed->fd = fcntl(terminal->master, F_DUPFD_CLOEXEC, 3);
+		if (feed->fd < 0)
+			return "terminal";
+		stdio[0] = terminal_stdio(terminal);
+	} else if (request->stdin_mode == STDIN_OPEN) {
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return "pipe";
 		fcntl(ends[1], F_SETFL, O_NONBLOCK);
@@ -74,12 +82,29 @@ long feed_write(struct feed *feed, const char *bytes, size_t length)
 	size_t taken = length < room ? length : room;
 	memcpy(feed->queue + feed->queued, bytes, taken);
 	feed->queued += taken;
+	if (taken > 0)
+		feed->amid_line = bytes[taken - 1] != '\n' && bytes[taken - 1] != '\r';
 	feed_pump(feed);
 	return feed->fd < 0 ? -1 : (long)taken;
 }
 
+/* In the middle of a line the first one only sends off what was typed; the second, on nothing, is the end. */
+static void type_end(struct feed *feed)
+{
+	struct termios modes;
+	char end[2] = {'\4', '\4'};
+	if (tcgetattr(feed->fd, &modes) == 0 && modes.c_cc[VEOF] != _POSIX_VDISABLE)
+		end[0] = end[1] = (char)modes.c_cc[VEOF];
+	feed_write(feed, end, feed->amid_line ? 2 : 1);
+	feed->amid_line = false;
+}
+
 void feed_finish(struct feed *feed)
 {
+	if (feed->terminal) {
+		type_end(feed);
+		return;
+	}
 	feed->closing = true;
 	feed_pump(feed);
 }

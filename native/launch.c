@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -134,6 +135,9 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 		if (dup2(stdio[fd], fd) < 0)
 			give_up("dup2");
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+	/* Whoever has no terminal there has fallen back on pipes. */
+	if (request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
+		give_up("terminal");
 	/* 4. The folder and the mask the caller asked for. */
 	umask((mode_t)request->umask);
 	enter_folder(request);

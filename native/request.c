@@ -31,6 +31,7 @@ enum tag {
 	TAG_PROCESSES = 19,
 	TAG_OPEN_FILES = 20,
 	TAG_FILE_SIZE = 21,
+	TAG_TERMINAL = 40,
 };
 
 static uint64_t number(const char *bytes, size_t length)
@@ -94,6 +95,16 @@ static const char *take_list(struct list *slot, char *bytes, size_t length)
 	return NULL;
 }
 
+/* u16 columns, u16 rows. */
+static const char *take_size(struct request *r, const char *bytes, size_t length)
+{
+	if (length != 4)
+		return "a terminal's size is not two numbers";
+	r->columns = (uint16_t)number(bytes, 2);
+	r->rows = (uint16_t)number(bytes + 2, 2);
+	return r->columns && r->rows ? NULL : "a terminal without a size";
+}
+
 static const char *take_field(struct request *r, struct list *argv, struct list *env, unsigned tag, char *bytes,
 			      size_t length)
 {
@@ -119,6 +130,7 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 	case TAG_PROCESSES: r->processes = number(bytes, length); return NULL;
 	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
 	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
+	case TAG_TERMINAL: return take_size(r, bytes, length);
 	default: return "an unknown field"; /* a field left unread could be a confinement left off */
 	}
 }
@@ -138,6 +150,8 @@ static const char *check(const struct request *r)
 		return "a log outside its root";
 	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
 		return "an unknown mode";
+	if (r->columns && (r->stdin_mode != STDIN_OPEN || r->capture != CAPTURE_MERGED))
+		return "a terminal with another stdin or another output";
 	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)
 		return "a time out of range";
 	return NULL;

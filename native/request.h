@@ -14,6 +14,8 @@ enum frame_type {
 	FRAME_WATCH = 6,
 	FRAME_DETACH = 7,
 	FRAME_STAT = 8,
+	FRAME_RESIZE = 9,
+	FRAME_INPUT_STATE = 10,
 };
 
 #define FRAME_HEADER 5u
@@ -39,6 +41,7 @@ struct request {
 	size_t stdin_length;
 	uint8_t stdin_mode;
 	uint8_t capture;
+	uint16_t columns, rows; /* of its terminal; 0: it runs on pipes */
 	uint32_t flags;
 	uint32_t umask;
 	uint32_t announce_ms;

@@ -112,7 +112,7 @@ static void loop(struct session *session, struct house *house)
 			if (ready(&set, streams[i]))
 				capture_pump(&session->capture, i, session->dirfd);
 		if (ready(&set, feed)) {
-			if (set.fds[feed].revents & POLLERR)
+			if (set.fds[feed].revents & (POLLERR | POLLHUP))
 				feed_close(&session->feed);
 			else
 				feed_pump(&session->feed);
@@ -145,9 +145,11 @@ static const char *begin(struct session *session, const struct house *house, con
 {
 	const char *step = claim_folder(session, house);
 	if (!step)
-		step = feed_open(&session->feed, request, stdio);
+		terminal_open(&session->terminal, request, session->dirfd);
 	if (!step)
-		step = capture_open(&session->capture, request, stdio);
+		step = feed_open(&session->feed, request, &session->terminal, stdio);
+	if (!step)
+		step = capture_open(&session->capture, request, &session->terminal, stdio);
 	if (step) {
 		*failure = (struct launch_failure){step, errno};
 		return step;
@@ -181,6 +183,7 @@ static void finish(struct session *session)
 		channel_close(&session->clients[i]);
 	feed_close(&session->feed);
 	capture_close(&session->capture);
+	terminal_close(&session->terminal);
 	if (session->reserved >= 0)
 		close(session->reserved);
 	if (session->dirfd >= 0)
@@ -197,6 +200,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	session->grace_us = request->grace_ms * MS;
 	session->origin = origin;
 	session->dirfd = session->listener = session->reserved = session->feed.fd = -1;
+	terminal_init(&session->terminal);
 	session->capture.pipes[0] = session->capture.pipes[1] = -1;
 	session->capture.streams[0].fd = session->capture.streams[1].fd = session->capture.log.fd = -1;
 	session->capture.timeline.fd = -1;

@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "feed.h"
+#include "pty.h"
 #include "record.h"
 #include "request.h"
 
@@ -22,6 +23,7 @@ struct session {
 	int reserved;             /* the exit record's room */
 	struct channel *origin;   /* the connection that brought the request */
 	struct channel clients[SESSION_CLIENTS];
+	struct terminal terminal;
 	struct capture capture;
 	struct feed feed;
 	struct record record;

@@ -206,6 +206,27 @@ unsigned tree_count(void)
 	return tree_walk(NULL, NULL);
 }
 
+struct threads {
+	pid_t *tids;
+	unsigned count, room;
+};
+
+static void note_thread(pid_t tid, void *context)
+{
+	struct threads *threads = context;
+	if (threads->count < threads->room)
+		threads->tids[threads->count++] = tid;
+}
+
+unsigned tree_threads(pid_t pid, pid_t *tids, unsigned room)
+{
+	struct threads threads = {tids, 0, room};
+	char folder[64];
+	snprintf(folder, sizeof folder, "/proc/%d/task", (int)pid);
+	each_number(folder, note_thread, &threads);
+	return threads.count;
+}
+
 int tree_deliver(pid_t pid, int pidfd, int signal)
 {
 	if (pidfd < 0)

@@ -19,6 +19,9 @@ unsigned tree_count(void);
 /* Sends SIGNAL to every descendant, never through a pid that could have been reused meanwhile. */
 unsigned tree_signal(int signal);
 
+/* The threads of PID, at most ROOM of them. Returns how many there are in TIDS. */
+unsigned tree_threads(pid_t pid, pid_t *tids, unsigned room);
+
 /* Sends SIGNAL to the one process that PIDFD (or, on old kernels, PID) refers to. 0, or -1 with errno. */
 int tree_deliver(pid_t pid, int pidfd, int signal);
 
