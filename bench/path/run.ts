@@ -27,6 +27,7 @@ async function bare(executor: NativeExecutor): Promise<void> {
     root: null,
     stdin: "none" as const,
     capture: "apart" as const,
+    pty: null,
     timeoutMs: 0,
     graceMs: 0,
     diskCap: 0,

@@ -5,6 +5,7 @@ import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { LaunchSpec } from "../executor/executor.ts";
 import type { Confined } from "./confine.ts";
+import { terminalParts } from "./terminal.ts";
 
 export const DEFAULT_DISK_CAP = 64 << 20;
 export const DEFAULT_GRACE_MS = 5000;
@@ -63,11 +64,9 @@ export function launchSpec(
     title: text.slice(0, TITLE_LENGTH),
     ...program(request),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
-    env,
+    ...terminalParts(request, env),
     cwd,
     root,
-    stdin: request.stdin ?? "none",
-    capture: request.capture ?? "apart",
     timeoutMs: timeoutOf(request, settings, background),
     graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
     diskCap: request.diskCap ?? DEFAULT_DISK_CAP,

@@ -18,6 +18,7 @@ export type ErrorType =
   | "AlreadyExited"
   | "StillRunning"
   | "StdinClosed"
+  | "NotOnTerminal"
   | "KillFailed"
   | "KeeperUnavailable"
   | "StateUnusable"

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
+import type { TerminalSize } from "./terminal.ts";
 import type { Ask, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
@@ -91,6 +92,8 @@ export interface SessionHandle {
   follow(query?: LogQuery & { signal?: AbortSignal }): AsyncIterable<LogChunk>;
   write(data: string | Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
+  /** Gives its terminal another size, which the program in front is told of. */
+  resize(size: TerminalSize): Promise<void>;
   /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */
   kill(options?: KillOptions): Promise<SessionInfo>;
   /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */

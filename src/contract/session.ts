@@ -1,5 +1,6 @@
 import type { Recovery } from "./error.ts";
 import type { ResourceUsage, Status } from "./result.ts";
+import type { TerminalSize } from "./terminal.ts";
 
 export type Capture = "apart" | "merged";
 export type StreamName = "stdout" | "stderr" | "output";
@@ -25,6 +26,8 @@ export interface SessionInfo {
   envNames: string[];
   background: boolean;
   capture: Capture;
+  /** The size of its terminal; null: it runs on pipes. */
+  pty: TerminalSize | null;
   intent: string | null;
   logFile: string | null;
   pid: number | null;

@@ -1,4 +1,5 @@
 import type { Capture, StreamInfo } from "../contract/session.ts";
+import type { TerminalSize } from "../contract/terminal.ts";
 
 /** Everything an executor needs to run one command: plain data, so that it can travel. */
 export interface LaunchSpec {
@@ -15,6 +16,8 @@ export interface LaunchSpec {
   root: string | null;
   stdin: "none" | "open" | { text: string };
   capture: Capture;
+  /** Its terminal, which is then stdin ("open") and the one stream ("merged"); null: it runs on pipes. */
+  pty: TerminalSize | null;
   timeoutMs: number;
   graceMs: number;
   diskCap: number;
@@ -92,6 +95,28 @@ export interface KillOrder {
   graceMs: number | null;
 }
 
+/** What the program in a terminal's foreground is doing about input. */
+export interface InputState {
+  /** One of its threads is blocked reading the terminal, with nothing typed ahead. Null: it cannot be seen. */
+  reading: boolean | null;
+  /** What is typed is shown. Off, with `canonical` on, is how passwords are asked for. */
+  echo: boolean;
+  /** Input comes by the line, with the kernel's editing; off: key by key. */
+  canonical: boolean;
+  /** The process that waits, else the first of the foreground group. */
+  foreground: ForegroundProcess | null;
+  /** Bytes of output so far: everything it wrote before it began to wait is among them. */
+  bytes: number;
+}
+
+export interface ForegroundProcess {
+  pid: number;
+  /** Links followed; null: it cannot be seen. */
+  program: string | null;
+  argv: string[];
+  cwd: string | null;
+}
+
 /** A command under an executor's care. Several gateways may hold one for the same command. */
 export interface Execution {
   readonly id: string;
@@ -107,6 +132,10 @@ export interface Execution {
   /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */
   write(data: Uint8Array): Promise<number | null>;
   closeStdin(): Promise<void>;
+  /** False: it is on no terminal, or has ended. */
+  resize(size: TerminalSize): Promise<boolean>;
+  /** Null: it is on no terminal, or has ended. */
+  inputState(): Promise<InputState | null>;
   /** False: it had ended already. */
   kill(order: KillOrder): Promise<boolean>;
   /** A deadline from now on; 0 lifts it. False: too late. */

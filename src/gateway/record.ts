@@ -40,7 +40,7 @@ function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperP
     cwd: plan?.cwd ?? request.cwd ?? rooms.workspace,
     env_names: request.env ? JSON.stringify(Object.keys(request.env)) : "[]",
     background: background ? 1 : 0,
-    capture: request.capture ?? "apart",
+    capture: plan?.capture ?? request.capture ?? "apart",
     intent: request.intent ?? null,
     log_file: plan?.logFile ?? null,
     timeout_ms: plan?.timeoutMs ?? 0,

@@ -2,8 +2,10 @@ import type { RunResult } from "../contract/result.ts";
 import type { StreamName } from "../contract/session.ts";
 import type { Parting } from "../executor/executor.ts";
 import { outcomeOf } from "../session/ending.ts";
+import { terminalNotes } from "../session/info.ts";
 import { readMergedSync, readTextSync } from "../session/logs/index.ts";
 import { signalName } from "../session/signals.ts";
+import { terminalStory } from "../session/terminal/sizes.ts";
 import { finalUsage } from "../session/usage.ts";
 import type { NewSession } from "../store/sessions.ts";
 import { RESULT_BYTES } from "./caps.ts";
@@ -69,7 +71,10 @@ export function runResult(name: string, session: Asked, ending: Parting, folder:
     resourceUsage: record ? finalUsage(record) : null,
     verdict: null,
     approvalId: null,
-    warnings: ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[]),
+    warnings: [
+      ...(ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[])),
+      ...(session.capture === "merged" ? terminalNotes(terminalStory(folder)) : []),
+    ],
     error: errorOf(session, ended.error, exitCode, session.capture === "merged" ? texts.output : texts.stderr, path),
   };
 }

@@ -35,6 +35,20 @@ export function stdinClosed(name: string): SallyportError {
   ]);
 }
 
+export function notOnTerminal(name: string): SallyportError {
+  return new SallyportError("NotOnTerminal", `The session ${name} is not on a terminal.`, [
+    { action: "use_pty", hint: "Start it with `pty: true` (`run -t`); `warnings` tells if none could be had." },
+    { action: "write", hint: "On pipes a session that was started with stdin `open` takes plain `write`." },
+  ]);
+}
+
+export function noSuchSize(columns: unknown, rows: unknown, most: number): SallyportError {
+  const message = `A terminal has 1 to ${most} columns and rows; received ${String(columns)} and ${String(rows)}.`;
+  return new SallyportError("InvalidRequest", message, [
+    { action: "use_valid_size", hint: "For example { columns: 120, rows: 30 }." },
+  ]);
+}
+
 export function keeperSilent(name: string): SallyportError {
   return new SallyportError("KeeperUnavailable", `The keeper of the session ${name} does not answer.`, [
     { action: "retry", hint: "Try again: it may have too many callers at this moment." },

@@ -1,8 +1,10 @@
 import type { SessionInfo, StreamInfo, StreamName } from "../contract/session.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
+import { noTerminalNote } from "../present/no-terminal.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { streamInfo } from "./logs/index.ts";
 import { signalName } from "./signals.ts";
+import { lastSize, type TerminalStory, terminalStory } from "./terminal/sizes.ts";
 import { finalUsage } from "./usage.ts";
 
 function streamsOf(row: SessionRow, record: ExitRecord | null, executor: Executor): SessionInfo["streams"] {
@@ -16,9 +18,16 @@ function streamsOf(row: SessionRow, record: ExitRecord | null, executor: Executo
   return streams;
 }
 
+/** Where there should be a terminal and is none. */
+export function terminalNotes(story: TerminalStory | null): string[] {
+  return story && "failed" in story ? [noTerminalNote(story.failed)] : [];
+}
+
 /** A row as callers see it. */
 export function describe(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
+  // Only one stream can be a terminal's.
+  const story = row.capture === "merged" ? terminalStory(executor.folder(row.id)) : null;
   const startedMs = record ? record.startedUs / 1000 : row.created_ms;
   return {
     id: row.id,
@@ -31,6 +40,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     envNames: JSON.parse(row.env_names) as string[],
     background: row.background === 1,
     capture: row.capture,
+    pty: lastSize(story),
     intent: row.intent,
     logFile: row.log_file,
     pid: record ? record.pid || null : row.pid,
@@ -46,7 +56,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     lingering: row.lingering === 1,
     resourceUsage: record ? finalUsage(record) : null,
     streams: streamsOf(row, record, executor),
-    warnings: JSON.parse(row.warnings) as string[],
+    warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalNotes(story)],
     error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),
   };
 }

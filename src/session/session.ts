@@ -2,8 +2,9 @@ import { SallyportError } from "../contract/error.ts";
 import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
+import type { TerminalSize } from "../contract/terminal.ts";
 import type { Execution } from "../executor/executor.ts";
-import { alreadyExited, keeperSilent, stdinClosed } from "../present/session-errors.ts";
+import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
@@ -12,6 +13,7 @@ import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
 import { killOrder, signalName } from "./signals.ts";
+import { insistOnSize } from "./terminal/sizes.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
 
@@ -128,6 +130,14 @@ export class Session implements SessionHandle {
     const execution = await this.#live();
     await execution.closeStdin();
     this.#noteIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
+  }
+
+  async resize(size: TerminalSize): Promise<void> {
+    insistOnSize(size);
+    await this.#desk.permit("write", this, { words: [`--size ${size.columns}x${size.rows}`] });
+    const execution = await this.#live();
+    if (await execution.resize(size)) return;
+    throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS }: KillOptions = {}): Promise<SessionInfo> {

@@ -91,6 +91,8 @@ static void make(void)
 	for (unsigned limit = 19; limit <= 21; limit++)
 		if (below(2))
 			integer(limit, ~0ull >> below(64), below(9));
+	if (below(3) == 0)
+		integer(40, below(20) ? 0x1e0078 : ~0ull >> below(64), below(20) ? 4 : below(9));
 	if (below(10) == 0)
 		integer(below(100), below(256), below(9));
 }
@@ -143,6 +145,8 @@ static size_t touch(const struct request *request)
 		sum += (unsigned char)request->stdin_text[i];
 	request->argv[-1] = (char *)"the slot ahead";
 	if (argc != request->argc)
+		abort();
+	if (request->columns && (!request->rows || request->stdin_mode != 2 || request->capture != 1))
 		abort();
 	if (strchr(request->id, '/') || request->cwd[0] != '/' || request->timeout_ms < 0 || request->grace_ms < 0)
 		abort();

@@ -42,6 +42,7 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
     envNames: [],
     background: true,
     capture: "apart",
+    pty: null,
     intent: null,
     logFile: null,
     pid: 7,

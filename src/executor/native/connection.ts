@@ -16,6 +16,12 @@ export interface Reply {
   ok: boolean;
   why?: string;
   taken?: number;
+  /** Of `inputState`: pids instead of what the processes are. */
+  reading?: boolean | null;
+  echo?: boolean;
+  canonical?: boolean;
+  foreground?: number;
+  bytes?: number;
 }
 
 export type KeeperEvent =

@@ -1,15 +1,19 @@
-import type { Execution, ExitRecord, KillOrder, Parting } from "../executor.ts";
+import type { TerminalSize } from "../../contract/terminal.ts";
+import type { Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
 import type { Connection, KeeperEvent, Reply } from "./connection.ts";
 import {
   encodeCloseStdin,
   encodeDeadline,
   encodeDetach,
+  encodeInputState,
   encodeKill,
+  encodeResize,
   encodeWatch,
   encodeWrite,
   WRITE_MAX,
 } from "./frames.ts";
+import { inputStateOf } from "./input-state.ts";
 
 /** What an execution needs from its executor when its connection breaks. */
 export interface Home {
@@ -75,6 +79,16 @@ export class NativeExecution implements Execution {
 
   async closeStdin(): Promise<void> {
     await this.#ask(encodeCloseStdin());
+  }
+
+  async resize(size: TerminalSize): Promise<boolean> {
+    const reply = await this.#ask(encodeResize(size));
+    return reply?.ok ?? false;
+  }
+
+  async inputState(): Promise<InputState | null> {
+    const reply = await this.#ask(encodeInputState());
+    return reply?.ok ? inputStateOf(reply) : null;
   }
 
   async kill(order: KillOrder): Promise<boolean> {

@@ -1,7 +1,19 @@
+import type { TerminalSize } from "../../contract/terminal.ts";
 import type { KillOrder, LaunchSpec } from "../executor.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
-const TYPE = { run: 1, write: 2, closeStdin: 3, signal: 4, deadline: 5, watch: 6, detach: 7, stat: 8 } as const;
+const TYPE = {
+  run: 1,
+  write: 2,
+  closeStdin: 3,
+  signal: 4,
+  deadline: 5,
+  watch: 6,
+  detach: 7,
+  stat: 8,
+  resize: 9,
+  inputState: 10,
+} as const;
 const TAG = {
   id: 1,
   title: 2,
@@ -24,6 +36,7 @@ const TAG = {
   processes: 19,
   openFiles: 20,
   fileSize: 21,
+  terminal: 40,
 } as const;
 const BACKGROUND = 1;
 const FSYNC = 2;
@@ -64,6 +77,13 @@ function integer(value: number, width: 1 | 4 | 8): Buffer {
   return bytes;
 }
 
+function size({ columns, rows }: TerminalSize): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16LE(columns, 0);
+  bytes.writeUInt16LE(rows, 2);
+  return bytes;
+}
+
 export function encodeRun(spec: LaunchSpec): Buffer {
   const fields: [number, Buffer][] = [
     [TAG.id, Buffer.from(`${spec.id}\0`)],
@@ -83,6 +103,7 @@ export function encodeRun(spec: LaunchSpec): Buffer {
     [TAG.announce, integer(spec.background ? 0 : ANNOUNCE_MS, 4)],
   ];
   if (typeof spec.stdin === "object") fields.push([TAG.stdinText, Buffer.from(spec.stdin.text)]);
+  if (spec.pty !== null) fields.push([TAG.terminal, size(spec.pty)]);
   if (spec.logFile !== null) fields.push([TAG.log, Buffer.from(`${spec.logFile}\0`)]);
   if (spec.root !== null) fields.push([TAG.root, Buffer.from(`${spec.root}\0`)]);
   const { processes, openFiles, fileSize } = spec.limits;
@@ -109,6 +130,8 @@ export const encodeWrite = (data: Uint8Array): Buffer => frame(TYPE.write, data)
 export const encodeCloseStdin = (): Buffer => frame(TYPE.closeStdin);
 export const encodeWatch = (): Buffer => frame(TYPE.watch);
 export const encodeDetach = (): Buffer => frame(TYPE.detach);
+export const encodeResize = (to: TerminalSize): Buffer => frame(TYPE.resize, size(to));
+export const encodeInputState = (): Buffer => frame(TYPE.inputState);
 export const encodeDeadline = (ms: number): Buffer => frame(TYPE.deadline, integer(ms, 8));
 
 export function encodeKill(order: KillOrder): Buffer {
