@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox.h"
 #include "scope.h"
 
 /* What a login shell has. Node raises its own to the hard limit, which would slow programs that close them all and
@@ -118,7 +119,8 @@ static void set_limits(const struct request *request)
 	}
 }
 
-__attribute__((noreturn)) static void become(const struct request *request, const int stdio[3], pid_t keeper)
+__attribute__((noreturn)) static void become(const struct request *request, const struct sandbox *sandbox,
+					     const int stdio[3], pid_t keeper)
 {
 	sigset_t none;
 
@@ -146,9 +148,13 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* 6. Its limits, last: they hold for what comes after. */
+	/* 6. Its limits: they hold for what comes after. */
 	set_limits(request);
-	/* 7. Go. */
+	/* 7. Its confinement, last: from here on it may do nothing more than its command. */
+	const char *step = sandbox_put_on(sandbox);
+	if (step)
+		give_up(step);
+	/* 8. Go. */
 	if (strchr(request->file, '/'))
 		try_file(request, request->file);
 	else
@@ -156,14 +162,15 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 	give_up("execve");
 }
 
-pid_t launch(const struct request *request, const int stdio[3], struct launch_failure *failure)
+pid_t launch(const struct request *request, const struct sandbox *sandbox, const int stdio[3],
+	     struct launch_failure *failure)
 {
 	pid_t keeper = getpid();
 	failed_step = NULL;
 	/* vfork: no page tables to copy. The keeper waits here until the exec, which is what it would do anyway. */
 	pid_t pid = vfork();
 	if (pid == 0)
-		become(request, stdio, keeper);
+		become(request, sandbox, stdio, keeper);
 	if (pid < 0) {
 		*failure = (struct launch_failure){"fork", errno};
 		return -1;

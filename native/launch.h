@@ -5,6 +5,8 @@
 
 #include "request.h"
 
+struct sandbox;
+
 /* The step of a start that failed, by name, and its errno: "not found", "not allowed" and "no more processes" are
  * different answers (promise 8). */
 struct launch_failure {
@@ -14,6 +16,7 @@ struct launch_failure {
 
 /* Starts the command with the given descriptors as stdin, stdout and stderr. Returns its pid; or -1 with FAILURE
  * filled in, and then nothing is left of it. */
-pid_t launch(const struct request *request, const int stdio[3], struct launch_failure *failure);
+pid_t launch(const struct request *request, const struct sandbox *sandbox, const int stdio[3],
+	     struct launch_failure *failure);
 
 #endif

@@ -40,11 +40,12 @@ void session_report(struct session *session)
 
 void session_announce(struct session *session)
 {
-	char text[128];
+	char text[128 + GAPS_TEXT_MAX], gaps[GAPS_TEXT_MAX];
 	session->announced = true;
 	session->announce_at = NEVER;
-	int n = snprintf(text, sizeof text, "{\"ev\":\"started\",\"pid\":%d,\"startedUs\":%" PRId64 "}\n",
-			 (int)session->record.pid, session->record.started_unix_us);
+	gaps_format(session->record.gaps, gaps);
+	int n = snprintf(text, sizeof text, "{\"ev\":\"started\",\"pid\":%d,\"startedUs\":%" PRId64 ",\"gaps\":%s}\n",
+			 (int)session->record.pid, session->record.started_unix_us, gaps);
 	session_tell(session, text, (size_t)n);
 }
 

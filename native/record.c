@@ -42,7 +42,13 @@ size_t record_format(const struct record *r, const char *event, const struct sin
 			      i ? "," : "", streams[i].size, holed ? streams[i].hole_start : 0,
 			      holed ? streams[i].hole_end : 0, streams[i].lost);
 	}
-	n += snprintf(text + n, RECORD_MAX - (size_t)n, "]}\n");
+	n += snprintf(text + n, RECORD_MAX - (size_t)n, "]");
+	if (r->gaps) {
+		char gaps[GAPS_TEXT_MAX];
+		gaps_format(r->gaps, gaps);
+		n += snprintf(text + n, RECORD_MAX - (size_t)n, ",\"gaps\":%s", gaps);
+	}
+	n += snprintf(text + n, RECORD_MAX - (size_t)n, "}\n");
 	return (size_t)n;
 }
 

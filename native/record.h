@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "gaps.h"
 #include "sink.h"
 
 enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED };
@@ -23,10 +24,11 @@ struct record {
 	int64_t max_rss_kib;
 	uint64_t read_bytes, write_bytes;
 	unsigned leftover;
+	gaps_t gaps; /* what was left out of its sandbox */
 	bool final; /* nothing of the tree is left */
 };
 
-#define RECORD_MAX 1536
+#define RECORD_MAX 2048
 
 /* The record as one line of JSON, newline included, with EVENT as its "ev". Returns its length. */
 size_t record_format(const struct record *record, const char *event, const struct sink *streams, unsigned count,

@@ -131,7 +131,10 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
 	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
 	case TAG_TERMINAL: return take_size(r, bytes, length);
-	default: return "an unknown field"; /* a field left unread could be a confinement left off */
+	default:
+		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
+			return spec_take(&r->sandbox, tag, bytes, length);
+		return "an unknown field"; /* a field left unread could be a confinement left off */
 	}
 }
 
@@ -154,7 +157,7 @@ static const char *check(const struct request *r)
 		return "a terminal with another stdin or another output";
 	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)
 		return "a time out of range";
-	return NULL;
+	return spec_check(&r->sandbox);
 }
 
 const char *request_parse(struct request *request, char *payload, size_t length)

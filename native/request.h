@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spec.h"
+
 /* A frame from a gateway: u32 length of what follows, u8 type, payload. Little endian throughout. */
 enum frame_type {
 	FRAME_RUN = 1,
@@ -51,6 +53,7 @@ struct request {
 	uint64_t processes;   /* 0: as inherited */
 	uint64_t open_files;  /* 0: the usual soft limit */
 	uint64_t file_size;   /* 0: as inherited */
+	struct spec sandbox;
 	size_t argc;
 	char **vectors; /* owns argv and envp */
 };

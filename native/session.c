@@ -156,7 +156,11 @@ static const char *begin(struct session *session, const struct house *house, con
 	}
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
-	session->record.pid = launch(request, stdio, failure);
+	session->record.pid = -1;
+	if (sandbox_prepare(&session->sandbox, &request->sandbox, failure))
+		session->record.pid = launch(request, &session->sandbox, stdio, failure);
+	session->record.gaps = session->sandbox.gaps;
+	sandbox_done(&session->sandbox);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
 	return session->record.pid < 0 ? failure->step : NULL;
 }

@@ -10,6 +10,7 @@
 #include "pty.h"
 #include "record.h"
 #include "request.h"
+#include "sandbox.h"
 
 #define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
 
@@ -27,6 +28,7 @@ struct session {
 	struct capture capture;
 	struct feed feed;
 	struct record record;
+	struct sandbox sandbox;
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, stop_waiting_at, next_sweep_at;
 	int64_t leftover_term_at;

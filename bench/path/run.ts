@@ -33,6 +33,7 @@ async function bare(executor: NativeExecutor): Promise<void> {
     diskCap: 0,
     logFile: null,
     limits: { processes: null, openFiles: null, fileSize: null },
+    sandbox: null,
     background: false,
     durable: false,
   };

@@ -72,6 +72,7 @@ export function launchSpec(
     diskCap: request.diskCap ?? DEFAULT_DISK_CAP,
     logFile,
     limits,
+    sandbox: null,
     background,
     durable: settings.durability === "power-loss",
   };

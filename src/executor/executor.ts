@@ -23,6 +23,8 @@ export interface LaunchSpec {
   diskCap: number;
   logFile: string | null;
   limits: LaunchLimits;
+  /** Null: no confinement. */
+  sandbox: SandboxSpec | null;
   background: boolean;
   /** Flush the exit record to disk before anyone is told. */
   durable: boolean;
@@ -45,7 +47,7 @@ export interface SandboxSpec {
   writable: string[];
   /** Within `writable`, but to be left as they are. Those that do not exist are passed by. */
   readOnly: string[];
-  /** Neither read nor written nor connected to, whether they exist yet or not. */
+  /** Absolute, links followed as far as they exist. Neither read nor written nor connected to, there yet or not. */
   denied: string[];
   /** A private temporary folder the command may write to; null: none. */
   temporary: string | null;
@@ -78,6 +80,8 @@ export interface ExitRecord {
   /** False: the main process has ended, but descendants live on under the keeper. */
   final: boolean;
   streams: StreamInfo[];
+  /** What of its sandbox this machine could not do, by name; missing: nothing. */
+  gaps?: string[] | undefined;
 }
 
 /** "lost": the keeper is gone and left no record. */
@@ -123,6 +127,8 @@ export interface Execution {
   readonly keeperPid: number;
   /** The main process's pid; null when it ended (or failed to start) before it was announced. */
   readonly started: Promise<number | null>;
+  /** What of its sandbox this machine could not do, by name; known once it has started. */
+  readonly gaps: readonly string[];
   /** The main process has ended, or we let go of it. Never rejects. */
   readonly exited: Promise<Parting>;
   /** Nothing of its tree is left, or we let go of it. Never rejects. */

@@ -11,6 +11,15 @@ const CHECK_PERMISSIONS: Recovery = {
   hint: "Verify that the command is executable and that its folders may be entered.",
 };
 
+const SANDBOX_TIER: Recovery = {
+  action: "check_sandbox",
+  hint: "See what this machine can do and how to reach more: sallyport doctor",
+};
+const LESS_STRICT: Recovery = {
+  action: "ask_operator",
+  hint: "The operator can choose a profile this machine can do, or take `require` out of the configuration.",
+};
+
 const BY_STEP: Record<string, string> = {
   claim: "its session folder could not be made",
   folder: "its session folder could not be opened",
@@ -24,6 +33,14 @@ const BY_STEP: Record<string, string> = {
   "limit-files": "its limit for open files could not be set",
   "limit-file-size": "its limit for file sizes could not be set",
   "limit-processes": "its limit for processes could not be set",
+  "sandbox-landlock": "its file access could not be restricted",
+  "sandbox-seccomp": "its system calls could not be restricted",
+  "sandbox-capabilities": "its capabilities could not be dropped",
+  "sandbox-privileges": "new privileges could not be ruled out for it",
+  "sandbox-mount": "its private view of the files could not be made",
+  "sandbox-namespace": "its namespaces could not be made",
+  "sandbox-user": "it could not be made to run as the user that is configured",
+  "sandbox-require": "this machine cannot confine it as strictly as is required",
   keeper: "nobody took it up before its gateway or its keeper was gone",
 };
 
@@ -54,6 +71,7 @@ function recoveryFor(errno: number, step: string): Recovery[] {
       RETRY,
     ];
   }
+  if (step.startsWith("sandbox-")) return [SANDBOX_TIER, LESS_STRICT];
   if (step === "log") {
     return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];
   }

@@ -50,6 +50,25 @@ static void integer(unsigned tag, unsigned long long value, unsigned width)
 	field(tag, bytes, width);
 }
 
+static void sandbox(void)
+{
+	static const char paths[] = "/tmp\0/home/user/project\0/", odd[] = "/tmp/../etc\0relative\0//\0/a/./b";
+	static const unsigned char numbers[] = {0, 0, 1, 0, 80, 0, 187, 1, 255, 255, 255, 255, 7, 0, 0, 0};
+	if (below(10))
+		integer(22, below(20) ? below(4) : below(256), below(20) ? 4 : below(9));
+	for (unsigned list = 23; list <= 25; list++)
+		if (below(2))
+			field(list, below(10) ? paths : odd, below(10) ? sizeof paths : below(sizeof paths));
+	if (below(2))
+		text(26, below(10) ? "/tmp/temporary" : "temporary");
+	unsigned network = below(20) ? below(3) : below(256);
+	integer(27, network, 1);
+	if (network == 2 || below(10) == 0)
+		field(28, numbers, below(5) ? 2 * below(8) : below(sizeof numbers));
+	if (below(3) == 0)
+		field(29, numbers, below(5) ? 4 * below(4) : below(sizeof numbers));
+}
+
 /* Fields as a gateway sends them, some left out, some twice, some made up. */
 static void make(void)
 {
@@ -93,6 +112,8 @@ static void make(void)
 			integer(limit, ~0ull >> below(64), below(9));
 	if (below(3) == 0)
 		integer(40, below(20) ? 0x1e0078 : ~0ull >> below(64), below(20) ? 4 : below(9));
+	if (below(3) == 0)
+		sandbox();
 	if (below(10) == 0)
 		integer(below(100), below(256), below(9));
 }
@@ -144,6 +165,18 @@ static size_t touch(const struct request *request)
 	for (size_t i = 0; i < request->stdin_length; i++)
 		sum += (unsigned char)request->stdin_text[i];
 	request->argv[-1] = (char *)"the slot ahead";
+	const struct texts *lists[] = {&request->sandbox.writable, &request->sandbox.read_only, &request->sandbox.denied};
+	for (unsigned list = 0; list < 3; list++)
+		for (const char *each = texts_next(lists[list], NULL); each; each = texts_next(lists[list], each))
+			sum += strlen(each) + path_within(each, "/");
+	if (request->sandbox.temporary)
+		sum += strlen(request->sandbox.temporary);
+	for (size_t i = 0; i < request->sandbox.port_count; i++)
+		sum += spec_port(&request->sandbox, i);
+	for (size_t i = 0; i < request->sandbox.group_count; i++)
+		sum += spec_group(&request->sandbox, i);
+	if (!request->sandbox.given && (request->sandbox.writable.length || request->sandbox.has_user))
+		abort();
 	if (argc != request->argc)
 		abort();
 	if (request->columns && (!request->rows || request->stdin_mode != 2 || request->capture != 1))

@@ -27,7 +27,7 @@ export interface Reply {
 export type KeeperEvent =
   | Hello
   | Reply
-  | { ev: "started"; pid: number; startedUs: number }
+  | { ev: "started"; pid: number; startedUs: number; gaps: string[] }
   | { ev: "grew"; bytes: number[] }
   | ({ ev: "exited" | "ended" } & ExitRecord)
   | { ev: "refused"; why: string }

@@ -44,6 +44,7 @@ export class NativeExecution implements Execution {
   #tellExited!: (ending: Parting) => void;
   #tellEnded!: (ending: Parting) => void;
   #record: ExitRecord | null = null;
+  #gaps: readonly string[] = [];
 
   /** `own`: this connection brought the command, and can bring another when it has ended. */
   constructor(home: Home, id: string, connection: Connection, own: boolean) {
@@ -105,6 +106,10 @@ export class NativeExecution implements Execution {
     await this.#ask(encodeDetach());
   }
 
+  get gaps(): readonly string[] {
+    return this.#gaps;
+  }
+
   get keeperPid(): number {
     return this.#connection.keeperPid;
   }
@@ -158,15 +163,20 @@ export class NativeExecution implements Execution {
   }
 
   #take(event: KeeperEvent): void {
-    if (event.ev === "started") this.#tellStarted(event.pid);
+    if (event.ev === "started") this.#begin(event.pid, event.gaps);
     else if (event.ev === "grew") for (const listener of this.#listeners) listener();
     else if (event.ev === "exited" || event.ev === "ended") this.#finish(event);
     else if (event.ev === "refused") this.#finish(neverRan(`request: ${event.why}`));
   }
 
+  #begin(pid: number | null, gaps: readonly string[]): void {
+    this.#gaps = gaps;
+    this.#tellStarted(pid);
+  }
+
   #finish(record: ExitRecord): void {
     this.#record = record;
-    this.#tellStarted(record.reason === "failed" ? null : record.pid);
+    this.#begin(record.reason === "failed" ? null : record.pid, record.gaps ?? []);
     this.#tellExited(record);
     for (const listener of this.#listeners) listener();
     if (!record.final) return;

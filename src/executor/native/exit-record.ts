@@ -24,6 +24,7 @@ const Shape = z.object({
   writeBytes: count,
   leftover: count,
   final: z.boolean(),
+  gaps: z.array(z.string()).optional(),
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 

@@ -1,5 +1,6 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
 import type { KillOrder, LaunchSpec } from "../executor.ts";
+import { sandboxFields } from "./sandbox-frame.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
 const TYPE = {
@@ -110,6 +111,7 @@ export function encodeRun(spec: LaunchSpec): Buffer {
   if (processes !== null) fields.push([TAG.processes, integer(processes, 8)]);
   if (openFiles !== null) fields.push([TAG.openFiles, integer(openFiles, 8)]);
   if (fileSize !== null) fields.push([TAG.fileSize, integer(fileSize, 8)]);
+  if (spec.sandbox !== null) fields.push(...sandboxFields(spec.sandbox));
 
   let length = 0;
   for (const [, bytes] of fields) length += 6 + bytes.length;

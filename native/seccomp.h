@@ -1,0 +1,28 @@
+#ifndef SALLYPORT_SECCOMP_H
+#define SALLYPORT_SECCOMP_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+/* Which system calls a confined command may not make. Built once per choice and used again and again. */
+enum filter_sockets {
+	SOCKETS_ANY,      /* unix, IPv4, IPv6 and netlink */
+	SOCKETS_LOOPBACK, /* IPv4 and IPv6, of a network of its own */
+	SOCKETS_NONE,     /* only pairs */
+	SOCKETS_TCP,
+	SOCKETS_TCP_UDP,
+	SOCKETS_COUNT,
+};
+
+struct filter_choice {
+	enum filter_sockets sockets;
+	bool tracing; /* something else keeps ptrace and its like from reaching outside */
+};
+
+/* The program for CHOICE; NULL where the processor is not known or there is no memory. */
+const struct sock_fprog *seccomp_program(struct filter_choice choice);
+
+/* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
+int seccomp_restrict(const struct sock_fprog *program);
+
+#endif
