@@ -20,7 +20,10 @@ export type {
   ProcessInfo,
   Retention,
   RunOptions,
+  Scope,
   SessionHandle,
+  StartOptions,
+  Tier,
 } from "./contract/gateway.ts";
 export type { RunRequest } from "./contract/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./contract/result.ts";
@@ -32,3 +35,5 @@ export { openGateway } from "./gateway/open.ts";
 export type { GatewayOptions } from "./gateway/options.ts";
 export type { AuditEntry, AuditFilter } from "./store/audit-entry.ts";
 export type { ClaimedItem, NewWorkItem, WorkItem } from "./store/work-item.ts";
+export type { CallContext, Tool, ToolAnnotations, ToolAnswer, ToolFailure, ToolsetName } from "./toolsets/tool.ts";
+export { tools } from "./toolsets/tools.ts";

@@ -25,11 +25,33 @@ export interface CheckOptions {
   ask?: Ask;
 }
 
-export interface RunOptions {
+export interface StartOptions {
   signal?: AbortSignal;
   /** How long to wait for a person's approval; then the answer is `pending`. Default: until it expires. */
   patienceMs?: number;
+  /** A folder of the workspace, made where it is missing, in which a plain merged log is written as `<id>.log`. */
+  logFolder?: string;
 }
+
+export interface RunOptions extends StartOptions {
+  /** A command that still runs after so long carries on in the background; the answer is `running`. */
+  yieldMs?: number;
+  /** Answer within this time, whoever takes longer: a person (`pending`) or the command (as with `yieldMs`). */
+  answerWithinMs?: number;
+  /** Called about once a second while the command runs. */
+  onProgress?: (progress: { elapsedMs: number; lastLine: string }) => void;
+}
+
+/** The same gateway, as one caller of one of its tools sees it. */
+export interface Scope {
+  /** What each operation needs where nothing is configured; left out: nothing. */
+  tiers?: Partial<Record<"run" | "write" | "kill" | "extend" | "remove" | "list" | "read", Tier>>;
+  /** How long an operation on a session waits for a person, and what ends that. */
+  patienceMs?: number;
+  signal?: AbortSignal;
+}
+
+export type Tier = "autonomous" | "notify" | "ask" | "deny";
 
 /** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
 export interface Retention {
@@ -77,6 +99,8 @@ export interface KillOptions {
   signal?: string;
   /** Until SIGKILL follows; default 5000, 0 kills at once, null never escalates. */
   graceMs?: number | null;
+  /** Why, in the caller's words; goes to the audit. */
+  intent?: string;
 }
 
 export interface SessionHandle {
@@ -98,6 +122,8 @@ export interface SessionHandle {
   kill(options?: KillOptions): Promise<SessionInfo>;
   /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */
   extend(timeoutMs: number): Promise<void>;
+  /** A foreground command carries on in the background. False: it has ended, or was there already. */
+  toBackground(): Promise<boolean>;
   /** Live usage of the tree; the final one once it has ended. */
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] };
   remove(options?: { force?: boolean }): Promise<void>;

@@ -1,41 +1,55 @@
 import type { Approvals } from "../approval/approvals.ts";
+import type { Settings, Toolset } from "../config/settings.ts";
 import { confine } from "../confine/confine.ts";
-import type { CheckOptions, CleanReport, ListQuery, Retention, RunOptions } from "../contract/gateway.ts";
+import type {
+  CheckOptions,
+  CleanReport,
+  ListQuery,
+  Retention,
+  RunOptions,
+  Scope,
+  StartOptions,
+} from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { Execution } from "../executor/executor.ts";
 import { refusedResult, runResult } from "../present/run-result.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
 import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
-import { killOrder } from "../session/signals.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
+import { endOrYield, patienceOf } from "./foreground.ts";
 import { judge } from "./judge.ts";
-import { insistOnTier, permitOperation } from "./operation.ts";
+import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
 import type { Upkeep } from "./upkeep.ts";
+
+/** Shared by all views of a gateway. */
+interface Life {
+  closed: Promise<void> | null;
+}
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
 export class Gateway {
   readonly #furnished: Rooms;
   readonly #retention: () => Retention;
   readonly #upkeep: Upkeep;
-  #closed: Promise<void> | null = null;
+  readonly #life: Life;
 
-  constructor(rooms: Rooms, retention: () => Retention, upkeep: Upkeep) {
+  constructor(rooms: Rooms, retention: () => Retention, upkeep: Upkeep, life: Life = { closed: null }) {
     this.#furnished = rooms;
     this.#retention = retention;
     this.#upkeep = upkeep;
+    this.#life = life;
   }
 
   get #rooms(): Rooms {
-    if (this.#closed === null) return this.#furnished;
+    if (this.#life.closed === null) return this.#furnished;
     throw gatewayClosed();
   }
 
@@ -57,30 +71,36 @@ export class Gateway {
     return this.#rooms.work;
   }
 
-  async run(request: RunRequest, { signal, patienceMs }: RunOptions = {}): Promise<RunResult> {
+  /** Which toolsets are offered now. */
+  get toolsets(): Readonly<Record<Toolset, boolean>> {
+    return inForce(this.#rooms).settings.toolsets;
+  }
+
+  /** Deadlines as they are configured; null: the toolset's own. */
+  get timeouts(): Settings["timeouts"] {
+    return inForce(this.#rooms).settings.timeouts;
+  }
+
+  async run(request: RunRequest, options: RunOptions = {}): Promise<RunResult> {
+    const { signal, logFolder } = options;
     signal?.throwIfAborted();
-    const submission = await submit(this.#rooms, request, { background: false, signal, patienceMs });
+    const { forPerson, forCommand } = patienceOf(options);
+    const manner = { background: false, signal, patienceMs: forPerson, logFolder };
+    const submission = await submit(this.#rooms, request, manner);
     if (!submission.execution) return refusedResult(submission, submission.refusal);
     const { name, session, execution, verdict, approvalId } = submission;
-    const release = execution.hold();
-    const stop = endOnAbort(execution, signal);
-    const ending = await execution.exited;
-    stop();
-    release();
+    const ending = await endOrYield(this.#furnished, session, execution, options, forCommand());
     const result = runResult(name, session, ending, this.#furnished.executor.folder(session.id));
     result.verdict = verdict;
     result.approvalId = approvalId;
     return result;
   }
 
-  async start(request: RunRequest, options: RunOptions & { foreground?: boolean } = {}): Promise<Session> {
-    const { foreground = false, signal, patienceMs } = options;
+  async start(request: RunRequest, options: StartOptions & { foreground?: boolean } = {}): Promise<Session> {
+    const { foreground = false, signal, patienceMs, logFolder } = options;
     signal?.throwIfAborted();
-    const { name, session, execution } = await submit(this.#rooms, request, {
-      background: !foreground,
-      signal,
-      patienceMs,
-    });
+    const manner = { background: !foreground, signal, patienceMs, logFolder };
+    const { name, session, execution } = await submit(this.#rooms, request, manner);
     const release = execution?.hold();
     await execution?.started;
     release?.();
@@ -95,16 +115,37 @@ export class Gateway {
     return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, {
       agent: this.#rooms.agent,
       workspace: confinement.scope.root,
+      tier: this.#rooms.tiers.run,
     });
   }
 
   session(reference: string): Session {
-    return this.#session(findSession(this.#rooms.registry.store, reference));
+    const { registry, agent, ownOnly } = this.#rooms;
+    return this.#session(findSession(registry.store, reference, ownOnly ? agent : undefined));
   }
 
-  list(query: ListQuery = {}): SessionInfo[] {
+  /** The agent's newest session whose main process has or had this pid; null: none ever had. */
+  sessionWithPid(pid: number): Session | null {
+    const { registry, agent } = this.#rooms;
+    const row = registry.store.withPid(agent, pid);
+    return row ? this.#session(row) : null;
+  }
+
+  /** The same gateway as a tool's caller sees it: its agent's own sessions only, with the toolset's own permissions. */
+  scoped({ tiers = {}, patienceMs, signal }: Scope = {}): Gateway {
+    const rooms: Rooms = { ...this.#rooms, tiers, patience: { patienceMs, signal }, ownOnly: true };
+    return new Gateway(rooms, this.#retention, this.#upkeep, this.#life);
+  }
+
+  /** What the methods of a session ask by themselves; without a session, of all the agent has. */
+  async permit(operation: SessionOperation, session: { id: string; name: string } | null = null): Promise<void> {
+    await permitOperation(this.#rooms, operation, session);
+  }
+
+  list(asked: ListQuery = {}): SessionInfo[] {
     const { registry } = this.#rooms;
     insistOnTier(this.#rooms, "list");
+    const query = this.#reach(asked);
     const wanted = query.status === undefined ? null : [query.status].flat();
     const infos = registry.store.list(query).map((row) => registry.info(row));
     // A row that said "running" may have been settled just now.
@@ -115,7 +156,12 @@ export class Gateway {
   }
 
   count(query: ListQuery = {}): number {
-    return this.#rooms.registry.store.count(query);
+    return this.#rooms.registry.store.count(this.#reach(query));
+  }
+
+  #reach(query: ListQuery): ListQuery {
+    const { ownOnly, agent } = this.#rooms;
+    return ownOnly ? { ...query, agent } : query;
   }
 
   async clean(retention: Partial<Retention> = {}): Promise<CleanReport> {
@@ -134,8 +180,8 @@ export class Gateway {
 
   /** Lets go of everything and ends nothing: what `run` waits for resolves as `running`. Closing again is fine. */
   close(): Promise<void> {
-    this.#closed ??= this.#letGo();
-    return this.#closed;
+    this.#life.closed ??= this.#letGo();
+    return this.#life.closed;
   }
 
   async #letGo(): Promise<void> {
@@ -144,13 +190,4 @@ export class Gateway {
     this.#furnished.registry.close();
     this.#furnished.database.close();
   }
-}
-
-/** Aborting ends the command and everything it started. */
-function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
-  if (!signal) return () => {};
-  const end = () => void execution.kill(killOrder("SIGTERM", 2000));
-  if (signal.aborted) end(); // while it was being launched: no event will tell of it
-  signal.addEventListener("abort", end, { once: true });
-  return () => signal.removeEventListener("abort", end);
 }

@@ -1,4 +1,4 @@
-import { policyOf, type Settings } from "../config/settings.ts";
+import { type Permission, policyOf, type Settings } from "../config/settings.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
 import type { LaunchSpec } from "../executor/executor.ts";
@@ -28,7 +28,7 @@ export function judge(
   request: RunRequest,
   plan: Plan,
   settings: Settings,
-  who: { agent: string; workspace: string },
+  who: { agent: string; workspace: string; tier?: Permission | undefined },
 ): Verdict {
   const home = plan.env.HOME ?? "/";
   const context = { cwd: plan.cwd, home, workspace: who.workspace, env: plan.env, lookup: lookupFor(plan.path) };
@@ -46,7 +46,7 @@ export function judge(
       ...(request.ask ? { ask: request.ask } : {}),
     },
   });
-  return withPermission(verdict, settings.permissions.run);
+  return withPermission(verdict, settings.permissions.run ?? who.tier ?? null);
 }
 
 /** No person's word lifts it. */

@@ -10,7 +10,7 @@ import { inForce } from "./settings.ts";
 /** What is done to a session besides starting it. */
 export type SessionOperation = Exclude<Operation, "run">;
 
-/** Those that only look: whatever is configured, nobody is asked about them. */
+/** Those that only look: whatever is configured, nobody is asked about them. A toolset's own contract may want it. */
 const READ_ONLY: ReadonlySet<Operation> = new Set(["list", "read"]);
 
 export function isReadOnly(operation: Operation): boolean {
@@ -19,8 +19,9 @@ export function isReadOnly(operation: Operation): boolean {
 
 /** Refuses what is switched off here. */
 export function insistOnTier(rooms: Rooms, operation: SessionOperation): "autonomous" | "notify" | "ask" {
-  const tier = inForce(rooms).settings.permissions[operation] ?? "autonomous";
-  if (tier !== "deny") return isReadOnly(operation) && tier === "ask" ? "autonomous" : tier;
+  const configured = inForce(rooms).settings.permissions[operation];
+  const tier = configured ?? rooms.tiers[operation] ?? "autonomous";
+  if (tier !== "deny") return isReadOnly(operation) && configured === "ask" ? "autonomous" : tier;
   throw new SallyportError("CommandDenied", `\`${operation}\` is switched off here.`, [
     { action: "ask_operator", hint: `The operator can allow it: \`permissions.${operation}\` in sallyport.json.` },
   ]);
@@ -37,40 +38,40 @@ export interface OperationDetail {
 /** More than a person could look at; a request's own `stdin` may be as long. */
 const MOST_INPUT = 8 << 20;
 
-/** Lets one operation on one session through, tells of it, or asks a person first. */
+/** Lets one operation on one session (null: on all of an agent's) through, tells of it, or asks a person first. */
 export async function permitOperation(
   rooms: Rooms,
   operation: SessionOperation,
-  session: { id: string; name: string },
+  session: { id: string; name: string } | null,
   detail: OperationDetail = {},
 ): Promise<void> {
   const tier = insistOnTier(rooms, operation);
-  if (tier === "notify") rooms.notify({ type: "operation", operation, session: session.id });
+  if (tier === "notify" && session) rooms.notify({ type: "operation", operation, session: session.id });
   if (tier !== "ask") return;
   if ((detail.input?.length ?? 0) > MOST_INPUT) throw tooLong();
   // Of two that ask for the same at once one gets the yes; the other asks again.
   for (;;) {
     const { binding, asked } = ask(rooms, operation, session, detail);
-    const decided = await answerTo(rooms, asked, { patienceMs: undefined, signal: undefined });
+    const decided = await answerTo(rooms, asked, rooms.patience);
     if (decided.status !== "approved") {
       const { error } = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
       throw new SallyportError(error.type, error.message, error.recovery);
     }
-    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session.id }).ok) return;
+    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session?.id ?? "" }).ok) return;
   }
 }
 
 function ask(
   rooms: Rooms,
   operation: SessionOperation,
-  session: { id: string; name: string },
+  session: { id: string; name: string } | null,
   { words = [], input }: OperationDetail,
 ) {
-  const command = ["sallyport", operation, session.name, ...words].join(" ");
-  const confinement = `an operation on the session ${session.id}`;
+  const command = ["sallyport", operation, ...(session ? [session.name] : []), ...words].join(" ");
+  const confinement = session ? `an operation on the session ${session.id}` : "an operation on the agent's sessions";
   const bytes = input ? Buffer.from(input) : null;
   // As bytes, too: two inputs that are no UTF-8 may look the same as text.
-  const argv = ["sallyport", operation, session.id, ...words, bytes?.toString("latin1") ?? ""];
+  const argv = ["sallyport", operation, session?.id ?? "", ...words, bytes?.toString("latin1") ?? ""];
   const stdin = bytes?.toString() ?? null;
   const place = { cwd: rooms.workspace, stdin, confinement };
   const binding = bindingOf({ command, argv, file: "", env: {}, facts: [], lookup: lookupFor(""), ...place });

@@ -11,9 +11,10 @@ import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 
 /** How a command is kept in bounds, and where its output goes besides, as a person is told. */
-function confinementIn({ logFile }: LaunchSpec): string {
+function confinementIn({ logFile, id }: LaunchSpec): string {
   const bounds = "none: it runs with your own rights";
-  return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile}`;
+  // A log that is named after the session is another with each attempt: the same approval is good for all of them.
+  return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile.replaceAll(id, "<session id>")}`;
 }
 
 /** How a person is asked, by the settings of this moment. */

@@ -2,12 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Approvals } from "../approval/approvals.ts";
 import type { ConfigWatch } from "../config/watch.ts";
 import type { Quota } from "../confine/quota.ts";
-import type { ApprovalCallback, GatewayEvent } from "../contract/gateway.ts";
+import type { ApprovalCallback, GatewayEvent, Scope } from "../contract/gateway.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { Registry } from "../session/registry.ts";
 import type { AllowlistUse } from "../store/allowlist-use.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
+import type { Patience } from "./permit.ts";
 
 /** What the gateway holds together; the steps of a request take what they need from here. */
 export interface Rooms {
@@ -27,6 +28,12 @@ export interface Rooms {
   allowlistUse: AllowlistUse;
   work: WorkQueue;
   quota: Quota;
+  /** Where nothing is configured, what an operation needs: the toolset's own, if the request comes through one. */
+  tiers: NonNullable<Scope["tiers"]>;
+  /** How long operations on sessions wait for a person. */
+  patience: Patience;
+  /** Only the agent's own sessions are to be found. */
+  ownOnly: boolean;
   /** The host's way to ask its user; null: a person decides elsewhere. */
   approve: ApprovalCallback | null;
   notify: (event: GatewayEvent) => void;

@@ -1,5 +1,6 @@
 import { confine } from "../confine/confine.ts";
 import { launchSpec } from "../confine/launch-spec.ts";
+import { makeFolder } from "../confine/make-folder.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
@@ -16,6 +17,8 @@ import { validate } from "./validate.ts";
 
 export interface Manner extends Patience {
   background: boolean;
+  /** Also write a plain log here, named by the session's id. */
+  logFolder?: string | undefined;
 }
 
 export type Submission = {
@@ -42,7 +45,8 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
   const request = validate(asked);
   const attempt: Attempt = { id: newId(), request, background: manner.background, plan: null, verdict: null };
   try {
-    return await pass(rooms, request, manner, attempt);
+    if (manner.logFolder !== undefined) attempt.request = withLogIn(rooms, manner.logFolder, attempt);
+    return await pass(rooms, attempt.request, manner, attempt);
   } catch (error) {
     // What cannot be had is an answer like any other, and an attempt like any other.
     if (!(error instanceof SallyportError) || !ANSWERS.has(error.type)) throw error;
@@ -71,12 +75,18 @@ async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: 
   }
 }
 
+function withLogIn(rooms: Rooms, folder: string, { request, id }: Attempt): RunRequest {
+  const { scope } = inForce(rooms).confinement;
+  return { ...request, logFile: `${makeFolder(scope, folder)}/${id}.log` };
+}
+
 /** Where and with what it would run by the settings of this moment, and whether it may. */
 function study(rooms: Rooms, attempt: Attempt): Case {
   const { request, id, background } = attempt;
   const { settings, confinement } = inForce(rooms);
   const plan = launchSpec(request, confine(request, confinement), settings, id, background);
-  const verdict = judge(request, plan, settings, { agent: rooms.agent, workspace: confinement.scope.root });
+  const who = { agent: rooms.agent, workspace: confinement.scope.root, tier: rooms.tiers.run };
+  const verdict = judge(request, plan, settings, who);
   return { ...attempt, plan, verdict, limits: settings.limits };
 }
 

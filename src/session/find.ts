@@ -3,12 +3,15 @@ import type { SessionRow, SessionStore } from "../store/sessions.ts";
 
 const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
 
-/** A session by its id, its name, or a prefix of its id that no other has. */
-export function findSession(store: SessionStore, given: string): SessionRow {
+/**
+ * A session by its id, its name, or a prefix of its id that no other has. With `agent`, those of others are as if they
+ * did not exist: nobody learns from the answer whether they do.
+ */
+export function findSession(store: SessionStore, given: string, agent?: string): SessionRow {
   const reference = String(given);
   const exact = store.get(reference) ?? store.named(reference);
-  if (exact) return exact;
-  const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference) : [];
+  if (exact && (agent === undefined || exact.agent === agent)) return exact;
+  const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference, agent) : [];
   if (matches.length > 1) {
     const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
     throw new SallyportError("AmbiguousId", message, [

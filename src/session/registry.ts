@@ -31,6 +31,8 @@ export class Registry {
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
+  /** What is known of those this gateway launched, until they end. */
+  #asked = new Map<string, Asked>();
   #closed = false;
   #unwritten: { session: Asked; ending: Ending }[] = [];
   #writeSoon: NodeJS.Immediate | null = null;
@@ -67,6 +69,7 @@ export class Registry {
   track(execution: Execution, asked?: Asked): void {
     const { id } = execution;
     this.#executions.set(id, execution);
+    if (asked) this.#asked.set(id, asked);
     // A foreground command's pid is in its exit record; until then its keeper knows it.
     if (asked?.background) {
       void execution.started.then((pid) => {
@@ -74,6 +77,7 @@ export class Registry {
       });
     }
     void execution.exited.then((ending) => {
+      this.#asked.delete(id);
       if (ending === "left") return;
       if (asked) this.#putOff(asked, ending);
       else this.#quietly(() => this.settle(id, ending));
@@ -81,6 +85,17 @@ export class Registry {
       if (final) this.#executions.delete(id);
       else void execution.ended.then((last) => this.#finish(id, last));
     });
+  }
+
+  /** A foreground command is a background one from now on, also for those who hear of its end. False: too late. */
+  toBackground(execution: Execution): boolean {
+    if (!this.store.toBackground(execution.id)) return false;
+    const asked = this.#asked.get(execution.id);
+    if (asked) asked.background = 1;
+    void execution.started.then((pid) => {
+      if (pid !== null) this.#quietly(() => this.#store.setPid(execution.id, pid));
+    });
+    return true;
   }
 
   /**

@@ -140,7 +140,7 @@ export class Session implements SessionHandle {
     throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
   }
 
-  async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS }: KillOptions = {}): Promise<SessionInfo> {
+  async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {
     const order = killOrder(signal, graceMs);
     const name = signalName(order.signal);
     await this.#desk.permit("kill", this, name === "SIGTERM" ? {} : { words: [`-s ${name}`] });
@@ -152,6 +152,7 @@ export class Session implements SessionHandle {
       this.#noteIfPossible("signal", "sent", `${name} to ${this.name}`, {
         signal: order.signal,
         graceMs,
+        ...(intent === undefined ? {} : { intent }),
       });
       const willEnd = order.ends && (order.graceMs !== null || order.signal === 9);
       if (willEnd) await execution.ended;
@@ -169,6 +170,14 @@ export class Session implements SessionHandle {
     const { id, created_ms: startedMs } = this.#row();
     this.#registry.store.setTimeout(id, timeoutMs === 0 ? 0 : Date.now() - startedMs + timeoutMs);
     this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
+  }
+
+  async toBackground(): Promise<boolean> {
+    const execution = await this.#registry.execution(this.id);
+    if (!execution || !this.#registry.toBackground(execution)) return false;
+    await execution.toBackground();
+    await execution.started;
+    return true;
   }
 
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] } {

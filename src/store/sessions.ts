@@ -93,7 +93,9 @@ export class SessionStore {
     this.#moved = database.prepare("UPDATE sessions SET keeper_pid = ? WHERE id = ?");
     this.#extended = database.prepare("UPDATE sessions SET timeout_ms = ? WHERE id = ? AND status = 'running'");
     this.#byId = database.prepare("SELECT * FROM sessions WHERE id = ?");
-    this.#byPrefix = database.prepare("SELECT * FROM sessions WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
+    this.#byPrefix = database.prepare(
+      "SELECT * FROM sessions WHERE id >= ? AND id < ? AND (? IS NULL OR agent = ?) ORDER BY id LIMIT 2",
+    );
     this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
     this.#ended = database.prepare(
@@ -152,6 +154,19 @@ export class SessionStore {
     this.#started.run(pid, id);
   }
 
+  /** False: it has ended, or is in the background already. */
+  toBackground(id: string): boolean {
+    const sql = "UPDATE sessions SET background = 1 WHERE id = ? AND status = 'running' AND background = 0";
+    return this.#database.prepare(sql).run(id).changes === 1;
+  }
+
+  /** The newest session of an agent whose main process has or had this pid; one that lives comes first. */
+  withPid(agent: string, pid: number): SessionRow | null {
+    const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
+       ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
+    return (this.#database.prepare(sql).get(agent, pid, pid) as unknown as SessionRow | undefined) ?? null;
+  }
+
   setKeeper(id: string, keeperPid: number): void {
     this.#moved.run(keeperPid, id);
   }
@@ -187,9 +202,9 @@ export class SessionStore {
   }
 
   /** At most two: enough to know whether a prefix is unique. */
-  withPrefix(prefix: string): SessionRow[] {
+  withPrefix(prefix: string, agent?: string): SessionRow[] {
     // "g" sorts right after the last hexadecimal digit and the dash.
-    return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as SessionRow[];
+    return this.#byPrefix.all(prefix, `${prefix}g`, agent ?? null, agent ?? null) as unknown as SessionRow[];
   }
 
   live(): SessionRow[] {

@@ -1,0 +1,92 @@
+import type { RunOptions } from "../contract/gateway.ts";
+import type { Execution, Parting } from "../executor/executor.ts";
+import { lastLine } from "../present/last-line.ts";
+import { readMergedSync } from "../session/logs/index.ts";
+import { killOrder } from "../session/signals.ts";
+import type { NewSession } from "../store/sessions.ts";
+import type { Rooms } from "./rooms.ts";
+
+const PROGRESS_EVERY_MS = 1000;
+/** Of what was written last, so much is looked at for its last line. */
+const LOOK_BACK_BYTES = 4096;
+/** A longer timer would go off at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+type Session = Pick<NewSession, "id" | "capture">;
+
+/** How long to wait for a person, and for the command from its start on, so that the answer comes in time. */
+export function patienceOf({ patienceMs, yieldMs, answerWithinMs }: RunOptions) {
+  const began = performance.now();
+  const least = (...times: (number | undefined)[]) =>
+    times.reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)));
+  return {
+    forPerson: least(patienceMs, answerWithinMs),
+    forCommand: () =>
+      least(yieldMs, answerWithinMs && Math.max(0, answerWithinMs - Math.floor(performance.now() - began))),
+  };
+}
+
+/** Waits for the end of a command; "left": its caller would rather have it in the background by now. */
+export async function endOrYield(
+  rooms: Rooms,
+  session: Session,
+  execution: Execution,
+  { signal, onProgress }: RunOptions,
+  yieldMs: number | undefined,
+): Promise<Parting> {
+  const release = execution.hold();
+  const stop = endOnAbort(execution, signal);
+  const still = onProgress ? tellProgress(rooms, session, onProgress) : undefined;
+  try {
+    if (yieldMs === undefined) return await execution.exited;
+    const ending = await exitWithin(execution, yieldMs);
+    // Aborted: it is being ended, and that is what to wait for. Ended meanwhile: there is nothing to move.
+    if (ending || signal?.aborted || !rooms.registry.toBackground(execution)) return ending ?? (await execution.exited);
+    await execution.toBackground();
+    await execution.started;
+    return "left";
+  } finally {
+    clearInterval(still);
+    stop();
+    release();
+  }
+}
+
+async function exitWithin(execution: Execution, ms: number): Promise<Parting | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS), null);
+  });
+  try {
+    return await Promise.race([execution.exited, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Aborting ends the command and everything it started. */
+function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
+  if (!signal) return () => {};
+  const end = () => void execution.kill(killOrder("SIGTERM", 2000));
+  if (signal.aborted) end(); // while it was being launched: no event will tell of it
+  signal.addEventListener("abort", end, { once: true });
+  return () => signal.removeEventListener("abort", end);
+}
+
+function tellProgress(
+  rooms: Rooms,
+  { id, capture }: Session,
+  tell: NonNullable<RunOptions["onProgress"]>,
+): NodeJS.Timeout {
+  const began = performance.now();
+  return setInterval(() => {
+    const elapsedMs = Math.round(performance.now() - began);
+    try {
+      const { text } = readMergedSync(rooms.executor.folder(id), capture, LOOK_BACK_BYTES);
+      tell({ elapsedMs, lastLine: lastLine(text) });
+    } catch (error) {
+      // Nobody's progress is worth a command.
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
+  }, PROGRESS_EVERY_MS);
+}

@@ -1,0 +1,37 @@
+import { SallyportError } from "../../contract/error.ts";
+import { killedText } from "../../present/toolsets/bash.ts";
+import { exitStatus } from "../../present/toolsets/exit-status.ts";
+import type { Session } from "../../session/session.ts";
+import { ENDS } from "../annotations.ts";
+import { tool } from "../define.ts";
+import { KillShellInput, KillShellResult } from "./schema.ts";
+
+export const KillShell = tool({
+  name: "KillShell",
+  title: "End a background command",
+  description: "End a background command and everything it started (SIGTERM, then SIGKILL after 5 s).",
+  input: KillShellInput,
+  output: KillShellResult,
+  annotations: ENDS,
+  operation: "kill",
+  async handle({ shell_id }, { gateway }) {
+    const session = gateway.session(shell_id);
+    const killed = await end(session);
+    const info = session.info();
+    return {
+      structured: { shell_id: info.id, status: info.status, exit_code: exitStatus(info), killed },
+      text: killedText(info.id, info.status, killed),
+    };
+  },
+});
+
+/** False: it had ended before, which is what was wanted. */
+async function end(session: Session): Promise<boolean> {
+  try {
+    await session.kill();
+    return true;
+  } catch (error) {
+    if (error instanceof SallyportError && error.type === "AlreadyExited") return false;
+    throw error;
+  }
+}

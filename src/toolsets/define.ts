@@ -1,0 +1,120 @@
+import type * as z from "zod";
+import type { Operation, Permission } from "../config/settings.ts";
+import { SallyportError } from "../contract/error.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { badArguments } from "../present/toolsets/bad-arguments.ts";
+import { cancelled, toolFailureText } from "../present/toolsets/failure.ts";
+import { answerType, inputSchema, outputSchema } from "./json-schema.ts";
+import type { CallContext, Tool, ToolAnswer, ToolFailure } from "./tool.ts";
+
+/** What a tool's handler is called with besides its arguments. */
+export interface Call {
+  /** Of the caller's agent only, with the permissions of the toolset. */
+  gateway: Gateway;
+  /** The same for all calls. */
+  root: Gateway;
+  context: CallContext;
+}
+
+/** What a handler gives back; its text is the result as JSON where it says nothing else. */
+export interface Answer {
+  structured: Record<string, unknown>;
+  text?: string;
+  isError?: boolean;
+}
+
+/** A tool as a toolset declares it. */
+export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
+  extends Pick<Tool, "name" | "title" | "description" | "annotations" | "meta" | "operation"> {
+  input: Input;
+  output: z.ZodObject;
+  /** What it needs where nothing is configured. Default: nothing. */
+  permission?: Permission;
+  /** Where it does more than one kind of thing: what the others need. */
+  tiers?: Partial<Record<Operation, Permission>>;
+  /** What is told of a bad argument of this name, where the contract has its own word for it. */
+  faults?: Record<string, (message: string) => ToolFailure>;
+  handle(args: z.output<Input>, call: Call): Promise<Answer>;
+}
+
+/** Keeps the arguments' type from the schema to the handler. */
+export function tool<Input extends z.ZodObject>(spec: ToolSpec<Input>): ToolSpec {
+  return spec as unknown as ToolSpec;
+}
+
+/** What belongs to a toolset as a whole. */
+export interface Toolset {
+  name: Tool["toolset"];
+  tools: readonly ToolSpec[];
+  /** Its own words for failures. */
+  rename?: (failure: ToolFailure) => ToolFailure;
+}
+
+/** From a declaration to something that can be called. */
+export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
+  const { name, title, description, input, output, annotations, operation, permission = "autonomous" } = spec;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema(input),
+    outputSchema: outputSchema(output),
+    input,
+    output: answerType(output),
+    annotations,
+    ...(spec.meta ? { meta: spec.meta } : {}),
+    toolset: toolset.name,
+    operation,
+    permission,
+    call: (args, context = {}) => call(gateway, toolset, spec, args, context),
+  };
+}
+
+/** These are no answers: nothing can be asked of Sallyport as long as they last. */
+const BROKEN = new Set(["GatewayClosed", "StateUnusable", "KeeperUnavailable"]);
+
+async function call(
+  gateway: Gateway,
+  toolset: Toolset,
+  spec: ToolSpec,
+  args: unknown,
+  context: CallContext,
+): Promise<ToolAnswer> {
+  const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
+  if (!parsed.success) return refuse(badArguments(spec, parsed.error.issues, args));
+  const { signal, patienceMs } = context;
+  const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.tiers };
+  try {
+    const scoped = gateway.scoped({
+      tiers,
+      ...(signal ? { signal } : {}),
+      ...(patienceMs === undefined ? {} : { patienceMs }),
+    });
+    const {
+      structured,
+      text,
+      isError = false,
+    } = await spec.handle(parsed.data, { gateway: scoped, root: gateway, context });
+    return { structured, text: text ?? JSON.stringify(structured, null, 2), isError };
+  } catch (error) {
+    if (signal?.aborted && error === signal.reason) return refuse(cancelled());
+    if (!(error instanceof SallyportError) || BROKEN.has(error.type)) throw error;
+    const failure = error.toJSON();
+    return refuse(toolset.rename?.(failure) ?? failure);
+  }
+}
+
+function refuse(error: ToolFailure): ToolAnswer {
+  return { text: toolFailureText(error), structured: { error }, isError: true };
+}
+
+/** Some providers fill in null for every parameter that a model left out. */
+function withoutNulls(args: unknown, input: z.ZodObject): unknown {
+  if (args === undefined || args === null) return {};
+  if (typeof args !== "object" || Array.isArray(args)) return args;
+  const given = Object.entries(args).filter(([name, value]) => {
+    const field = input.shape[name];
+    return value !== null || field === undefined || !field.safeParse(undefined).success;
+  });
+  return Object.fromEntries(given);
+}

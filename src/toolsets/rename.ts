@@ -1,0 +1,21 @@
+import type { Recovery } from "../contract/error.ts";
+import type { ToolFailure } from "./tool.ts";
+
+/** The word a contract has for one of our failures, and the actions it names for it. */
+export interface Renaming {
+  type?: string;
+  /** Come first; ours follow, except those of the same name. */
+  recovery: readonly Recovery[];
+  /** Our own ways out are of no use here (they name commands a model may not have). */
+  only?: boolean;
+}
+
+export function renaming(table: Readonly<Record<string, Renaming>>): (failure: ToolFailure) => ToolFailure {
+  return (failure) => {
+    const entry = Object.hasOwn(table, failure.type) ? table[failure.type] : undefined;
+    if (!entry) return failure;
+    const names = new Set(entry.recovery.map(({ action }) => action));
+    const ours = entry.only ? [] : failure.recovery.filter(({ action }) => !names.has(action));
+    return { ...failure, type: entry.type ?? failure.type, recovery: [...entry.recovery, ...ours] };
+  };
+}

@@ -1,0 +1,40 @@
+import { TOOLSETS } from "../config/schema.ts";
+import { SallyportError } from "../contract/error.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";
+import { BASH } from "./bash/index.ts";
+import { bind, type Toolset } from "./define.ts";
+import type { Tool, ToolsetName } from "./tool.ts";
+
+const ALL: Partial<Record<ToolsetName, Toolset>> = { bash: BASH };
+
+/**
+ * The tools of one or several published contracts, ready to be offered to a model. One that is switched off (as `exec`
+ * is unless `ENABLE_EXECUTE` or the configuration says otherwise) has none.
+ *
+ * @example
+ * for (const tool of tools(gateway, "bash")) register(tool.name, tool.inputSchema, (args) => tool.call(args));
+ */
+export function tools(gateway: Gateway, names: ToolsetName | readonly ToolsetName[]): Tool[] {
+  const enabled = gateway.toolsets;
+  const wanted = [...new Set([names].flat())].map(find).filter(({ name }) => enabled[name]);
+  const found = wanted.flatMap((toolset) => toolset.tools.map((spec) => bind(gateway, toolset, spec)));
+  insistOnDistinct(found);
+  return found;
+}
+
+function find(name: ToolsetName): Toolset {
+  const toolset = Object.hasOwn(ALL, name) ? ALL[name] : undefined;
+  if (toolset) return toolset;
+  throw new SallyportError("InvalidRequest", ...unknownToolset(String(name), TOOLSETS));
+}
+
+/** Two tools of one name: a model would call one and mean the other. */
+export function insistOnDistinct(found: readonly Pick<Tool, "name" | "toolset">[]): void {
+  const seen = new Map<string, string>();
+  for (const { name, toolset } of found) {
+    const other = seen.get(name);
+    if (other !== undefined) throw new SallyportError("InvalidConfiguration", ...nameClash(name, other, toolset));
+    seen.set(name, toolset);
+  }
+}
