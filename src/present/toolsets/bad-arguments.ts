@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import type * as z from "zod";
-import { nearest } from "../../config/nearest.ts";
 import type { Recovery } from "../../contract/error.ts";
+import { nearest } from "../nearest.ts";
 
 interface Failure {
   type: string;

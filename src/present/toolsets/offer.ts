@@ -1,5 +1,5 @@
-import { nearest } from "../../config/nearest.ts";
 import type { Recovery } from "../../contract/error.ts";
+import { nearest } from "../nearest.ts";
 
 type Words = [message: string, recovery: Recovery[]];
 
