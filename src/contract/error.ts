@@ -31,6 +31,7 @@ export type ErrorType =
   | "SelfApproval"
   | "NotGrantable"
   | "GrantNotFound"
+  | "TokenNotFound"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

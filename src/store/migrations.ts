@@ -114,4 +114,19 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX grants_change ON grants (change);
   `,
+  `
+  -- What programs show instead of a person at a keyboard. Only hashes: who reads this file can use none of them.
+  CREATE TABLE tokens (
+    id           TEXT PRIMARY KEY,         -- UUIDv7: in order of creation
+    name         TEXT NOT NULL UNIQUE,
+    role         TEXT NOT NULL,
+    agent        TEXT NOT NULL,            -- on whose behalf it may act
+    hash         TEXT NOT NULL UNIQUE,     -- SHA-256
+    created_ms   INTEGER NOT NULL,
+    created_by   TEXT NOT NULL,
+    expires_ms   INTEGER,
+    last_used_ms INTEGER,
+    revoked_ms   INTEGER
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -16,6 +16,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Judge a command without running it",
       load: async () => (await import("./commands/check.ts")).check,
     },
+    mcp: {
+      summary: "Serve an agent's tools over the Model Context Protocol",
+      load: async () => (await import("./commands/mcp.ts")).mcp,
+    },
   },
   "Follow and steer sessions": {
     ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },
@@ -67,6 +71,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
   },
   "Keep house": {
+    token: {
+      summary: "Make, list and revoke the tokens that programs show over HTTP",
+      load: async () => (await import("./commands/token.ts")).token,
+    },
     clean: {
       summary: "Forget old sessions and free their disk space",
       load: async () => (await import("./commands/clean.ts")).clean,

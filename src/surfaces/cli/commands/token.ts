@@ -1,0 +1,118 @@
+import type { DatabaseSync } from "node:sqlite";
+import { alignedTable, tabbedTable } from "../../../present/table.ts";
+import { PIPED_TOKEN_COLUMNS, tokenColumns } from "../../../present/token-table.ts";
+import type { Token, Tokens } from "../../../store/tokens.ts";
+import { decider } from "../approvals/decider.ts";
+import type { Command, Invocation } from "../command.ts";
+import { choiceOption, durationOption, textOption } from "../option.ts";
+import { printJson } from "../print-json.ts";
+import { UsageError } from "../usage-error.ts";
+import { withDatabase } from "../with-database.ts";
+
+export const token: Command = {
+  name: "token",
+  summary: "Make, list and revoke the tokens that programs show over HTTP",
+  usage: "sallyport token create NAME [OPTIONS]\n       sallyport token [list]\n       sallyport token revoke NAME…",
+  options: {
+    role: { type: "string" },
+    expires: { type: "string" },
+    all: { type: "boolean", short: "a" },
+  },
+  help: {
+    role: "ROLE: with create, what it is good for: agent (to act as one agent) [agent]",
+    expires: "DUR: with create, how long it is good [until it is revoked]",
+    all: "list those that were revoked too",
+    agent: "NAME: with create, on whose behalf it may act [default]",
+    json: "print JSON",
+  },
+  examples: [
+    "sallyport token create laptop --agent builder --expires 30d",
+    "sallyport token",
+    "sallyport token revoke laptop",
+  ],
+  notes: `\`create\` prints the token on stdout, this once: only a hash of it is kept.
+Piped, \`list\` prints ID, NAME, ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY with tabs between.`,
+  run: (invocation) => {
+    const [action = "list", ...names] = [...invocation.positionals, ...(invocation.rest ?? [])];
+    if (action === "create") return create(invocation, names);
+    if (action === "revoke") return revoke(invocation, names);
+    if (action !== "list") throw new UsageError(`\`token\` knows create, list and revoke; received \`${action}\``);
+    if (names[0] !== undefined) throw new UsageError(`\`token list\` takes no \`${names[0]}\``);
+    return list(invocation);
+  },
+};
+
+async function create(invocation: Invocation, [name, unexpected]: string[]): Promise<number> {
+  const { values, io } = invocation;
+  if (name === undefined) throw new UsageError("what is it to be called? Give a name: `token create laptop`");
+  if (unexpected !== undefined)
+    throw new UsageError(`\`token create\` makes one token; \`${unexpected}\` came after it`);
+  const role = choiceOption(values, "role", ["agent"] as const) ?? "agent";
+  const expiresMs = durationOption(values, "expires");
+  if (expiresMs === 0) throw new UsageError("`--expires` must be in the future; received `0`");
+  const agent = textOption(values, "agent") ?? "default";
+  return withTokens(invocation, async (tokens, note) => {
+    const made = tokens.create({ name, role, agent, createdBy: decider().who, expiresMs });
+    note(made.token, "created");
+    if (values.json) printJson({ ...made.token, token: made.secret }, io);
+    else io.out(`${made.secret}\n`);
+    if (io.isTTY.stderr) io.err("Keep it where only its program can read it; it is not shown again.\n");
+    return 0;
+  });
+}
+
+async function revoke(invocation: Invocation, names: string[]): Promise<number> {
+  if (names.length === 0) throw new UsageError("which token? Give its name or id");
+  return withTokens(invocation, async (tokens, note) => {
+    const revoked = names.map((name) => {
+      const gone = tokens.revoke(name);
+      note(gone, "revoked");
+      return gone;
+    });
+    if (invocation.values.json) printJson(revoked, invocation.io);
+    return 0;
+  });
+}
+
+async function list(invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  const { Tokens } = await import("../../../store/tokens.ts");
+  return withDatabase(invocation, async (database) => {
+    const found = new Tokens(database).list().filter(({ revokedAt }) => values.all || revokedAt === null);
+    if (values.json) printJson(found, io);
+    else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TOKEN_COLUMNS, found));
+    else if (found.length === 0) io.err("There are no tokens; `sallyport token create NAME` makes one.\n");
+    else io.out(alignedTable(tokenColumns(Date.now()), found, io.columns));
+    return 0;
+  });
+}
+
+type Note = (token: Token, outcome: "created" | "revoked") => void;
+
+/** For persons only: an agent that could make itself a token could be any agent (promise 7). */
+async function withTokens(
+  invocation: Invocation,
+  use: (tokens: Tokens, note: Note) => Promise<number>,
+): Promise<number> {
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const { Tokens } = await import("../../../store/tokens.ts");
+  return withDatabase(invocation, async (database) => use(new Tokens(database), await audited(database)));
+}
+
+async function audited(database: DatabaseSync): Promise<Note> {
+  const { AuditLog } = await import("../../../store/audit.ts");
+  const audit = new AuditLog(database);
+  const { who, channel } = decider();
+  return ({ id, name, role, agent, expiresAt }, outcome) =>
+    void audit.append({
+      kind: "token",
+      agent,
+      session: null,
+      actor: who,
+      channel,
+      outcome,
+      summary: `token ${name}`,
+      detail: { id, role, expiresAt },
+    });
+}

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from "node:http";
+
+export type Body = { value: unknown } | { fault: "too large" | "not json" };
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Reads a request's body up to `maxBytes`; what is longer is refused without being held. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return { fault: "too large" };
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > maxBytes) return { fault: "too large" };
+    parts.push(part);
+  }
+  try {
+    return { value: JSON.parse(UTF8.decode(Buffer.concat(parts))) };
+  } catch {
+    return { fault: "not json" };
+  }
+}

@@ -1,0 +1,57 @@
+import {
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Resource,
+} from "@modelcontextprotocol/server";
+import type { SessionInfo } from "../../../contract/session.ts";
+import { resourceTexts, templateTexts } from "../../../present/mcp-resources.ts";
+import type { Door } from "../door.ts";
+import { PARTS, sessionUri } from "./uri.ts";
+
+/** Sessions on a page; each is two resources. */
+const PAGE = 50;
+/** Nobody turns so many pages; `sallyport ps -a` goes further. */
+const MOST_LISTED = 1000;
+
+/** The agent's own sessions, newest first. A cursor is how many were listed before. */
+export async function listResources(door: Door, cursor: string | undefined): Promise<ListResourcesResult> {
+  const from = cursor === undefined ? 0 : Number(/^\d{1,4}$/.test(cursor) ? cursor : Number.NaN);
+  if (Number.isNaN(from)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such page.");
+  const gateway = await door.gateway();
+  const sessions = gateway.list({ agent: door.options.agent, limit: Math.min(MOST_LISTED, from + PAGE + 1) });
+  const page = sessions.slice(from, from + PAGE);
+  const next = sessions.length > from + PAGE ? { nextCursor: String(from + PAGE) } : {};
+  return { resources: page.flatMap(resourcesOf), ...next };
+}
+
+function resourcesOf(info: SessionInfo): Resource[] {
+  const { about, output } = resourceTexts(info);
+  const lastModified = info.endedAt ?? info.startedAt;
+  return [
+    {
+      uri: sessionUri(info.id),
+      name: info.name,
+      mimeType: "application/json",
+      ...about,
+      annotations: { lastModified },
+    },
+    { uri: sessionUri(info.id, "output"), name: `${info.name}/output`, mimeType: "text/plain", ...output },
+  ];
+}
+
+export function listTemplates(): ListResourceTemplatesResult {
+  const { session, log } = templateTexts();
+  return {
+    resourceTemplates: [
+      { uriTemplate: "sallyport://session/{id}", name: "session", mimeType: "application/json", ...session },
+      ...PARTS.map((part) => ({
+        uriTemplate: `sallyport://session/{id}/${part}{?offset,limit}`,
+        name: part,
+        mimeType: "text/plain",
+        ...log(part),
+      })),
+    ],
+  };
+}

@@ -1,0 +1,37 @@
+/** Addresses of sessions and their logs: `sallyport://session/ID`, `…/stdout?offset=0&limit=65536`. */
+export const PARTS = ["stdout", "stderr", "output"] as const;
+export type Part = (typeof PARTS)[number];
+
+export interface Address {
+  id: string;
+  /** Null: the session itself. */
+  part: Part | null;
+  offset: number | null;
+  limit: number | null;
+}
+
+// Whole ids only: an abbreviation that is not unique would tell of other agents' sessions.
+const ADDRESS =
+  /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output))?(?:\?(.*))?$/;
+
+/** Null: it is nobody's address. */
+export function addressOf(uri: string): Address | null {
+  const [, id, part, query] = ADDRESS.exec(uri) ?? [];
+  if (id === undefined) return null;
+  const given = new URLSearchParams(query ?? "");
+  const known = [...given.keys()].every((name) => part !== undefined && (name === "offset" || name === "limit"));
+  const offset = count(given.get("offset"));
+  const limit = count(given.get("limit"));
+  if (!known || offset === undefined || limit === undefined) return null;
+  return { id, part: (part as Part | undefined) ?? null, offset, limit };
+}
+
+/** Undefined: it is no number. */
+function count(text: string | null): number | null | undefined {
+  if (text === null) return null;
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function sessionUri(id: string, part?: Part): string {
+  return `sallyport://session/${id}${part ? `/${part}` : ""}`;
+}
