@@ -23,10 +23,15 @@ export interface Screen extends TerminalSize {
   attributes?: ScreenRun[][];
 }
 
-/** Colours are a palette index, `#rrggbb`, or null for the terminal's own. */
+/**
+ * Colours are a palette index, `#rrggbb`, or null for the terminal's own. A character that takes two cells, or is made
+ * of several, is a run of its own; in every other run there is one character per cell.
+ */
 export interface ScreenRun {
+  /** The first cell and how many, counted from 0. */
   start: number;
   length: number;
+  text: string;
   foreground: number | string | null;
   background: number | string | null;
   bold: boolean;

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import type { TerminalSize } from "../../contract/terminal.ts";
+
+/** A terminal's state at a byte of its log, so that what came before need not be drawn again. */
+export interface Checkpoint {
+  offset: number;
+  size: TerminalSize;
+  /** The output that brings a new terminal of this size there. */
+  output: Uint8Array;
+}
+
+/** One that is larger is not written, and not read. */
+const MOST_BYTES = 4 << 20;
+const MOST_HEADER_BYTES = 512;
+
+const Header = z.strictObject({
+  version: z.literal(1),
+  offset: z.int().min(0),
+  columns: z.int().min(1).max(1000),
+  rows: z.int().min(1).max(1000),
+  sha256: z.string(),
+});
+
+const NAME = "screen";
+
+/** Best effort: without one, the next look at the screen takes longer. */
+export function writeCheckpoint(folder: string, { offset, size, output }: Checkpoint): void {
+  if (output.length > MOST_BYTES - MOST_HEADER_BYTES) return;
+  const header = { version: 1, offset, ...size, sha256: digest(offset, output) };
+  // Several gateways may do so at once: each writes a file of its own, and the last one's stays.
+  const temporary = join(folder, `${NAME}.${process.pid}`);
+  try {
+    writeFileSync(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), output]), { mode: 0o600 });
+    renameSync(temporary, join(folder, NAME));
+  } catch {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Null: there is none, or none that is whole. `logBytes`: one of a longer log cannot be of this one. */
+export function readCheckpoint(folder: string, logBytes: number): Checkpoint | null {
+  const bytes = readBounded(join(folder, NAME));
+  const end = bytes?.subarray(0, MOST_HEADER_BYTES).indexOf(0x0a) ?? -1;
+  if (bytes === null || end === -1) return null;
+  const header = Header.safeParse(parse(bytes.toString("utf8", 0, end)));
+  if (!header.success) return null;
+  const { offset, columns, rows, sha256 } = header.data;
+  const output = bytes.subarray(end + 1);
+  if (offset > logBytes || digest(offset, output) !== sha256) return null;
+  return { offset, size: { columns, rows }, output };
+}
+
+function digest(offset: number, output: Uint8Array): string {
+  return createHash("sha256").update(`${offset}\n`).update(output).digest("hex");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function readBounded(path: string): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return null;
+  }
+  try {
+    const bytes = Buffer.allocUnsafe(MOST_BYTES + 1);
+    let filled = 0;
+    for (let count = -1; count !== 0 && filled < bytes.length; filled += count) {
+      count = readSync(fd, bytes, filled, bytes.length - filled, filled);
+    }
+    return filled > MOST_BYTES ? null : Buffer.from(bytes.subarray(0, filled));
+  } catch {
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}

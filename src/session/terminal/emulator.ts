@@ -1,0 +1,121 @@
+import headless from "@xterm/headless";
+import type { Screen, TerminalSize } from "../../contract/terminal.ts";
+import { visible } from "../../present/visible.ts";
+import { fit } from "../../present/width.ts";
+import { useGraphemes } from "./graphemes.ts";
+import { guard } from "./guards.ts";
+import { logicalLines, screenLines, screenRuns } from "./rows.ts";
+import { saveScreen } from "./save.ts";
+import { Tracker } from "./tracker.ts";
+
+/** Cells kept of what scrolled off: 2000 rows of an ordinary terminal, fewer of a wide one. 12 bytes each. */
+const SCROLLBACK_CELLS = 240_000;
+const MOST_SCROLLBACK = 2000;
+
+/** How much is drawn at a stretch: few bytes can have a whole screen cleared, and others are to get their turn. */
+const MOST_AT_A_STRETCH = 16 * 1024;
+const LEAST_AT_A_STRETCH = 256;
+const CELLS_AT_A_STRETCH = 80_000_000;
+
+const TITLE_CELLS = 200;
+
+/** Sizes a program or a person may ask for; a terminal narrower than 2 cannot hold a wide character. */
+const LEAST_SIDE = 2;
+const MOST_SIDE = 1000;
+
+/** A terminal without a person: fed with a program's output, it knows what a person would see. */
+export class Emulator {
+  readonly #terminal: InstanceType<typeof headless.Terminal>;
+  readonly tracker = new Tracker();
+  #title = "";
+
+  constructor(size: TerminalSize) {
+    const { columns, rows } = clamp(size);
+    const scrollback = Math.min(MOST_SCROLLBACK, Math.floor(SCROLLBACK_CELLS / columns));
+    this.#terminal = new headless.Terminal({
+      cols: columns,
+      rows,
+      scrollback,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    useGraphemes(this.#terminal);
+    guard(this.#terminal);
+    this.#terminal.onTitleChange((title) => {
+      this.#title = fit(visible(title.slice(0, TITLE_CELLS * 4)), TITLE_CELLS);
+    });
+  }
+
+  get size(): TerminalSize {
+    return { columns: this.#terminal.cols, rows: this.#terminal.rows };
+  }
+
+  get scrollbackRows(): number {
+    return this.#terminal.options.scrollback ?? 0;
+  }
+
+  /** Resolves when all of it is drawn. Others run meanwhile. */
+  feed(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return Promise.resolve();
+    this.tracker.push(bytes);
+    const stretch = stretchOf(this.size);
+    return new Promise((resolve) => {
+      for (let at = 0; at < bytes.length; at += stretch) {
+        const last = at + stretch >= bytes.length;
+        this.#terminal.write(bytes.subarray(at, at + stretch), last ? resolve : undefined);
+      }
+    });
+  }
+
+  /** Only between two `feed`s. */
+  resize(size: TerminalSize): void {
+    const { columns, rows } = clamp(size);
+    if (columns !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(columns, rows);
+  }
+
+  screen({ attributes = false }: { attributes?: boolean } = {}): Omit<Screen, "offset"> {
+    const { columns, rows } = this.size;
+    const { modes, buffer } = this.#terminal;
+    const { active } = buffer;
+    return {
+      columns,
+      rows,
+      lines: screenLines(active, rows),
+      cursor: {
+        // After the last column the cursor waits there for what comes.
+        column: Math.min(active.cursorX, columns - 1),
+        row: active.cursorY,
+        visible: this.tracker.cursorVisible,
+      },
+      title: this.#title,
+      alternate: active.type === "alternate",
+      modes: { applicationCursor: modes.applicationCursorKeysMode, bracketedPaste: modes.bracketedPasteMode },
+      ...(attributes ? { attributes: screenRuns(active, rows) } : {}),
+    };
+  }
+
+  /** What scrolled off and what is on the screen now, without the blank lines at the end. */
+  text(): string {
+    return [...logicalLines(this.#terminal.buffer.active)].join("\n").trimEnd();
+  }
+
+  /** The output that would bring a new terminal of this size here; null in the middle of a sequence or character. */
+  save(): Uint8Array | null {
+    if (!this.tracker.mayBeSaved) return null;
+    return Buffer.from(saveScreen(this.#terminal, this.tracker));
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
+  }
+}
+
+function clamp({ columns, rows }: TerminalSize): TerminalSize {
+  const side = (cells: number, least: number) => Math.min(MOST_SIDE, Math.max(least, Math.floor(cells) || least));
+  return { columns: side(columns, LEAST_SIDE), rows: side(rows, 1) };
+}
+
+function stretchOf({ columns, rows }: TerminalSize): number {
+  const bytes = Math.floor(CELLS_AT_A_STRETCH / (columns * rows));
+  return Math.min(MOST_AT_A_STRETCH, Math.max(LEAST_AT_A_STRETCH, bytes));
+}

@@ -1,0 +1,134 @@
+import { setImmediate } from "node:timers/promises";
+import type { Screen, TerminalSize } from "../../contract/terminal.ts";
+import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
+import { Emulator } from "./emulator.ts";
+import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
+import { type SizeChange, terminalStory } from "./sizes.ts";
+import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
+
+/** So much more drawn is worth a checkpoint: a fifth of a second. */
+const CHECKPOINT_EVERY = 4 << 20;
+
+/** An output made to be slow is not drawn to its end: after so long it goes on with its last bytes. */
+const PATIENCE_MS = 4000;
+const LAST_BYTES = 64 * 1024;
+
+const ASSUMED: TerminalSize = { columns: 120, rows: 30 };
+const CANCEL = Uint8Array.of(0x18);
+
+/** The terminal of a session as its log tells it, up to where the log was last read. */
+export class LogTerminal {
+  readonly #folder: string;
+  readonly #reader: LogReader;
+  #emulator: Emulator;
+  #offset = 0;
+  #saved = 0;
+
+  private constructor(folder: string, size: TerminalSize) {
+    this.#folder = folder;
+    this.#reader = new LogReader(folder);
+    this.#emulator = new Emulator(size);
+  }
+
+  /** From the last checkpoint, if there is a whole one, else from the beginning. */
+  static async open(folder: string): Promise<LogTerminal> {
+    const terminal = new LogTerminal(folder, sizesOf(folder)[0] ?? ASSUMED);
+    try {
+      await terminal.#restore();
+      await terminal.catchUp();
+    } catch (error) {
+      terminal.close();
+      throw error;
+    }
+    return terminal;
+  }
+
+  async #restore(): Promise<void> {
+    const checkpoint = readCheckpoint(this.#folder, this.#reader.size);
+    if (!checkpoint) return;
+    this.#emulator.dispose();
+    this.#emulator = new Emulator(checkpoint.size);
+    await this.#emulator.feed(checkpoint.output);
+    this.#offset = checkpoint.offset;
+    this.#saved = checkpoint.offset;
+  }
+
+  /** Draws what was written since. */
+  async catchUp(): Promise<void> {
+    const end = this.#reader.size;
+    const sizes = sizesOf(this.#folder);
+    const from = whereToDraw(this.#reader, this.#offset, end, this.#emulator);
+    await this.#skipTo(from);
+    if (!(await this.#draw(end, sizes))) {
+      await this.#skipTo(Math.max(this.#offset, end - LAST_BYTES));
+      await this.#draw(end, sizes);
+    }
+    if (this.#offset - this.#saved >= CHECKPOINT_EVERY) this.#save();
+  }
+
+  /** Passes over output, minding only the modes it sets. */
+  async #skipTo(to: number): Promise<void> {
+    if (to <= this.#offset) return;
+    const { tracker } = this.#emulator;
+    for (const { bytes, gap } of this.#reader.between(whereToSkim(this.#offset, to), to)) {
+      if (gap) tracker.push(CANCEL);
+      tracker.push(bytes);
+      await setImmediate();
+    }
+    this.#offset = to;
+    // Drawing goes on at the end of a sequence, or else it is broken off.
+    for (const { bytes } of this.#reader.between(to, to + LAST_BYTES)) {
+      for (let at = 0; at < bytes.length && !tracker.isSettled; at++) {
+        tracker.push(bytes.subarray(at, at + 1));
+        this.#offset++;
+      }
+      break;
+    }
+    await this.#emulator.feed(tracker.prelude());
+  }
+
+  /** False: it takes too long. */
+  async #draw(end: number, sizes: readonly SizeChange[]): Promise<boolean> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (let at = this.#offset; ; at = this.#offset) {
+      const size = sizes.findLast(({ offset }) => offset <= at);
+      if (size) this.#emulator.resize(size);
+      if (at >= end) return true;
+      const next = sizes.find(({ offset }) => offset > at)?.offset ?? end;
+      for (const { offset, bytes, gap } of this.#reader.between(at, Math.min(end, next))) {
+        if (gap) await this.#emulator.feed(CANCEL);
+        await this.#emulator.feed(bytes);
+        this.#offset = offset + bytes.length;
+        if (performance.now() > deadline && end - this.#offset > LAST_BYTES + BLOCK_BYTES) return false;
+      }
+      // What is missing at the end was punched out, or is being written.
+      if (this.#offset < Math.min(end, next)) this.#offset = Math.min(end, next);
+    }
+  }
+
+  #save(): void {
+    const output = this.#emulator.save();
+    if (output === null) return;
+    writeCheckpoint(this.#folder, { offset: this.#offset, size: this.#emulator.size, output });
+    this.#saved = this.#offset;
+  }
+
+  screen(options?: { attributes?: boolean }): Screen {
+    return { ...this.#emulator.screen(options), offset: this.#offset };
+  }
+
+  /** What scrolled off and what is on the screen. */
+  text(): string {
+    return this.#emulator.text();
+  }
+
+  close(): void {
+    this.#emulator.dispose();
+    this.#reader.close();
+  }
+}
+
+function sizesOf(folder: string): SizeChange[] {
+  const story = terminalStory(folder);
+  return story && "sizes" in story ? story.sizes : [];
+}

@@ -1,0 +1,111 @@
+import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
+import type { ScreenRun } from "../../contract/terminal.ts";
+import { seen } from "./cell-text.ts";
+
+/** The rows of a terminal's screen, as they are seen: what is concealed is blank. */
+export function screenLines(buffer: IBuffer, rows: number): string[] {
+  const cell = buffer.getNullCell();
+  return Array.from({ length: rows }, (_, row) => {
+    const line = buffer.getLine(buffer.baseY + row);
+    return line === undefined ? "" : lineText(line, cell);
+  });
+}
+
+function lineText(line: IBufferLine, cell: IBufferCell): string {
+  let text = "";
+  for (let column = 0; column < line.length; column++) {
+    line.getCell(column, cell);
+    if (cell.getWidth() > 0) text += cellText(cell);
+  }
+  return text.trimEnd();
+}
+
+function cellText(cell: IBufferCell): string {
+  const blank = cell.getWidth() === 2 ? "  " : " ";
+  return cell.isInvisible() ? blank : seen(cell.getChars()) || blank;
+}
+
+/** Per row, runs of cells that look the same; nothing for blanks that look like the empty screen. */
+export function screenRuns(buffer: IBuffer, rows: number): ScreenRun[][] {
+  const cell = buffer.getNullCell();
+  return Array.from({ length: rows }, (_, row) => {
+    const line = buffer.getLine(buffer.baseY + row);
+    return line === undefined ? [] : lineRuns(line, cell);
+  });
+}
+
+function lineRuns(line: IBufferLine, cell: IBufferCell): ScreenRun[] {
+  const runs: ScreenRun[] = [];
+  let open: ScreenRun | null = null;
+  for (let column = 0; column < line.length; column++) {
+    line.getCell(column, cell);
+    const width = cell.getWidth();
+    if (width === 0) continue;
+    const text = cellText(cell);
+    const look = lookOf(cell);
+    // A character of two cells, or made of several, is a run of its own: in all others cells and characters agree.
+    const alone = width > 1 || text.length > 1;
+    if (open !== null && !alone && sameLook(open, look) && open.start + open.length === column) {
+      open.text += text;
+      open.length++;
+      continue;
+    }
+    const run: ScreenRun = { start: column, length: width, text, ...look };
+    runs.push(run);
+    open = alone ? null : run;
+  }
+  return runs.filter((run) => !isEmpty(run));
+}
+
+type Look = Omit<ScreenRun, "start" | "length" | "text">;
+
+function lookOf(cell: IBufferCell): Look {
+  return {
+    foreground: cell.isFgDefault() ? null : cell.isFgRGB() ? hexColour(cell.getFgColor()) : cell.getFgColor(),
+    background: cell.isBgDefault() ? null : cell.isBgRGB() ? hexColour(cell.getBgColor()) : cell.getBgColor(),
+    bold: cell.isBold() !== 0,
+    dim: cell.isDim() !== 0,
+    italic: cell.isItalic() !== 0,
+    underline: cell.isUnderline() !== 0,
+    inverse: cell.isInverse() !== 0,
+    strikethrough: cell.isStrikethrough() !== 0,
+  };
+}
+
+function hexColour(value: number): string {
+  return `#${value.toString(16).padStart(6, "0")}`;
+}
+
+function sameLook(a: Look, b: Look): boolean {
+  return (
+    a.foreground === b.foreground &&
+    a.background === b.background &&
+    a.bold === b.bold &&
+    a.dim === b.dim &&
+    a.italic === b.italic &&
+    a.underline === b.underline &&
+    a.inverse === b.inverse &&
+    a.strikethrough === b.strikethrough
+  );
+}
+
+function isEmpty(run: ScreenRun): boolean {
+  const drawn = run.background !== null || run.inverse || run.underline || run.strikethrough;
+  return !drawn && run.text.trim() === "";
+}
+
+/** What scrolled off and what is on the screen, as lines: one that was wrapped at the edge is one line again. */
+export function* logicalLines(buffer: IBuffer): Generator<string> {
+  let text: string | null = null;
+  for (let row = 0; row < buffer.length; row++) {
+    const line = buffer.getLine(row);
+    if (line === undefined) continue;
+    const piece = seen(line.translateToString(false));
+    if (line.isWrapped && text !== null) text += piece;
+    else {
+      if (text !== null) yield text.trimEnd();
+      text = piece;
+    }
+  }
+  if (text !== null) yield text.trimEnd();
+}

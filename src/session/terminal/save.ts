@@ -1,0 +1,110 @@
+import type { IBuffer, IBufferCell, IBufferLine, Terminal } from "@xterm/headless";
+import type { Tracker } from "./tracker.ts";
+
+/**
+ * The output that brings a new terminal of the same size to where this one is: everything kept above the screen, both
+ * screens, the cursor, the modes. Only a cursor position that the program saved, and tab stops it set, are lost.
+ */
+export function saveScreen(terminal: Terminal, tracker: Tracker): string {
+  const { active, normal } = terminal.buffer;
+  const parts = [rowsOf(normal), at(normal.cursorY, normal.cursorX)];
+  if (active.type === "alternate") parts.push("\x1b[m\x1b[?1049h\x1b[2J\x1b[H", rowsOf(active));
+  parts.push(cursorAndModes(terminal, tracker));
+  return parts.join("");
+}
+
+function cursorAndModes(terminal: Terminal, tracker: Tracker): string {
+  const { active } = terminal.buffer;
+  const { originMode } = terminal.modes;
+  const margins = tracker.margins === "" ? "" : `\x1b[${tracker.margins}r`;
+  const top = originMode ? Math.max(1, Number(/^\d+/.exec(tracker.margins)?.[0] ?? 1)) - 1 : 0;
+  return [
+    margins,
+    originMode ? "\x1b[?6h" : "",
+    active.cursorX < terminal.cols ? at(active.cursorY - top, active.cursorX) : pastTheEdge(active, top),
+    ...tracker.modes().filter((mode) => mode !== "\x1b[?6h" && mode !== "\x1b[?6l"),
+    tracker.charsets(),
+    "\x1b[m",
+    ...tracker.colours(),
+    Buffer.from(tracker.title(), "latin1").toString(),
+  ].join("");
+}
+
+/** The cursor waits behind the last column after a character was written there, and only then. */
+function pastTheEdge(buffer: IBuffer, top: number): string {
+  const line = buffer.getLine(buffer.baseY + buffer.cursorY);
+  let column = buffer.cursorX - 1;
+  const cell = buffer.getNullCell();
+  line?.getCell(column, cell);
+  if (cell.getWidth() === 0) line?.getCell(--column, cell);
+  return at(buffer.cursorY - top, column) + styleOf(cell) + (cell.getChars() || " ");
+}
+
+function at(row: number, column: number): string {
+  return `\x1b[${row + 1};${column + 1}H`;
+}
+
+function rowsOf(buffer: IBuffer): string {
+  const cell = buffer.getNullCell();
+  const parts: string[] = [];
+  for (let row = 0; row < buffer.length; row++) {
+    const line = buffer.getLine(row);
+    if (line === undefined) continue;
+    const { text, isFull } = rowOf(line, cell);
+    // A row that goes on in the next is written up to its edge, and the next begins there by itself.
+    const goesOn = isFull && buffer.getLine(row + 1)?.isWrapped;
+    parts.push(text, goesOn || row === buffer.length - 1 ? "" : "\x1b[m\r\n");
+  }
+  return parts.join("");
+}
+
+function rowOf(line: IBufferLine, cell: IBufferCell): { text: string; isFull: boolean } {
+  let text = "\x1b[m";
+  let style = "\x1b[m";
+  let blanks = 0;
+  const fill = () => {
+    // Erased and stepped over: a blank that was never written is not the same as a space.
+    if (blanks > 0) text += `\x1b[${blanks}X\x1b[${blanks}C`;
+    blanks = 0;
+  };
+  for (let column = 0; column < line.length; column++) {
+    line.getCell(column, cell);
+    if (cell.getWidth() === 0) continue;
+    const next = styleOf(cell);
+    if (next !== style) {
+      fill();
+      text += next;
+      style = next;
+    }
+    if (cell.getChars() === "") {
+      blanks++;
+      continue;
+    }
+    fill();
+    text += cell.getChars();
+  }
+  const isFull = blanks === 0;
+  if (blanks > 0 && style !== "\x1b[m") text += `\x1b[${blanks}X`;
+  return { text, isFull };
+}
+
+function styleOf(cell: IBufferCell): string {
+  if (cell.isAttributeDefault()) return "\x1b[m";
+  const codes: (number | string)[] = [0];
+  if (cell.isBold()) codes.push(1);
+  if (cell.isDim()) codes.push(2);
+  if (cell.isItalic()) codes.push(3);
+  if (cell.isUnderline()) codes.push(4);
+  if (cell.isBlink()) codes.push(5);
+  if (cell.isInverse()) codes.push(7);
+  if (cell.isInvisible()) codes.push(8);
+  if (cell.isStrikethrough()) codes.push(9);
+  if (!cell.isFgDefault()) codes.push(colour(38, cell.isFgRGB(), cell.getFgColor()));
+  if (!cell.isBgDefault()) codes.push(colour(48, cell.isBgRGB(), cell.getBgColor()));
+  return `\x1b[${codes.join(";")}m`;
+}
+
+function colour(kind: 38 | 48, isRgb: boolean, value: number): string {
+  if (!isRgb) return `${kind};5;${value}`;
+  return `${kind};2;${(value >> 16) & 0xff};${(value >> 8) & 0xff};${value & 0xff}`;
+}
