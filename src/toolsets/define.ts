@@ -32,6 +32,8 @@ export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
   permission?: Permission;
   /** Where it does more than one kind of thing: what the others need. */
   tiers?: Partial<Record<Operation, Permission>>;
+  /** What its contract promises even where it fails. */
+  failed?: Readonly<Record<string, unknown>>;
   /** What is told of a bad argument of this name, where the contract has its own word for it. */
   faults?: Record<string, (message: string) => ToolFailure>;
   handle(args: z.output<Input>, call: Call): Promise<Answer>;
@@ -81,7 +83,7 @@ async function call(
   context: CallContext,
 ): Promise<ToolAnswer> {
   const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
-  if (!parsed.success) return refuse(badArguments(spec, parsed.error.issues, args));
+  if (!parsed.success) return refuse(spec, badArguments(spec, parsed.error.issues, args));
   const { signal, patienceMs } = context;
   const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.tiers };
   try {
@@ -95,17 +97,17 @@ async function call(
       text,
       isError = false,
     } = await spec.handle(parsed.data, { gateway: scoped, root: gateway, context });
-    return { structured, text: text ?? JSON.stringify(structured, null, 2), isError };
+    return { structured, text: text ?? JSON.stringify(structured), isError };
   } catch (error) {
-    if (signal?.aborted && error === signal.reason) return refuse(cancelled());
+    if (signal?.aborted && error === signal.reason) return refuse(spec, cancelled());
     if (!(error instanceof SallyportError) || BROKEN.has(error.type)) throw error;
     const failure = error.toJSON();
-    return refuse(toolset.rename?.(failure) ?? failure);
+    return refuse(spec, toolset.rename?.(failure) ?? failure);
   }
 }
 
-function refuse(error: ToolFailure): ToolAnswer {
-  return { text: toolFailureText(error), structured: { error }, isError: true };
+function refuse({ failed }: ToolSpec, error: ToolFailure): ToolAnswer {
+  return { text: toolFailureText(error), structured: { ...failed, error }, isError: true };
 }
 
 /** Some providers fill in null for every parameter that a model left out. */

@@ -10,8 +10,20 @@ export interface Renaming {
   only?: boolean;
 }
 
-export function renaming(table: Readonly<Record<string, Renaming>>): (failure: ToolFailure) => ToolFailure {
-  return (failure) => {
+/** `parameters`: what the contract calls the fields of a request (`cwd` is `workdir` in one of them). */
+export function renaming(
+  table: Readonly<Record<string, Renaming>>,
+  parameters: Readonly<Record<string, string>> = {},
+): (failure: ToolFailure) => ToolFailure {
+  const field = /`(\w+)(?=[.`])/g;
+  const reworded = (text: string) =>
+    text.replace(field, (all, name: string) => (Object.hasOwn(parameters, name) ? `\`${parameters[name]}` : all));
+  return ({ type, message, recovery }) => {
+    const failure = {
+      type,
+      message: reworded(message),
+      recovery: recovery.map(({ action, hint }) => ({ action, hint: reworded(hint) })),
+    };
     const entry = Object.hasOwn(table, failure.type) ? table[failure.type] : undefined;
     if (!entry) return failure;
     const names = new Set(entry.recovery.map(({ action }) => action));

@@ -4,9 +4,11 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";
 import { BASH } from "./bash/index.ts";
 import { bind, type Toolset } from "./define.ts";
+import { PROCESS } from "./process/index.ts";
+import { RUNNER } from "./runner/index.ts";
 import type { Tool, ToolsetName } from "./tool.ts";
 
-const ALL: Partial<Record<ToolsetName, Toolset>> = { bash: BASH };
+const ALL: Partial<Record<ToolsetName, Toolset>> = { runner: RUNNER, process: PROCESS, bash: BASH };
 
 /**
  * The tools of one or several published contracts, ready to be offered to a model. One that is switched off (as `exec`

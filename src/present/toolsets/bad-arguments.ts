@@ -28,6 +28,15 @@ interface Issue {
 const MOST_TOLD = 3;
 const SHOWN = 100;
 
+/** The schemas' own messages, so that they go on from the parameter's name. */
+const WORDINGS: readonly (readonly [RegExp, string])[] = [
+  [/^Invalid input: expected (\w+), received .*$/s, "must be of type $1"],
+  [/^Invalid option: expected one of (.*)$/s, "must be one of $1"],
+  [/^Too big: expected \w+ to (be|have) <=?(\S+)/, "must $1 at most $2"],
+  [/^Too small: expected \w+ to (be|have) >=(\S+)/, "must $1 at least $2"],
+  [/^Too small: expected \w+ to be >(\S+)/, "must be more than $1"],
+];
+
 /** What was expected of the arguments, what was received, and what the tool takes. */
 export function badArguments({ name, input, faults = {} }: ToolShape, issues: Issue[], args: unknown): Failure {
   const messages = issues.slice(0, MOST_TOLD).map((issue) => told(issue, input, args));
@@ -49,9 +58,10 @@ function told({ path, message, keys, issues }: Issue, input: z.ZodObject, args: 
   let value: unknown = args;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
   const where = path.length > 0 ? `\`${shown(path.map(String).join("."))}\`` : "The arguments";
-  const wanted = (issues?.[0]?.message ?? message)
-    .replace(/^Invalid input: expected (\w+), received .*$/s, "must be of type $1")
-    .replace(/^Invalid option: expected one of (.*)$/s, "must be one of $1");
+  const wanted = WORDINGS.reduce(
+    (text, [pattern, words]) => text.replace(pattern, words),
+    issues?.[0]?.message ?? message,
+  );
   if (value === undefined && path.length > 0)
     return `${where} is required: it ${wanted.replace(/^Invalid/, "is invalid")}.`;
   return `${where} ${wanted}; received ${shown(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY }))}.`;

@@ -1,9 +1,8 @@
-import { SallyportError } from "../../contract/error.ts";
 import { killedText } from "../../present/toolsets/bash.ts";
 import { exitStatus } from "../../present/toolsets/exit-status.ts";
-import type { Session } from "../../session/session.ts";
 import { ENDS } from "../annotations.ts";
 import { tool } from "../define.ts";
+import { endSession } from "../end-session.ts";
 import { KillShellInput, KillShellResult } from "./schema.ts";
 
 export const KillShell = tool({
@@ -16,7 +15,7 @@ export const KillShell = tool({
   operation: "kill",
   async handle({ shell_id }, { gateway }) {
     const session = gateway.session(shell_id);
-    const killed = await end(session);
+    const killed = await endSession(session);
     const info = session.info();
     return {
       structured: { shell_id: info.id, status: info.status, exit_code: exitStatus(info), killed },
@@ -24,14 +23,3 @@ export const KillShell = tool({
     };
   },
 });
-
-/** False: it had ended before, which is what was wanted. */
-async function end(session: Session): Promise<boolean> {
-  try {
-    await session.kill();
-    return true;
-  } catch (error) {
-    if (error instanceof SallyportError && error.type === "AlreadyExited") return false;
-    throw error;
-  }
-}

@@ -1,0 +1,14 @@
+import { SallyportError } from "../contract/error.ts";
+import type { KillOptions } from "../contract/gateway.ts";
+import type { Session } from "../session/session.ts";
+
+/** Ends a session. False: it had ended before, which is what was wanted. */
+export async function endSession(session: Session, options: KillOptions = {}): Promise<boolean> {
+  try {
+    await session.kill(options);
+    return true;
+  } catch (error) {
+    if (error instanceof SallyportError && error.type === "AlreadyExited") return false;
+    throw error;
+  }
+}

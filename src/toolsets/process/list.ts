@@ -1,0 +1,37 @@
+import type { Status } from "../../contract/result.ts";
+import { MODEL_BYTES } from "../../present/caps.ts";
+import { invalidFilter, processEntry } from "../../present/toolsets/process.ts";
+import { LOOKS } from "../annotations.ts";
+import { tool } from "../define.ts";
+import { withinBytes } from "../within-bytes.ts";
+import { ListInput, ListResult } from "./schema.ts";
+
+/** What never ran is no process. */
+const STATUSES: Record<string, Status[]> = {
+  running: ["running"],
+  completed: ["completed"],
+  killed: ["killed", "lost"],
+  timed_out: ["timed_out"],
+  all: ["running", "completed", "killed", "lost", "timed_out"],
+};
+
+export const processList = tool({
+  name: "process.list",
+  title: "List processes",
+  description:
+    "Processes of this agent, the most recent first: running, completed, killed and timed out, with exit code, times and resource usage. total counts all that match; narrow it with state_filter.",
+  input: ListInput,
+  output: ListResult,
+  annotations: LOOKS,
+  operation: "list",
+  faults: { state_filter: invalidFilter },
+  async handle({ state_filter, limit }, { gateway }) {
+    const status = STATUSES[state_filter] ?? [];
+    const entries = gateway
+      .list({ status, limit })
+      .map((info) =>
+        processEntry(info, info.status === "running" ? gateway.session(info.id).usage().usage : info.resourceUsage),
+      );
+    return { structured: { processes: withinBytes(entries, MODEL_BYTES), total: gateway.count({ status }) } };
+  },
+});

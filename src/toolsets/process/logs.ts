@@ -1,0 +1,80 @@
+import type { LogSlice } from "../../contract/gateway.ts";
+import type { SessionInfo } from "../../contract/session.ts";
+import { MODEL_BYTES } from "../../present/caps.ts";
+import { toolFailureText } from "../../present/toolsets/failure.ts";
+import { invalidStream, neverStarted, stateOf } from "../../present/toolsets/process.ts";
+import type { Session } from "../../session/session.ts";
+import { LOOKS } from "../annotations.ts";
+import { tool } from "../define.ts";
+import { neverRan } from "../refusal.ts";
+import { LogsInput, LogsResult } from "./schema.ts";
+
+const NOTHING: Part = { text: "", size: 0, consumed: 0, complete: true };
+
+export const processLogs = tool({
+  name: "process.logs",
+  title: "Read a process's output",
+  description:
+    "Output of a running or finished process, at most 64 KiB at a time. offset and limit are bytes of each stream; no character is split. To go on, or to follow a running process, call again with offset = offset + stdout_consumed (or stderr_consumed). truncated: there is more.",
+  input: LogsInput,
+  output: LogsResult,
+  annotations: LOOKS,
+  operation: "read",
+  faults: { stream: invalidStream },
+  async handle({ process_id, stream, offset, limit }, { gateway }) {
+    const session = gateway.session(process_id);
+    const info = session.info();
+    if (neverRan(info)) {
+      const error = neverStarted(info);
+      return { structured: { process_id: info.id, error }, text: toolFailureText(error), isError: true };
+    }
+    const room = share(info, offset, limit ?? MODEL_BYTES, stream);
+    const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await read(session, "stdout", offset, room.stdout);
+    // Captured as one: there is nothing apart on stderr.
+    const apart = info.capture === "apart" && stream !== "stdout";
+    const stderr = apart ? await read(session, "stderr", offset, room.stderr) : sizeOnly(info, "stderr");
+    return {
+      structured: {
+        stdout: stdout.text,
+        stderr: stderr.text,
+        stdout_size: stdout.size,
+        stderr_size: stderr.size,
+        stdout_consumed: stdout.consumed,
+        stderr_consumed: stderr.consumed,
+        truncated: !(stdout.complete && stderr.complete),
+        process_id: info.id,
+        state: stateOf(info.status),
+      },
+    };
+  },
+});
+
+interface Part {
+  text: string;
+  size: number;
+  consumed: number;
+  complete: boolean;
+}
+
+async function read(session: Session, stream: "stdout" | "stderr", offset: number, limit: number): Promise<Part> {
+  const slice: LogSlice = await session.logs({ stream, offset, limit });
+  const { text, nextOffset, totalBytes, droppedBytes } = slice;
+  const complete = nextOffset >= totalBytes && droppedBytes === 0;
+  return { text, size: totalBytes, consumed: Math.max(0, nextOffset - offset), complete };
+}
+
+function sizeOnly({ streams }: SessionInfo, stream: "stdout" | "stderr"): Part {
+  return { ...NOTHING, size: streams[stream]?.bytes ?? 0 };
+}
+
+/** Both together take no more than a model gets at a time; what one does not need the other has. */
+function share(info: SessionInfo, offset: number, limit: number, stream: string): { stdout: number; stderr: number } {
+  const most = Math.min(limit, MODEL_BYTES);
+  const wants = (name: "stdout" | "stderr") =>
+    stream === "both" ? Math.min(most, Math.max(0, (info.streams[name]?.bytes ?? 0) - offset)) : 0;
+  const half = MODEL_BYTES / 2;
+  return {
+    stdout: Math.min(most, MODEL_BYTES - Math.min(half, wants("stderr"))),
+    stderr: Math.min(most, MODEL_BYTES - Math.min(half, wants("stdout"))),
+  };
+}

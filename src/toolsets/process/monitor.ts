@@ -1,0 +1,25 @@
+import { toolFailureText } from "../../present/toolsets/failure.ts";
+import { neverStarted, processEntry } from "../../present/toolsets/process.ts";
+import { LOOKS } from "../annotations.ts";
+import { tool } from "../define.ts";
+import { neverRan } from "../refusal.ts";
+import { MonitorInput, MonitorResult } from "./schema.ts";
+
+export const processMonitor = tool({
+  name: "process.monitor",
+  title: "Check a process",
+  description:
+    "State (running, completed, killed or timed_out), exit code, elapsed time and resource usage of a process. Its output is in process.logs. While it is running, do something else and ask again.",
+  input: MonitorInput,
+  output: MonitorResult,
+  annotations: LOOKS,
+  operation: "read",
+  async handle({ process_id }, { gateway }) {
+    const session = gateway.session(process_id);
+    await gateway.permit("read", session);
+    const info = session.info();
+    if (!neverRan(info)) return { structured: processEntry(info, session.usage().usage) };
+    const error = neverStarted(info);
+    return { structured: { process_id: info.id, error }, text: toolFailureText(error), isError: true };
+  },
+});
