@@ -8,6 +8,7 @@ import { SallyportError } from "../contract/error.ts";
 import type { Retention } from "../contract/gateway.ts";
 import { NativeExecutor } from "../executor/native/executor.ts";
 import { loadPolicy } from "../policy/load.ts";
+import { cleanExecLogs } from "../session/exec-logs.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanIfDue } from "../session/retention.ts";
 import { AllowlistUse } from "../store/allowlist-use.ts";
@@ -61,6 +62,7 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
       rooms.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
     };
     clean();
+    cleanLogs(rooms, retention().maxAgeMs);
     const upkeep = new Upkeep();
     const gateway = new Gateway(rooms, retention, upkeep);
     upkeep.every(CLEAN_EVERY_MS, clean);
@@ -74,6 +76,16 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
     await rooms.executor.close();
     rooms.database.close();
     throw error;
+  }
+}
+
+/** Nobody asked for it, so nobody is troubled when it does not work out this time. */
+function cleanLogs({ workspace, registry }: Rooms, maxAgeMs: number): void {
+  if (maxAgeMs === 0) return;
+  try {
+    cleanExecLogs(workspace, maxAgeMs, (id) => registry.store.get(id)?.status === "running");
+  } catch {
+    // Read-only, or removed meanwhile.
   }
 }
 

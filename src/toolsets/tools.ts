@@ -4,11 +4,12 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";
 import { BASH } from "./bash/index.ts";
 import { bind, type Toolset } from "./define.ts";
+import { EXEC } from "./exec/index.ts";
 import { PROCESS } from "./process/index.ts";
 import { RUNNER } from "./runner/index.ts";
 import type { Tool, ToolsetName } from "./tool.ts";
 
-const ALL: Partial<Record<ToolsetName, Toolset>> = { runner: RUNNER, process: PROCESS, bash: BASH };
+const ALL: Partial<Record<ToolsetName, Toolset>> = { runner: RUNNER, process: PROCESS, exec: EXEC, bash: BASH };
 
 /**
  * The tools of one or several published contracts, ready to be offered to a model. One that is switched off (as `exec`

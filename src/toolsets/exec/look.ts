@@ -1,0 +1,32 @@
+import type { Gateway } from "../../gateway/gateway.ts";
+import { MODEL_BYTES } from "../../present/caps.ts";
+import { forModel } from "../../present/for-model.ts";
+import { logText, sessionEntry } from "../../present/toolsets/exec.ts";
+import type { Session } from "../../session/session.ts";
+import type { Answer } from "../define.ts";
+import { readLines } from "../log-lines.ts";
+import { withinBytes } from "../within-bytes.ts";
+import { POLL_LINES } from "./schema.ts";
+
+/** What the three read-only tools answer, and process_manager in their place. */
+
+export function listSessions(gateway: Gateway, limit: number): Answer {
+  const sessions = withinBytes(gateway.list({ limit }).map(sessionEntry), MODEL_BYTES);
+  return { structured: { sessions, total: gateway.count() } };
+}
+
+export async function pollSession(session: Session): Promise<Answer> {
+  const info = session.info();
+  const { text } = await session.logs({ tail: POLL_LINES, limit: MODEL_BYTES });
+  const output = forModel(text).text;
+  return { structured: { ...sessionEntry(info), running: info.status === "running", output } };
+}
+
+export async function logOfSession(session: Session, offset: number, limit: number): Promise<Answer> {
+  const { text, total, from, next } = await readLines(session, offset, limit);
+  const { id, logFile } = session.info();
+  return {
+    structured: { session_id: id, log_path: logFile, content: text, total, next_offset: next },
+    text: logText(text, from, next, total),
+  };
+}
