@@ -30,6 +30,20 @@ void session_end_tree(struct session *session, int signal, int64_t grace_us)
 		session->kill_at = now + grace_us;
 }
 
+void session_over_limit(struct session *session)
+{
+	session->guard.look_at = NEVER;
+	guard_hurry(&session->guard);
+	if (session->main_alive) {
+		if (session->record.reason == END_EXITED)
+			session->record.reason = END_LIMIT;
+		/* Its process group first, all at once: the kernel lets none of it fork meanwhile, and a bomb mostly is
+		 * one. Not waited for yet, so the number is still its own. */
+		kill(-session->record.pid, SIGKILL);
+	}
+	session_end_tree(session, SIGKILL, 0);
+}
+
 /* Killing takes as many passes as it takes: a child forked behind one pass's back is found by the next. */
 static void sweep(struct session *session, int64_t now)
 {
@@ -45,6 +59,12 @@ static void main_ended(struct session *session, int status)
 	session->record.wait_status = status;
 	session->record.ended_us = monotonic_us();
 	session->record.ended_unix_us = unix_us();
+	/* The kernel may have ended it for its limit before anybody looked. One that ended well did so in spite of it. */
+	if (guard_ask(&session->guard, &session->record)) {
+		if (session->record.reason == END_EXITED && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+			session->record.reason = END_LIMIT;
+		session_over_limit(session);
+	}
 }
 
 void session_reap(struct session *session)
@@ -98,6 +118,8 @@ void session_fire_timers(struct session *session, int64_t now)
 			session->record.reason = END_TIMEOUT;
 		session_end_tree(session, SIGTERM, session->grace_us);
 	}
+	if (now >= session->guard.look_at && guard_look(&session->guard, &session->record, now))
+		session_over_limit(session);
 	if (now >= session->leftover_term_at)
 		leave_no_leftovers(session);
 	if (now >= session->kill_at && now >= session->next_sweep_at)
@@ -112,7 +134,7 @@ int64_t session_next_timer(const struct session *session)
 			   : session->next_sweep_at > session->kill_at ? session->next_sweep_at
 								       : session->kill_at;
 	const int64_t times[] = {session->announce_at, session->deadline_at, session->leftover_term_at,
-				 sweep_at, session->grew_at, session->stop_waiting_at};
+				 sweep_at, session->grew_at, session->stop_waiting_at, session->guard.look_at};
 	int64_t next = NEVER;
 	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)
 		if (times[i] < next)

@@ -85,9 +85,10 @@ static void serve_connection(struct house *house, struct channel *channel)
 	channel_close(channel);
 }
 
-void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote)
+void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote,
+		 const struct cgroup_host *cgroups)
 {
-	struct house house = {.sessions_fd = sessions_fd, .signals = open_signals(), .door = &door};
+	struct house house = {.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .door = &door};
 	struct channel channel;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cgroup.h"
+
 #ifndef KEEPER_BUILD
 #define KEEPER_BUILD "dev"
 #endif
@@ -25,9 +27,10 @@ struct pool {
 
 /* The life of one keeper: wait for a connection, run its commands one after the other, wait again. Never returns. */
 __attribute__((noreturn)) void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd,
-					   int bell, pid_t zygote);
+					   int bell, pid_t zygote, const struct cgroup_host *cgroups);
 
-/* `keeper serve STATE`: the zygote. Returns an exit code. */
-int zygote_serve(const char *state);
+/* `keeper serve STATE`: the zygote. SELF tells what groups it is in: /proc/self, or a stand-in for tests. Returns an
+ * exit code. */
+int zygote_serve(const char *state, const char *self);
 
 #endif

@@ -3,32 +3,34 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "limits.h"
 #include "sandbox.h"
 #include "scope.h"
 
-/* What a login shell has. Node raises its own to the hard limit, which would slow programs that close them all and
- * break those that use select(). */
-#define USUAL_OPEN_FILES 1024
-
-/* Written by the vfork child, read by its parent: they share memory until the exec. */
-static volatile const char *failed_step;
-static volatile int failed_error;
+/* Written by the child, read by its parent. In memory they share: after vfork that is all of it, but a child that is
+ * born into a group has its own. */
+static struct report {
+	volatile const char *volatile step;
+	volatile int error;
+} *failed;
 
 __attribute__((noreturn)) static void give_up(const char *step)
 {
-	failed_error = errno;
-	failed_step = step;
+	failed->error = errno;
+	failed->step = step;
 	_exit(127);
 }
 
@@ -85,42 +87,9 @@ static void enter_folder(const struct request *request)
 		give_up("chdir");
 }
 
-static struct rlimit inherited(int resource, const char *step)
-{
-	struct rlimit limit;
-	if (getrlimit(resource, &limit) < 0)
-		give_up(step);
-	return limit;
-}
-
-/* FIXED: the command cannot raise it again. */
-static void set_limit(int resource, const char *step, rlim_t soft, bool fixed)
-{
-	struct rlimit limit = inherited(resource, step);
-	limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
-	if (fixed)
-		limit.rlim_max = limit.rlim_cur;
-	if (setrlimit(resource, &limit) < 0)
-		give_up(step);
-}
-
-static void set_limits(const struct request *request)
-{
-	set_limit(RLIMIT_CORE, "limit-core", 0, false);
-	set_limit(RLIMIT_NOFILE, "limit-files", request->open_files ? request->open_files : USUAL_OPEN_FILES,
-		  request->open_files != 0);
-	if (request->file_size)
-		set_limit(RLIMIT_FSIZE, "limit-file-size", request->file_size, true);
-	if (request->processes) {
-		/* It counts all processes of the user, not only the command's: below what was inherited, a user who has
-		 * many would be unable to start any. */
-		rlim_t least = inherited(RLIMIT_NPROC, "limit-processes").rlim_cur;
-		set_limit(RLIMIT_NPROC, "limit-processes", request->processes > least ? request->processes : least, true);
-	}
-}
-
 __attribute__((noreturn)) static void become(const struct request *request, const struct sandbox *sandbox,
-					     const int stdio[3], pid_t keeper)
+					     const struct guard *guard, const int stdio[3], pid_t keeper,
+					     bool born_there)
 {
 	sigset_t none;
 
@@ -129,7 +98,9 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 		give_up("pdeathsig");
 	if (getppid() != keeper)
 		_exit(127);
-	/* 2. A session and process group of its own. */
+	/* 2. The groups that count it, while nothing has been used yet; a session and process group of its own. */
+	if (cgroup_join(&guard->cgroup, born_there) < 0)
+		give_up("cgroup");
 	if (setsid() < 0)
 		give_up("setsid");
 	/* 3. Its three descriptors and no others. */
@@ -149,9 +120,11 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* 6. Its limits: they hold for what comes after. */
-	set_limits(request);
+	const char *step = limits_set(request, guard->machine_tasks);
+	if (step)
+		give_up(step);
 	/* 7. Its confinement, last: from here on it may do nothing more than its command. */
-	const char *step = sandbox_put_on(sandbox);
+	step = sandbox_put_on(sandbox);
 	if (step)
 		give_up(step);
 	/* 8. Go. */
@@ -162,23 +135,51 @@ __attribute__((noreturn)) static void become(const struct request *request, cons
 	give_up("execve");
 }
 
-pid_t launch(const struct request *request, const struct sandbox *sandbox, const int stdio[3],
-	     struct launch_failure *failure)
+/* A child in the group FOLDER from its first moment: moving one there later would cost milliseconds. */
+static pid_t fork_into(int folder)
+{
+	struct clone_args args = {
+		.flags = CLONE_VFORK | CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)folder};
+	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+static bool share_report(void)
+{
+	if (!failed) {
+		void *page = mmap(NULL, sizeof *failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		failed = page == MAP_FAILED ? NULL : page;
+	}
+	return failed != NULL;
+}
+
+pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
+	     const int stdio[3], struct launch_failure *failure)
 {
 	pid_t keeper = getpid();
-	failed_step = NULL;
+	if (!share_report()) {
+		*failure = (struct launch_failure){"fork", errno};
+		return -1;
+	}
+	failed->step = NULL;
+	int birthplace = cgroup_birthplace(&guard->cgroup);
 	/* vfork: no page tables to copy. The keeper waits here until the exec, which is what it would do anyway. */
-	pid_t pid = vfork();
+	pid_t pid = birthplace < 0 ? -1 : fork_into(birthplace);
 	if (pid == 0)
-		become(request, sandbox, stdio, keeper);
+		become(request, sandbox, guard, stdio, keeper, true);
+	/* Old kernels, and containers whose filter does not know clone3: the child moves then, which takes longer. */
+	if (birthplace < 0 || (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL || errno == E2BIG))) {
+		pid = vfork();
+		if (pid == 0)
+			become(request, sandbox, guard, stdio, keeper, false);
+	}
 	if (pid < 0) {
 		*failure = (struct launch_failure){"fork", errno};
 		return -1;
 	}
-	if (!failed_step)
+	if (!failed->step)
 		return pid;
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	*failure = (struct launch_failure){(const char *)failed_step, failed_error};
+	*failure = (struct launch_failure){(const char *)failed->step, failed->error};
 	return -1;
 }

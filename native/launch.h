@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include "guard.h"
 #include "request.h"
 
 struct sandbox;
@@ -16,7 +17,7 @@ struct launch_failure {
 
 /* Starts the command with the given descriptors as stdin, stdout and stderr. Returns its pid; or -1 with FAILURE
  * filled in, and then nothing is left of it. */
-pid_t launch(const struct request *request, const struct sandbox *sandbox, const int stdio[3],
-	     struct launch_failure *failure);
+pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
+	     const int stdio[3], struct launch_failure *failure);
 
 #endif

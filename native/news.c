@@ -26,6 +26,7 @@ void session_report(struct session *session)
 		if (session->capture.streams[i].lost > 0)
 			timeline_publish(&session->capture.timeline, session->dirfd, session->capture.streams,
 					 session->capture.count);
+	guard_tell(&session->guard, record);
 	size_t length = record_format(record, again ? "ended" : "exited", session->capture.streams,
 				      session->capture.count, text);
 	/* Durable before anyone is told (promise 4). */

@@ -9,7 +9,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const reasons[] = {"exited", "timeout", "killed", "failed"};
+static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit"};
+static const char *const limits[] = {"", "memory", "processes", "disk"};
+
+/* What there is to say of limits, each with its comma. */
+static int format_limits(const struct record *r, char *text, size_t room)
+{
+	size_t n = 0;
+	if (r->limit != LIMIT_NONE)
+		n += (size_t)snprintf(text, room, "\"limit\":{\"kind\":\"%s\",\"value\":%" PRIu64 ",\"peak\":%" PRIu64 "},",
+				      limits[r->limit], r->limit_value, r->limit_peak);
+	if (r->tree_peak)
+		n += (size_t)snprintf(text + n, room - n, "\"treePeakBytes\":%" PRIu64 ",", r->tree_peak);
+	if (r->tree_cpu_us)
+		n += (size_t)snprintf(text + n, room - n, "\"treeCpuUs\":%" PRIu64 ",", r->tree_cpu_us);
+	const bool loose[] = {r->loose_memory, r->loose_tasks, r->loose_cpu};
+	const char *const names[] = {"memory", "processes", "cpu"};
+	bool any = false;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!loose[i])
+			continue;
+		n += (size_t)snprintf(text + n, room - n, "%s\"%s\"", any ? "," : "\"loose\":[", names[i]);
+		any = true;
+	}
+	if (any)
+		n += (size_t)snprintf(text + n, room - n, "],");
+	return (int)n;
+}
 
 size_t record_format(const struct record *r, const char *event, const struct sink *streams, unsigned count,
 		     char text[RECORD_MAX])
@@ -27,6 +53,7 @@ size_t record_format(const struct record *r, const char *event, const struct sin
 	if (!ran)
 		n += snprintf(text + n, RECORD_MAX - (size_t)n, "\"step\":\"%s\",\"errno\":%d,", r->failed_step,
 			      r->failed_error);
+	n += format_limits(r, text + n, RECORD_MAX - (size_t)n);
 	n += snprintf(text + n, RECORD_MAX - (size_t)n,
 		      "\"startedUs\":%" PRId64 ",\"endedUs\":%" PRId64 ",\"durationUs\":%" PRId64
 		      ",\"userUs\":%" PRId64 ",\"systemUs\":%" PRId64 ",\"maxRssKib\":%" PRId64
@@ -82,18 +109,33 @@ static uint64_t field(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-void record_add_io(struct record *record, pid_t pid)
+static bool read_io(pid_t pid, char text[512])
 {
-	char path[64], text[512];
+	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	ssize_t n = read(fd, text, sizeof text - 1);
+		return false;
+	ssize_t n = read(fd, text, 511);
 	close(fd);
 	if (n <= 0)
-		return;
+		return false;
 	text[n] = '\0';
+	return true;
+}
+
+uint64_t record_disk_bytes(pid_t pid)
+{
+	char text[512];
+	return read_io(pid, text) ? field(text, "\nwrite_bytes: ") : 0;
+}
+
+void record_add_io(struct record *record, pid_t pid)
+{
+	char text[512];
+	if (!read_io(pid, text))
+		return;
+	record->disk_bytes += field(text, "\nwrite_bytes: ");
 	record->read_bytes += field(text, "rchar: ");
 	record->write_bytes += field(text, "wchar: ");
 }

@@ -9,7 +9,8 @@
 #include "gaps.h"
 #include "sink.h"
 
-enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED };
+enum end_reason { END_EXITED, END_TIMEOUT, END_KILLED, END_FAILED, END_LIMIT };
+enum limit_kind { LIMIT_NONE, LIMIT_MEMORY, LIMIT_PROCESSES, LIMIT_DISK };
 
 /* What became of a command: everything the exit record says. */
 struct record {
@@ -23,6 +24,11 @@ struct record {
 	int64_t user_us, system_us;
 	int64_t max_rss_kib;
 	uint64_t read_bytes, write_bytes;
+	uint64_t disk_bytes;             /* of those written, what went to files */
+	uint64_t tree_peak, tree_cpu_us; /* of the whole tree, as the kernel counted it; 0: it did not */
+	enum limit_kind limit;           /* the first that was exceeded */
+	uint64_t limit_value, limit_peak;
+	bool loose_memory, loose_cpu, loose_tasks; /* limits that the kernel does not keep here */
 	unsigned leftover;
 	gaps_t gaps; /* what was left out of its sandbox */
 	bool final; /* nothing of the tree is left */
@@ -42,5 +48,8 @@ int record_write(int dirfd, int reserved, const char *text, size_t length, bool 
 
 /* Adds the I/O of PID, a zombie child not yet waited for, and of all it waited for itself. */
 void record_add_io(struct record *record, pid_t pid);
+
+/* What PID, and all it waited for, wrote to files so far. */
+uint64_t record_disk_bytes(pid_t pid);
 
 #endif

@@ -31,6 +31,10 @@ enum tag {
 	TAG_PROCESSES = 19,
 	TAG_OPEN_FILES = 20,
 	TAG_FILE_SIZE = 21,
+	TAG_MEMORY = 45,
+	TAG_CPU_MILLI = 46,
+	TAG_DISK = 47,
+	TAG_EXACT_PROCESSES = 48,
 	TAG_TERMINAL = 40,
 };
 
@@ -130,6 +134,10 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 	case TAG_PROCESSES: r->processes = number(bytes, length); return NULL;
 	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
 	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
+	case TAG_MEMORY: r->memory = number(bytes, length); return NULL;
+	case TAG_CPU_MILLI: r->cpu_milli = number(bytes, length); return NULL;
+	case TAG_DISK: r->disk = number(bytes, length); return NULL;
+	case TAG_EXACT_PROCESSES: r->exact_processes = number(bytes, length) != 0; return NULL;
 	case TAG_TERMINAL: return take_size(r, bytes, length);
 	default:
 		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
@@ -141,6 +149,7 @@ static const char *take_field(struct request *r, struct list *argv, struct list 
 static const char *check(const struct request *r)
 {
 	const int64_t longest = INT64_MAX / 4000000;
+	const uint64_t most_of_anything = 1ull << 60, most_processors = 1 << 20;
 	if (!r->id || !is_id(r->id))
 		return "no valid id";
 	if (!r->file || r->file[0] == '\0')
@@ -157,6 +166,8 @@ static const char *check(const struct request *r)
 		return "a terminal with another stdin or another output";
 	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)
 		return "a time out of range";
+	if (r->processes > most_of_anything || r->memory > most_of_anything || r->cpu_milli > most_processors * 1000)
+		return "a limit out of range";
 	return spec_check(&r->sandbox);
 }
 

@@ -1,6 +1,7 @@
 #ifndef SALLYPORT_REQUEST_H
 #define SALLYPORT_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,9 +51,13 @@ struct request {
 	int64_t timeout_ms;
 	int64_t grace_ms;
 	uint64_t disk_cap;
-	uint64_t processes;   /* 0: as inherited */
+	uint64_t processes;   /* processes and threads of the tree; 0: no limit */
 	uint64_t open_files;  /* 0: the usual soft limit */
 	uint64_t file_size;   /* 0: as inherited */
+	uint64_t memory;      /* bytes of the tree; 0: no limit */
+	uint64_t cpu_milli;   /* thousandths of a processor for the tree; 0: no limit */
+	uint64_t disk;        /* bytes the tree may write to files; 0: no limit */
+	bool exact_processes; /* somebody named `processes`: the kernel is to keep it, where it can */
 	struct spec sandbox;
 	size_t argc;
 	char **vectors; /* owns argv and envp */

@@ -154,11 +154,12 @@ static const char *begin(struct session *session, const struct house *house, con
 		*failure = (struct launch_failure){step, errno};
 		return step;
 	}
+	guard_open(&session->guard, house->cgroups, request, &session->record);
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
 	session->record.pid = -1;
 	if (sandbox_prepare(&session->sandbox, &request->sandbox, failure))
-		session->record.pid = launch(request, &session->sandbox, stdio, failure);
+		session->record.pid = launch(request, &session->sandbox, &session->guard, stdio, failure);
 	session->record.gaps = session->sandbox.gaps;
 	sandbox_done(&session->sandbox);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
@@ -188,6 +189,7 @@ static void finish(struct session *session)
 	feed_close(&session->feed);
 	capture_close(&session->capture);
 	terminal_close(&session->terminal);
+	guard_close(&session->guard);
 	if (session->reserved >= 0)
 		close(session->reserved);
 	if (session->dirfd >= 0)
@@ -211,7 +213,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		session->clients[i].fd = -1;
 	session->announce_at = session->deadline_at = session->kill_at = session->stop_waiting_at = NEVER;
-	session->leftover_term_at = session->grew_at = NEVER;
+	session->leftover_term_at = session->grew_at = session->guard.look_at = NEVER;
 
 	title_set(request->title);
 	const char *failed = begin(session, house, request, stdio, &failure);
@@ -225,6 +227,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 		session->announce_at = session->record.started_us + (int64_t)request->announce_ms * MS;
 		if (request->timeout_ms > 0)
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
+		guard_start(&session->guard, session->record.started_us);
 		if (origin->in_used > 0)
 			control_serve(session, origin); /* sent right behind the request: no poll would tell of it */
 		loop(session, house);

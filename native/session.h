@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "channel.h"
 #include "feed.h"
+#include "guard.h"
 #include "pty.h"
 #include "record.h"
 #include "request.h"
@@ -28,6 +29,7 @@ struct session {
 	struct capture capture;
 	struct feed feed;
 	struct record record;
+	struct guard guard;
 	struct sandbox sandbox;
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, stop_waiting_at, next_sweep_at;
@@ -40,6 +42,7 @@ struct session {
 /* The folder the zygote serves, and its signal descriptor. */
 struct house {
 	int sessions_fd;
+	const struct cgroup_host *cgroups;
 	int signals;              /* SIGCHLD, SIGTERM, SIGHUP (the zygote is gone) */
 	int *door;                /* the shared listening socket; closed when the zygote is gone */
 };
@@ -51,6 +54,9 @@ void session_run(struct session *session, struct house *house, struct channel *o
 
 /* Ends the tree: SIGNAL now, SIGKILL after GRACE_US (negative: never). */
 void session_end_tree(struct session *session, int signal, int64_t grace_us);
+
+/* Ends the tree because of the limit that the record names. */
+void session_over_limit(struct session *session);
 
 /* Waits for every child that has ended and adds up what they used. */
 void session_reap(struct session *session);

@@ -26,6 +26,7 @@ struct found {
 struct queue {
 	struct found *items;
 	size_t count, room;
+	uint64_t tasks; /* threads of the processes whose children were looked at */
 };
 
 static void push(struct queue *queue, pid_t pid, pid_t parent)
@@ -93,6 +94,7 @@ static void push_children_of_thread(pid_t tid, void *context)
 {
 	struct search *search = context;
 	char path[64], text[4096];
+	search->queue->tasks++;
 	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)search->parent, (int)tid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -137,6 +139,7 @@ static void push_children(struct queue *queue, pid_t parent)
 	struct search search = {queue, parent};
 	char folder[64];
 	if (!kernel_lists_children()) { /* CONFIG_PROC_CHILDREN is off: look through everything */
+		queue->tasks++;
 		each_number("/proc", push_if_child, &search);
 		return;
 	}
@@ -144,10 +147,10 @@ static void push_children(struct queue *queue, pid_t parent)
 	each_number(folder, push_children_of_thread, &search);
 }
 
-static unsigned find(struct queue *queue, bool whole)
+static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 {
 	push(queue, getpid(), 0);
-	for (size_t at = 0; at < queue->count && (whole || at == 0); at++) {
+	for (size_t at = 0; at < queue->count && (whole || at == 0) && queue->tasks <= enough; at++) {
 		pid_t parent = queue->items[at].pid;
 		size_t kept = queue->count;
 		push_children(queue, parent);
@@ -175,7 +178,7 @@ static bool is_still_ours(const struct queue *queue, const struct found *found)
 static unsigned walk(tree_visit *visit, void *context, bool whole)
 {
 	struct queue queue = {0};
-	unsigned living = find(&queue, whole);
+	unsigned living = find(&queue, whole, UINT64_MAX);
 	for (size_t i = 1; visit && i < queue.count; i++) {
 		pid_t pid = queue.items[i].pid;
 		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -225,6 +228,14 @@ unsigned tree_threads(pid_t pid, pid_t *tids, unsigned room)
 	snprintf(folder, sizeof folder, "/proc/%d/task", (int)pid);
 	each_number(folder, note_thread, &threads);
 	return threads.count;
+}
+
+uint64_t tree_tasks(uint64_t enough)
+{
+	struct queue queue = {0};
+	find(&queue, true, enough + 1);
+	free(queue.items);
+	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* without this process itself, which has one */
 }
 
 int tree_deliver(pid_t pid, int pidfd, int signal)

@@ -2,6 +2,7 @@
 #define SALLYPORT_TREE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Called for one descendant; PIDFD refers to exactly that process (-1 on kernels without pidfds). */
@@ -15,6 +16,9 @@ unsigned tree_walk(tree_visit *visit, void *context);
 unsigned tree_children(tree_visit *visit, void *context);
 
 unsigned tree_count(void);
+
+/* How many processes and threads the descendants are together; counting stops a little beyond ENOUGH. */
+uint64_t tree_tasks(uint64_t enough);
 
 /* Sends SIGNAL to every descendant, never through a pid that could have been reused meanwhile. */
 unsigned tree_signal(int signal);

@@ -28,6 +28,7 @@ struct zygote {
 	int state_fd, sessions_fd, lock, door, bell[2], signals;
 	char socket_name[64];
 	ino_t socket_inode;
+	struct cgroup_host cgroups;
 	struct pool *pool;
 	unsigned highest; /* slots ever used */
 	int64_t last_busy_us;
@@ -67,7 +68,7 @@ static bool fork_keeper(struct zygote *z)
 		close(z->lock); /* or a busy keeper would bar the way for the next zygote when this one was killed */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		keeper_live(z->pool, slot, z->door, z->sessions_fd, z->bell[1], zygote);
+		keeper_live(z->pool, slot, z->door, z->sessions_fd, z->bell[1], zygote, &z->cgroups);
 	}
 	if (pid < 0) {
 		slot->state = KEEPER_NONE;
@@ -110,7 +111,7 @@ static void reap(struct zygote *z)
 {
 	int status;
 	pid_t pid;
-	bool strays = false;
+	bool strays = false, killed = false;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct keeper_slot *slot = slot_of(z, pid);
 		if (slot) {
@@ -118,12 +119,15 @@ static void reap(struct zygote *z)
 				__atomic_sub_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
 			slot->state = KEEPER_NONE;
 			slot->pid = 0;
+			killed = killed || WIFSIGNALED(status);
 		}
 		strays = strays || !slot || WIFSIGNALED(status);
 	}
 	/* A killed keeper's descendants fall to the zygote, the next subreaper up: they end here (promise 5). */
 	if (strays)
 		tree_children(kill_stray, z);
+	if (killed)
+		cgroup_sweep(&z->cgroups);
 }
 
 static bool any_busy(struct zygote *z)
@@ -261,7 +265,7 @@ static int prepare(struct zygote *z)
 	return chdir("/") < 0 ? complain("/") : 0;
 }
 
-int zygote_serve(const char *state)
+int zygote_serve(const char *state, const char *self)
 {
 	static struct zygote z;
 	char title[128];
@@ -276,14 +280,17 @@ int zygote_serve(const char *state)
 	failed = prepare(&z);
 	if (failed)
 		return failed;
+	/* 4. What is left of keepers that were killed together with their zygote. */
+	cgroup_find(&z.cgroups, self);
+	cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
 	title_set(title);
-	/* 4. Say so, and let go of the caller's descriptors before any keeper inherits them. */
+	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	/* 5. Fork ahead, reap, sweep. */
+	/* 6. Fork ahead, reap, sweep. */
 	loop(&z);
 	leave(&z);
 	return 0;
