@@ -14,6 +14,7 @@
 #define LEFTOVER_KILL (1000 * MS)
 #define STOP_WAITING (600 * MS)
 #define SWEEP_EVERY (10 * MS)
+#define BOMB_ROUNDS 200
 
 void session_end_tree(struct session *session, int signal, int64_t grace_us)
 {
@@ -47,6 +48,13 @@ void session_over_limit(struct session *session)
 /* Killing takes as many passes as it takes: a child forked behind one pass's back is found by the next. */
 static void sweep(struct session *session, int64_t now)
 {
+	/* A bomb grows faster than its tree can be walked: it is taken from the top, level by level. */
+	for (int round = 0; session->record.limit == LIMIT_PROCESSES && round < BOMB_ROUNDS; round++) {
+		children_kill();
+		session_reap(session);
+		if (!session->has_children)
+			break;
+	}
 	tree_signal(SIGKILL);
 	session->next_sweep_at = now + SWEEP_EVERY;
 	if (session->stop_waiting_at == NEVER)

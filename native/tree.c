@@ -259,6 +259,16 @@ unsigned tree_signal(int signal)
 	return tree_walk(visit_signal, &signal);
 }
 
+unsigned children_kill(void)
+{
+	struct queue queue = {0};
+	push_children(&queue, getpid());
+	for (size_t i = 0; i < queue.count; i++)
+		kill(queue.items[i].pid, SIGKILL);
+	free(queue.items);
+	return (unsigned)queue.count;
+}
+
 int child_signal(pid_t pid, int signal)
 {
 	return kill(pid, signal);

@@ -26,6 +26,10 @@ unsigned tree_signal(int signal);
 /* The threads of PID, at most ROOM of them. Returns how many there are in TIDS. */
 unsigned tree_threads(pid_t pid, pid_t *tids, unsigned room);
 
+/* Kills the direct children of this process and nobody else's, as fast as can be: none of them was waited for, so none
+ * of their pids can be another's. What they leave falls to this process, for the next call. Returns how many. */
+unsigned children_kill(void);
+
 /* Sends SIGNAL to the one process that PIDFD (or, on old kernels, PID) refers to. 0, or -1 with errno. */
 int tree_deliver(pid_t pid, int pidfd, int signal);
 

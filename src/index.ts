@@ -27,7 +27,15 @@ export type {
 } from "./contract/gateway.ts";
 export type { RunRequest } from "./contract/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./contract/result.ts";
-export type { Capture, LogChunk, LogQuery, SessionInfo, StreamInfo, StreamName } from "./contract/session.ts";
+export type {
+  Capture,
+  LogChunk,
+  LogQuery,
+  SessionInfo,
+  SessionLimits,
+  StreamInfo,
+  StreamName,
+} from "./contract/session.ts";
 export type { Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./contract/terminal.ts";
 export type { Ask, Decision, Reason, Security, Verdict } from "./contract/verdict.ts";
 export type { Gateway } from "./gateway/gateway.ts";

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { NO_LIMITS } from "../../src/executor/no-limits.ts";
 import { newId } from "../../src/session/id.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
@@ -32,7 +33,7 @@ async function bare(executor: NativeExecutor): Promise<void> {
     graceMs: 0,
     diskCap: 0,
     logFile: null,
-    limits: { processes: null, openFiles: null, fileSize: null },
+    limits: NO_LIMITS,
     sandbox: null,
     background: false,
     durable: false,

@@ -43,6 +43,9 @@ export const MERGE: MergeTable<Settings> = {
   env: { pass: subset(), block: union },
   limits: {
     processes: lowest(),
+    cpu: lowest(),
+    memoryBytes: lowest(),
+    diskBytes: lowest(),
     openFiles: lowest(),
     fileSize: lowest(),
     sessions: lowest(),

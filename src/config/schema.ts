@@ -29,7 +29,22 @@ const limits = z
   .strictObject({
     processes: count(4_194_304)
       .optional()
-      .describe("Processes of the user (RLIMIT_NPROC); never set below what Sallyport itself inherited"),
+      .describe("Processes and threads of a command, with all it starts, at a time"),
+    cpu: z
+      .number()
+      .min(0.01)
+      .max(1024)
+      .optional()
+      .describe("Processors a command may use, such as 0.5; no limit without it"),
+    memoryBytes: z
+      .int()
+      .min(1 << 20)
+      .max(2 ** 50)
+      .optional()
+      .describe("Memory of a command with all it starts; no limit without it"),
+    diskBytes: count(2 ** 50)
+      .optional()
+      .describe("Bytes a command, with all it starts, may write to files; no limit without it"),
     openFiles: count(1_048_576)
       .optional()
       .describe("Open files per process; without it 1024, which a command may raise"),

@@ -33,6 +33,9 @@ export interface Settings {
   env: { pass: readonly string[]; block: readonly string[] };
   limits: {
     processes: number;
+    cpu: number | null;
+    memoryBytes: number | null;
+    diskBytes: number | null;
     openFiles: number | null;
     fileSize: number | null;
     sessions: number;
@@ -59,7 +62,16 @@ export const DEFAULTS: Settings = {
   safeBins: null,
   allowDenied: [],
   env: { pass: [], block: [] },
-  limits: { processes: 512, openFiles: null, fileSize: null, sessions: 64, startsPerMinute: 600 },
+  limits: {
+    processes: 2048,
+    cpu: null,
+    memoryBytes: null,
+    diskBytes: null,
+    openFiles: null,
+    fileSize: null,
+    sessions: 64,
+    startsPerMinute: 600,
+  },
   timeouts: { defaultSeconds: null, maxSeconds: null },
   retention: { maxAgeHours: 336, maxCount: 10_000, maxBytes: 10 * 1024 ** 3 },
   approvals: { expiresMinutes: 30, quorum: { rule: "any", approvers: [] } },

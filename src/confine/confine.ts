@@ -2,6 +2,7 @@ import type { Settings } from "../config/settings.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { LaunchLimits } from "../executor/executor.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
+import { configuredLimits, tightened } from "./limits.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
 /** What an agent's commands are confined to: made once per configuration, not per request. */
@@ -31,12 +32,11 @@ export interface Surroundings {
 }
 
 export function confinementOf(settings: Settings, { workspace, keepOut, parentEnv }: Surroundings): Confinement {
-  const { processes, openFiles, fileSize } = settings.limits;
   return {
     scope: workspaceScope(workspace, { anywhere: settings.scope === "anywhere", keepOut }),
     parentEnv: withFixedPath(parentEnv),
     envRules: settings.env,
-    limits: { processes, openFiles, fileSize },
+    limits: configuredLimits(settings),
   };
 }
 
@@ -47,6 +47,6 @@ export function confine(request: RunRequest, { scope, parentEnv, envRules, limit
     logFile: request.logFile === undefined ? null : resolveInWorkspace(scope, request.logFile, "logFile"),
     root: scope.anywhere ? null : scope.root,
     env: sanitizeEnvironment(parentEnv, request.env, envRules),
-    limits,
+    limits: tightened(limits, request.limits),
   };
 }

@@ -13,6 +13,16 @@ export interface StreamInfo {
   lost: number;
 }
 
+/** Of a command with all it starts, but `openFiles` and `fileSize`, which are of each process and each file. */
+export interface SessionLimits {
+  cpu: number | null;
+  memoryBytes: number | null;
+  processes: number | null;
+  diskBytes: number | null;
+  fileSize: number | null;
+  openFiles: number | null;
+}
+
 /** One session as `list`, `ps` and `inspect --json` show it. */
 export interface SessionInfo {
   id: string;
@@ -43,6 +53,8 @@ export interface SessionInfo {
   leftover: number;
   /** The main process ended but descendants of this background session live on under its keeper. */
   lingering: boolean;
+  /** What its process tree may use; null within: no limit. Null: it was refused before that was settled. */
+  limits: SessionLimits | null;
   resourceUsage: ResourceUsage | null;
   streams: Partial<Record<StreamName, StreamInfo>>;
   warnings: string[];

@@ -31,12 +31,28 @@ export interface LaunchSpec {
 }
 
 export interface LaunchLimits {
-  /** Processes of the user; null: as inherited. Never set below what was inherited. */
+  /** Processes and threads of the whole tree; null: no limit. */
   processes: number | null;
+  /** Kept by the kernel, where it can; else the keeper looks now and then, which costs a command nothing. */
+  exactProcesses: boolean;
   /** Null: 1024, which the command may raise. */
   openFiles: number | null;
   /** Null: as inherited. */
   fileSize: number | null;
+  /** Processors, of the whole tree, such as 0.5; it is slowed down to that. Null: no limit. */
+  cpu: number | null;
+  /** Of the whole tree; null: no limit. */
+  memoryBytes: number | null;
+  /** What the whole tree may write to files; looked at now and then. Null: no limit. */
+  diskBytes: number | null;
+}
+
+/** A limit that a command was ended for. */
+export interface ExceededLimit {
+  kind: "memory" | "processes" | "disk" | "fileSize";
+  value: number;
+  /** How far it got; 0: not known. */
+  peak: number;
 }
 
 /** How the kernel keeps a command in bounds: plain data, made by confine/ and applied just before the exec. */
@@ -60,7 +76,7 @@ export interface SandboxSpec {
 
 /** What became of a command, as its keeper recorded it. */
 export interface ExitRecord {
-  reason: "exited" | "timeout" | "killed" | "failed";
+  reason: "exited" | "timeout" | "killed" | "failed" | "limit";
   pid: number;
   code: number | null;
   signal: number;
@@ -76,6 +92,13 @@ export interface ExitRecord {
   maxRssKib: number;
   readBytes: number;
   writeBytes: number;
+  /** The first limit that was exceeded. With another `reason` than "limit" the command itself ended otherwise. */
+  limit?: ExceededLimit;
+  /** Memory and processor time of the whole tree, where the kernel counted them. */
+  treePeakBytes?: number;
+  treeCpuUs?: number;
+  /** Limits that were asked for and that the kernel does not keep here: `cpu` not at all, the others were watched. */
+  loose?: ("memory" | "processes" | "cpu")[];
   leftover: number;
   /** False: the main process has ended, but descendants live on under the keeper. */
   final: boolean;

@@ -1,7 +1,9 @@
 import type { Settings } from "../config/settings.ts";
+import { lowered } from "../confine/limits.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { LaunchSpec } from "../executor/executor.ts";
+import type { LaunchLimits, LaunchSpec } from "../executor/executor.ts";
+import { loweredNote } from "../present/limit-exceeded.ts";
 import type { Refusal } from "../present/refusal.ts";
 import { nameInUse } from "../present/session-errors.ts";
 import type { NewSession } from "../store/sessions.ts";
@@ -46,8 +48,22 @@ function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperP
     timeout_ms: plan?.timeoutMs ?? 0,
     keeper_pid: keeperPid,
     created_ms: Date.now(),
-    warnings: "[]",
+    warnings: plan && request.limits ? JSON.stringify(lowered(request.limits, plan.limits).map(loweredNote)) : "[]",
+    limits: plan ? limitsText(plan.limits) : null,
   };
+}
+
+/** Mostly the same ones again: the configuration's. */
+let lastLimits: LaunchLimits | null = null;
+let lastText = "";
+
+function limitsText(limits: LaunchLimits): string {
+  if (limits !== lastLimits) {
+    const { exactProcesses, ...shown } = limits;
+    lastText = JSON.stringify(shown);
+    lastLimits = limits;
+  }
+  return lastText;
 }
 
 /**

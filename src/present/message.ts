@@ -48,6 +48,7 @@ function causeOf(outcome: Outcome, known: Known): string | null {
     case "running":
       return null;
     case "killed":
+      if (outcome.error) return failureMessage(outcome.error);
       return killedMessage(outcome, known.killedBy);
     case "lost":
       return failureMessage(outcome.error ?? sessionLost());

@@ -1,6 +1,7 @@
 import type { Status } from "../contract/result.ts";
-import type { Ending, ExitRecord } from "../executor/executor.ts";
+import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
 import { launchFailure } from "../present/launch-failure.ts";
+import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
 import { lostNote, sessionLost } from "../present/session-lost.ts";
 import type { Ended, SessionRow } from "../store/sessions.ts";
 
@@ -9,15 +10,21 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
   timeout: "timed_out",
   killed: "killed",
   failed: "failed",
+  limit: "killed",
 };
 
-type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings">;
+type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "limits">;
 
 /** What became of a session, in a word and what there is to say about it. */
 export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "warnings" | "error"> {
   if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
-  const error = ending.reason === "failed" ? JSON.stringify(failureOf(row, ending)) : null;
-  return { status: STATUS[ending.reason], warnings: withLosses(row, ending), error };
+  const limit = limitOf(row, ending);
+  const error = ending.reason === "failed" ? failureOf(row, ending) : limit ? limitExceeded(limit) : null;
+  return {
+    status: limit ? "killed" : STATUS[ending.reason],
+    warnings: withNotes(row, ending),
+    error: error && JSON.stringify(error),
+  };
 }
 
 /** What a session's row says once it has ended. */
@@ -37,10 +44,27 @@ export function failureOf(row: Pick<SessionRow, "command" | "args" | "cwd">, rec
   return launchFailure(record, row.args === null ? "bash" : row.command, row.cwd);
 }
 
+const SIGXFSZ = 25;
+
+/** The limit that ended it. Of the size of a file the kernel tells only the process itself, by a signal. */
+function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
+  if (reason === "limit") return limit ?? null;
+  const given = limits === null ? null : (JSON.parse(limits) as Partial<LaunchLimits>);
+  const tooLong = reason === "exited" && (signal === SIGXFSZ || code === 128 + SIGXFSZ);
+  return tooLong && given?.fileSize ? { kind: "fileSize", value: given.fileSize, peak: given.fileSize } : null;
+}
+
+function withNotes(row: Asked, record: ExitRecord): string {
+  const notes = [
+    ...lossesOf(row, record),
+    ...looseNotes(record.loose),
+    ...(record.limit && record.reason !== "limit" ? [limitNote(record.limit)] : []),
+  ];
+  return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);
+}
+
 /** A full disk costs output, never the command; the loss is counted and said. */
-function withLosses(row: Asked, record: ExitRecord): string {
-  if (!record.streams.some((stream) => stream.lost > 0)) return row.warnings;
+function lossesOf(row: Asked, record: ExitRecord): string[] {
   const names = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
-  const losses = record.streams.flatMap((s, i) => (s.lost > 0 ? [lostNote(names[i] ?? "output", s.lost)] : []));
-  return JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...losses]);
+  return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostNote(names[i] ?? "output", s.lost)] : []));
 }

@@ -54,6 +54,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     timedOut: row.status === "timed_out",
     leftover: record?.leftover ?? 0,
     lingering: row.lingering === 1,
+    limits: row.limits === null ? null : (JSON.parse(row.limits) as SessionInfo["limits"]),
     resourceUsage: record ? finalUsage(record) : null,
     streams: streamsOf(row, record, executor),
     warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalNotes(story)],

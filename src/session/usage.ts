@@ -79,8 +79,10 @@ export function liveUsage(keeperPid: number): { usage: ResourceUsage; processes:
 export function finalUsage(record: ExitRecord): ResourceUsage | null {
   if (record.reason === "failed") return null;
   return {
-    cpuMs: Math.round((record.userUs + record.systemUs) / 1000),
-    memoryPeakBytes: record.maxRssKib * 1024,
+    // Of processes nobody waited for only their group knows; a group that was used for a part knows less.
+    cpuMs: Math.round(Math.max(record.treeCpuUs ?? 0, record.userUs + record.systemUs) / 1000),
+    // A group counts pages that others read first as theirs, so that a small tree can seem smaller than its largest process.
+    memoryPeakBytes: Math.max(record.treePeakBytes ?? 0, record.maxRssKib * 1024),
     ioReadBytes: record.readBytes,
     ioWriteBytes: record.writeBytes,
   };

@@ -129,4 +129,7 @@ export const MIGRATIONS: readonly string[] = [
     revoked_ms   INTEGER
   ) WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN limits TEXT; -- JSON: those of its process tree; NULL: from before there were any
+  `,
 ];

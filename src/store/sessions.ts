@@ -27,6 +27,7 @@ export interface SessionRow {
   record: string | null;
   warnings: string;
   error: string | null;
+  limits: string | null;
 }
 
 export type NewSession = Omit<SessionRow, "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status">;
@@ -73,8 +74,8 @@ export class SessionStore {
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO sessions (id, name, agent, status, command, args, cwd, env_names, background, capture, intent,
-         log_file, timeout_ms, keeper_pid, created_ms, warnings)
-       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         log_file, timeout_ms, keeper_pid, created_ms, warnings, limits)
+       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#refuse = database.prepare(
       "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
@@ -126,6 +127,7 @@ export class SessionStore {
         row.keeper_pid,
         row.created_ms,
         row.warnings,
+        row.limits,
       );
       return true;
     } catch (error) {

@@ -35,7 +35,8 @@ export function sample(schema: JsonSchema, random: Random): unknown {
 function number(schema: JsonSchema, random: Random): number {
   const least = Number(schema.minimum ?? 1);
   const most = Number(schema.maximum ?? 1000);
-  return pick(random, [least, least + 1, Math.min(most, 20), Math.min(most, 600), most]);
+  const between = [20, 600].map((value) => Math.max(least, Math.min(most, value)));
+  return pick(random, [least, least + 1, ...between, most]);
 }
 
 function list(schema: JsonSchema, random: Random): unknown[] {

@@ -36,34 +36,17 @@ function own(name: string): { soft: number; hard: number } {
 
 const shown = (value: number) => (value === Number.POSITIVE_INFINITY ? "unlimited" : String(value));
 
-test("out of the box: no cores, the usual open files, processes as inherited or 512", async () => {
+test("out of the box: no cores, the usual open files, and file sizes as inherited", async () => {
   const seen = await limits();
   assert.equal(seen.c?.[0], "0");
   assert.deepEqual(seen.n, [shown(Math.min(1024, own("Max open files").hard)), shown(own("Max open files").hard)]);
   assert.deepEqual(seen.f, [shown(own("Max file size").soft), shown(own("Max file size").hard)]);
-  const { soft, hard } = own("Max processes");
-  const most = Math.max(soft, Math.min(512, hard));
-  assert.deepEqual(seen.u, [shown(most), shown(most)]);
 });
 
-test("processes: never below what was inherited", async () => {
+test("processes of the user: far above what a tree may have, since they are others' as well, and never raised", async () => {
   const { soft } = own("Max processes");
-  assert.equal((await limits({ limits: { processes: 1 } })).u?.[0], shown(soft));
-});
-
-test("processes: a low inherited limit is raised to the target, as far as the hard one lets it", async () => {
-  const inner = `import { ConfinedHouse } from ${JSON.stringify(new URL("./confined-house.ts", import.meta.url).href)};
-    const house = new ConfinedHouse();
-    const { stdout } = await house.run({ command: "ulimit -Su; ulimit -Hu" }, house.confinement({ limits: { processes: 5000 } }));
-    await house.close();
-    process.stdout.write(stdout);`;
-  const command = `ulimit -Su 3000 && ulimit -Hu 4000 && exec "$0" --input-type=module -e "$1"`;
-  const { execFileSync } = await import("node:child_process");
-  const out = execFileSync("bash", ["-c", command, process.execPath, inner], {
-    encoding: "utf8",
-    cwd: import.meta.dirname,
-  });
-  assert.equal(out, "4000\n4000\n");
+  const most = Number((await limits({ limits: { processes: 100 } })).u?.[0]?.replace("unlimited", "Infinity"));
+  assert.ok(most >= Math.min(soft, 400) && most <= soft, `${most} of ${soft}`);
 });
 
 test("a configured limit of open files holds and cannot be raised", async () => {

@@ -114,6 +114,9 @@ static void make(void)
 		integer(40, below(20) ? 0x1e0078 : ~0ull >> below(64), below(20) ? 4 : below(9));
 	if (below(3) == 0)
 		sandbox();
+	for (unsigned limit = 45; limit <= 48; limit++)
+		if (below(3) == 0)
+			integer(limit, ~0ull >> below(64), below(9));
 	if (below(10) == 0)
 		integer(below(100), below(256), below(9));
 }

@@ -56,6 +56,7 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
     timedOut: false,
     leftover: 0,
     lingering: false,
+    limits: null,
     resourceUsage: null,
     streams: {},
     warnings: [],

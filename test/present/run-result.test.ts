@@ -47,6 +47,7 @@ const session: Parameters<typeof runResult>[1] = {
   keeper_pid: 1,
   created_ms: 0,
   warnings: "[]",
+  limits: null,
 };
 
 test("a command that wrote nothing is answered without touching the disk", () => {

@@ -35,6 +35,7 @@ function session(rest: Partial<NewSession> = {}): NewSession {
     keeper_pid: 1,
     created_ms: Date.now(),
     warnings: "[]",
+    limits: null,
     ...rest,
   };
 }

@@ -7,7 +7,7 @@ const count = z.number().min(0);
 
 /** The file is the keeper's, but it lies on a disk that may have been full or tampered with. */
 const Shape = z.object({
-  reason: z.enum(["exited", "timeout", "killed", "failed"]),
+  reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
   pid: count,
   code: z.number().nullable(),
   signal: count,
@@ -22,6 +22,10 @@ const Shape = z.object({
   maxRssKib: count,
   readBytes: count,
   writeBytes: count,
+  limit: z.object({ kind: z.enum(["memory", "processes", "disk", "fileSize"]), value: count, peak: count }).optional(),
+  treePeakBytes: count.optional(),
+  treeCpuUs: count.optional(),
+  loose: z.array(z.enum(["memory", "processes", "cpu"])).optional(),
   leftover: count,
   final: z.boolean(),
   gaps: z.array(z.string()).optional(),

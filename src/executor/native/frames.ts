@@ -1,5 +1,5 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
-import type { KillOrder, LaunchSpec } from "../executor.ts";
+import type { KillOrder, LaunchLimits, LaunchSpec } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
@@ -38,6 +38,10 @@ const TAG = {
   openFiles: 20,
   fileSize: 21,
   terminal: 40,
+  memory: 45,
+  cpuMilli: 46,
+  disk: 47,
+  exactProcesses: 48,
 } as const;
 const BACKGROUND = 1;
 const FSYNC = 2;
@@ -85,6 +89,19 @@ function size({ columns, rows }: TerminalSize): Buffer {
   return bytes;
 }
 
+function limitFields(limits: LaunchLimits): [number, Buffer][] {
+  const { processes, exactProcesses, openFiles, fileSize, cpu, memoryBytes, diskBytes } = limits;
+  const fields: [number, Buffer][] = [];
+  if (processes !== null) fields.push([TAG.processes, integer(processes, 8)]);
+  if (exactProcesses) fields.push([TAG.exactProcesses, integer(1, 1)]);
+  if (openFiles !== null) fields.push([TAG.openFiles, integer(openFiles, 8)]);
+  if (fileSize !== null) fields.push([TAG.fileSize, integer(fileSize, 8)]);
+  if (cpu !== null) fields.push([TAG.cpuMilli, integer(Math.max(1, Math.round(cpu * 1000)), 8)]);
+  if (memoryBytes !== null) fields.push([TAG.memory, integer(memoryBytes, 8)]);
+  if (diskBytes !== null) fields.push([TAG.disk, integer(diskBytes, 8)]);
+  return fields;
+}
+
 export function encodeRun(spec: LaunchSpec): Buffer {
   const fields: [number, Buffer][] = [
     [TAG.id, Buffer.from(`${spec.id}\0`)],
@@ -107,10 +124,7 @@ export function encodeRun(spec: LaunchSpec): Buffer {
   if (spec.pty !== null) fields.push([TAG.terminal, size(spec.pty)]);
   if (spec.logFile !== null) fields.push([TAG.log, Buffer.from(`${spec.logFile}\0`)]);
   if (spec.root !== null) fields.push([TAG.root, Buffer.from(`${spec.root}\0`)]);
-  const { processes, openFiles, fileSize } = spec.limits;
-  if (processes !== null) fields.push([TAG.processes, integer(processes, 8)]);
-  if (openFiles !== null) fields.push([TAG.openFiles, integer(openFiles, 8)]);
-  if (fileSize !== null) fields.push([TAG.fileSize, integer(fileSize, 8)]);
+  fields.push(...limitFields(spec.limits));
   if (spec.sandbox !== null) fields.push(...sandboxFields(spec.sandbox));
 
   let length = 0;
