@@ -68,6 +68,8 @@ const char *capture_open(struct capture *capture, const struct request *request,
 	capture->count = request->capture == CAPTURE_MERGED ? 1 : 2;
 	capture->has_log = false;
 	capture->from_terminal = terminal->master >= 0;
+	if (capture->from_terminal)
+		answers_init(&capture->answers, terminal->columns, terminal->rows);
 	timeline_init(&capture->timeline, 0, 0);
 	sink_init(&capture->log, request->disk_cap);
 	for (unsigned i = 0; i < 2; i++) {
@@ -109,6 +111,8 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 	struct sink *stream = &capture->streams[i];
 	const uint64_t before[2] = {capture->streams[0].size, capture->streams[1].size};
 	int64_t now = monotonic_us();
+	if (capture->from_terminal)
+		answers_read(&capture->answers, buffer, length);
 	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
 	timeline_add(&capture->timeline, KIND_DATA, i, kept, before, now);
 	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};

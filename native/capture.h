@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "answers.h"
 #include "pty.h"
 #include "request.h"
 #include "sink.h"
@@ -20,6 +21,7 @@ struct capture {
 	struct sink log;          /* the plain merged log a caller asked for */
 	bool has_log;
 	struct timeline timeline;
+	struct answers answers;   /* to what was asked of the terminal */
 };
 
 /* Makes the pipes, unless there is a TERMINAL; the command's ends go into STDIO[1] and STDIO[2]. Returns the step that

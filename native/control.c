@@ -80,6 +80,7 @@ static void serve_deadline(struct session *session, struct channel *channel, con
 static void serve_write(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	long taken = feed_write(&session->feed, frame->payload, frame->length);
+	session->eager = session->terminal.master >= 0;
 	if (taken < 0)
 		refuse(channel, "closed");
 	else
@@ -95,11 +96,20 @@ static void serve_resize(struct session *session, struct channel *channel, const
 	}
 	/* What was written so far was drawn for the size of so far. */
 	capture_pump(&session->capture, 0, session->dirfd);
-	if (terminal_resize(&session->terminal, (uint16_t)number(frame->payload, 2),
-			    (uint16_t)number(frame->payload + 2, 2), session->capture.streams[0].size))
-		answer(channel, true);
-	else
+	uint16_t columns = (uint16_t)number(frame->payload, 2), rows = (uint16_t)number(frame->payload + 2, 2);
+	if (!terminal_resize(&session->terminal, columns, rows, session->capture.streams[0].size)) {
 		refuse(channel, session->terminal.master < 0 ? "no terminal" : "no such size");
+		return;
+	}
+	cursor_resize(&session->capture.answers.cursor, columns, rows);
+	answer(channel, true);
+}
+
+/* Whether what is typed now is kept from view, as a password is: not shown, but taken by the line. */
+static void serve_hidden(struct session *session, struct channel *channel)
+{
+	channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"hidden\":%s}\n",
+		      terminal_hides(&session->terminal) ? "true" : "false");
 }
 
 static void serve_input_state(struct session *session, struct channel *channel)
@@ -109,16 +119,28 @@ static void serve_input_state(struct session *session, struct channel *channel)
 		refuse(channel, "no terminal");
 		return;
 	}
+	char text[1024 + 16 * READING_MOST + 2 * FEED_TYPED_MAX];
+	const struct feed *feed = &session->feed;
+	const struct answers *answers = &session->capture.answers;
 	struct input_state state = reading_state(&session->terminal);
 	/* What it wrote before it began to wait is in the log before anyone hears that it waits. */
 	capture_pump(&session->capture, 0, session->dirfd);
-	if (session->feed.queued > 0)
+	if (feed->queued > 0)
 		state.reading = READING_NO;
-	channel_print(channel,
-		      "{\"ev\":\"re\",\"ok\":true,\"reading\":%s,\"echo\":%s,\"canonical\":%s,\"foreground\":%d"
-		      ",\"bytes\":%" PRIu64 "}\n",
-		      words[state.reading], words[state.echo], words[state.canonical], (int)state.foreground,
-		      session->capture.streams[0].size);
+	bool mixed = feed->typed_mixed || (feed->typed_length > 0 && feed->typed_group != (int)state.group);
+	int n = snprintf(text, sizeof text,
+			 "{\"ev\":\"re\",\"ok\":true,\"reading\":%s,\"echo\":%s,\"canonical\":%s,\"foreground\":%d"
+			 ",\"bytes\":%" PRIu64 ",\"applicationCursor\":%s,\"bracketedPaste\":%s,\"overlong\":%s,\"mixed\":%s,\"on\":[",
+			 words[state.reading], words[state.echo], words[state.canonical], (int)state.foreground,
+			 session->capture.streams[0].size, words[answers->application_cursor],
+			 words[answers->bracketed_paste], words[feed->typed_overlong], words[mixed]);
+	for (unsigned i = 0; i < state.count; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "", (int)state.on[i]);
+	n += snprintf(text + n, sizeof text - (size_t)n, "],\"typed\":\"");
+	for (size_t i = 0; i < feed->typed_length; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "%02x", (unsigned char)feed->typed[i]);
+	n += snprintf(text + n, sizeof text - (size_t)n, "\"}\n");
+	channel_send(channel, text, (size_t)n);
 }
 
 static void serve_stat(struct session *session, struct channel *channel)
@@ -154,6 +176,7 @@ static void serve_frame(struct session *session, struct channel *channel, const 
 	case FRAME_STAT: serve_stat(session, channel); break;
 	case FRAME_RESIZE: serve_resize(session, channel, frame); break;
 	case FRAME_INPUT_STATE: serve_input_state(session, channel); break;
+	case FRAME_HIDDEN: serve_hidden(session, channel); break;
 	case FRAME_RUN: refuse(channel, "busy"); break;
 	default: refuse(channel, "unknown frame"); break;
 	}

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
@@ -72,20 +73,54 @@ void feed_pump(struct feed *feed)
 		feed_close(feed);
 }
 
-long feed_write(struct feed *feed, const char *bytes, size_t length)
+static void note_typed(struct feed *feed, const char *bytes, size_t length)
 {
-	if (feed->fd < 0 || feed->closing)
-		return -1;
+	if (!feed->typed && !(feed->typed = malloc(FEED_TYPED_MAX)))
+		return;
+	int group = 0;
+	(void)ioctl(feed->fd, TIOCGPGRP, &group);
+	feed->typed_mixed |= feed->typed_length > 0 && group != feed->typed_group;
+	feed->typed_group = group;
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i] == '\n' || bytes[i] == '\r') {
+			feed->typed_length = 0;
+			feed->typed_overlong = feed->typed_mixed = false;
+		} else if (feed->typed_length < FEED_TYPED_MAX) {
+			feed->typed[feed->typed_length++] = bytes[i];
+		} else {
+			feed->typed_overlong = true;
+		}
+	}
+}
+
+static size_t enqueue(struct feed *feed, const char *bytes, size_t length)
+{
 	if (!feed->queue && !(feed->queue = malloc(FEED_QUEUE_MAX)))
 		return 0;
 	size_t room = FEED_QUEUE_MAX - feed->queued;
 	size_t taken = length < room ? length : room;
 	memcpy(feed->queue + feed->queued, bytes, taken);
 	feed->queued += taken;
-	if (taken > 0)
-		feed->amid_line = bytes[taken - 1] != '\n' && bytes[taken - 1] != '\r';
 	feed_pump(feed);
-	return feed->fd < 0 ? -1 : (long)taken;
+	return taken;
+}
+
+long feed_write(struct feed *feed, const char *bytes, size_t length)
+{
+	if (feed->fd < 0 || feed->closing)
+		return -1;
+	size_t taken = enqueue(feed, bytes, length);
+	if (feed->fd < 0)
+		return -1;
+	if (feed->terminal)
+		note_typed(feed, bytes, taken);
+	return (long)taken;
+}
+
+void feed_answer(struct feed *feed, const char *bytes, size_t length)
+{
+	if (feed->fd >= 0)
+		enqueue(feed, bytes, length);
 }
 
 /* In the middle of a line the first one only sends off what was typed; the second, on nothing, is the end. */
@@ -95,8 +130,9 @@ static void type_end(struct feed *feed)
 	char end[2] = {'\4', '\4'};
 	if (tcgetattr(feed->fd, &modes) == 0 && modes.c_cc[VEOF] != _POSIX_VDISABLE)
 		end[0] = end[1] = (char)modes.c_cc[VEOF];
-	feed_write(feed, end, feed->amid_line ? 2 : 1);
-	feed->amid_line = false;
+	feed_answer(feed, end, feed->typed_length > 0 ? 2 : 1);
+	feed->typed_length = 0;
+	feed->typed_overlong = feed->typed_mixed = false;
 }
 
 void feed_finish(struct feed *feed)
@@ -114,5 +150,6 @@ void feed_close(struct feed *feed)
 	if (feed->fd >= 0)
 		close(feed->fd);
 	free(feed->queue);
+	free(feed->typed);
 	*feed = (struct feed){.fd = -1};
 }

@@ -12,12 +12,17 @@ struct feed {
 	int fd; /* write end; -1: closed or never open */
 	bool closing;
 	bool terminal;     /* never closed: its end of input is a character */
-	bool amid_line;    /* the last byte was not the end of a line */
+	char *typed;       /* what gateways typed into the terminal since the last end of a line */
+	size_t typed_length;
+	bool typed_overlong;
+	int typed_group;   /* the foreground group it was typed to */
+	bool typed_mixed;  /* that was another for a part of it: nobody knows who took what */
 	char *queue;
 	size_t queued;
 };
 
 #define FEED_QUEUE_MAX (1u << 20)
+#define FEED_TYPED_MAX 4096u /* no line a terminal takes is longer */
 
 /* Puts the command's end into STDIO[0]: that of TERMINAL, where there is one. Returns the step that failed, with errno,
  * or NULL. */
@@ -26,6 +31,9 @@ const char *feed_open(struct feed *feed, const struct request *request, const st
 
 /* Takes as much as there is room for and says how much. -1: the command's stdin is closed. */
 long feed_write(struct feed *feed, const char *bytes, size_t length);
+
+/* Types what the terminal itself has to say. As much as there is room for. */
+void feed_answer(struct feed *feed, const char *bytes, size_t length);
 
 /* Closes once everything queued is written. Into a terminal the end of input is typed instead. */
 void feed_finish(struct feed *feed);

@@ -55,7 +55,10 @@ void session_tell_growth(struct session *session, int64_t now)
 	char text[128];
 	session->grew_at = NEVER;
 	session->grew_last = now;
-	capture_flush(&session->capture, session->dirfd);
+	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
+	bool late = session->capture.from_terminal;
+	if (!late)
+		capture_flush(&session->capture, session->dirfd);
 	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
 			 session->capture.streams[0].size, session->capture.streams[1].size);
 	if (session->origin->watching)
@@ -63,6 +66,8 @@ void session_tell_growth(struct session *session, int64_t now)
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		if (session->clients[i].fd >= 0 && session->clients[i].watching)
 			channel_send(&session->clients[i], text, (size_t)n);
+	if (late)
+		capture_flush(&session->capture, session->dirfd);
 }
 
 void session_note_growth(struct session *session, int64_t now)
@@ -71,6 +76,10 @@ void session_note_growth(struct session *session, int64_t now)
 	if (bytes == session->grew_bytes)
 		return;
 	session->grew_bytes = bytes;
+	if (session->eager) {
+		session->eager = false;
+		session->grew_at = now;
+	}
 	if (session->grew_at == NEVER)
 		session->grew_at = now > session->grew_last + GREW_EVERY ? now + GREW_SOON
 									  : session->grew_last + GREW_EVERY;

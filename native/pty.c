@@ -102,6 +102,14 @@ bool terminal_resize(struct terminal *terminal, uint16_t columns, uint16_t rows,
 	return true;
 }
 
+bool terminal_hides(const struct terminal *terminal)
+{
+	struct termios modes;
+	if (terminal->slave < 0 || tcgetattr(terminal->slave, &modes) < 0)
+		return false;
+	return (modes.c_lflag & ICANON) && !(modes.c_lflag & ECHO);
+}
+
 void terminal_close(struct terminal *terminal)
 {
 	close_one(&terminal->slave);

@@ -32,6 +32,9 @@ int terminal_stdio(const struct terminal *terminal);
  * False: there is no terminal, or no such size. */
 bool terminal_resize(struct terminal *terminal, uint16_t columns, uint16_t rows, uint64_t offset);
 
+/* Whether it shows nothing of what is typed, but takes it by the line: so passwords are asked for. */
+bool terminal_hides(const struct terminal *terminal);
+
 void terminal_close(struct terminal *terminal);
 
 #endif

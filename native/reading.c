@@ -141,14 +141,14 @@ static bool awaits_terminal(const struct look *look, const struct blocked *threa
 }
 
 /* `NUMBER ARG0 … ARG5 SP PC` of a thread that sleeps in a system call; `running` of any other. */
-static void look_at_thread(pid_t pid, pid_t tid, bool owns_tty, struct look *look)
+static void look_at_thread(pid_t pid, pid_t tid, bool owns_tty, bool in_front, struct look *look)
 {
 	char path[96], text[512];
 	struct blocked thread = {.pid = pid, .owns_tty = owns_tty};
 	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	if (read_text(path, text, sizeof text) < 0) {
 		/* Another user's, or one that hides itself (a password program): not to be seen is not the same as no. */
-		if (errno != ENOENT && errno != ESRCH && look->state.reading == READING_NO)
+		if (in_front && errno != ENOENT && errno != ESRCH && look->state.reading == READING_NO)
 			look->state.reading = READING_UNKNOWN;
 		return;
 	}
@@ -176,18 +176,25 @@ static void look_at_process(pid_t pid, int pidfd, void *context)
 	int group, tty;
 	(void)pidfd;
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if (look->state.reading == READING_YES || read_text(path, text, sizeof text) <= 0)
+	if (read_text(path, text, sizeof text) <= 0)
 		return;
 	char *after = strrchr(text, ')');
-	if (!after || sscanf(after + 1, " %*c %*d %d %*d %d", &group, &tty) != 2 || group != look->group)
+	if (!after || sscanf(after + 1, " %*c %*d %d %*d %d", &group, &tty) != 2)
 		return;
-	if (!look->state.foreground || pid == look->group)
-		look->state.foreground = pid;
 	bool owns_tty = device_of((unsigned)tty) == look->tty;
+	if (owns_tty && look->state.count < READING_MOST)
+		look->state.on[look->state.count++] = pid;
+	bool in_front = group == look->group;
+	/* Others of this terminal are stopped if they read from it. One of another terminal that was handed this one, as
+	 * the server of tmux is, may read as it likes. */
+	if ((!in_front && owns_tty) || look->state.reading == READING_YES)
+		return;
+	if (in_front && (!look->state.foreground || pid == look->group))
+		look->state.foreground = pid;
 	pid_t threads[MOST_THREADS];
 	unsigned count = tree_threads(pid, threads, MOST_THREADS);
 	for (unsigned i = 0; i < count && look->state.reading != READING_YES; i++)
-		look_at_thread(pid, threads[i], owns_tty, look);
+		look_at_thread(pid, threads[i], owns_tty, in_front, look);
 }
 
 struct input_state reading_state(const struct terminal *terminal)
@@ -203,7 +210,7 @@ struct input_state reading_state(const struct terminal *terminal)
 	if (ioctl(terminal->master, TIOCGPGRP, &group) < 0 || group <= 0 || fstat(terminal->slave, &status) < 0)
 		return look.state;
 	look.tty = status.st_rdev;
-	look.group = (pid_t)group;
+	look.group = look.state.group = (pid_t)group;
 	tree_walk(look_at_process, &look);
 	/* Input on its way to the program: whoever waits for it is about to wake. The poll also makes the kernel pass on
 	 * what it still holds between the two sides. */

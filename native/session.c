@@ -111,6 +111,10 @@ static void loop(struct session *session, struct house *house)
 		for (unsigned i = 0; i < 2; i++)
 			if (ready(&set, streams[i]))
 				capture_pump(&session->capture, i, session->dirfd);
+		if (session->capture.answers.length > 0) {
+			feed_answer(&session->feed, session->capture.answers.text, session->capture.answers.length);
+			session->capture.answers.length = 0;
+		}
 		if (ready(&set, feed)) {
 			if (set.fds[feed].revents & (POLLERR | POLLHUP))
 				feed_close(&session->feed);

@@ -37,6 +37,7 @@ struct session {
 	int64_t grew_at;          /* when watchers may be told again; NEVER: nothing new */
 	int64_t grew_last;
 	uint64_t grew_bytes;
+	bool eager;               /* somebody typed: what comes next is told at once */
 };
 
 /* The folder the zygote serves, and its signal descriptor. */

@@ -1,7 +1,7 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
-import type { TerminalSize } from "./terminal.ts";
+import type { TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
 import type { Ask, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
@@ -116,6 +116,12 @@ export interface SessionHandle {
   follow(query?: LogQuery & { signal?: AbortSignal }): AsyncIterable<LogChunk>;
   write(data: string | Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
+  /** Types keys by name: `Enter`, `C-c`, `Up`, `F5`, single characters, bytes as `0x1b`. */
+  sendKeys(keys: string[]): Promise<void>;
+  /** Pastes a text, marked as pasted where the program asked for that; `submit` presses Enter after it. */
+  paste(text: string, options?: { submit?: boolean }): Promise<void>;
+  /** Waits for whichever comes first: its exit, or one of the conditions. */
+  waitFor(conditions?: WaitConditions): Promise<WaitOutcome>;
   /** Gives its terminal another size, which the program in front is told of. */
   resize(size: TerminalSize): Promise<void>;
   /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */

@@ -44,7 +44,10 @@ export interface ScreenRun {
 
 /** What to wait for besides the exit, which is always waited for. */
 export interface WaitConditions {
-  /** In output that comes from now on (or after `offset`); escape sequences do not get in its way. */
+  /**
+   * In output that came since this gateway last typed something (else from now on), or after `offset`; escape sequences
+   * do not get in its way.
+   */
   pattern?: RegExp | undefined;
   offset?: number | undefined;
   /** Nothing was written for so long. */

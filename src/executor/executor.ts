@@ -131,12 +131,22 @@ export interface InputState {
   /** Input comes by the line, with the kernel's editing; off: key by key. */
   canonical: boolean;
   /** The process that waits, else the first of the foreground group. */
-  foreground: ForegroundProcess | null;
+  foreground: TerminalProcess | null;
   /** Bytes of output so far: everything it wrote before it began to wait is among them. */
   bytes: number;
+  /** Every process that has the terminal, parents first. At most 32. */
+  processes: TerminalProcess[];
+  /** What was typed, by whomever, since the last end of a line. */
+  typed: Uint8Array;
+  /** It was longer than what is kept of it. */
+  typedOverlong: boolean;
+  /** Another program was in front for a part of it: who took which of these keys is not known. */
+  typedMixed: boolean;
+  /** What the program switched on. */
+  modes: { applicationCursor: boolean; bracketedPaste: boolean };
 }
 
-export interface ForegroundProcess {
+export interface TerminalProcess {
   pid: number;
   /** Links followed; null: it cannot be seen. */
   program: string | null;
@@ -163,6 +173,8 @@ export interface Execution {
   closeStdin(): Promise<void>;
   /** False: it is on no terminal, or has ended. */
   resize(size: TerminalSize): Promise<boolean>;
+  /** What is typed now is not shown, but taken by the line: a password, most likely. False on pipes. */
+  isHidden(): Promise<boolean>;
   /** Null: it is on no terminal, or has ended. */
   inputState(): Promise<InputState | null>;
   /** False: it had ended already. */

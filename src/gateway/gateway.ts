@@ -27,6 +27,7 @@ import { insistOnTier, permitOperation, type SessionOperation } from "./operatio
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";
+import { permitTyped } from "./typed.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 /** Shared by all views of a gateway. */
@@ -175,6 +176,7 @@ export class Gateway {
       note: (entry) =>
         audit.append({ agent: registry.store.get(row.id)?.agent ?? agent, actor: agent, channel, ...entry }),
       permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
+      permitTyped: (session, commands) => permitTyped(this.#rooms, session, commands),
     });
   }
 

@@ -2,9 +2,10 @@ import { SallyportError } from "../contract/error.ts";
 import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
-import type { TerminalSize } from "../contract/terminal.ts";
-import type { Execution } from "../executor/executor.ts";
+import type { TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import type { Execution, InputState } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
+import { typedSummary } from "../present/typed-line.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
@@ -13,22 +14,23 @@ import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
 import { killOrder, signalName } from "./signals.ts";
+import { insistOnConditions } from "./terminal/conditions.ts";
+import { encodeKeys } from "./terminal/keys.ts";
+import { encodePaste } from "./terminal/paste.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
+import type { TypedCommand } from "./terminal/typed-commands.ts";
+import { type Guard, give, noteOutputWhenTyped, outputWhenTyped, typeInto } from "./terminal/typing.ts";
+import { waitForAny } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
 
 const DEFAULT_GRACE_MS = 5000;
-/** How long to wait before offering again what a command did not read. */
-const STDIN_RETRY_MS = 15;
 /** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 40;
 
 /** A longer timer would go off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-/** Of what is typed into a command, so much is kept in the audit. */
-const MOST_NOTED = 4096;
 
 /** What a session needs from the gateway. */
 export interface Desk {
@@ -40,6 +42,8 @@ export interface Desk {
     session: { id: string; name: string },
     detail?: { words?: readonly string[]; input?: Uint8Array },
   ): Promise<void>;
+  /** Lets what is typed into a shell through, or throws. */
+  permitTyped(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
 }
 
 /** One session, whoever started it. */
@@ -108,20 +112,59 @@ export class Session implements SessionHandle {
 
   async write(data: string | Uint8Array): Promise<void> {
     // A copy: what was permitted and noted is what is written.
-    let rest: Uint8Array = Buffer.from(data as Uint8Array);
-    await this.#desk.permit("write", this, { input: rest });
+    const bytes = Buffer.from(data as Uint8Array);
+    await this.#desk.permit("write", this, { input: bytes });
+    await this.#type(await this.#live(), bytes);
+  }
+
+  async sendKeys(keys: string[]): Promise<void> {
+    const { execution, modes } = await this.#terminal();
+    const bytes = encodeKeys(keys, modes);
+    await this.#desk.permit("write", this, { input: bytes });
+    await this.#type(execution, bytes);
+  }
+
+  async paste(text: string, { submit = false }: { submit?: boolean } = {}): Promise<void> {
+    const { execution, modes } = await this.#terminal();
+    const typed = encodePaste(text, modes.bracketedPaste);
+    const bytes = Buffer.from(submit ? `${typed}\r` : typed);
+    await this.#desk.permit("write", this, { input: bytes });
+    await this.#type(execution, bytes, true);
+  }
+
+  async #terminal(): Promise<{ execution: Execution; modes: InputState["modes"] }> {
     const execution = await this.#live();
+    const state = await execution.inputState();
+    if (state) return { execution, modes: state.modes };
+    throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
+  }
+
+  async #type(execution: Execution, bytes: Uint8Array, pasted = false): Promise<void> {
     const release = execution.hold();
+    const guard: Guard = {
+      permit: (commands) => this.#permitTyped(commands),
+      note: (part, hidden) => this.#note("stdin", "written", typedSummary(part, hidden), { bytes: part.length }),
+      closed: () => stdinClosed(this.name),
+    };
     try {
-      this.#note("stdin", "written", Buffer.from(rest.subarray(0, MOST_NOTED)).toString(), { bytes: rest.length });
-      while (rest.length > 0) {
-        const taken = await execution.write(rest);
-        if (taken === null) throw stdinClosed(this.name);
-        rest = rest.subarray(taken);
-        if (taken === 0) await pause(STDIN_RETRY_MS);
-      }
+      const { pty, streams } = this.info();
+      noteOutputWhenTyped(execution, streams.output?.bytes ?? 0);
+      if (pty) return await typeInto(execution, bytes, guard, pasted);
+      guard.note(bytes, false);
+      await give(execution, bytes, guard);
     } finally {
       release();
+    }
+  }
+
+  /** What was kept from being typed is part of the story as well. */
+  async #permitTyped(commands: TypedCommand[]): Promise<void> {
+    try {
+      await this.#desk.permitTyped(this, commands);
+    } catch (error) {
+      const [first] = commands;
+      this.#noteIfPossible("stdin", "refused", first?.text ?? "", { why: (error as Error).message });
+      throw error;
     }
   }
 
@@ -130,6 +173,19 @@ export class Session implements SessionHandle {
     const execution = await this.#live();
     await execution.closeStdin();
     this.#noteIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
+  }
+
+  async waitFor(conditions: WaitConditions = {}): Promise<WaitOutcome> {
+    insistOnConditions(conditions);
+    await this.#desk.permit("read", this);
+    const { status, pty, capture } = this.info();
+    if (conditions.input && pty === null) throw notOnTerminal(this.name);
+    const execution = status === "running" ? await this.#liveOrEnded() : null;
+    const folder = this.#registry.executor.folder(this.id);
+    // What comes in answer to what was typed may be there before anybody can begin to wait for it.
+    const offset = conditions.offset ?? (execution ? outputWhenTyped(execution) : undefined);
+    const found = await waitForAny(execution, folder, capture, { ...conditions, offset });
+    return { ...found, info: this.info() };
   }
 
   async resize(size: TerminalSize): Promise<void> {
@@ -212,6 +268,15 @@ export class Session implements SessionHandle {
     throw new SallyportError("SessionNotFound", `The session ${this.name} has been removed.`, [
       { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." },
     ]);
+  }
+
+  async #liveOrEnded(): Promise<Execution | null> {
+    try {
+      return await this.#live();
+    } catch (error) {
+      if (error instanceof SallyportError && error.type === "AlreadyExited") return null;
+      throw error;
+    }
   }
 
   async #live(): Promise<Execution> {

@@ -16,12 +16,22 @@ export interface Reply {
   ok: boolean;
   why?: string;
   taken?: number;
-  /** Of `inputState`: pids instead of what the processes are. */
-  reading?: boolean | null;
-  echo?: boolean;
-  canonical?: boolean;
-  foreground?: number;
-  bytes?: number;
+  hidden?: boolean;
+}
+
+/** The answer to `inputState`: pids instead of what the processes are, bytes in hex. */
+export interface InputReply extends Reply {
+  reading: boolean | null;
+  echo: boolean;
+  canonical: boolean;
+  foreground: number;
+  bytes: number;
+  applicationCursor: boolean;
+  bracketedPaste: boolean;
+  typed: string;
+  overlong: boolean;
+  mixed: boolean;
+  on: number[];
 }
 
 export type KeeperEvent =

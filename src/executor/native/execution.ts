@@ -1,11 +1,12 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
 import type { Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
-import type { Connection, KeeperEvent, Reply } from "./connection.ts";
+import type { Connection, InputReply, KeeperEvent, Reply } from "./connection.ts";
 import {
   encodeCloseStdin,
   encodeDeadline,
   encodeDetach,
+  encodeHidden,
   encodeInputState,
   encodeKill,
   encodeResize,
@@ -89,7 +90,12 @@ export class NativeExecution implements Execution {
 
   async inputState(): Promise<InputState | null> {
     const reply = await this.#ask(encodeInputState());
-    return reply?.ok ? inputStateOf(reply) : null;
+    return reply?.ok ? inputStateOf(reply as InputReply) : null;
+  }
+
+  async isHidden(): Promise<boolean> {
+    const reply = await this.#ask(encodeHidden());
+    return reply?.hidden ?? false;
   }
 
   async kill(order: KillOrder): Promise<boolean> {

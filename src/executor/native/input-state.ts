@@ -1,19 +1,27 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import type { ForegroundProcess, InputState } from "../executor.ts";
-import type { Reply } from "./connection.ts";
+import type { InputState, TerminalProcess } from "../executor.ts";
+import type { InputReply } from "./connection.ts";
 
-/** A keeper says which process it is about; what that is stands in /proc. */
-export function inputStateOf({
-  reading = null,
-  echo = true,
-  canonical = true,
-  foreground = 0,
-  bytes = 0,
-}: Reply): InputState {
-  return { reading, echo, canonical, foreground: foreground > 0 ? processOf(foreground) : null, bytes };
+/** A keeper says which processes it is about; what they are stands in /proc. */
+export function inputStateOf(reply: InputReply): InputState {
+  const { reading, echo, canonical, foreground, bytes, typed, overlong, mixed, on, applicationCursor, bracketedPaste } =
+    reply;
+  const processes = on.map(processOf);
+  return {
+    reading,
+    echo,
+    canonical,
+    foreground: foreground > 0 ? (processes.find(({ pid }) => pid === foreground) ?? processOf(foreground)) : null,
+    bytes,
+    processes,
+    typed: Buffer.from(typed, "hex"),
+    typedOverlong: overlong,
+    typedMixed: mixed,
+    modes: { applicationCursor, bracketedPaste },
+  };
 }
 
-function processOf(pid: number): ForegroundProcess {
+function processOf(pid: number): TerminalProcess {
   return {
     pid,
     program: seen(() => readlinkSync(`/proc/${pid}/exe`)),

@@ -1,0 +1,107 @@
+import { bindingOf } from "../approval/binding.ts";
+import { confine } from "../confine/confine.ts";
+import { SallyportError } from "../contract/error.ts";
+import type { Verdict } from "../contract/verdict.ts";
+import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
+import { unknowableLine } from "../present/typed-line.ts";
+import type { TypedCommand } from "../session/terminal/typed-commands.ts";
+import { isForbidden, judge, lookupFor } from "./judge.ts";
+import { answerTo, askingTerms } from "./permit.ts";
+import type { Rooms } from "./rooms.ts";
+import { type InForce, inForce } from "./settings.ts";
+
+type Target = { id: string; name: string };
+
+/** Whose value nobody can know: what the mode makes of it is what it makes of a line that is not known. */
+const UNKNOWABLE = 'eval "$line"';
+const MOST_REMEMBERED = 16 * 1024;
+const MOST_SESSIONS = 1000;
+
+/** What was typed into a session and may not be complete yet: a loop, a quote, a backslash at the end of a line. */
+const unfinished = new WeakMap<Rooms["registry"], Map<string, string>>();
+
+/**
+ * Lets a line that is typed into a shell through, as if it had been asked for as a command of its own: refused where
+ * that would be, asked where that would be (promise 3: a terminal is no way round the blocklist).
+ */
+export async function permitTyped(rooms: Rooms, session: Target, commands: readonly TypedCommand[]): Promise<void> {
+  const begun = begunIn(rooms);
+  for (const command of commands) {
+    const before = begun.get(session.id);
+    const verdict = judgeTyped(rooms, command);
+    // A command may be typed in several pieces, of which none is one by itself.
+    const joined =
+      before === undefined ? verdict : judgeTyped(rooms, { ...command, text: `${before}\n${command.text}` });
+    for (const each of [verdict, joined]) if (isForbidden(each)) throw refused(commandRefused(each));
+    if (isUnfinished(verdict)) begun.set(session.id, `${before ?? ""}${command.text}\n`.slice(-MOST_REMEMBERED));
+    else begun.delete(session.id);
+    if (verdict.verdict === "ask") await ask(rooms, session, command, verdict);
+  }
+}
+
+function begunIn({ registry }: Rooms): Map<string, string> {
+  let begun = unfinished.get(registry);
+  if (!begun || begun.size > MOST_SESSIONS) {
+    begun = new Map();
+    unfinished.set(registry, begun);
+  }
+  return begun;
+}
+
+function isUnfinished({ analyzable, command }: Verdict): boolean {
+  return !analyzable || /(?:^|[^\\])(?:\\\\)*\\$/.test(command.trimEnd());
+}
+
+function placeOf({ confinement }: InForce, cwd: string | null): { cwd: string; path: string; home: string } {
+  const { cwd: workspace, env } = confine({ command: ":" }, confinement);
+  return { cwd: cwd ?? workspace, path: env.PATH ?? "", home: env.HOME ?? "/" };
+}
+
+/** A shell that has been at work may have set any variable: none is certain. */
+function judgeTyped(rooms: Rooms, { text, cwd, knowable }: TypedCommand): Verdict {
+  const now = inForce(rooms);
+  const place = placeOf(now, cwd);
+  const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
+  const who = { agent: rooms.agent, workspace: now.confinement.scope.root, tier: rooms.tiers.run };
+  const verdict = judge({ command: text }, plan, now.settings, who);
+  if (knowable || verdict.verdict !== "allow") return verdict;
+  const doubtful = judge({ command: UNKNOWABLE }, plan, now.settings, who);
+  return { ...verdict, analyzable: false, verdict: doubtful.verdict, reasons: [unknowableLine()] };
+}
+
+async function ask(rooms: Rooms, session: Target, { text, cwd }: TypedCommand, verdict: Verdict): Promise<void> {
+  for (;;) {
+    const now = inForce(rooms);
+    const place = placeOf(now, cwd);
+    const confinement = `typed into the session ${session.id}`;
+    const binding = bindingOf({
+      command: text,
+      argv: ["sallyport", "write", session.id, text],
+      file: "",
+      cwd: place.cwd,
+      env: {},
+      facts: verdict.commands,
+      lookup: lookupFor(place.path),
+      confinement,
+    });
+    const asked = rooms.approvals.request({
+      agent: rooms.agent,
+      binding,
+      verdict,
+      cwd: place.cwd,
+      workspace: now.confinement.scope.root,
+      stdin: null,
+      confinement,
+      ...askingTerms(now.settings),
+    });
+    const decided = await answerTo(rooms, asked, rooms.patience);
+    if (decided.status !== "approved") {
+      throw refused(decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided));
+    }
+    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session.id }).ok) return;
+  }
+}
+
+function refused({ error }: Refusal): SallyportError {
+  return new SallyportError(error.type, error.message, error.recovery);
+}

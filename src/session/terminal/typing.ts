@@ -1,0 +1,90 @@
+import type { Execution, InputState } from "../../executor/executor.ts";
+import { readsCommands } from "./command-readers.ts";
+import { type TypedCommand, typedCommands } from "./typed-commands.ts";
+import { LINE_END } from "./typed-text.ts";
+
+/** How long to wait before offering again what a command did not read. */
+const RETRY_MS = 15;
+/** How long the program in front gets to take a line before the next is judged as if anybody might read it. */
+const LINE_TAKEN_MS = 1000;
+const LOOK_MS = 5;
+
+/** What is needed of whoever answers for what is typed. */
+export interface Guard {
+  /** Lets these through, or throws. */
+  permit(commands: TypedCommand[]): Promise<void>;
+  /** Writes down what is typed; `hidden`: not what it is. */
+  note(bytes: Uint8Array, hidden: boolean): void;
+  closed(): Error;
+}
+
+/** Types keys into a terminal, each line judged for the program that will read it. */
+export async function typeInto(execution: Execution, keys: Uint8Array, guard: Guard, pasted = false): Promise<void> {
+  let rest = keys;
+  // Keys that end no line have nobody run anything yet: they need not wait for anything.
+  if (!LINE_END.test(Buffer.from(keys).toString("latin1"))) return typeKeys(execution, keys, guard);
+  while (rest.length > 0) {
+    const state = await execution.inputState();
+    if (!state) throw guard.closed();
+    const part = pasted ? rest : rest.subarray(0, judgedTogether(state, rest));
+    const commands = typedCommands(state, part, pasted);
+    if (commands.length > 0) await guard.permit(commands);
+    guard.note(part, state.canonical && !state.echo);
+    await give(execution, part, guard);
+    rest = rest.subarray(part.length);
+    if (rest.length > 0) await lineTaken(execution);
+  }
+}
+
+async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): Promise<void> {
+  const hidden = execution.isHidden();
+  await give(execution, keys, guard);
+  guard.note(keys, await hidden);
+}
+
+/** Writes all of it, however slowly it is read. */
+export async function give(
+  execution: Pick<Execution, "write">,
+  bytes: Uint8Array,
+  { closed }: Pick<Guard, "closed">,
+): Promise<void> {
+  let rest = bytes;
+  while (rest.length > 0) {
+    const taken = await execution.write(rest);
+    if (taken === null) throw closed();
+    rest = rest.subarray(taken);
+    if (taken === 0) await pause(RETRY_MS);
+  }
+}
+
+/**
+ * How many bytes can be judged for the same reader. A program with a shell behind it may end with any key, and then the
+ * shell gets the rest: the end of a line goes by itself, once it is seen who will get that.
+ */
+function judgedTogether(state: InputState, keys: Uint8Array): number {
+  const { reading, foreground, processes } = state;
+  const alone = !reading || !foreground || readsCommands(foreground) || !processes.some(readsCommands);
+  if (alone) return keys.length;
+  const end = Buffer.from(keys).toString("latin1").search(LINE_END);
+  return end < 0 ? keys.length : Math.max(end, 1);
+}
+
+/** Where the output ended before something was typed last, by this gateway. */
+const typedAt = new WeakMap<Execution, number>();
+
+export function outputWhenTyped(execution: Execution): number | undefined {
+  return typedAt.get(execution);
+}
+
+export function noteOutputWhenTyped(execution: Execution, bytes: number): void {
+  typedAt.set(execution, bytes);
+}
+
+async function lineTaken(execution: Execution): Promise<void> {
+  const end = Date.now() + LINE_TAKEN_MS;
+  while (Date.now() < end && (await execution.inputState())?.reading === false) await pause(LOOK_MS);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
