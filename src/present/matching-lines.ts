@@ -6,7 +6,7 @@ const LONGEST_MS = 250;
 
 /** The lines that match. The pattern comes from a model: it is given its time, and a bad one is told. */
 export function matchingLines(text: string, pattern: string): string {
-  const filter = compile(pattern);
+  const filter = regularExpression(pattern, "filter");
   try {
     return runInNewContext(
       "text.split(/(?<=\\n)/).filter((line) => filter.test(line.replace(/\\n$/, ''))).join('')",
@@ -15,15 +15,22 @@ export function matchingLines(text: string, pattern: string): string {
     ) as string;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    throw badPattern(pattern, "takes too long on this output", "Use a simpler pattern, without nested repetition.");
+    throw badPattern(
+      "filter",
+      pattern,
+      "takes too long on this output",
+      "Use a simpler pattern, without nested repetition.",
+    );
   }
 }
 
-function compile(pattern: string): RegExp {
+/** A model's own; a bad one is told. */
+export function regularExpression(pattern: string, parameter: string): RegExp {
   try {
     return new RegExp(pattern);
   } catch (error) {
     throw badPattern(
+      parameter,
       pattern,
       `is no regular expression (${(error as Error).message})`,
       "Escape special characters with \\.",
@@ -31,7 +38,7 @@ function compile(pattern: string): RegExp {
   }
 }
 
-function badPattern(pattern: string, why: string, hint: string): SallyportError {
+function badPattern(parameter: string, pattern: string, why: string, hint: string): SallyportError {
   const shown = JSON.stringify(pattern.slice(0, 100));
-  return new SallyportError("InvalidRequest", `\`filter\`: ${shown} ${why}.`, [{ action: "fix_pattern", hint }]);
+  return new SallyportError("InvalidRequest", `\`${parameter}\`: ${shown} ${why}.`, [{ action: "fix_pattern", hint }]);
 }

@@ -7,9 +7,10 @@ import { bind, type Toolset } from "./define.ts";
 import { EXEC } from "./exec/index.ts";
 import { PROCESS } from "./process/index.ts";
 import { RUNNER } from "./runner/index.ts";
+import { SHELL } from "./shell/index.ts";
 import type { Tool, ToolsetName } from "./tool.ts";
 
-const ALL: Partial<Record<ToolsetName, Toolset>> = { runner: RUNNER, process: PROCESS, exec: EXEC, bash: BASH };
+const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, exec: EXEC, shell: SHELL, bash: BASH };
 
 /**
  * The tools of one or several published contracts, ready to be offered to a model. One that is switched off (as `exec`

@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import type { RunRequest } from "../../contract/request.ts";
+import { execOutcome, execText, outcomeOf, startedText } from "../../present/toolsets/shell.ts";
+import { RUNS } from "../annotations.ts";
+import { type Answer, type Call, tool } from "../define.ts";
+import { refusal } from "../refusal.ts";
+import { runOptions, startOptions } from "../run-options.ts";
+import { markRead } from "../unread.ts";
+import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS, READER } from "./schema.ts";
+
+type Args = z.output<typeof ExecInput>;
+
+export const exec = tool({
+  name: "exec",
+  title: "Run a command",
+  description: `Run a shell command in the workspace. Waits up to yieldMs (default ${DEFAULT_YIELD_MS / 1000} s); a command still running then carries on in the background and its session_id comes back for the process tool. background: true does not wait. pty: "auto" gives programs that need a terminal one (drive it with process: send-keys, screen, wait). Ends at timeout (default ${DEFAULT_TIMEOUT} s, 0: never): timed_out is true and output is kept. aggregated holds all output (middle left out when long; read it with process action=log), tail its end, warnings every fallback. If a person has to approve it first, call again with the same arguments to wait for it.`,
+  input: ExecInput,
+  output: ExecResult,
+  annotations: RUNS,
+  operation: "run",
+  handle: (args, call) => (args.background ? start(args, call) : run(args, call)),
+});
+
+async function run(args: Args, { gateway, root, context }: Call): Promise<Answer> {
+  const result = await gateway.run(requestOf(args), { ...runOptions(context), yieldMs: args.yieldMs });
+  const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
+  if (refused) return refused;
+  const running = result.status === "running";
+  if (running) markRead(root, READER, result);
+  const pid = running ? gateway.session(result.id).info().pid : null;
+  return { structured: execOutcome(args.command, result, pid), text: execText(result, pid) };
+}
+
+async function start(args: Args, { gateway, context }: Call): Promise<Answer> {
+  // Kept open: whoever starts it in the background may want to write to it.
+  const session = await gateway.start({ ...requestOf(args), stdin: "open" }, startOptions(context));
+  const info = session.info();
+  const refused = refusal(info, { session_id: info.id, warnings: info.warnings });
+  return refused ?? { structured: { ...outcomeOf(info), aggregated: "", tail: "" }, text: startedText(info) };
+}
+
+function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args): RunRequest {
+  return {
+    command,
+    pty,
+    capture: "merged",
+    timeoutMs: Math.ceil((timeout ?? DEFAULT_TIMEOUT) * 1000),
+    graceMs: GRACE_MS,
+    ...(workdir ? { cwd: workdir } : {}),
+    ...(env ? { env } : {}),
+    ...(security ? { security } : {}),
+    ...(ask ? { ask } : {}),
+  };
+}

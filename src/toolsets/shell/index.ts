@@ -1,0 +1,12 @@
+import { SHELL_ERRORS } from "../../present/toolsets/shell.ts";
+import type { Toolset } from "../define.ts";
+import { renaming } from "../rename.ts";
+import { exec } from "./exec.ts";
+import { processTool } from "./process.ts";
+
+/** Multi-mode execution: commands that move to the background by themselves, and terminals. */
+export const SHELL: Toolset = {
+  name: "shell",
+  tools: [exec, processTool],
+  rename: renaming(SHELL_ERRORS, { cwd: "workdir", timeoutMs: "timeout" }),
+};
