@@ -2,7 +2,6 @@ import type { z } from "zod";
 import { missingArgument, sessionEntry } from "../../present/toolsets/exec.ts";
 import { toolFailureText } from "../../present/toolsets/failure.ts";
 import type { Session } from "../../session/session.ts";
-import { encodeKeys } from "../../session/terminal/keys.ts";
 import { RUNS } from "../annotations.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { endSession } from "../end-session.ts";
@@ -59,7 +58,7 @@ async function write(session: Session, { data = "", eof }: Args): Promise<Answer
 }
 
 async function sendKeys(session: Session, keys: string[]): Promise<Answer> {
-  await session.write(encodeKeys(keys, { applicationCursor: false }));
+  await session.sendKeys(keys);
   return { structured: sessionEntry(session.info()) };
 }
 

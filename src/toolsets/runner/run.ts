@@ -7,6 +7,7 @@ import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { runOptions } from "../run-options.ts";
 import type { ToolFailure } from "../tool.ts";
+import { rename } from "./rename.ts";
 import { DEFAULT_TIMEOUT, MOST_TIMEOUT, RunInput, RunResult } from "./schema.ts";
 
 export const run = tool({
@@ -25,7 +26,7 @@ export const run = tool({
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
     const result = await gateway.run(request, runOptions(context));
-    const structured = runnerResult(args.command, result);
+    const structured = runnerResult(args.command, { ...result, error: result.error && rename(result.error) });
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
     return { structured, isError: result.error !== null };
   },

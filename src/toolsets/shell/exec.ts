@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import type { RunRequest } from "../../contract/request.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
 import { execOutcome, execText, outcomeOf, startedText } from "../../present/toolsets/shell.ts";
 import { RUNS } from "../annotations.ts";
+import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
@@ -22,7 +24,7 @@ export const exec = tool({
 });
 
 async function run(args: Args, { gateway, root, context }: Call): Promise<Answer> {
-  const result = await gateway.run(requestOf(args), { ...runOptions(context), yieldMs: args.yieldMs });
+  const result = await gateway.run(requestOf(args, gateway), { ...runOptions(context), yieldMs: args.yieldMs });
   const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
   if (refused) return refused;
   const running = result.status === "running";
@@ -33,18 +35,18 @@ async function run(args: Args, { gateway, root, context }: Call): Promise<Answer
 
 async function start(args: Args, { gateway, context }: Call): Promise<Answer> {
   // Kept open: whoever starts it in the background may want to write to it.
-  const session = await gateway.start({ ...requestOf(args), stdin: "open" }, startOptions(context));
+  const session = await gateway.start({ ...requestOf(args, gateway), stdin: "open" }, startOptions(context));
   const info = session.info();
   const refused = refusal(info, { session_id: info.id, warnings: info.warnings });
   return refused ?? { structured: { ...outcomeOf(info), aggregated: "", tail: "" }, text: startedText(info) };
 }
 
-function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args): RunRequest {
+function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args, gateway: Gateway): RunRequest {
   return {
     command,
     pty,
     capture: "merged",
-    timeoutMs: Math.ceil((timeout ?? DEFAULT_TIMEOUT) * 1000),
+    timeoutMs: deadlineMs(gateway, timeout, { byDefault: DEFAULT_TIMEOUT }),
     graceMs: GRACE_MS,
     ...(workdir ? { cwd: workdir } : {}),
     ...(env ? { env } : {}),

@@ -7,7 +7,7 @@ import { type Answer, type Call, tool } from "../define.ts";
 import { extend, kill, remove, write } from "./act.ts";
 import { list, log, poll } from "./look.ts";
 import { ProcessInput, ProcessResult } from "./schema.ts";
-import { paste, resize, screen, sendKeys, submit, wait } from "./terminal.ts";
+import { paste, resize, sendKeys, submit, wait } from "./terminal.ts";
 
 type Args = z.output<typeof ProcessInput>;
 type Action = (session: Session, args: Args, call: Call) => Promise<Answer>;
@@ -53,7 +53,6 @@ const DO: Record<Exclude<Args["action"], "list">, Action> = {
   "send-keys": (session, { keys = [] }) => sendKeys(session, keys),
   submit: (session, { data = "" }) => submit(session, data),
   paste: (session, { data = "" }) => paste(session, data),
-  screen: (session) => screen(session),
   wait: (session, args, call) => wait(session, args, call),
   extend: (session, { timeout = 0 }) => extend(session, timeout),
   resize: (session, { columns = 0, rows = 0 }) => resize(session, { columns, rows }),

@@ -69,7 +69,6 @@ export const ACTIONS = [
   "send-keys",
   "submit",
   "paste",
-  "screen",
   "wait",
   "extend",
   "resize",

@@ -1,0 +1,3 @@
+import { renaming } from "../rename.ts";
+
+export const rename = renaming({}, { logFile: "log_file", timeoutMs: "timeout" });
