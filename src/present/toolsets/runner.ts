@@ -20,8 +20,12 @@ function stream(text: string, omittedBytes: number, id: string): string {
 }
 
 /** Everything `run` promises about a command, whatever became of it. */
-export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
-  const { id, status, stdout, stderr, truncated, error } = result;
+export function runnerResult(
+  command: string,
+  result: RunResult,
+  error: { message: string } | null,
+): Record<string, unknown> {
+  const { id, status, stdout, stderr, truncated } = result;
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);

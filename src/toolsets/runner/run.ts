@@ -26,7 +26,7 @@ export const run = tool({
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
     const result = await gateway.run(request, runOptions(context));
-    const structured = runnerResult(args.command, { ...result, error: result.error && rename(result.error) });
+    const structured = runnerResult(args.command, result, result.error && rename(result.error));
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
     return { structured, isError: result.error !== null };
   },
