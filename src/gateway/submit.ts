@@ -1,6 +1,7 @@
 import { confine } from "../confine/confine.ts";
 import { launchSpec } from "../confine/launch-spec.ts";
 import { makeFolder } from "../confine/make-folder.ts";
+import { mayHaveTerminal } from "../confine/needs-terminal.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
@@ -82,6 +83,13 @@ function withLogIn(rooms: Rooms, folder: string, { request, id }: Attempt): RunR
 
 /** Where and with what it would run by the settings of this moment, and whether it may. */
 function study(rooms: Rooms, attempt: Attempt): Case {
+  const asIs = studied(rooms, attempt);
+  if (attempt.request.pty !== "auto" || !mayHaveTerminal(attempt.request, asIs.verdict.commands)) return asIs;
+  // On a terminal its environment is another: judged once more as it will run (promise 2).
+  return { ...studied(rooms, { ...attempt, request: { ...attempt.request, pty: true } }), request: attempt.request };
+}
+
+function studied(rooms: Rooms, attempt: Attempt): Case {
   const { request, id, background } = attempt;
   const { settings, confinement } = inForce(rooms);
   const plan = launchSpec(request, confine(request, confinement), settings, id, background);

@@ -1,13 +1,11 @@
 import { basename } from "node:path";
 import type { TerminalProcess } from "../../executor/executor.ts";
 import { SHELLS } from "../../shell/commands/shells.ts";
+import { readsTerminal } from "../../shell/reads-terminal.ts";
 
 const SHELL_NAMES = new Set(SHELLS);
 /** What is typed into these goes to a shell inside, on a terminal of its own. */
 const HOLD_SHELLS = new Set(["tmux", "screen", "zellij", "script", "dtach", "abduco", "byobu", "dvtm"]);
-
-/** Options of shells that take a value of their own. */
-const WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command)|[-+][A-Za-z]*[oO]|-C)$/;
 
 /** How a line typed into a program that is no shell becomes a shell's: what the first group holds. */
 const ESCAPES: readonly { programs: string[]; line: RegExp }[] = [
@@ -55,18 +53,6 @@ export function readsCommands(process: TerminalProcess): boolean {
   const names = namesOf(process);
   if (names.some((name) => HOLD_SHELLS.has(name))) return true;
   return names.some((name) => SHELL_NAMES.has(name)) && readsTerminal(process.argv);
-}
-
-function readsTerminal(argv: readonly string[]): boolean {
-  for (let i = 1; i < argv.length; i++) {
-    const word = argv[i] ?? "";
-    if (word === "--" || word === "-") return argv.length === i + 1;
-    if (/^--command\b/.test(word) || /^-[A-Za-z]*c/.test(word)) return false;
-    if (/^-[A-Za-z]*s/.test(word)) return true;
-    if (WITH_VALUE.test(word)) i++;
-    else if (!/^[-+]./.test(word)) return false;
-  }
-  return true;
 }
 
 /** What of these lines the program would have a shell run; null: nothing. */
