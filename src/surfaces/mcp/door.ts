@@ -1,4 +1,3 @@
-import type { GatewayEvent } from "../../contract/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { ToolsetName } from "../../toolsets/tool.ts";
 import { currentCall } from "./call.ts";
@@ -47,7 +46,11 @@ export class Door {
       state,
       workspace,
       channel: "mcp",
-      onEvent,
+      onEvent: (event) => {
+        if (event.type !== "started") return;
+        currentCall()?.started.push(event.session);
+        this.watch.begun(event.session);
+      },
       approve: async (approval, signal) => {
         const said = await currentCall()?.ask(approval, signal);
         return said ? { ...said, channel: "mcp-host" } : null;
@@ -61,8 +64,4 @@ export class Door {
     const gateway = await this.#opening?.catch(() => null);
     await gateway?.close();
   }
-}
-
-function onEvent(event: GatewayEvent): void {
-  if (event.type === "started") currentCall()?.started.push(event.session);
 }

@@ -33,6 +33,11 @@ export class ResourceWatch {
     };
   }
 
+  /** A session that began just now may be over before the next look, and is to be told of all the same. */
+  begun(id: string): void {
+    this.#seen?.set(id, "");
+  }
+
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;
