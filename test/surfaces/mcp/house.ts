@@ -107,8 +107,7 @@ export class McpHouse {
       process: child,
       stderr: () => errors,
       stop: async (signal = "SIGTERM") => {
-        child.kill(signal);
-        await ended(child);
+        await ended(child, signal);
         return child.exitCode;
       },
     };
@@ -145,9 +144,9 @@ function makeClient({ era = "2025", ...options }: ClientOptions & { era?: Era })
   return new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function ended(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
+  child.kill(signal);
   await once(child, "exit");
 }
 
