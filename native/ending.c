@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "clock.h"
+#include "isolation.h"
 #include "session.h"
 #include "tree.h"
 
@@ -55,6 +56,8 @@ static void sweep(struct session *session, int64_t now)
 		if (!session->has_children)
 			break;
 	}
+	if (session->first) /* the kernel takes everything in the namespace with it, however fast it forks */
+		kill(session->first, SIGKILL);
 	tree_signal(SIGKILL);
 	session->next_sweep_at = now + SWEEP_EVERY;
 	if (session->stop_waiting_at == NEVER)
@@ -73,6 +76,8 @@ static void main_ended(struct session *session, int status)
 			session->record.reason = END_LIMIT;
 		session_over_limit(session);
 	}
+	if (session->first)
+		isolation_leave(session->first);
 }
 
 void session_reap(struct session *session)
@@ -99,6 +104,8 @@ void session_reap(struct session *session)
 		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
+		if (seen.si_pid == session->first)
+			session->first = 0;
 		if (seen.si_pid == record->pid)
 			main_ended(session, status);
 	}

@@ -11,6 +11,7 @@ static const char *const names[GAP_COUNT] = {
 	[GAP_PORTS] = "ports",
 	[GAP_UDP] = "udp",
 	[GAP_MOUNTS] = "mounts",
+	[GAP_METADATA] = "metadata",
 	[GAP_DENIED_LATER] = "denied-later",
 	[GAP_NAMESPACES] = "namespaces",
 	[GAP_NET_NAMESPACE] = "net-namespace",

@@ -14,6 +14,7 @@ enum gap {
 	GAP_PORTS,          /* ABI < 4: TCP ports are not limited to the listed */
 	GAP_UDP,            /* port 53 is listed, and UDP cannot be limited to it */
 	GAP_MOUNTS,         /* no mount namespace: read-only spots and what denied lies in writable folders */
+	GAP_METADATA,       /* no mount namespace: modes, owners and times outside can be changed */
 	GAP_DENIED_LATER,   /* a denied path in a writable folder that does not exist: nothing can be put over it */
 	GAP_NAMESPACES,     /* isolated: not all namespaces could be had */
 	GAP_NET_NAMESPACE,  /* network off without a loopback of its own: sockets are refused altogether */

@@ -5,60 +5,32 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "landlock.h"
 #include "scope.h"
 
 /* What programs expect of /dev. All else there is withheld: a disk can be read raw past every denied path. */
-static const char *const devices[] = {"/dev/null",   "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
-				      "/dev/tty",    "/dev/ptmx", "/dev/pts",  "/dev/shm"};
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+				      "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"};
 #define DEVICES "/dev"
 
-static void *room_for(void *items, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return items;
-	size_t more = *room ? *room * 2 : 32;
-	void *grown = realloc(items, more * size);
-	if (grown)
-		*room = more;
-	return grown;
-}
+struct search {
+	const struct spec *spec;
+	int abi, ruleset;
+	struct stamps *stamps;
+	char path[PATH_MAX];
+};
 
-/* Takes FD over. */
-static int add_grant(struct grants *grants, int fd, uint64_t access)
+static int close_quietly(int fd, int result)
 {
-	struct grant *items = room_for(grants->items, grants->count, &grants->room, sizeof *items);
-	if (!items) {
+	int error = errno;
+	if (fd >= 0)
 		close(fd);
-		return -1;
-	}
-	grants->items = items;
-	items[grants->count++] = (struct grant){fd, access};
-	return 0;
-}
-
-static int look(int fd, struct statx *status)
-{
-	const unsigned wanted = STATX_TYPE | STATX_INO | STATX_MTIME | STATX_CTIME;
-	return statx(fd, "", AT_EMPTY_PATH, wanted, status);
-}
-
-static int add_seen(struct grants *grants, int fd)
-{
-	struct seen *seen = room_for(grants->seen, grants->seen_count, &grants->seen_room, sizeof *seen);
-	if (!seen)
-		return -1;
-	grants->seen = seen;
-	struct seen *last = &seen[grants->seen_count];
-	last->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (last->fd < 0)
-		return -1;
-	grants->seen_count++;
-	return look(last->fd, &last->status);
+	errno = error;
+	return result;
 }
 
 static bool is_denied(const struct spec *spec, const char *path)
@@ -85,65 +57,10 @@ static uint64_t reading(const struct spec *spec, mode_t mode)
 {
 	/* Sockets made outside can be connected to with the network on only, and never the denied ones. */
 	uint64_t access = FS_READ | (spec->network == NETWORK_ON ? FS_RESOLVE_UNIX : 0);
-	return S_ISDIR(mode) ? access : S_ISSOCK(mode) ? access & (FS_READ | FS_RESOLVE_UNIX) : access & FS_OF_FILES;
+	return S_ISDIR(mode) || S_ISSOCK(mode) ? access : access & FS_OF_FILES;
 }
 
-static int find_reading(struct grants *grants, const struct spec *spec, int fd, char path[PATH_MAX]);
-
-static int find_children(struct grants *grants, const struct spec *spec, int folder, char path[PATH_MAX])
-{
-	size_t length = strlen(path);
-	int listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = listed < 0 ? NULL : fdopendir(listed);
-	if (!list) {
-		if (listed >= 0)
-			close(listed);
-		return errno == EACCES ? 0 : -1; /* what cannot be listed cannot be granted piece by piece */
-	}
-	int failed = 0;
-	struct dirent *entry;
-	while (!failed && (errno = 0, entry = readdir(list))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		int n = snprintf(path + length, PATH_MAX - length, "%s%s", length > 1 ? "/" : "", entry->d_name);
-		if (n < 0 || (size_t)n >= PATH_MAX - length)
-			continue;
-		/* A link needs no grant, and following it could grant what is denied. */
-		int child = entry->d_type == DT_LNK ? -1 : openat(folder, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (child >= 0)
-			failed = find_reading(grants, spec, child, path);
-		else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
-			failed = -1;
-	}
-	path[length] = '\0';
-	int error = errno;
-	closedir(list);
-	errno = error;
-	return failed;
-}
-
-/* Takes FD over: what is at PATH. */
-static int find_reading(struct grants *grants, const struct spec *spec, int fd, char path[PATH_MAX])
-{
-	struct stat status;
-	if (fstat(fd, &status) < 0 || S_ISLNK(status.st_mode) || S_ISBLK(status.st_mode) || S_ISCHR(status.st_mode) ||
-	    is_denied(spec, path)) {
-		close(fd);
-		return 0;
-	}
-	if (!S_ISDIR(status.st_mode) || !leads_to_denied(spec, path))
-		return add_grant(grants, fd, reading(spec, status.st_mode));
-	/* Its stamp is taken before it is read: a change in between is then noticed the next time. */
-	int failed = add_seen(grants, fd);
-	if (!failed)
-		failed = find_children(grants, spec, fd, path);
-	int error = errno;
-	close(fd);
-	errno = error;
-	return failed;
-}
-
-uint64_t grants_writing(mode_t mode)
+static uint64_t writing(mode_t mode)
 {
 	uint64_t access = FS_READ | FS_READ_DIR | FS_WRITE;
 	if (S_ISCHR(mode) || S_ISBLK(mode))
@@ -151,75 +68,118 @@ uint64_t grants_writing(mode_t mode)
 	return S_ISDIR(mode) ? access : access & FS_OF_FILES;
 }
 
+/* Running out of something must not look like a place that is not there. */
+static bool is_exhausted(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
+static int look_into(struct search *search, int fd);
+
+/* Not links: they need no grant, and following one could grant what is denied. */
+static int look_at_child(struct search *search, int folder, size_t length, const struct dirent *entry)
+{
+	if (entry->d_type == DT_LNK || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		return 0;
+	size_t room = sizeof search->path - length;
+	int n = snprintf(search->path + length, room, "%s%s", length > 1 ? "/" : "", entry->d_name);
+	if (n < 0 || (size_t)n >= room)
+		return 0;
+	int child = openat(folder, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (child < 0)
+		return is_exhausted(errno) ? -1 : 0;
+	return close_quietly(child, look_into(search, child));
+}
+
+static int look_at_children(struct search *search, int folder)
+{
+	size_t length = strlen(search->path);
+	/* Noted before it is read: a change in between is then seen the next time. */
+	if (stamps_add(search->stamps, search->path, STAMP_CONTENT) < 0)
+		return -1;
+	int listed = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = listed < 0 ? NULL : fdopendir(listed);
+	if (!list) /* what cannot be listed cannot be granted piece by piece */
+		return close_quietly(listed, is_exhausted(errno) ? -1 : 0);
+	int failed = 0;
+	const struct dirent *entry;
+	while (!failed && (entry = readdir(list)))
+		failed = look_at_child(search, folder, length, entry);
+	search->path[length] = '\0';
+	int error = errno;
+	closedir(list);
+	errno = error;
+	return failed;
+}
+
+/* FD is what is at the search's path. */
+static int look_into(struct search *search, int fd)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0 || is_denied(search->spec, search->path))
+		return 0;
+	mode_t mode = status.st_mode;
+	if (S_ISLNK(mode) || S_ISBLK(mode) || S_ISCHR(mode))
+		return 0;
+	if (S_ISDIR(mode) && leads_to_denied(search->spec, search->path))
+		return look_at_children(search, fd);
+	return landlock_grant(search->ruleset, search->abi, fd, reading(search->spec, mode));
+}
+
 /* Takes FD over. What is not there is passed by. */
-static int add_place(struct grants *grants, int fd, uint64_t further)
+static int grant_place(struct search *search, int fd, uint64_t further)
 {
 	struct stat status;
 	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -1 : 0;
-	if (fstat(fd, &status) < 0 || S_ISLNK(status.st_mode)) {
-		close(fd);
-		return 0;
-	}
-	return add_grant(grants, fd, grants_writing(status.st_mode) | further);
+		return is_exhausted(errno) ? -1 : 0;
+	if (fstat(fd, &status) < 0 || S_ISLNK(status.st_mode))
+		return close_quietly(fd, 0);
+	return close_quietly(fd, landlock_grant(search->ruleset, search->abi, fd, writing(status.st_mode) | further));
 }
 
-int grants_find(struct grants *grants, const struct spec *spec)
+/* Given with its links followed: one that is met now was put there since (promise 2). */
+static int grant_writable(struct search *search, const char *path)
 {
-	char path[PATH_MAX] = "/";
-	memset(grants, 0, sizeof *grants);
+	if (stamps_add(search->stamps, path, STAMP_ITSELF) < 0)
+		return -1;
+	return grant_place(search, scope_open("/", path, O_PATH, 0), 0);
+}
+
+static int grant_all(struct search *search)
+{
+	const struct spec *spec = search->spec;
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int names = root < 0 ? -1 : fcntl(root, F_DUPFD_CLOEXEC, 3);
-	if (names < 0)
-		goto failed;
+	if (root < 0)
+		return -1;
 	/* Names may be listed everywhere; what they hold is granted piece by piece. */
-	if (add_grant(grants, names, FS_READ_DIR) < 0)
-		goto failed;
-	int found = find_reading(grants, spec, root, path);
-	root = -1;
-	if (found < 0)
-		goto failed;
-	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-		if (add_place(grants, open(devices[i], O_PATH | O_CLOEXEC), FS_IOCTL_DEV) < 0)
-			goto failed;
-	for (const char *place = texts_next(&spec->writable, NULL); place; place = texts_next(&spec->writable, place))
-		/* Given with its links followed: one that is met now was put there since (promise 2). */
-		if (add_place(grants, scope_open("/", place, O_PATH, 0), 0) < 0)
-			goto failed;
-	return 0;
-failed:;
-	int error = errno;
-	if (root >= 0)
-		close(root);
-	grants_free(grants);
-	errno = error;
-	return -1;
+	int failed = landlock_grant(search->ruleset, search->abi, root, FS_READ_DIR);
+	if (!failed)
+		failed = look_into(search, root);
+	close_quietly(root, 0);
+	for (size_t i = 0; !failed && i < sizeof devices / sizeof *devices; i++)
+		failed = grant_place(search, open(devices[i], O_PATH | O_CLOEXEC), FS_IOCTL_DEV);
+	for (const char *path = texts_next(&spec->writable, NULL); path && !failed; path = texts_next(&spec->writable, path))
+		failed = grant_writable(search, path);
+	if (!failed && spec->temporary)
+		failed = grant_writable(search, spec->temporary);
+	return failed;
 }
 
-static bool same(const struct statx *a, const struct statx *b)
+int grants_ruleset(const struct spec *spec, int abi, struct stamps *stamps)
 {
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
-	       a->stx_mtime.tv_sec == b->stx_mtime.tv_sec && a->stx_mtime.tv_nsec == b->stx_mtime.tv_nsec &&
-	       a->stx_ctime.tv_sec == b->stx_ctime.tv_sec && a->stx_ctime.tv_nsec == b->stx_ctime.tv_nsec;
+	struct search search = {.spec = spec, .abi = abi, .stamps = stamps, .path = "/"};
+	search.ruleset = landlock_open(spec, abi);
+	if (search.ruleset < 0)
+		return -1;
+	return grant_all(&search) < 0 ? close_quietly(search.ruleset, -1) : search.ruleset;
 }
 
-bool grants_hold(const struct grants *grants)
+int grants_reading(int ruleset, int abi, int fd)
 {
-	for (size_t i = 0; i < grants->seen_count; i++) {
-		struct statx now;
-		if (look(grants->seen[i].fd, &now) < 0 || !same(&now, &grants->seen[i].status))
-			return false;
-	}
-	return true;
+	return landlock_grant(ruleset, abi, fd, FS_READ);
 }
 
-void grants_free(struct grants *grants)
+int grants_terminals(int ruleset, int abi, int fd)
 {
-	for (size_t i = 0; i < grants->count; i++)
-		close(grants->items[i].fd);
-	for (size_t i = 0; i < grants->seen_count; i++)
-		close(grants->seen[i].fd);
-	free(grants->items);
-	free(grants->seen);
-	memset(grants, 0, sizeof *grants);
+	return landlock_grant(ruleset, abi, fd, writing(S_IFDIR) | FS_IOCTL_DEV);
 }

@@ -10,6 +10,7 @@
 
 #include "channel.h"
 #include "door.h"
+#include "kit.h"
 #include "request.h"
 #include "session.h"
 #include "title.h"
@@ -83,6 +84,7 @@ static void serve_connection(struct house *house, struct channel *channel)
 			channel_done(channel, &frame);
 	}
 	channel_close(channel);
+	kits_forget();
 }
 
 void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote,

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "isolation.h"
 #include "limits.h"
 #include "sandbox.h"
 #include "scope.h"
@@ -25,12 +26,13 @@
 static struct report {
 	volatile const char *volatile step;
 	volatile int error;
-} *failed;
+	struct isolation isolation;
+} *report;
 
 __attribute__((noreturn)) static void give_up(const char *step)
 {
-	failed->error = errno;
-	failed->step = step;
+	report->error = errno;
+	report->step = step;
 	_exit(127);
 }
 
@@ -87,52 +89,91 @@ static void enter_folder(const struct request *request)
 		give_up("chdir");
 }
 
-__attribute__((noreturn)) static void become(const struct request *request, const struct sandbox *sandbox,
-					     const struct guard *guard, const int stdio[3], pid_t keeper,
-					     bool born_there)
-{
-	sigset_t none;
+struct start {
+	const struct request *request;
+	const struct sandbox *sandbox;
+	const struct guard *guard;
+	const int *stdio;
+	pid_t keeper;
+	bool in_groups; /* in the groups that count it, by birth */
+};
 
-	/* 1. Die with the keeper. */
+/* Dies with the keeper, and at once if that has died already. A change of user undoes it. */
+static void die_with_keeper(const struct start *start)
+{
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		give_up("pdeathsig");
-	if (getppid() != keeper)
+	if (start->sandbox->own_processes ? isolation_orphaned() : getppid() != start->keeper)
 		_exit(127);
-	/* 2. The groups that count it, while nothing has been used yet; a session and process group of its own. */
-	if (cgroup_join(&guard->cgroup, born_there) < 0)
+}
+
+/* The groups that count it, while nothing has been used yet, and its view of files, network and processes. */
+static void take_place(const struct start *start)
+{
+	if (!start->sandbox->own_processes && cgroup_join(&start->guard->cgroup, start->in_groups) < 0)
 		give_up("cgroup");
+	const char *step = sandbox_enter(start->sandbox);
+	if (step)
+		give_up(step);
+}
+
+static int become(void *context)
+{
+	const struct start *start = context;
+	const struct request *request = start->request;
+	sigset_t none;
+
+	/* 1. Where it belongs. */
+	take_place(start);
+	/* 2. Die with the keeper. */
+	die_with_keeper(start);
+	/* 3. A session and process group of its own. */
 	if (setsid() < 0)
 		give_up("setsid");
-	/* 3. Its three descriptors and no others. */
+	/* 4. Its three descriptors and no others. */
 	for (int fd = 0; fd < 3; fd++)
-		if (dup2(stdio[fd], fd) < 0)
+		if (dup2(start->stdio[fd], fd) < 0)
 			give_up("dup2");
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 	/* Whoever has no terminal there has fallen back on pipes. */
 	if (request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
 		give_up("terminal");
-	/* 4. The folder and the mask the caller asked for. */
+	/* 5. The folder and the mask the caller asked for. */
 	umask((mode_t)request->umask);
 	enter_folder(request);
-	/* 5. Signals as a fresh program expects them. */
+	/* 6. Signals as a fresh program expects them. */
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGXFSZ, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	/* 6. Its limits: they hold for what comes after. */
-	const char *step = limits_set(request, guard->machine_tasks);
+	/* 7. Its limits: they hold for what comes after. */
+	const char *step = limits_set(request, start->guard->machine_tasks);
 	if (step)
 		give_up(step);
-	/* 7. Its confinement, last: from here on it may do nothing more than its command. */
-	step = sandbox_put_on(sandbox);
+	/* 8. Its confinement, last: from here on it may do nothing more than its command. */
+	step = sandbox_put_on(start->sandbox);
 	if (step)
 		give_up(step);
-	/* 8. Go. */
+	if (request->sandbox.has_user)
+		die_with_keeper(start);
+	/* 9. Go. */
 	if (strchr(request->file, '/'))
 		try_file(request, request->file);
 	else
 		try_path(request);
 	give_up("execve");
+}
+
+/* For a pid namespace there is one more in between, which starts the command as the keeper's child and goes. */
+__attribute__((noreturn)) static void begin(struct start *start)
+{
+	if (!start->sandbox->own_processes)
+		become(start);
+	if (cgroup_join(&start->guard->cgroup, start->in_groups) < 0)
+		give_up("cgroup");
+	if (isolation_start(&report->isolation, &start->sandbox->kit->namespaces, become, start) < 0)
+		give_up("sandbox-namespace");
+	_exit(0);
 }
 
 /* A child in the group FOLDER from its first moment: moving one there later would cost milliseconds. */
@@ -143,43 +184,64 @@ static pid_t fork_into(int folder)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
+/* vfork: no page tables to copy. The keeper waits here until the exec, which is what it would do anyway. */
+static pid_t fork_off(struct start *start)
+{
+	int birthplace = cgroup_birthplace(&start->guard->cgroup);
+	start->in_groups = true;
+	pid_t pid = birthplace < 0 ? -1 : fork_into(birthplace);
+	if (pid == 0)
+		begin(start);
+	/* Old kernels, and containers whose filter does not know clone3: the child moves then, which takes longer. */
+	if (birthplace < 0 || (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL || errno == E2BIG))) {
+		start->in_groups = false;
+		pid = vfork();
+		if (pid == 0)
+			begin(start);
+	}
+	return pid;
+}
+
 static bool share_report(void)
 {
-	if (!failed) {
-		void *page = mmap(NULL, sizeof *failed, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		failed = page == MAP_FAILED ? NULL : page;
+	if (!report) {
+		void *page = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		report = page == MAP_FAILED ? NULL : page;
 	}
-	return failed != NULL;
+	return report != NULL;
+}
+
+static void reap(pid_t pid)
+{
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
-	     const int stdio[3], struct launch_failure *failure)
+	     const int stdio[3], pid_t *first, struct launch_failure *failure)
 {
-	pid_t keeper = getpid();
-	if (!share_report()) {
-		*failure = (struct launch_failure){"fork", errno};
-		return -1;
-	}
-	failed->step = NULL;
-	int birthplace = cgroup_birthplace(&guard->cgroup);
-	/* vfork: no page tables to copy. The keeper waits here until the exec, which is what it would do anyway. */
-	pid_t pid = birthplace < 0 ? -1 : fork_into(birthplace);
-	if (pid == 0)
-		become(request, sandbox, guard, stdio, keeper, true);
-	/* Old kernels, and containers whose filter does not know clone3: the child moves then, which takes longer. */
-	if (birthplace < 0 || (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL || errno == E2BIG))) {
-		pid = vfork();
-		if (pid == 0)
-			become(request, sandbox, guard, stdio, keeper, false);
-	}
+	struct start start = {request, sandbox, guard, stdio, getpid(), false};
+	*first = 0;
+	bool ready = share_report() && (!sandbox->own_processes || isolation_prepare() == 0);
+	if (ready)
+		*report = (struct report){0};
+	pid_t pid = ready ? fork_off(&start) : -1;
 	if (pid < 0) {
 		*failure = (struct launch_failure){"fork", errno};
 		return -1;
 	}
-	if (!failed->step)
+	if (sandbox->own_processes) { /* who started the command has gone */
+		reap(pid);
+		*first = report->isolation.first;
+		pid = report->isolation.command;
+	}
+	if (pid > 0 && !report->step)
 		return pid;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	*failure = (struct launch_failure){(const char *)failed->step, failed->error};
+	if (*first)
+		kill(*first, SIGKILL);
+	reap(pid);
+	reap(*first);
+	*first = 0;
+	*failure = (struct launch_failure){report->step ? (const char *)report->step : "fork", report->error};
 	return -1;
 }

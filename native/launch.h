@@ -16,8 +16,9 @@ struct launch_failure {
 };
 
 /* Starts the command with the given descriptors as stdin, stdout and stderr. Returns its pid; or -1 with FAILURE
- * filled in, and then nothing is left of it. */
+ * filled in, and then nothing is left of it. FIRST: the first process of its pid namespace, where it has one of its
+ * own; else 0. */
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
-	     const int stdio[3], struct launch_failure *failure);
+	     const int stdio[3], pid_t *first, struct launch_failure *failure);
 
 #endif

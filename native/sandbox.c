@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <stdlib.h>
-#include <string.h>
+#include <limits.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -13,54 +12,15 @@
 #include "capabilities.h"
 #include "grants.h"
 #include "landlock.h"
-#include "scope.h"
+#include "mounts.h"
 #include "seccomp.h"
 
-static bool give_up(struct sandbox *sandbox, struct launch_failure *failure, const char *step, int error)
-{
-	sandbox_done(sandbox);
-	*failure = (struct launch_failure){step, error};
-	return false;
-}
-
-static int grant_temporary(int ruleset, int abi, const char *path)
-{
-	struct stat status;
-	int fd = scope_open("/", path, O_PATH | O_DIRECTORY, 0);
-	if (fd < 0)
-		return -1;
-	int granted = fstat(fd, &status) < 0 ? -1 : landlock_grant(ruleset, abi, fd, grants_writing(status.st_mode));
-	int error = errno;
-	close(fd);
-	errno = error;
-	return granted;
-}
-
-static int make_ruleset(const struct spec *spec, int abi)
-{
-	struct grants grants;
-	if (grants_find(&grants, spec) < 0)
-		return -1;
-	int ruleset = landlock_open(spec, abi);
-	int granted = ruleset < 0 ? -1 : 0;
-	for (size_t i = 0; granted == 0 && i < grants.count; i++)
-		granted = landlock_grant(ruleset, abi, grants.items[i].fd, grants.items[i].access);
-	if (granted == 0 && spec->temporary)
-		granted = grant_temporary(ruleset, abi, spec->temporary);
-	int error = errno;
-	grants_free(&grants);
-	if (granted < 0 && ruleset >= 0)
-		close(ruleset);
-	errno = error;
-	return granted < 0 ? -1 : ruleset;
-}
-
-static enum filter_sockets sockets_for(const struct spec *spec)
+static enum filter_sockets sockets_for(const struct spec *spec, const struct kit *kit)
 {
 	if (spec->network == NETWORK_ON)
 		return SOCKETS_ANY;
 	if (spec->network == NETWORK_OFF)
-		return SOCKETS_NONE;
+		return kit->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
 	for (size_t i = 0; i < spec->port_count; i++)
 		if (spec_port(spec, i) == 53) /* names could not be resolved otherwise */
 			return SOCKETS_TCP_UDP;
@@ -69,50 +29,80 @@ static enum filter_sockets sockets_for(const struct spec *spec)
 
 bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct launch_failure *failure)
 {
-	*sandbox = (struct sandbox){.ruleset = -1};
+	*sandbox = (struct sandbox){0};
 	if (!spec->given)
 		return true;
-	sandbox->spec = spec;
-	sandbox->abi = landlock_abi();
-	sandbox->gaps = landlock_gaps(spec, sandbox->abi);
-	if (sandbox->abi > 0) {
-		sandbox->ruleset = make_ruleset(spec, sandbox->abi);
-		if (sandbox->ruleset < 0)
-			return give_up(sandbox, failure, "sandbox-landlock", errno);
-	}
-	struct filter_choice choice = {sockets_for(spec), sandbox->abi > 0};
-	sandbox->filter = seccomp_program(choice);
+	const struct kit *kit = kit_for(spec, failure);
+	if (!kit)
+		return false;
+	struct filter_choice choice = {sockets_for(spec, kit), kit->abi > 0};
+	*sandbox = (struct sandbox){.spec = spec, .kit = kit, .filter = seccomp_program(choice), .gaps = kit->gaps};
+	sandbox->own_processes = spec->isolated && kit->namespaces.mount >= 0;
 	if (!sandbox->filter)
 		sandbox->gaps |= GAP_BIT(GAP_SECCOMP);
 	if (choice.sockets == SOCKETS_TCP_UDP)
 		sandbox->gaps |= GAP_BIT(GAP_UDP);
-	if (spec->require && sandbox->gaps)
-		return give_up(sandbox, failure, "sandbox-require", 0);
-	return true;
+	if (!spec->require || sandbox->gaps == 0)
+		return true;
+	*failure = (struct launch_failure){"sandbox-require", 0};
+	return false;
+}
+
+const char *sandbox_enter(const struct sandbox *sandbox)
+{
+	if (!sandbox->spec)
+		return NULL;
+	if (!sandbox->own_processes) /* else it was done before the fork */
+		return namespaces_enter(&sandbox->kit->namespaces) < 0 ? "sandbox-namespace" : NULL;
+	int proc = mounts_proc();
+	if (proc < 0)
+		return "sandbox-mount";
+	/* A second one, at the same place in every view: the rules so far know the host's. */
+	if (sandbox->kit->ruleset >= 0 && grants_reading(sandbox->kit->ruleset, sandbox->kit->abi, proc) < 0)
+		return "sandbox-landlock";
+	return NULL;
+}
+
+/* Its pipes become its own, or it could not open them again by /dev/stderr and the like. */
+static const char *change_user(const struct spec *spec)
+{
+	gid_t groups[NGROUPS_MAX > 1024 ? 1024 : NGROUPS_MAX];
+	size_t count = spec->group_count;
+	struct stat status;
+	if (count > sizeof groups / sizeof *groups) {
+		errno = E2BIG;
+		return "sandbox-user";
+	}
+	for (size_t i = 0; i < count; i++)
+		groups[i] = spec_group(spec, i);
+	for (int fd = 0; fd < 3; fd++)
+		if (fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || isatty(fd)))
+			(void)!fchown(fd, spec->uid, (gid_t)-1);
+	if (setgroups(count, groups) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
+	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
+		return "sandbox-user";
+	/* It was entered with other rights. */
+	return faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) < 0 ? "chdir" : NULL;
 }
 
 const char *sandbox_put_on(const struct sandbox *sandbox)
 {
-	if (!sandbox->spec)
+	const struct spec *spec = sandbox->spec;
+	if (!spec)
 		return NULL;
-	if (capabilities_drop(sandbox->abi >= 6) < 0)
+	const struct kit *kit = sandbox->kit;
+	if (capabilities_drop(kit->abi >= 6 || sandbox->own_processes) < 0)
 		return "sandbox-capabilities";
+	if (spec->has_user) {
+		const char *failed = change_user(spec);
+		if (failed)
+			return failed;
+	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return "sandbox-privileges";
-	if (sandbox->ruleset >= 0 && landlock_restrict(sandbox->ruleset) < 0)
+	if (kit->ruleset >= 0 && landlock_restrict(kit->ruleset) < 0)
 		return "sandbox-landlock";
 	if (sandbox->filter && seccomp_restrict(sandbox->filter) < 0)
 		return "sandbox-seccomp";
 	return NULL;
-}
-
-void sandbox_done(struct sandbox *sandbox)
-{
-	if (sandbox->ruleset >= 0)
-		close(sandbox->ruleset);
-	sandbox->ruleset = -1;
-}
-
-void sandbox_forget(void)
-{
 }

@@ -4,29 +4,25 @@
 #include <linux/filter.h>
 
 #include "gaps.h"
+#include "kit.h"
 #include "launch.h"
 #include "spec.h"
 
 /* One command's confinement, made ready before the fork: the child only has to put it on. */
 struct sandbox {
 	const struct spec *spec; /* NULL: none */
-	int abi;
-	int ruleset; /* -1: no Landlock */
+	const struct kit *kit;
 	const struct sock_fprog *filter;
+	bool own_processes; /* a pid namespace of its own, and a /proc that shows it */
 	gaps_t gaps;
 };
 
 /* Works out how SPEC can be had here. False with FAILURE filled in: not at all, or not as strictly as it requires. */
 bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct launch_failure *failure);
 
-/* In the child, last before the exec: nothing it does needs a right that is given up here. Async-signal-safe.
- * Returns NULL, or the step that failed, with errno. */
+/* In the child, in this order: first of all the view of files and network it will have, and last before the exec the
+ * rights it will not have. Async-signal-safe. They return NULL, or the step that failed, with errno. */
+const char *sandbox_enter(const struct sandbox *sandbox);
 const char *sandbox_put_on(const struct sandbox *sandbox);
-
-/* Lets go of what was made ready for one command. */
-void sandbox_done(struct sandbox *sandbox);
-
-/* Lets go of what was kept for the next command of the same kind. */
-void sandbox_forget(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "door.h"
 #include "launch.h"
 #include "title.h"
+#include "tree.h"
 
 #define MS 1000
 
@@ -162,10 +163,11 @@ static const char *begin(struct session *session, const struct house *house, con
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
 	session->record.pid = -1;
-	if (sandbox_prepare(&session->sandbox, &request->sandbox, failure))
-		session->record.pid = launch(request, &session->sandbox, &session->guard, stdio, failure);
-	session->record.gaps = session->sandbox.gaps;
-	sandbox_done(&session->sandbox);
+	struct sandbox sandbox;
+	if (sandbox_prepare(&sandbox, &request->sandbox, failure))
+		session->record.pid = launch(request, &sandbox, &session->guard, stdio, &session->first, failure);
+	session->record.gaps = sandbox.gaps;
+	tree_leave_out(session->first);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
 	return session->record.pid < 0 ? failure->step : NULL;
 }

@@ -29,6 +29,13 @@ struct queue {
 	uint64_t tasks; /* threads of the processes whose children were looked at */
 };
 
+static pid_t left_out;
+
+void tree_leave_out(pid_t pid)
+{
+	left_out = pid;
+}
+
 static void push(struct queue *queue, pid_t pid, pid_t parent)
 {
 	if (queue->count == queue->room) {
@@ -159,7 +166,10 @@ static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 				queue->items[kept++] = queue->items[i];
 		queue->count = kept;
 	}
-	return (unsigned)queue->count - 1;
+	unsigned living = (unsigned)queue->count - 1;
+	for (size_t i = 1; left_out && i < queue->count; i++)
+		living -= queue->items[i].pid == left_out;
+	return living;
 }
 
 /* A child whose parent ends goes to the nearest subreaper above: this process, or one of its own descendants. */
@@ -181,6 +191,8 @@ static unsigned walk(tree_visit *visit, void *context, bool whole)
 	unsigned living = find(&queue, whole, UINT64_MAX);
 	for (size_t i = 1; visit && i < queue.count; i++) {
 		pid_t pid = queue.items[i].pid;
+		if (pid == left_out)
+			continue;
 		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (pidfd < 0 && errno != ENOSYS)
 			continue;

@@ -17,6 +17,9 @@ unsigned tree_children(tree_visit *visit, void *context);
 
 unsigned tree_count(void);
 
+/* PID is neither visited nor counted from now on, but its children are; 0: nobody is left out. */
+void tree_leave_out(pid_t pid);
+
 /* How many processes and threads the descendants are together; counting stops a little beyond ENOUGH. */
 uint64_t tree_tasks(uint64_t enough);
 

@@ -1,0 +1,32 @@
+#ifndef SALLYPORT_ISOLATION_H
+#define SALLYPORT_ISOLATION_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "namespaces.h"
+
+/* A pid namespace for one command. Its first process is our own, not the command: the first is deaf to signals it does
+ * not handle, even to its own, so a command in its place would not end as it does elsewhere (promise 4). It does
+ * nothing but wait for orphans. The command is its sibling: a child of the keeper like any other. When the first
+ * process goes, the kernel ends all the rest (promise 5). */
+struct isolation {
+	pid_t first;   /* 0: none */
+	pid_t command;
+};
+
+/* In the keeper, before the fork. 0, or -1 with errno. */
+int isolation_prepare(void);
+
+/* In a child of the keeper's that is to go at once: starts BODY, which must not return, as the keeper's child in
+ * NAMESPACES and a few more of its own. Like vfork, it comes back when BODY has become another program or has ended.
+ * 0, or -1 with errno. ISOLATION may hold a first process in any case. Async-signal-safe. */
+int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *), void *context);
+
+/* Tells the first process that the command has ended: it goes with the last orphan. */
+void isolation_leave(pid_t first);
+
+/* Whether the keeper has died. For those who cannot see their parent, which is in another namespace. */
+bool isolation_orphaned(void);
+
+#endif

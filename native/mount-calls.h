@@ -1,0 +1,25 @@
+#ifndef SALLYPORT_MOUNT_CALLS_H
+#define SALLYPORT_MOUNT_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The kernel's newer mount calls (Linux 5.12), which work on descriptors: a path cannot be swapped under them. */
+
+#define MOUNT_READ_ONLY 0x1ull
+#define MOUNT_NO_SETUID 0x2ull
+#define MOUNT_NO_DEVICES 0x4ull
+
+/* A copy, attached to nothing, of what PLACE shows and all that is mounted below it. */
+int mount_copy(int place);
+
+/* Puts a detached mount over PLACE. */
+int mount_put(int mount, int place);
+
+/* Sets flags on a mount and all below it; PRIVATE: changes go neither in nor out any more. */
+int mount_set(int mount, uint64_t flags, bool private);
+
+/* A new file system of KIND, attached to nothing; OPTIONS are names and values by turns, up to a NULL. */
+int mount_new(const char *kind, const char *const *options, uint64_t flags);
+
+#endif

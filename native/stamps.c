@@ -1,0 +1,83 @@
+#include "stamps.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Some file systems tell times in whole seconds, or in steps of two. */
+#define SETTLED_AFTER_S 2
+
+static bool look(const char *path, struct statx *status)
+{
+	const unsigned wanted = STATX_TYPE | STATX_INO | STATX_MTIME | STATX_CTIME | STATX_BTIME;
+	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, wanted, status) == 0;
+}
+
+int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind)
+{
+	if (stamps->count == stamps->room) {
+		size_t room = stamps->room ? stamps->room * 2 : 32;
+		struct stamp *items = realloc(stamps->items, room * sizeof *items);
+		if (!items)
+			return -1;
+		stamps->items = items;
+		stamps->room = room;
+	}
+	struct stamp *stamp = &stamps->items[stamps->count];
+	memset(stamp, 0, sizeof *stamp);
+	stamp->kind = kind;
+	stamp->path = strdup(path);
+	if (!stamp->path)
+		return -1;
+	stamp->there = look(path, &stamp->status);
+	stamps->count++;
+	time_t now = time(NULL);
+	if (kind == STAMP_CONTENT && stamp->there &&
+	    (stamp->status.stx_mtime.tv_sec > now - SETTLED_AFTER_S || stamp->status.stx_ctime.tv_sec > now - SETTLED_AFTER_S))
+		stamps->fresh = true;
+	return 0;
+}
+
+static bool same_time(const struct statx_timestamp *a, const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* A number may be given to a new file once the old one is gone; the hour of birth tells them apart. */
+static bool is_same(const struct statx *a, const struct statx *b)
+{
+	bool birth = a->stx_mask & b->stx_mask & STATX_BTIME;
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
+	       ((a->stx_mode ^ b->stx_mode) & S_IFMT) == 0 &&
+	       (birth ? same_time(&a->stx_btime, &b->stx_btime) : same_time(&a->stx_ctime, &b->stx_ctime));
+}
+
+static bool holds(const struct stamp *stamp)
+{
+	struct statx now;
+	if (!look(stamp->path, &now))
+		return !stamp->there;
+	if (!stamp->there || !is_same(&stamp->status, &now))
+		return false;
+	return stamp->kind == STAMP_ITSELF || (same_time(&stamp->status.stx_mtime, &now.stx_mtime) &&
+					       same_time(&stamp->status.stx_ctime, &now.stx_ctime));
+}
+
+bool stamps_hold(const struct stamps *stamps)
+{
+	if (stamps->fresh)
+		return false;
+	for (size_t i = 0; i < stamps->count; i++)
+		if (!holds(&stamps->items[i]))
+			return false;
+	return true;
+}
+
+void stamps_free(struct stamps *stamps)
+{
+	for (size_t i = 0; i < stamps->count; i++)
+		free(stamps->items[i].path);
+	free(stamps->items);
+	memset(stamps, 0, sizeof *stamps);
+}
