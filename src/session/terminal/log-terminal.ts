@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Screen, TerminalSize } from "../../contract/terminal.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { Emulator } from "./emulator.ts";
+import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
 import { type SizeChange, terminalStory } from "./sizes.ts";
 import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
@@ -114,7 +114,7 @@ export class LogTerminal {
     this.#saved = this.#offset;
   }
 
-  screen(options?: { attributes?: boolean }): Screen {
+  screen(options?: ScreenOptions): Screen {
     return { ...this.#emulator.screen(options), offset: this.#offset };
   }
 
