@@ -83,6 +83,7 @@ static void sweep_folder(const char *path)
 			clear_away(dirfd(groups), entry->d_name);
 	if (groups)
 		closedir(groups);
+	rmdir(path); /* the last to leave; whoever comes next makes it again */
 }
 
 void cgroup_sweep(const struct cgroup_host *host)

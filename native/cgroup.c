@@ -9,6 +9,7 @@
 
 #define PERIOD_US 100000 /* the kernel's own default */
 #define LEAST_QUOTA_US 1000
+#define ATTEMPTS 3
 
 static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const char *base, const char *name)
 {
@@ -85,9 +86,11 @@ void cgroup_make(struct cgroup *cgroup, const struct cgroup_host *host, const ch
 	/* The keeper's pid tells a sweep whether anybody still looks after it. */
 	snprintf(name, sizeof name, "%s.%d", id, (int)getpid());
 	for (enum cgroup_kind kind = 0; kind < CGROUP_KINDS; kind++) {
-		if (values[kind] == 0 || !cgroup_base(host, kind, base))
-			continue;
-		struct cgroup_group *group = make_group(cgroup, host->places[kind].version, base, name);
+		struct cgroup_group *group = NULL;
+		/* Once more where a sweep found the folder empty and took it away in between. */
+		for (int attempt = 0; values[kind] && !group && attempt < ATTEMPTS; attempt++)
+			if (cgroup_base(host, kind, base))
+				group = make_group(cgroup, host->places[kind].version, base, name);
 		if (group && set[kind](group, values[kind]))
 			cgroup->of[kind] = group;
 	}

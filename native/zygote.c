@@ -192,8 +192,10 @@ static void leave(struct zygote *z)
 			kill(z->pool->slots[i].pid, SIGHUP);
 	for (;;) {
 		reap(z);
-		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0)
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) {
+			cgroup_sweep(&z->cgroups);
 			return;
+		}
 		poll(&signals, 1, LOOK_AROUND_MS);
 		while (read(z->signals, &info, sizeof info) == sizeof info)
 			;

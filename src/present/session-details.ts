@@ -1,4 +1,4 @@
-import type { SessionInfo, StreamInfo } from "../contract/session.ts";
+import type { SessionInfo, SessionLimits, StreamInfo } from "../contract/session.ts";
 import { commandLine } from "./command-line.ts";
 import { formatDuration } from "./duration.ts";
 import type { Pair } from "./pairs.ts";
@@ -22,6 +22,7 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     given("ended", info.endedAt),
     ["took", formatDuration(info.durationMs)],
     ["deadline", info.timeoutMs === 0 ? "none" : formatDuration(info.timeoutMs)],
+    given("limits", limitsText(info.limits)),
     ...usagePairs(info),
     ...Object.entries(info.streams).map(([name, stream]): Pair => [name, streamText(stream)]),
     given("log file", info.logFile),
@@ -41,6 +42,20 @@ function given(label: string, value: string | number | null | undefined): Pair |
 function exitText({ exitCode, signal, coreDumped }: SessionInfo): string {
   if (signal) return coreDumped ? `${signal}, core dumped` : signal;
   return exitCode === null ? "-" : String(exitCode);
+}
+
+function limitsText(limits: SessionLimits | null): string | null {
+  if (limits === null) return null;
+  const { memoryBytes, cpu, processes, diskBytes, fileSize, openFiles } = limits;
+  const parts = [
+    memoryBytes === null ? null : `${formatSize(memoryBytes)} of memory`,
+    cpu === null ? null : `${cpu} processors`,
+    processes === null ? null : `${processes} processes and threads`,
+    diskBytes === null ? null : `${formatSize(diskBytes)} written`,
+    fileSize === null ? null : `${formatSize(fileSize)} a file`,
+    openFiles === null ? null : `${openFiles} open files a process`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? "none" : parts.join(", ");
 }
 
 function usagePairs({ resourceUsage: usage }: SessionInfo): Pair[] {

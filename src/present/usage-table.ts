@@ -1,3 +1,4 @@
+import type { SessionLimits } from "../contract/session.ts";
 import { formatDuration } from "./duration.ts";
 import { formatSize } from "./size.ts";
 import type { Column } from "./table.ts";
@@ -16,6 +17,7 @@ export interface UsageRow {
   processCount: number;
   ioReadBytes: number;
   ioWriteBytes: number;
+  limits: SessionLimits | null;
 }
 
 const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cpuPercent.toFixed(1)}%`);
@@ -24,12 +26,23 @@ const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cp
 const memory = ({ processCount, memoryBytes, memoryPeakBytes }: UsageRow) =>
   formatSize(processCount > 0 ? memoryBytes : memoryPeakBytes);
 
+const ofLimit = (value: string, limit: string | null | undefined) => (limit ? `${value} of ${limit}` : value);
+
+const memoryOfLimit = (row: UsageRow) => {
+  const limit = row.limits?.memoryBytes ?? null;
+  return ofLimit(memory(row), limit === null ? null : formatSize(limit));
+};
+
 export const USAGE_COLUMNS: Column<UsageRow>[] = [
   { title: "NAME", value: ({ name }) => name, flexible: true },
   { title: "STATUS", value: ({ status }) => status },
-  { title: "CPU", value: percent, align: "right" },
+  {
+    title: "CPU",
+    value: (row) => ofLimit(percent(row), row.limits?.cpu ? `${row.limits.cpu * 100}%` : null),
+    align: "right",
+  },
   { title: "TIME", value: ({ cpuMs }) => formatDuration(cpuMs), align: "right" },
-  { title: "MEMORY", value: memory, align: "right" },
+  { title: "MEMORY", value: memoryOfLimit, align: "right" },
   { title: "PROCS", value: ({ processCount }) => String(processCount), align: "right" },
   { title: "READ", value: ({ ioReadBytes }) => formatSize(ioReadBytes), align: "right" },
   { title: "WRITTEN", value: ({ ioWriteBytes }) => formatSize(ioWriteBytes), align: "right" },

@@ -162,7 +162,16 @@ export class Registry {
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
     const ended = row && news(row, ending);
+    if (ended && ending === "lost") this.#tidyUp();
     return ended ? this.#end(row, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
+  }
+
+  /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
+  #tidyUp(): void {
+    void this.executor.prepare().then(
+      (slot) => slot.cancel(),
+      () => {}, // nobody to be had now: the next command tries again
+    );
   }
 
   /** The row as it should be by now: its end may have come while nobody was looking. */

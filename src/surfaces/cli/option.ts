@@ -31,6 +31,12 @@ export function countOption(values: Values, name: string): number | undefined {
   return convert(values, name, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null), "a whole number");
 }
 
+/** Above zero. */
+export function amountOption(values: Values, name: string): number | undefined {
+  const parse = (text: string) => (/^\d{1,6}(\.\d{1,6})?$/.test(text) && Number(text) > 0 ? Number(text) : null);
+  return convert(values, name, parse, "a number above 0, such as 0.5 or 2");
+}
+
 export function choiceOption<Choice extends string>(
   values: Values,
   name: string,

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { RunRequest } from "../../contract/request.ts";
 import type { Invocation } from "./command.ts";
-import { durationOption, sizeOption, textOption, textOptions } from "./option.ts";
+import { amountOption, countOption, durationOption, sizeOption, textOption, textOptions } from "./option.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */
@@ -15,6 +15,7 @@ export function runRequest({ values, rest }: Invocation): RunRequest {
     ...defined({
       graceMs: durationOption(values, "grace"),
       diskCap: sizeOption(values, "disk-cap"),
+      limits: limitsOf(values),
       name: textOption(values, "name"),
       cwd: cwd && resolve(cwd),
       logFile: logFile && resolve(logFile),
@@ -23,6 +24,15 @@ export function runRequest({ values, rest }: Invocation): RunRequest {
       stdin: values.interactive ? ("open" as const) : undefined,
     }),
   };
+}
+
+function limitsOf(values: Invocation["values"]): RunRequest["limits"] {
+  const limits = defined({
+    memoryBytes: sizeOption(values, "memory"),
+    cpu: amountOption(values, "cpu"),
+    processes: countOption(values, "processes"),
+  });
+  return Object.keys(limits).length > 0 ? limits : undefined;
 }
 
 function commandOf(text: string | undefined, argv: string[]): Pick<RunRequest, "command" | "args"> {

@@ -16,6 +16,7 @@ export class UsageMeter {
 
   #measureOne(session: SessionHandle, atMs: number): Measured {
     const { usage, processes } = session.usage();
+    const { status, limits } = session.info();
     const before = this.#before.get(session.id);
     const cpuMs = usage?.cpuMs ?? 0;
     const memoryBytes = processes.reduce((sum, each) => sum + each.memoryBytes, 0);
@@ -23,7 +24,7 @@ export class UsageMeter {
     return {
       id: session.id,
       name: session.name,
-      status: session.info().status,
+      status,
       // The kernel counts in ticks of 10 ms, so a short interval can come out a little below nothing.
       cpuPercent: share === null ? null : Math.max(0, Math.round(share * 10) / 10),
       cpuMs,
@@ -32,6 +33,7 @@ export class UsageMeter {
       processCount: processes.length,
       ioReadBytes: usage?.ioReadBytes ?? 0,
       ioWriteBytes: usage?.ioWriteBytes ?? 0,
+      limits,
       processes,
     };
   }
