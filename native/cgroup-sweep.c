@@ -12,7 +12,7 @@
 
 #include "tree.h"
 
-#define PASSES 50
+#define PASSES 10
 #define PAUSE_US 2000
 
 /* A keeper shows in its title that it is one: another process that got its pid later is not taken for it. */
@@ -39,15 +39,13 @@ static bool is_member(pid_t pid, const char *name)
 	return cgroup_get(AT_FDCWD, path, text, sizeof text) && strstr(text, mark);
 }
 
-/* False: nobody was in it. */
-static bool kill_members(int folder, const char *name)
+static void kill_members(int folder, const char *name)
 {
 	char text[16384], *rest = NULL;
-	bool any = false;
 	if (cgroup_put(folder, "cgroup.kill", "1") == 0) /* version 2 since Linux 5.14, forks under way included */
-		return cgroup_number(folder, "cgroup.events", "populated") != 0;
+		return;
 	if (!cgroup_get(folder, "cgroup.procs", text, sizeof text))
-		return false;
+		return;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		pid_t pid = (pid_t)atoi(line);
 		int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
@@ -56,38 +54,41 @@ static bool kill_members(int folder, const char *name)
 			tree_deliver(pid, pidfd, SIGKILL);
 		if (pidfd >= 0)
 			close(pidfd);
-		any = true;
 	}
-	return any;
 }
 
-static void clear_away(int base, const char *name)
+static bool clear_away(int base, const char *name)
 {
 	int folder = openat(base, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	for (int pass = 0; folder >= 0 && pass < PASSES; pass++) {
+	bool gone = folder < 0;
+	for (int pass = 0; !gone && pass < PASSES; pass++) {
+		if (pass > 0)
+			usleep(PAUSE_US); /* the dying leave a moment later */
 		kill_members(folder, name);
-		if (unlinkat(base, name, AT_REMOVEDIR) == 0 || errno != EBUSY)
-			break;
-		usleep(PAUSE_US); /* the dying leave a moment later */
+		gone = unlinkat(base, name, AT_REMOVEDIR) == 0 || errno != EBUSY;
 	}
 	if (folder >= 0)
 		close(folder);
+	return gone;
 }
 
-static void sweep_folder(const char *path)
+static bool sweep_folder(const char *path)
 {
 	DIR *groups = opendir(path);
 	struct dirent *entry;
+	bool all = true;
 	while (groups && (entry = readdir(groups)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && !has_keeper(entry->d_name))
-			clear_away(dirfd(groups), entry->d_name);
+			all = clear_away(dirfd(groups), entry->d_name) && all;
 	if (groups)
 		closedir(groups);
 	rmdir(path); /* the last to leave; whoever comes next makes it again */
+	return all;
 }
 
-void cgroup_sweep(const struct cgroup_host *host)
+bool cgroup_sweep(const struct cgroup_host *host)
 {
+	bool all = true;
 	for (int kind = 0; kind < CGROUP_KINDS; kind++) {
 		const struct cgroup_place *place = &host->places[kind];
 		char path[CGROUP_PATH], base[CGROUP_PATH + sizeof CGROUP_FOLDER + 1];
@@ -97,11 +98,12 @@ void cgroup_sweep(const struct cgroup_host *host)
 		/* Version 2's may lie further up, where there was room for it. */
 		for (;;) {
 			snprintf(base, sizeof base, "%s/%s", path, CGROUP_FOLDER);
-			sweep_folder(base);
+			all = sweep_folder(base) && all;
 			char *last = strrchr(path, '/');
 			if (place->version == 1 || !last || strlen(path) <= strlen(place->mount))
 				break;
 			*last = '\0';
 		}
 	}
+	return all;
 }

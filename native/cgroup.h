@@ -77,8 +77,9 @@ void cgroup_remove(struct cgroup *cgroup);
 
 /* cgroup-sweep.c */
 
-/* Ends and removes what killed keepers left: also processes that left their tree are found by their group. */
-void cgroup_sweep(const struct cgroup_host *host);
+/* Ends and removes what killed keepers left: also processes that left their tree are found by their group. False: some
+ * of it takes its time to die, and is to be looked at again. */
+bool cgroup_sweep(const struct cgroup_host *host);
 
 /* cgroup-file.c: the little files that groups are made of. */
 

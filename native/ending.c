@@ -108,6 +108,9 @@ void session_reap(struct session *session)
 			session->first = 0;
 		if (seen.si_pid == record->pid)
 			main_ended(session, status);
+		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&
+			 guard_ask(&session->guard, record))
+			session_over_limit(session); /* the kernel began with an orphan */
 	}
 }
 

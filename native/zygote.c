@@ -33,6 +33,7 @@ struct zygote {
 	unsigned highest; /* slots ever used */
 	int64_t last_busy_us;
 	bool leaving;
+	bool unswept; /* killed keepers' groups that were not empty yet */
 };
 
 static struct keeper_slot *slot_of(struct zygote *z, pid_t pid)
@@ -126,8 +127,8 @@ static void reap(struct zygote *z)
 	/* A killed keeper's descendants fall to the zygote, the next subreaper up: they end here (promise 5). */
 	if (strays)
 		tree_children(kill_stray, z);
-	if (killed)
-		cgroup_sweep(&z->cgroups);
+	if (killed || z->unswept)
+		z->unswept = !cgroup_sweep(&z->cgroups);
 }
 
 static bool any_busy(struct zygote *z)
@@ -164,8 +165,8 @@ static void loop(struct zygote *z)
 		if (trouble && z->pool->idle == 0)
 			turn_away(z, trouble);
 		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN}, {.fd = z->bell[0], .events = POLLIN}};
-		int n = poll(fds, 2, trouble ? 20 : LOOK_AROUND_MS);
-		if (n == 0 && !trouble)
+		int n = poll(fds, 2, trouble || z->unswept ? 20 : LOOK_AROUND_MS);
+		if (n == 0 && !trouble && !z->unswept)
 			look_around(z);
 		while (read(z->bell[0], rings, sizeof rings) > 0)
 			;
@@ -284,7 +285,7 @@ int zygote_serve(const char *state, const char *self)
 		return failed;
 	/* 4. What is left of keepers that were killed together with their zygote. */
 	cgroup_find(&z.cgroups, self);
-	cgroup_sweep(&z.cgroups);
+	z.unswept = !cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
 	title_set(title);
 	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */

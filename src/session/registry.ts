@@ -106,6 +106,7 @@ export class Registry {
    * nobody who waits for a command is to wait for the database as well. Whoever looks here sees them written.
    */
   #putOff(session: Asked, ending: Ending): void {
+    if (ending === "lost") this.#tidyUp();
     this.#unwritten.push({ session, ending });
     this.#writeSoon ??= setImmediate(() => this.flush());
   }

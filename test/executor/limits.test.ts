@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { groupsOf, lacks } from "../fixtures/cgroups.ts";
@@ -63,9 +63,12 @@ test("sessions show their limits; more than is configured is not given, and that
 });
 
 test("what a tree used is told of all of it together", { skip }, async () => {
-  const consume = compile("consume");
-  const command = `${consume} 100 30 0 ${house.path("a")} & ${consume} 100 30 0 ${house.path("b")} & wait`;
-  const { resourceUsage, exitCode } = await gateway.run({ command, limits: { memoryBytes: 256 * MIB } });
+  const [bomb, enough] = [compile("bomb"), house.path("enough")];
+  const command = `${bomb} hold 30 ${enough} & ${bomb} hold 30 ${enough} & wait`;
+  const session = await gateway.start({ command, limits: { memoryBytes: 256 * MIB } });
+  await until("both hold theirs", async () => (await session.logs()).text === "held\nheld\n");
+  writeFileSync(enough, "");
+  const { resourceUsage, exitCode } = await session.wait();
   assert.equal(exitCode, 0);
   assert.ok((resourceUsage?.memoryPeakBytes ?? 0) > 55 * MIB, JSON.stringify(resourceUsage));
 });
