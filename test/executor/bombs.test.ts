@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { RunRequest } from "../../src/contract/request.ts";
 import type { RunResult } from "../../src/contract/result.ts";
-import { groupsOf, lacks } from "../fixtures/cgroups.ts";
+import { groupsOf } from "../fixtures/cgroups.ts";
 import { compile } from "../fixtures/compile.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";
