@@ -1,5 +1,5 @@
 // Builds the keeper with the system's C compiler. Plain JavaScript for any Node: it runs before anything is checked.
-// No compiler is not a failed install: `sallyport doctor` and the first command say what is missing.
+// No compiler is not a failed install: commands then run under the portable executor, and `sallyport doctor` says so.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -50,8 +50,10 @@ function install() {
   }
   rmSync(join(here, "build", `keeper.${process.pid}`), { force: true });
   if (result.error && result.error.code === "ENOENT") {
-    note("no C compiler found, so the native keeper was not built and commands cannot run yet.");
-    note("install one (Debian, Ubuntu: apt-get install gcc libc6-dev) and run: npm rebuild sallyport");
+    note(
+      "no C compiler found, so the portable executor is used, which confines nothing (docs/portable.md); for the native" +
+        " one install a compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run: npm rebuild sallyport",
+    );
   } else {
     note(`the native keeper could not be built:\n${result.stderr || result.error}`);
   }

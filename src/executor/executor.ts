@@ -105,6 +105,8 @@ export interface ExitRecord {
   streams: StreamInfo[];
   /** What of its sandbox this machine could not do, by name; missing: nothing. */
   gaps?: string[] | undefined;
+  /** What a portable keeper could not do as asked, by name; missing: nothing. */
+  notes?: string[] | undefined;
 }
 
 /** "lost": the keeper is gone and left no record. */
@@ -223,6 +225,8 @@ export interface Executor {
   /** Whether the keeper that claimed this command still has it; true as long as none has. */
   isAlive(id: string, keeperPid: number, name: string): boolean;
   folder(id: string): string;
+  /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
+  processesOf(id: string): number[] | null;
   close(): Promise<void>;
 }
 

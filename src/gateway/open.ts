@@ -4,9 +4,8 @@ import type { Settings } from "../config/settings.ts";
 import { policyOf } from "../config/settings.ts";
 import { watchConfig } from "../config/watch.ts";
 import { Quota } from "../confine/quota.ts";
-import { SallyportError } from "../contract/error.ts";
 import type { Retention } from "../contract/gateway.ts";
-import { NativeExecutor } from "../executor/native/executor.ts";
+import { openExecutor } from "../executor/choose.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
 import { Registry } from "../session/registry.ts";
@@ -50,7 +49,6 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
 
 /** The same, with a say between the steps of a request: for tests that die there. */
 export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
-  if (process.platform !== "linux") throw notHere();
   insistOnKnownOptions(options);
   const rooms = furnish(options, checkpoint);
   try {
@@ -103,7 +101,7 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
 
   const state = openStateFolder(options.state ?? defaultState());
   const database = openDatabase(join(state, "sallyport.db"));
-  const executor = new NativeExecutor(state);
+  const executor = openExecutor(state);
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
@@ -150,10 +148,4 @@ function steady(listener: Rooms["notify"]): Rooms["notify"] {
       process.emitWarning(error instanceof Error ? error : String(error));
     }
   };
-}
-
-function notHere(): SallyportError {
-  return new SallyportError("KeeperUnavailable", `Running commands is not supported on ${process.platform} yet.`, [
-    { action: "use_linux", hint: "Use Linux (a virtual machine, a container or WSL 2 will do)." },
-  ]);
 }

@@ -3,6 +3,7 @@ import { lowered } from "../confine/limits.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { LaunchLimits, LaunchSpec } from "../executor/executor.ts";
+import { abilityNotes } from "../present/executor-notes.ts";
 import { loweredNote } from "../present/limit-exceeded.ts";
 import type { Refusal } from "../present/refusal.ts";
 import { nameInUse } from "../present/session-errors.ts";
@@ -48,9 +49,16 @@ function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperP
     timeout_ms: plan?.timeoutMs ?? 0,
     keeper_pid: keeperPid,
     created_ms: Date.now(),
-    warnings: plan && request.limits ? JSON.stringify(lowered(request.limits, plan.limits).map(loweredNote)) : "[]",
+    warnings: warningsOf(rooms, request, plan),
     limits: plan ? limitsText(plan.limits) : null,
   };
+}
+
+/** What is known to fall short of what was asked before it runs. */
+function warningsOf({ executor }: Rooms, { limits }: RunRequest, plan: LaunchSpec | null): string {
+  if (!plan) return "[]";
+  const notes = [...abilityNotes(executor.abilities), ...(limits ? lowered(limits, plan.limits).map(loweredNote) : [])];
+  return notes.length === 0 ? "[]" : JSON.stringify(notes);
 }
 
 /** Mostly the same ones again: the configuration's. */

@@ -1,5 +1,6 @@
 import type { Status } from "../contract/result.ts";
 import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
+import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
 import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
 import { lostNote, sessionLost } from "../present/session-lost.ts";
@@ -58,6 +59,7 @@ function withNotes(row: Asked, record: ExitRecord): string {
   const notes = [
     ...lossesOf(row, record),
     ...looseNotes(record.loose),
+    ...keeperNotes(record.notes),
     ...(record.limit && record.reason !== "limit" ? [limitNote(record.limit)] : []),
   ];
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);

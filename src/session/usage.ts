@@ -55,15 +55,17 @@ function sample(pid: number): Sample | null {
   };
 }
 
-/** Every process below a keeper, and what they use together right now. */
-export function liveUsage(keeperPid: number): { usage: ResourceUsage; processes: ProcessInfo[] } {
+/** Every process of a command (null: all below its keeper), and what they use together right now. */
+export function liveUsage(keeperPid: number, own: number[] | null): { usage: ResourceUsage; processes: ProcessInfo[] } {
   const usage: ResourceUsage = { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 };
   const processes: ProcessInfo[] = [];
-  const queue = childrenOf(keeperPid);
+  const queue = own ?? childrenOf(keeperPid);
+  const counted = new Set<number>();
   for (let at = 0; at < queue.length && at < MOST_PROCESSES; at++) {
     const pid = queue[at] as number;
-    const seen = sample(pid);
+    const seen = counted.has(pid) ? null : sample(pid);
     if (!seen) continue;
+    counted.add(pid);
     const { readBytes, writeBytes, ...info } = seen;
     processes.push(info);
     usage.cpuMs += seen.cpuMs;
@@ -77,7 +79,8 @@ export function liveUsage(keeperPid: number): { usage: ResourceUsage; processes:
 
 /** What a finished command used in all. */
 export function finalUsage(record: ExitRecord): ResourceUsage | null {
-  if (record.reason === "failed") return null;
+  // Nothing runs in no memory at all: an executor that cannot measure says 0.
+  if (record.reason === "failed" || record.maxRssKib === 0) return null;
   return {
     // Of processes nobody waited for only their group knows; a group that was used for a part knows less.
     cpuMs: Math.round(Math.max(record.treeCpuUs ?? 0, record.userUs + record.systemUs) / 1000),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../src/executor/executor.ts";
 import { compile } from "../fixtures/compile.ts";
+import { nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 
 const house = new TestHouse();
@@ -41,17 +42,16 @@ test("all 256 exit codes reach the result, the record on disk and the session's 
 const HARMLESS = new Set(["SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH"]);
 const NAMES = new Map<number, string>();
 for (const [name, number] of Object.entries(constants.signals)) if (!NAMES.has(number)) NAMES.set(number, name);
-const FATAL: [number, string][] = [
-  ...[...NAMES].filter(([, name]) => !HARMLESS.has(name)),
+const FATAL: [number, string][] = [...[...NAMES].filter(([, name]) => !HARMLESS.has(name))];
+const REAL_TIME: [number, string][] = [
   [34, "SIGRTMIN+0"],
   [35, "SIGRTMIN+1"],
   [50, "SIGRTMIN+16"],
   [64, "SIGRTMIN+30"],
 ];
 
-test("every terminating signal reaches the result, the record on disk and the session's info", async () => {
-  assert.ok(FATAL.length >= 23 + 4, `only ${FATAL.length} signals known`);
-  for (const [number, name] of FATAL) {
+async function assertFatal(signals: [number, string][]): Promise<void> {
+  for (const [number, name] of signals) {
     const result = await gateway.run({ command: selfSignal, args: [String(number)], timeoutMs: 10_000 });
     assert.deepEqual([result.status, result.exitCode, result.signal], ["completed", null, name], name);
     const record = recordOf(result.id);
@@ -59,7 +59,14 @@ test("every terminating signal reaches the result, the record on disk and the se
     const info = gateway.session(result.id).info();
     assert.deepEqual([info.status, info.exitCode, info.signal], ["completed", null, name], name);
   }
+}
+
+test("every terminating signal reaches the result, the record on disk and the session's info", async () => {
+  assert.ok(FATAL.length >= 23, `only ${FATAL.length} signals known`);
+  await assertFatal(FATAL);
 });
+
+test("so does every real-time signal", nativeOnly("Node has no names for them"), () => assertFatal(REAL_TIME));
 
 test("signals that do not end a process do not end a session", async () => {
   for (const name of HARMLESS) {
@@ -71,7 +78,7 @@ test("signals that do not end a process do not end a session", async () => {
   }
 });
 
-test("a core dump is told, and nothing else is taken for one", async (t) => {
+test("a core dump is told, and nothing else is taken for one", nativeOnly("Node does not tell"), async (t) => {
   const pattern = readFileSync("/proc/sys/kernel/core_pattern", "utf8").trim();
   if (pattern.startsWith("|") || pattern.startsWith("/")) return t.skip(`cores go to ${pattern} here`);
   const dumped = await gateway.run({ command: selfSignal, args: ["6", "with-core"] });

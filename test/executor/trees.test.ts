@@ -4,8 +4,9 @@ import { after, afterEach, test } from "node:test";
 import type { RunRequest } from "../../src/contract/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { compile } from "../fixtures/compile.ts";
+import { EXECUTOR, nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
-import { exists } from "../fixtures/processes.ts";
+import { exists, isRunning } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const house = new TestHouse();
@@ -72,7 +73,9 @@ async function grow({ request, members }: Tree, options: Partial<RunRequest> = {
 
 async function assertGone(pids: number[]): Promise<void> {
   assert.deepEqual(house.alive(), [], "somebody is alive");
-  assert.deepEqual(pids.filter(exists), [], "somebody is left, be it as a zombie");
+  if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "somebody is left, be it as a zombie");
+  // Orphans are PID 1's to reap, which not every PID 1 does.
+  else await until("nobody is left but zombies", () => !pids.some(isRunning));
 }
 
 for (const tree of TREES) {
@@ -158,7 +161,7 @@ test("a tree can be stopped and continued", async () => {
   assert.equal((await session.kill()).status, "killed");
 });
 
-test("a SIGTERM to the keeper itself ends its command", async () => {
+test("a SIGTERM to the keeper itself ends its command", nativeOnly("one keeper has all commands"), async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", name: "by-hand" });
   const { processes } = session.usage();
   const keeper = processes.find(({ pid }) => pid === session.info().pid)?.ppid ?? 0;

@@ -14,7 +14,14 @@ function filesWith(pattern: RegExp): string[] {
 
 test("nothing but the executor can start a process, and doctor its own two probes", () => {
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
+    "executor/choose.ts",
     "executor/native/zygote.ts",
+    "executor/portable/pipes.ts",
+    "executor/portable/processes.ts",
+    "executor/portable/spawn.ts",
+    "executor/portable/start.ts",
+    "executor/portable/terminal.ts",
+    "executor/portable/tree.ts",
     "surfaces/cli/doctor/hole-punching.ts",
     "surfaces/cli/doctor/keeper.ts",
   ]);

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Abilities, Execution, Executor, ExitRecord, Slot } from "../executor.ts";
+import type { Abilities, Execution, Executor, ExitRecord, LaunchSpec, Slot } from "../executor.ts";
+import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
+import { Tree } from "../portable/tree.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
@@ -16,26 +18,37 @@ const ASK_AGAIN_MS = 20;
 /** Nobody listens there, and never will again. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
-const ABILITIES: Abilities = {
-  kind: "native",
-  confines: true,
-  survives: true,
-  exactTrees: true,
-  limits: true,
-  pty: true,
+/** A kind of keepers. They differ in how they are started and in what they can do; all speak the same protocol. */
+export interface Keepers {
+  readonly abilities: Abilities;
+  /** A connection to one that waits for a command; starts it if need be. */
+  connect(state: string): Promise<Connection>;
+  /** What of a command's spec they can keep. What they cannot was told to whoever asked for it (`abilities`). */
+  able(spec: LaunchSpec): LaunchSpec;
+}
+
+export const NATIVE: Keepers = {
+  abilities: { kind: "native", confines: true, survives: true, exactTrees: true, limits: true, pty: true },
+  connect: connectToZygote,
+  able: (spec) => spec,
 };
 
 /** Runs commands through the keepers of one state folder. */
-export class NativeExecutor implements Executor {
-  readonly abilities = ABILITIES;
+export class KeeperExecutor implements Executor {
+  readonly #keepers: Keepers;
   readonly #state: string;
   #spare: Connection[] = [];
   #executions = new Set<NativeExecution>();
   #closed = false;
   #trim: NodeJS.Timeout | null = null;
 
-  constructor(state: string) {
+  constructor(state: string, keepers: Keepers) {
     this.#state = state;
+    this.#keepers = keepers;
+  }
+
+  get abilities(): Abilities {
+    return this.#keepers.abilities;
   }
 
   folder(id: string): string {
@@ -43,7 +56,7 @@ export class NativeExecutor implements Executor {
   }
 
   async prepare(): Promise<Slot> {
-    return this.#slot(this.#takeSpare() ?? (await connectToZygote(this.#state)));
+    return this.#slot(this.#takeSpare() ?? (await this.#keepers.connect(this.#state)));
   }
 
   async attach(id: string): Promise<Execution | null> {
@@ -71,14 +84,21 @@ export class NativeExecutor implements Executor {
     }
   }
 
-  /** A keeper shows in its title whose command it has, so a reused pid is never mistaken for it. */
+  /** A native keeper shows in its title whose command it has, so a reused pid is never mistaken for it. */
   isAlive(id: string, keeperPid: number, name: string): boolean {
     if (!this.isClaimed(id)) return true; // nothing is known against it
+    const portable = keepsStill(this.folder(id), keeperPid);
+    if (portable !== null) return portable;
     try {
       return readFileSync(`/proc/${keeperPid}/cmdline`, "utf8").startsWith(`keeper: ${name} `);
     } catch {
       return false;
     }
+  }
+
+  processesOf(id: string): number[] | null {
+    const owner = readOwner(this.folder(id));
+    return owner?.main ? new Tree(owner.main, id).members().map(({ pid }) => pid) : null;
   }
 
   async close(): Promise<void> {
@@ -95,7 +115,7 @@ export class NativeExecutor implements Executor {
     return {
       keeperPid: connection.keeperPid,
       launch: (spec, moved) => {
-        const frame = encodeRun(spec);
+        const frame = encodeRun(this.#keepers.able(spec));
         used = true;
         return this.#launch(spec.id, frame, connection, moved);
       },
@@ -133,7 +153,7 @@ export class NativeExecutor implements Executor {
 
   async #again(frame: Buffer, moved: (keeperPid: number) => void): Promise<Connection | null> {
     try {
-      const connection = await connectToZygote(this.#state);
+      const connection = await this.#keepers.connect(this.#state);
       moved(connection.keeperPid); // before it can claim the command: whoever looks must look at the right one
       connection.send(frame);
       return connection;
@@ -146,7 +166,7 @@ export class NativeExecutor implements Executor {
   async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await openConnection(join(this.folder(id), "ctl"));
+        return await openConnection(ctlPath(this.folder(id)));
       } catch (error) {
         if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || attempt >= attempts || this.#closed) return null;
         await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
@@ -176,5 +196,11 @@ export class NativeExecutor implements Executor {
   #dropSpares(): void {
     this.#trim = null;
     for (const connection of this.#spare.splice(0)) connection.close();
+  }
+}
+
+export class NativeExecutor extends KeeperExecutor {
+  constructor(state: string) {
+    super(state, NATIVE);
   }
 }

@@ -3,7 +3,7 @@ import type { KillOrder, LaunchLimits, LaunchSpec } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
-const TYPE = {
+export const TYPE = {
   run: 1,
   write: 2,
   closeStdin: 3,
@@ -16,7 +16,7 @@ const TYPE = {
   inputState: 10,
   hidden: 11,
 } as const;
-const TAG = {
+export const TAG = {
   id: 1,
   title: 2,
   file: 3,
@@ -44,8 +44,8 @@ const TAG = {
   disk: 47,
   exactProcesses: 48,
 } as const;
-const BACKGROUND = 1;
-const FSYNC = 2;
+export const BACKGROUND = 1;
+export const FSYNC = 2;
 /** A foreground command that ends sooner is told of once, not twice. */
 const ANNOUNCE_MS = 25;
 

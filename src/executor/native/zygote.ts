@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../contract/error.ts";
@@ -26,16 +26,18 @@ export function socketPath(state: string): string {
 let knownBuild: string | null = null;
 
 function buildId(): string {
-  const file = `${keeperBinary()}.id`;
-  if (!existsSync(file)) {
+  try {
+    knownBuild ??= readFileSync(`${keeperBinary()}.id`, "utf8").trim();
+    return knownBuild;
+  } catch (error) {
+    // Out of descriptors, for instance: that says nothing about the build.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unavailable((error as Error).message);
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
       { action: "install_compiler", hint: "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)." },
       { action: "rebuild", hint: `Then build it: ${BUILD_COMMAND}` },
       { action: "doctor", hint: "`sallyport doctor` shows what works here and what does not." },
     ]);
   }
-  knownBuild ??= readFileSync(file, "utf8").trim();
-  return knownBuild;
 }
 
 function unavailable(reason: string): SallyportError {

@@ -1,6 +1,7 @@
 import { checkCgroup } from "./cgroup.ts";
 import { checkCompiler } from "./compiler.ts";
 import { checkDisk } from "./disk.ts";
+import { checkExecutor } from "./executor.ts";
 import type { Check } from "./finding.ts";
 import { checkFirstRun } from "./first-run.ts";
 import { checkHolePunching } from "./hole-punching.ts";
@@ -15,6 +16,7 @@ import { checkStateFolder } from "./state-folder.ts";
 export const CHECKS: readonly Check[] = [
   checkKernel,
   checkNode,
+  checkExecutor,
   checkKeeper,
   checkCompiler,
   checkStateFolder,

@@ -1,13 +1,28 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
+import { chooseExecutor } from "../../../executor/choose.ts";
 import { BUILD_COMMAND, keeperBinary } from "../../../executor/native/zygote.ts";
-import { type Finding, fail, ok } from "./finding.ts";
+import { type Finding, fail, type Machine, ok } from "./finding.ts";
 
-const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
+export const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
 
 /** The native program that runs commands: there, and able to start on this machine. */
-export async function checkKeeper(): Promise<Finding> {
+export async function checkKeeper(machine: Machine): Promise<Finding> {
+  const found = await look();
+  // Without it commands run all the same, under the portable executor, which `executor` tells of.
+  return found.status === "fail" && isPortable(machine) ? { ...found, status: "warn" } : found;
+}
+
+function isPortable({ state }: Machine): boolean {
+  try {
+    return chooseExecutor(state).kind === "portable";
+  } catch {
+    return false; // `executor` tells of it
+  }
+}
+
+async function look(): Promise<Finding> {
   const program = keeperBinary();
   if (!existsSync(program)) return fail("keeper", `not built: ${program} is missing`, REBUILD);
   try {

@@ -5,7 +5,7 @@ import { type Finding, fail, ok, warn } from "./finding.ts";
 export function checkKernel(): Finding {
   const shown = `${type()} ${release()}`;
   if (process.platform !== "linux") {
-    return fail("kernel", `${shown}: the keeper runs on Linux`, "Use a Linux machine, container or virtual machine.");
+    return warn("kernel", `${shown}: the keeper runs on Linux`, "Use a Linux machine, container or virtual machine.");
   }
   const [major = 0, minor = 0] = release().split(".").map(Number);
   if (isBelow(major, minor, 5, 3)) return fail("kernel", shown, "Upgrade to Linux 5.13 or newer.");

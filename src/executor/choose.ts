@@ -1,0 +1,58 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { SallyportError } from "../contract/error.ts";
+import type { Executor } from "./executor.ts";
+import { KeeperExecutor, NativeExecutor } from "./native/executor.ts";
+import { keeperBinary, socketPath } from "./native/zygote.ts";
+import { PORTABLE } from "./portable/keepers.ts";
+
+const VARIABLE = "SALLYPORT_EXECUTOR";
+const PROBE_MS = 5000;
+
+/** Which executor runs commands here. `reason`: why not the native one, when nobody asked for the other. */
+export interface Choice {
+  kind: "native" | "portable";
+  asked: boolean;
+  reason: string | null;
+}
+
+/** As SALLYPORT_EXECUTOR says; without it the native one, where its keeper can run. */
+export function chooseExecutor(state: string, env: NodeJS.ProcessEnv = process.env): Choice {
+  const wanted = env[VARIABLE];
+  if (wanted === "native" || wanted === "portable") return { kind: wanted, asked: true, reason: null };
+  if (wanted) throw unknown(wanted);
+  // Who names a keeper wants that one, and to hear of it when it does not work.
+  if (env.SALLYPORT_KEEPER) return { kind: "native", asked: true, reason: null };
+  const reason = whyNotNative(state);
+  return { kind: reason === null ? "native" : "portable", asked: false, reason };
+}
+
+export function openExecutor(state: string): Executor {
+  return chooseExecutor(state).kind === "native" ? new NativeExecutor(state) : new KeeperExecutor(state, PORTABLE);
+}
+
+/** Null: the keeper is there and runs. Tried only where no keeper of this build has served yet. */
+function whyNotNative(state: string, platform: NodeJS.Platform = process.platform): string | null {
+  if (platform !== "linux") return `the native keeper is for Linux, and this is ${platform}`;
+  const program = keeperBinary();
+  if (!existsSync(`${program}.id`)) return "the native keeper has not been built";
+  try {
+    if (existsSync(socketPath(state))) return null;
+  } catch {
+    return null; // too busy to look: whoever starts it will tell
+  }
+  const { status, error } = spawnSync(program, ["--version"], { stdio: "ignore", env: {}, timeout: PROBE_MS });
+  if (status === 0 || (error && OVERLOADED.has((error as NodeJS.ErrnoException).code ?? ""))) return null;
+  return `the native keeper does not run here (${error?.message ?? `exit code ${status}`})`;
+}
+
+/** These say nothing about the keeper. */
+const OVERLOADED = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "ETIMEDOUT"]);
+
+function unknown(wanted: string): SallyportError {
+  return new SallyportError(
+    "InvalidConfiguration",
+    `${VARIABLE} must be "native" or "portable"; it is ${JSON.stringify(wanted.slice(0, 100))}.`,
+    [{ action: "fix_variable", hint: `Unset ${VARIABLE} to have the native one wherever it can run.` }],
+  );
+}

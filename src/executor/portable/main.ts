@@ -1,0 +1,16 @@
+/** The portable keeper: `node main.js STATE`. Started by the first gateway that needs it, and outlives that. */
+import { House } from "./house.ts";
+import { TITLE } from "./owner.ts";
+
+const ALREADY_SERVED = 3;
+const [, , state = ""] = process.argv;
+
+process.title = `${TITLE}${state}`;
+process.umask(0o077);
+process.on("SIGHUP", () => {});
+const house = new House(state);
+process.on("SIGTERM", () => house.leave());
+process.on("SIGINT", () => house.leave());
+
+if (!(await house.open())) process.exit(ALREADY_SERVED);
+process.stdout.write("ready\n");
