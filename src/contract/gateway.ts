@@ -1,7 +1,7 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
-import type { TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
+import type { Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
 import type { Ask, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
@@ -124,6 +124,12 @@ export interface SessionHandle {
   waitFor(conditions?: WaitConditions): Promise<WaitOutcome>;
   /** Gives its terminal another size, which the program in front is told of. */
   resize(size: TerminalSize): Promise<void>;
+  /** What a person at its terminal would see now, or saw last; also after it has ended. */
+  screen(options?: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
+  /** The same as a picture. */
+  picture(format: "svg" | "png"): Promise<Uint8Array>;
+  /** What it wrote to its terminal so far, as the lines of an asciicast (version 2). */
+  recording(): AsyncIterable<string>;
   /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */
   kill(options?: KillOptions): Promise<SessionInfo>;
   /** Moves the deadline to `timeoutMs` from now; 0 lifts it. */

@@ -21,6 +21,8 @@ export interface Screen extends TerminalSize {
   offset: number;
   /** Where asked for: per row, runs of cells that look the same. */
   attributes?: ScreenRun[][];
+  /** Where asked for: the last lines that scrolled off above, wrapped ones joined; none of a full-screen program. */
+  scrollback?: string[];
 }
 
 /**

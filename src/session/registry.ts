@@ -9,6 +9,7 @@ import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
+import { Screens } from "./terminal/screens.ts";
 
 /** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
 const CLAIM_WITHIN_MS = 10_000;
@@ -28,6 +29,8 @@ export type EndListener = (session: Asked, ended: Ended, first: boolean) => () =
 export class Registry {
   readonly #store: SessionStore;
   readonly executor: Executor;
+  /** The terminals that are looked at. */
+  readonly screens = new Screens();
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
@@ -137,6 +140,7 @@ export class Registry {
   /** Writes what is left to write; nothing can be looked up here any more. */
   close(): void {
     this.flush();
+    this.screens.close();
     this.#closed = true;
   }
 

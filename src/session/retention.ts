@@ -29,7 +29,10 @@ export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "
 
 /** False: it is running. On a full disk the files go first, to make room for the change of the row. */
 function forget(registry: Registry, id: string): boolean {
-  const removeFiles = () => removeFolder(registry.executor.folder(id));
+  const removeFiles = () => {
+    registry.screens.forget(id);
+    removeFolder(registry.executor.folder(id));
+  };
   try {
     if (!registry.store.delete(id)) return false;
   } catch (error) {

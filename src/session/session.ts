@@ -2,7 +2,7 @@ import { SallyportError } from "../contract/error.ts";
 import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
-import type { TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import type { Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
 import type { Execution, InputState } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
 import { typedSummary } from "../present/typed-line.ts";
@@ -17,6 +17,7 @@ import { killOrder, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
+import { pictureOf, recordingOf, screenOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, give, noteOutputWhenTyped, outputWhenTyped, typeInto } from "./terminal/typing.ts";
@@ -194,6 +195,21 @@ export class Session implements SessionHandle {
     const execution = await this.#live();
     if (await execution.resize(size)) return;
     throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
+  }
+
+  async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
+    await this.#desk.permit("read", this);
+    return screenOf(this.#registry, this.#row(), options);
+  }
+
+  async picture(format: "svg" | "png"): Promise<Uint8Array> {
+    await this.#desk.permit("read", this);
+    return pictureOf(this.#registry, this.#row(), format);
+  }
+
+  async *recording(): AsyncGenerator<string, void, undefined> {
+    await this.#desk.permit("read", this);
+    yield* recordingOf(this.#registry, this.info());
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {

@@ -23,6 +23,11 @@ const TITLE_CELLS = 200;
 const LEAST_SIDE = 2;
 const MOST_SIDE = 1000;
 
+export interface ScreenOptions {
+  attributes?: boolean;
+  scrollback?: boolean;
+}
+
 /** A terminal without a person: fed with a program's output, it knows what a person would see. */
 export class Emulator {
   readonly #terminal: InstanceType<typeof headless.Terminal>;
@@ -73,7 +78,7 @@ export class Emulator {
     if (columns !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(columns, rows);
   }
 
-  screen({ attributes = false }: { attributes?: boolean } = {}): Omit<Screen, "offset"> {
+  screen({ attributes, scrollback }: ScreenOptions = {}): Omit<Screen, "offset"> {
     const { columns, rows } = this.size;
     const { modes, buffer } = this.#terminal;
     const { active } = buffer;
@@ -91,12 +96,14 @@ export class Emulator {
       alternate: active.type === "alternate",
       modes: { applicationCursor: modes.applicationCursorKeysMode, bracketedPaste: modes.bracketedPasteMode },
       ...(attributes ? { attributes: screenRuns(active, rows) } : {}),
+      ...(scrollback ? { scrollback: [...logicalLines(active, active.baseY)] } : {}),
     };
   }
 
   /** What scrolled off and what is on the screen now, without the blank lines at the end. */
   text(): string {
-    return [...logicalLines(this.#terminal.buffer.active)].join("\n").trimEnd();
+    const { active } = this.#terminal.buffer;
+    return [...logicalLines(active, active.length)].join("\n").trimEnd();
   }
 
   /** The output that would bring a new terminal of this size here; null in the middle of a sequence or character. */

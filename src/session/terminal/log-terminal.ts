@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Screen, TerminalSize } from "../../contract/terminal.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
-import { Emulator } from "./emulator.ts";
+import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
 import { type SizeChange, terminalStory } from "./sizes.ts";
 import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
@@ -9,8 +9,8 @@ import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
 /** So much more drawn is worth a checkpoint: a fifth of a second. */
 const CHECKPOINT_EVERY = 4 << 20;
 
-/** An output made to be slow is not drawn to its end: after so long it goes on with its last bytes. */
-const PATIENCE_MS = 4000;
+/** An output made to be slow is not drawn to its end: after so much CPU time it goes on with its last bytes. */
+const PATIENCE_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;
 
 const ASSUMED: TerminalSize = { columns: 120, rows: 30 };
@@ -89,7 +89,7 @@ export class LogTerminal {
 
   /** False: it takes too long. */
   async #draw(end: number, sizes: readonly SizeChange[]): Promise<boolean> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const begun = process.cpuUsage();
     for (let at = this.#offset; ; at = this.#offset) {
       const size = sizes.findLast(({ offset }) => offset <= at);
       if (size) this.#emulator.resize(size);
@@ -99,7 +99,8 @@ export class LogTerminal {
         if (gap) await this.#emulator.feed(CANCEL);
         await this.#emulator.feed(bytes);
         this.#offset = offset + bytes.length;
-        if (performance.now() > deadline && end - this.#offset > LAST_BYTES + BLOCK_BYTES) return false;
+        const isLong = end - this.#offset > LAST_BYTES + BLOCK_BYTES;
+        if (isLong && process.cpuUsage(begun).user > PATIENCE_US) return false;
       }
       // What is missing at the end was punched out, or is being written.
       if (this.#offset < Math.min(end, next)) this.#offset = Math.min(end, next);
@@ -113,7 +114,7 @@ export class LogTerminal {
     this.#saved = this.#offset;
   }
 
-  screen(options?: { attributes?: boolean }): Screen {
+  screen(options?: ScreenOptions): Screen {
     return { ...this.#emulator.screen(options), offset: this.#offset };
   }
 

@@ -94,10 +94,10 @@ function isEmpty(run: ScreenRun): boolean {
   return !drawn && run.text.trim() === "";
 }
 
-/** What scrolled off and what is on the screen, as lines: one that was wrapped at the edge is one line again. */
-export function* logicalLines(buffer: IBuffer): Generator<string> {
+/** The rows above one, from the oldest that is kept, as lines: one that was wrapped at the edge is one line again. */
+export function* logicalLines(buffer: IBuffer, end: number): Generator<string> {
   let text: string | null = null;
-  for (let row = 0; row < buffer.length; row++) {
+  for (let row = 0; row < end; row++) {
     const line = buffer.getLine(row);
     if (line === undefined) continue;
     const piece = seen(line.translateToString(false));

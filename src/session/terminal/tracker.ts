@@ -25,8 +25,8 @@ const LONGEST_SEQUENCE = 64;
 const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;
 
-/** Control sequences that place, erase or move text: with one of them, an output is more than lines. */
-const PLACING = new Set("ABCDEFGHJKLMPSTX@`adefru");
+/** Control sequences that reach beyond the current line: with one of them, an output is more than lines. */
+const PLACING = new Set("ABEFHJLMSTdefru");
 
 /** By final character: 1 to be read, 2 only to be counted. */
 const MINDED = new Uint8Array(128);
@@ -54,7 +54,7 @@ export class Tracker {
   #last = 0;
   #saved = new Map<boolean, { colours: string[]; charsets: Map<string, string>; shifted: string }>();
 
-  /** Line feeds, and sequences that place text, so far. */
+  /** Line feeds, and sequences that reach beyond their line, so far. */
   lineFeeds = 0;
   placings = 0;
 
