@@ -99,7 +99,10 @@ function listenOption(text: string | undefined): { host: string; port: number } 
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-const tell = (io: Io) => (error: Error) => io.err(`sallyport: ${error.message}\n`);
+/** What a client did wrong it is told itself; whoever looks for the reason of something can read it here, too. */
+const note = (io: Io) => (error: Error) => {
+  if (process.env.SALLYPORT_DEBUG) io.err(`sallyport: ${error.message}\n`);
+};
 
 async function serveStdio(options: DoorOptions, { signal, hostDecides, io }: Serving): Promise<void> {
   if (io.isTTY.stdin)
@@ -113,7 +116,7 @@ async function serveStdio(options: DoorOptions, { signal, hostDecides, io }: Ser
   const door = new Door(options);
   const hostUser = hostDecides ? userInfo().username : null;
   try {
-    await serveStdio(door, { input: process.stdin, output: process.stdout, signal, hostUser, onerror: tell(io) });
+    await serveStdio(door, { input: process.stdin, output: process.stdout, signal, hostUser, onerror: note(io) });
   } finally {
     await door.close();
   }
@@ -134,8 +137,10 @@ async function serveHttp(
   const names = textOptions(values, "allow-host");
   await withDatabase(invocation, async (database) => {
     const tokens = new Tokens(database);
-    const onerror = tell(io);
-    const serving = await serveHttp({ host, port, names, tokens, hostDecides, door: options, most, idleMs, onerror });
+    const onerror = note(io);
+    const onfailure = (error: Error) => io.err(`sallyport: ${error.message}\n`);
+    const asked = { host, port, names, tokens, hostDecides, door: options, most, idleMs };
+    const serving = await serveHttp({ ...asked, onerror, onfailure });
     io.err(`Serving MCP at ${serving.url}\n`);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await serving.close();

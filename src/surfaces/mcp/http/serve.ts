@@ -25,7 +25,10 @@ export interface HttpOptions extends SessionLimits {
   /** Whether a client's user may approve commands. */
   hostDecides: boolean;
   door: Omit<DoorOptions, "agent">;
+  /** What clients did wrong. */
   onerror: (error: Error) => void;
+  /** What went wrong here. */
+  onfailure: (error: Error) => void;
 }
 
 export interface HttpServing {
@@ -41,7 +44,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
   });
-  server.on("error", options.onerror);
+  server.on("error", options.onfailure);
   const sweeping = setInterval(() => front.sweep(), SWEEP_EVERY_MS).unref();
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
@@ -79,7 +82,7 @@ class Front {
     try {
       await this.#serve(request, response);
     } catch (error) {
-      if (!response.destroyed) this.#options.onerror(error as Error);
+      if (!response.destroyed) this.#options.onfailure(error as Error);
       refuse(response, 500, "Internal error", { code: -32603 });
     }
   }
@@ -101,7 +104,7 @@ class Front {
       return this.#sessions.serve(request, response, body.value, { token, endpoint, hostUser });
     }
     const auth = { token: "", clientId: hostUser ?? "", scopes: [] };
-    await toNodeHandler(endpoint.modern, { onerror: this.#options.onerror })(
+    await toNodeHandler(endpoint.modern, { onerror: this.#options.onfailure })(
       Object.assign(request, { auth }),
       response,
       body.value,

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { atLeast, atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
+import type { BenchResult } from "../result.ts";
+import { desktopCommander } from "./desktop-commander.ts";
+import { StdioServer } from "./server.ts";
+
+const ENTRY = fileURLToPath(new URL("../../bin/sallyport.js", import.meta.url));
+const ALL = "runner,process,exec,shell,bash";
+const TRUE = { command: "true", description: "nothing" };
+const CONCURRENT = 200;
+
+/** What the protocol adds to the library, and how long a host waits for the server to be there. */
+export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
+  const { gateway, state, leave } = await benchGateway();
+  const config = mkdtempSync(join(tmpdir(), "sallyport-bench-config-"));
+  mkdirSync(join(config, "sallyport"));
+  const settings = { ...UNLIMITED.policy, toolsets: { exec: true } };
+  writeFileSync(join(config, "sallyport", "sallyport.json"), JSON.stringify(settings));
+  const env = { ...process.env, SALLYPORT_STATE: state, XDG_CONFIG_HOME: config };
+  const open = () => new StdioServer(process.execPath, [ENTRY, "mcp", "--tools", ALL], { env });
+  const server = open();
+  const peer = await desktopCommander();
+  try {
+    await server.initialize();
+    const library = () => gateway.run({ command: "true", capture: "merged", graceMs: 0 });
+    const ours = () => server.call("Bash", TRUE);
+    const theirs = () => peer?.call("start_process", { command: "true", timeout_ms: 5000 }) ?? Promise.resolve();
+    const rounds = quick ? 200 : 1000;
+    const [overProtocol = [], direct = []] = await takeTurns(rounds, [ours, library]);
+    const [commander = []] = peer ? await takeTurns(quick ? 20 : 100, [theirs]) : [];
+
+    const from = performance.now();
+    await Promise.all(Array.from({ length: CONCURRENT }, ours));
+    const together = performance.now() - from;
+    const { tools } = await server.request("tools/list", {});
+
+    const { ready, bare } = await starts(quick ? 10 : 40, open);
+    return [
+      atMost(1.5, {
+        name: "MCP over stdio: Bash true, p50",
+        ours: percentile(overProtocol, 0.5),
+        peer: "the library's run",
+        peerValue: percentile(direct, 0.5),
+        unit: "ms",
+      }),
+      versusCommander(percentile(overProtocol, 0.5), peer ? percentile(commander, 0.5) : null),
+      readiness(percentile(ready, 0.5), percentile(bare, 0.5)),
+      {
+        name: `MCP over stdio: ${CONCURRENT} calls at once, all answered`,
+        ours: together,
+        peer: "",
+        peerValue: null,
+        unit: "ms",
+        ratio: null,
+        bar: "no error",
+        pass: true,
+      },
+      atMost(64, {
+        name: "tools/list of all toolsets",
+        ours: Buffer.byteLength(JSON.stringify({ tools })) / 1024,
+        peer: "",
+        peerValue: null,
+        unit: "KiB",
+      }),
+    ];
+  } finally {
+    await server.leave();
+    await peer?.leave();
+    await leave();
+    rmSync(config, { recursive: true, force: true });
+  }
+}
+
+/** From the start of a process to its first answer, in turns with a Node that has nothing to do. */
+async function starts(rounds: number, open: () => StdioServer): Promise<{ ready: number[]; bare: number[] }> {
+  const ready: number[] = [];
+  const bare: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const from = performance.now();
+    const server = open();
+    await server.initialize();
+    ready.push(performance.now() - from);
+    await server.leave();
+    const since = performance.now();
+    await once(spawn(process.execPath, ["-e", "0"], { stdio: "ignore" }), "exit");
+    bare.push(performance.now() - since);
+  }
+  return { ready, bare };
+}
+
+function versusCommander(ours: number, theirs: number | null): BenchResult {
+  const row = { name: "MCP over stdio: a command, p50", unit: "ms" };
+  if (theirs !== null) {
+    // How many times faster.
+    const result = atLeast(3, { ...row, ours: theirs, peer: "ours", peerValue: ours });
+    return { ...result, ours, peer: "desktop-commander start_process", peerValue: theirs };
+  }
+  const peer = "desktop-commander is not installed: skipped";
+  return { ...row, ours, peer, peerValue: null, ratio: null, bar: ">= 3 x faster", pass: null };
+}
+
+/** A quarter of a second, or two and a half times what Node itself takes to be there, whichever is more. */
+function readiness(ours: number, bare: number): BenchResult {
+  const row = {
+    name: "MCP server ready: initialize answered, p50",
+    ours,
+    peer: "node -e 0",
+    peerValue: bare,
+    unit: "ms",
+  };
+  return { ...row, ratio: ours / bare, bar: "<= 250 ms or 2.5 x", pass: ours <= 250 || ours <= 2.5 * bare };
+}
