@@ -3,15 +3,16 @@ import { instructions } from "../../present/mcp-messages.ts";
 import { packageVersion } from "../cli/version.ts";
 import type { Connection } from "./connection.ts";
 import type { Door } from "./door.ts";
+import { once } from "./once.ts";
 import { sessionUri } from "./resources/uri.ts";
 
 const MOST_SUBSCRIBED = 1000;
 
 /** Loaded with the first request that needs them: a client is greeted without. */
-const calls = () => import("./call-tool.ts");
-const lists = () => import("./resources/list.ts");
-const reads = () => import("./resources/read.ts");
-const owned = () => import("./resources/own-session.ts");
+const calls = once(() => import("./call-tool.ts"));
+const lists = once(() => import("./resources/list.ts"));
+const reads = once(() => import("./resources/read.ts"));
+const owned = once(() => import("./resources/own-session.ts"));
 
 /** The protocol's side of one agent's door: each method is a line that says who answers it. */
 export function makeServer(door: Door, connection: Connection): Server {

@@ -1,9 +1,12 @@
 import type { Tool as ListedTool } from "@modelcontextprotocol/server";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../../toolsets/tool.ts";
+import { once } from "./once.ts";
 
 /** Gates open and close with the configuration, which the gateway itself looks at no more often. */
 const LOOK_EVERY_MS = 1000;
+
+const toolsets = once(() => import("../../toolsets/tools.ts"));
 
 interface Offer {
   /** The toolsets that are switched on, of those wanted. */
@@ -49,7 +52,7 @@ export class ToolShelf {
   }
 
   async #look(): Promise<Offer> {
-    const [gateway, { tools }] = await Promise.all([this.#gateway(), import("../../toolsets/tools.ts")]);
+    const [gateway, { tools }] = await Promise.all([this.#gateway(), toolsets()]);
     const enabled = gateway.toolsets;
     const gates = this.#toolsets.filter((name) => enabled[name]).join(" ");
     if (this.#offer?.gates === gates) return this.#offer;
