@@ -11,18 +11,8 @@ const PLAIN = {
   strikethrough: false,
 };
 
-/** The runs of each row, blanks at the end of a plain one cut off; of a screen without attributes, one run per line. */
+/** The runs of each row; of a screen without attributes, one run per line. */
 export function drawnRows(screen: Screen): ScreenRun[][] {
-  if (!screen.attributes) {
-    return screen.lines.map((text) => (text === "" ? [] : [{ start: 0, length: [...text].length, text, ...PLAIN }]));
-  }
-  return screen.attributes.map((runs) => runs.map(trimmed));
-}
-
-function trimmed(run: ScreenRun): ScreenRun {
-  if (run.background !== null || run.inverse || run.underline || run.strikethrough) return run;
-  const text = run.text.trimEnd();
-  // In a run of several cells there is a character per cell; one of its own has nothing to trim.
-  if (text === "" || text.length === run.text.length) return run;
-  return { ...run, text, length: run.length - (run.text.length - text.length) };
+  if (screen.attributes) return screen.attributes;
+  return screen.lines.map((text) => (text === "" ? [] : [{ start: 0, length: [...text].length, text, ...PLAIN }]));
 }

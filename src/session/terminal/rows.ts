@@ -54,7 +54,7 @@ function lineRuns(line: IBufferLine, cell: IBufferCell): ScreenRun[] {
     runs.push(run);
     open = alone ? null : run;
   }
-  return runs.filter((run) => !isEmpty(run));
+  return runs.map(trimmed).filter(({ length }) => length > 0);
 }
 
 type Look = Omit<ScreenRun, "start" | "length" | "text">;
@@ -89,9 +89,11 @@ function sameLook(a: Look, b: Look): boolean {
   );
 }
 
-function isEmpty(run: ScreenRun): boolean {
-  const drawn = run.background !== null || run.inverse || run.underline || run.strikethrough;
-  return !drawn && run.text.trim() === "";
+/** Blanks at the end that look like the empty screen are none. In a run of several cells there is a character per cell. */
+function trimmed(run: ScreenRun): ScreenRun {
+  if (run.background !== null || run.inverse || run.underline || run.strikethrough) return run;
+  const text = run.text.trimEnd();
+  return text.length === run.text.length ? run : { ...run, text, length: text.length };
 }
 
 /** The rows above one, from the oldest that is kept, as lines: one that was wrapped at the edge is one line again. */

@@ -24,6 +24,14 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
   "Follow and steer sessions": {
     ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },
     logs: { summary: "Print what a session wrote", load: async () => (await import("./commands/logs.ts")).logs },
+    screen: {
+      summary: "Show what is on the terminal of a session",
+      load: async () => (await import("./commands/screen.ts")).screen,
+    },
+    record: {
+      summary: "Export what was on the terminal of a session, to be played back",
+      load: async () => (await import("./commands/record.ts")).record,
+    },
     wait: {
       summary: "Wait for sessions to end and pass on the exit code",
       load: async () => (await import("./commands/wait.ts")).wait,

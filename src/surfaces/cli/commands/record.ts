@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { finished } from "node:stream/promises";
+import type { SessionHandle } from "../../../contract/gateway.ts";
+import type { Command, Io } from "../command.ts";
+import { UsageError } from "../usage-error.ts";
+import { withGateway } from "../with-gateway.ts";
+
+export const record: Command = {
+  name: "record",
+  summary: "Export what was on the terminal of a session, to be played back",
+  usage: "sallyport record [-o FILE] SESSION",
+  options: { output: { type: "string", short: "o" } },
+  help: { output: "FILE: write it there instead of to stdout" },
+  examples: ["sallyport record -o editor.cast editor", "sallyport record editor | asciinema play -"],
+  notes: `An asciicast of version 2: every output with its time, and every change of size, up to now.
+What was typed is in it as far as the program showed it.`,
+  run: (invocation) =>
+    withGateway(invocation, async (gateway) => {
+      const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
+      if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
+      if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+      const session = gateway.session(reference);
+      const { output } = invocation.values;
+      if (typeof output === "string" && output !== "-") await toFile(session, output);
+      else await toStdout(session, invocation.io);
+      return 0;
+    }),
+};
+
+async function toStdout(session: SessionHandle, io: Io): Promise<void> {
+  for await (const line of session.recording()) {
+    io.out(line);
+    await io.drained();
+  }
+}
+
+async function toFile(session: SessionHandle, path: string): Promise<void> {
+  const lines = session.recording()[Symbol.asyncIterator]();
+  // The first line before the file: of a session without a terminal none is made.
+  let next = await lines.next();
+  const file = createWriteStream(path);
+  const done = finished(file).catch((error: Error) => {
+    throw new UsageError(`cannot write \`${path}\`: ${error.message}`);
+  });
+  // Awaited below; a file that cannot be written must not end the program before that.
+  done.catch(() => {});
+  for (; !next.done && !file.errored; next = await lines.next()) {
+    if (!file.write(next.value)) await Promise.race([once(file, "drain"), done]);
+  }
+  file.end();
+  await done;
+}
