@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "peer.h"
+
 int door_open(int dirfd, const char *name, int backlog)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -37,7 +39,8 @@ int door_accept(int listener)
 		return -1;
 	struct ucred peer;
 	socklen_t length = sizeof peer;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0) &&
+	    !peer_is_confined(fd, peer.pid))
 		return fd;
 	close(fd);
 	errno = EACCES;

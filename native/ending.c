@@ -56,8 +56,8 @@ static void sweep(struct session *session, int64_t now)
 		if (!session->has_children)
 			break;
 	}
-	if (session->first) /* the kernel takes everything in the namespace with it, however fast it forks */
-		kill(session->first, SIGKILL);
+	if (session->isolation) /* the kernel takes everything in the namespace with it, however fast it forks */
+		kill(session->isolation->first, SIGKILL);
 	tree_signal(SIGKILL);
 	session->next_sweep_at = now + SWEEP_EVERY;
 	if (session->stop_waiting_at == NEVER)
@@ -76,8 +76,10 @@ static void main_ended(struct session *session, int status)
 			session->record.reason = END_LIMIT;
 		session_over_limit(session);
 	}
-	if (session->first)
-		isolation_leave(session->first);
+	if (session->isolation && isolation_leave(session->isolation)) {
+		session->going = session->isolation->first;
+		session->isolation = NULL;
+	}
 }
 
 void session_reap(struct session *session)
@@ -92,8 +94,10 @@ void session_reap(struct session *session)
 			session->has_children = false;
 			return;
 		}
-		if (seen.si_pid == 0)
+		if (seen.si_pid == 0) {
+			session->has_children = session->has_children && !session->going;
 			return;
+		}
 		struct rusage usage;
 		int status;
 		record_add_io(&session->record, seen.si_pid);
@@ -104,8 +108,10 @@ void session_reap(struct session *session)
 		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
-		if (seen.si_pid == session->first)
-			session->first = 0;
+		if (session->isolation && seen.si_pid == session->isolation->first)
+			session->isolation = NULL;
+		if (seen.si_pid == session->going)
+			session->going = 0;
 		if (seen.si_pid == record->pid)
 			main_ended(session, status);
 		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&

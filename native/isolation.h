@@ -11,20 +11,25 @@
  * nothing but wait for orphans. The command is its sibling: a child of the keeper like any other. When the first
  * process goes, the kernel ends all the rest (promise 5). */
 struct isolation {
-	pid_t first;   /* 0: none */
+	pid_t first; /* 0: none */
 	pid_t command;
+	volatile bool had_orphans; /* it has waited for some: what they used is known when it is waited for itself */
 };
+
+/* Whether all that works in NAMESPACES; tried once. */
+bool isolation_works(const struct namespaces *namespaces);
 
 /* In the keeper, before the fork. 0, or -1 with errno. */
 int isolation_prepare(void);
 
 /* In a child of the keeper's that is to go at once: starts BODY, which must not return, as the keeper's child in
- * NAMESPACES and a few more of its own. Like vfork, it comes back when BODY has become another program or has ended.
- * 0, or -1 with errno. ISOLATION may hold a first process in any case. Async-signal-safe. */
+ * NAMESPACES and a few more of its own. ISOLATION is in memory that is shared with the keeper. Like vfork, it comes back when BODY has become another program or has ended.
+ * 0, or -1 with errno; it may hold a first process in any case. Async-signal-safe. */
 int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *), void *context);
 
-/* Tells the first process that the command has ended: it goes with the last orphan. */
-void isolation_leave(pid_t first);
+/* The command has ended, and has been waited for: the first process is to go with the last orphan. True: there never
+ * was one, so it goes at once, and nobody needs to wait for that to say so. */
+bool isolation_leave(const struct isolation *isolation);
 
 /* Whether the keeper has died. For those who cannot see their parent, which is in another namespace. */
 bool isolation_orphaned(void);

@@ -218,10 +218,10 @@ static void reap(pid_t pid)
 }
 
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
-	     const int stdio[3], pid_t *first, struct launch_failure *failure)
+	     const int stdio[3], struct isolation **isolation, struct launch_failure *failure)
 {
 	struct start start = {request, sandbox, guard, stdio, getpid(), false};
-	*first = 0;
+	*isolation = NULL;
 	bool ready = share_report() && (!sandbox->own_processes || isolation_prepare() == 0);
 	if (ready)
 		*report = (struct report){0};
@@ -232,16 +232,16 @@ pid_t launch(const struct request *request, const struct sandbox *sandbox, const
 	}
 	if (sandbox->own_processes) { /* who started the command has gone */
 		reap(pid);
-		*first = report->isolation.first;
 		pid = report->isolation.command;
+		*isolation = &report->isolation;
 	}
 	if (pid > 0 && !report->step)
 		return pid;
-	if (*first)
-		kill(*first, SIGKILL);
+	if (report->isolation.first)
+		kill(report->isolation.first, SIGKILL);
 	reap(pid);
-	reap(*first);
-	*first = 0;
+	reap(report->isolation.first);
+	*isolation = NULL;
 	*failure = (struct launch_failure){report->step ? (const char *)report->step : "fork", report->error};
 	return -1;
 }

@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "request.h"
 
+struct isolation;
 struct sandbox;
 
 /* The step of a start that failed, by name, and its errno: "not found", "not allowed" and "no more processes" are
@@ -16,9 +17,8 @@ struct launch_failure {
 };
 
 /* Starts the command with the given descriptors as stdin, stdout and stderr. Returns its pid; or -1 with FAILURE
- * filled in, and then nothing is left of it. FIRST: the first process of its pid namespace, where it has one of its
- * own; else 0. */
+ * filled in, and then nothing is left of it. ISOLATION: its pid namespace, where it has one of its own; else NULL. */
 pid_t launch(const struct request *request, const struct sandbox *sandbox, const struct guard *guard,
-	     const int stdio[3], pid_t *first, struct launch_failure *failure);
+	     const int stdio[3], struct isolation **isolation, struct launch_failure *failure);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "keeper.h"
+#include "probe.h"
 #include "title.h"
 
 int main(int argc, char **argv)
@@ -9,10 +10,12 @@ int main(int argc, char **argv)
 	title_init(argc, argv);
 	if (argc >= 3 && strcmp(argv[1], "serve") == 0)
 		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self");
+	if (argc == 2 && strcmp(argv[1], "probe") == 0)
+		return probe();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;
 	}
-	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF]]\n       keeper --version\n");
+	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF]]\n       keeper probe\n       keeper --version\n");
 	return 2;
 }

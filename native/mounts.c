@@ -350,7 +350,7 @@ int mounts_arrange(const struct spec *spec, gaps_t *gaps)
 	/* 3. A /tmp and a /dev of its own. */
 	if (spec->isolated && view.temporary_top >= 0 && put_at(view.temporary_top, PRIVATE_TMP) < 0)
 		return -1;
-	if (spec->isolated && devices_arrange() < 0)
+	if ((spec->isolated && devices_arrange() < 0) || devices_add_terminals() < 0)
 		return -1;
 	/* 4. The writable places, and in them what is not. */
 	if (put_copies(&view) < 0 || hold_spots(&view) < 0)

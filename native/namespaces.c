@@ -17,7 +17,7 @@
 
 /* What the maker tells the keeper, first of its user namespace and then of all. */
 struct news {
-	bool has_user, failed, no_mounts, no_network;
+	bool has_user, failed, no_mounts, no_network, no_memory;
 	gaps_t gaps;
 	const char *step;
 	int error;
@@ -109,7 +109,9 @@ __attribute__((noreturn)) static void make(const struct spec *spec, int line)
 		arrange(spec, &news);
 	if (spec->network == NETWORK_OFF && (unshare(CLONE_NEWNET) < 0 || !raise_loopback()))
 		news.no_network = true;
-	if (spec->isolated && unshare(CLONE_NEWUTS) < 0)
+	/* Shared memory and message queues have owners but no folders: no rule for files holds them. */
+	news.no_memory = unshare(CLONE_NEWIPC) < 0;
+	if (spec->isolated && (news.no_memory || unshare(CLONE_NEWUTS) < 0))
 		news.gaps |= GAP_BIT(GAP_NAMESPACES);
 	if (write(line, &news, sizeof news) != sizeof news)
 		_exit(1);
@@ -134,12 +136,11 @@ static bool hold_all(struct namespaces *made, pid_t maker, const struct spec *sp
 		return false;
 	if (spec->network == NETWORK_OFF && !news->no_network && (made->network = hold(maker, "ns/net", O_RDONLY)) < 0)
 		return false;
-	if (!spec->isolated)
-		return true;
-	made->host_name = hold(maker, "ns/uts", O_RDONLY);
-	if (!news->no_mounts)
-		made->terminals = hold(maker, "root/dev/pts", O_PATH);
-	return made->host_name >= 0 && (news->no_mounts || made->terminals >= 0);
+	if (!news->no_memory && (made->memory = hold(maker, "ns/ipc", O_RDONLY)) < 0)
+		return false;
+	if (!news->no_mounts && (made->terminals = hold(maker, "root/dev/pts", O_PATH)) < 0 && errno != ENOENT)
+		return false;
+	return !spec->isolated || (made->host_name = hold(maker, "ns/uts", O_RDONLY)) >= 0;
 }
 
 static bool guide(struct namespaces *made, pid_t maker, int line, const struct spec *spec, struct news *news)
@@ -206,13 +207,15 @@ int namespaces_enter(const struct namespaces *namespaces)
 		return -1;
 	if (namespaces->network >= 0 && setns(namespaces->network, CLONE_NEWNET) < 0)
 		return -1;
+	if (namespaces->memory >= 0 && setns(namespaces->memory, CLONE_NEWIPC) < 0)
+		return -1;
 	return namespaces->host_name < 0 ? 0 : setns(namespaces->host_name, CLONE_NEWUTS);
 }
 
 void namespaces_close(struct namespaces *namespaces)
 {
-	int *each[] = {&namespaces->user, &namespaces->mount, &namespaces->network, &namespaces->host_name,
-		       &namespaces->terminals};
+	int *each[] = {&namespaces->user,   &namespaces->mount,     &namespaces->network,
+		       &namespaces->memory, &namespaces->host_name, &namespaces->terminals};
 	for (unsigned i = 0; i < sizeof each / sizeof *each; i++) {
 		if (*each[i] >= 0)
 			close(*each[i]);

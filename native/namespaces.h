@@ -7,11 +7,11 @@
 
 /* The namespaces commands of one kind are put into, one command after the other. -1: none of its own. */
 struct namespaces {
-	int user, mount, network, host_name;
-	int terminals; /* the folder of /dev/pts, where it has one of its own */
+	int user, mount, network, memory, host_name;
+	int terminals; /* its own /dev/pts */
 };
 
-#define NO_NAMESPACES ((struct namespaces){-1, -1, -1, -1, -1})
+#define NO_NAMESPACES ((struct namespaces){-1, -1, -1, -1, -1, -1})
 
 /* Makes what SPEC needs, in a process that is gone when it returns. What cannot be had is left out and added to GAPS.
  * False with FAILURE filled in: it went wrong half-way. */

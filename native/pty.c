@@ -44,12 +44,13 @@ static void note_size(struct terminal *terminal, uint64_t offset)
 }
 
 /* NULL, or the step that failed, with errno. */
-static const char *open_pair(struct terminal *terminal)
+static const char *open_pair(struct terminal *terminal, int terminals)
 {
 	int locked = 0;
 	struct termios modes;
 	struct winsize size = {.ws_col = terminal->columns, .ws_row = terminal->rows};
-	terminal->master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	const char *multiplexer = terminals < 0 ? "/dev/ptmx" : "ptmx";
+	terminal->master = openat(terminals, multiplexer, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (terminal->master < 0)
 		return "ptmx";
 	if (ioctl(terminal->master, TIOCSPTLCK, &locked) < 0)
@@ -65,14 +66,14 @@ static const char *open_pair(struct terminal *terminal)
 	return tcsetattr(terminal->slave, TCSANOW, &modes) < 0 ? "modes" : NULL;
 }
 
-void terminal_open(struct terminal *terminal, const struct request *request, int dirfd)
+void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int terminals)
 {
 	if (!request->columns)
 		return;
 	terminal->columns = request->columns;
 	terminal->rows = request->rows;
 	terminal->sizes = openat(dirfd, "sizes", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	const char *failed = open_pair(terminal);
+	const char *failed = open_pair(terminal, terminals);
 	if (!failed) {
 		note_size(terminal, 0);
 		return;

@@ -22,8 +22,8 @@ struct terminal {
 void terminal_init(struct terminal *terminal);
 
 /* Opens a terminal of the size REQUEST asks for, if it does. Where none is to be had, the file `sizes` says why, and
- * the command runs on pipes. */
-void terminal_open(struct terminal *terminal, const struct request *request, int dirfd);
+ * the command runs on pipes. TERMINALS: the folder of its own /dev/pts; -1: everybody's. */
+void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int terminals);
 
 /* A descriptor of the command's side for one of its three. -1 with errno. */
 int terminal_stdio(const struct terminal *terminal);

@@ -11,6 +11,7 @@
 
 #include "capabilities.h"
 #include "grants.h"
+#include "isolation.h"
 #include "landlock.h"
 #include "mounts.h"
 #include "seccomp.h"
@@ -37,7 +38,9 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct la
 		return false;
 	struct filter_choice choice = {sockets_for(spec, kit), kit->abi > 0};
 	*sandbox = (struct sandbox){.spec = spec, .kit = kit, .filter = seccomp_program(choice), .gaps = kit->gaps};
-	sandbox->own_processes = spec->isolated && kit->namespaces.mount >= 0;
+	sandbox->own_processes = spec->isolated && isolation_works(&kit->namespaces);
+	if (spec->isolated && !sandbox->own_processes)
+		sandbox->gaps |= GAP_BIT(GAP_NAMESPACES);
 	if (!sandbox->filter)
 		sandbox->gaps |= GAP_BIT(GAP_SECCOMP);
 	if (choice.sockets == SOCKETS_TCP_UDP)
@@ -46,6 +49,11 @@ bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct la
 		return true;
 	*failure = (struct launch_failure){"sandbox-require", 0};
 	return false;
+}
+
+int sandbox_terminals(const struct sandbox *sandbox)
+{
+	return sandbox->kit ? sandbox->kit->namespaces.terminals : -1;
 }
 
 const char *sandbox_enter(const struct sandbox *sandbox)

@@ -20,6 +20,9 @@ struct sandbox {
 /* Works out how SPEC can be had here. False with FAILURE filled in: not at all, or not as strictly as it requires. */
 bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct launch_failure *failure);
 
+/* The folder of its own terminals; -1: it has none. */
+int sandbox_terminals(const struct sandbox *sandbox);
+
 /* In the child, in this order: first of all the view of files and network it will have, and last before the exec the
  * rights it will not have. Async-signal-safe. They return NULL, or the step that failed, with errno. */
 const char *sandbox_enter(const struct sandbox *sandbox);

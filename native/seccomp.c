@@ -115,6 +115,18 @@ static void check_personality(struct program *p)
 	give(p, REFUSE(EPERM));
 }
 
+/* Whoever is given no time by somebody else's limit dies of it: of others, limits may be read but not set. */
+static void check_prlimit(struct program *p)
+{
+	load(p, ARGUMENT(0));
+	give_if(p, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
+	load(p, ARGUMENT(2));
+	put(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
+	load(p, ARGUMENT(2) + 4); /* a pointer: both halves */
+	give_if(p, BPF_JEQ, 0, SECCOMP_RET_ALLOW);
+	give(p, REFUSE(EPERM));
+}
+
 static void allow_families(struct program *p, const uint32_t *families, size_t count)
 {
 	load(p, ARGUMENT(0));
@@ -195,6 +207,7 @@ static void put_check(struct program *p, enum check check, struct filter_choice 
 	case CHECK_UNSHARE: check_bits(p, 0, NEW_NAMESPACES | NEW_TIME_NAMESPACE); break;
 	case CHECK_IOCTL: check_ioctl(p); break;
 	case CHECK_PERSONALITY: check_personality(p); break;
+	case CHECK_PRLIMIT: check_prlimit(p); break;
 	case CHECK_MODE_SECOND: check_bits(p, 1, SET_ID_BITS); break;
 	case CHECK_MODE_THIRD: check_bits(p, 2, SET_ID_BITS); break;
 	case CHECK_OPEN: check_open(p, 1); break;
@@ -238,8 +251,10 @@ const struct sock_fprog *seccomp_program(struct filter_choice choice)
 {
 	static struct sock_fprog known[SOCKETS_COUNT][2];
 	struct sock_fprog *made = &known[choice.sockets][choice.tracing];
-	if (made->filter || !ARCHITECTURE)
-		return made->filter ? made : NULL;
+	if (made->filter)
+		return made;
+	if (!seccomp_works())
+		return NULL;
 	struct program *p = calloc(1, sizeof *p);
 	if (!p)
 		return NULL;
@@ -257,6 +272,12 @@ const struct sock_fprog *seccomp_program(struct filter_choice choice)
 	made->len = p->length;
 	made->filter = p->length < ROOM ? p->code : NULL;
 	return made->filter ? made : NULL;
+}
+
+bool seccomp_works(void)
+{
+	uint32_t action = SECCOMP_RET_ERRNO;
+	return ARCHITECTURE && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
 int seccomp_restrict(const struct sock_fprog *program)

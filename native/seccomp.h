@@ -19,6 +19,9 @@ struct filter_choice {
 	bool tracing; /* something else keeps ptrace and its like from reaching outside */
 };
 
+/* Whether this kernel and processor have it. */
+bool seccomp_works(void);
+
 /* The program for CHOICE; NULL where the processor is not known or there is no memory. */
 const struct sock_fprog *seccomp_program(struct filter_choice choice);
 

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "door.h"
+#include "isolation.h"
 #include "launch.h"
 #include "title.h"
 #include "tree.h"
@@ -148,9 +150,16 @@ static const char *claim_folder(struct session *session, const struct house *hou
 static const char *begin(struct session *session, const struct house *house, const struct request *request,
 			 int stdio[3], struct launch_failure *failure)
 {
+	struct sandbox sandbox = {0};
+	session->record.started_us = monotonic_us();
+	session->record.started_unix_us = unix_us();
 	const char *step = claim_folder(session, house);
+	if (!step && !sandbox_prepare(&sandbox, &request->sandbox, failure)) {
+		session->record.gaps = sandbox.gaps;
+		return failure->step;
+	}
 	if (!step)
-		terminal_open(&session->terminal, request, session->dirfd);
+		terminal_open(&session->terminal, request, session->dirfd, sandbox_terminals(&sandbox));
 	if (!step)
 		step = feed_open(&session->feed, request, &session->terminal, stdio);
 	if (!step)
@@ -160,14 +169,11 @@ static const char *begin(struct session *session, const struct house *house, con
 		return step;
 	}
 	guard_open(&session->guard, house->cgroups, request, &session->record);
+	session->record.gaps = sandbox.gaps;
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
-	session->record.pid = -1;
-	struct sandbox sandbox;
-	if (sandbox_prepare(&sandbox, &request->sandbox, failure))
-		session->record.pid = launch(request, &sandbox, &session->guard, stdio, &session->first, failure);
-	session->record.gaps = sandbox.gaps;
-	tree_leave_out(session->first);
+	session->record.pid = launch(request, &sandbox, &session->guard, stdio, &session->isolation, failure);
+	tree_leave_out(session->isolation ? session->isolation->first : 0);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
 	return session->record.pid < 0 ? failure->step : NULL;
 }
@@ -192,6 +198,8 @@ static void finish(struct session *session)
 	}
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		channel_close(&session->clients[i]);
+	while (session->going && waitpid(session->going, NULL, 0) < 0 && errno == EINTR)
+		;
 	feed_close(&session->feed);
 	capture_close(&session->capture);
 	terminal_close(&session->terminal);

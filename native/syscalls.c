@@ -75,6 +75,7 @@ static struct checked_calls calls[] = {
 	CALL(process_vm_readv, CHECK_TRACING),
 	CALL(process_vm_writev, CHECK_TRACING),
 	CALL(kcmp, CHECK_TRACING),
+	CALL(prlimit64, CHECK_PRLIMIT),
 	NEW_CALL(pidfd_getfd, CHECK_TRACING),
 	/* Modes and devices of new files. */
 	CALL(fchmod, CHECK_MODE_SECOND),

@@ -13,6 +13,7 @@ enum check {
 	CHECK_UNSHARE,
 	CHECK_IOCTL,
 	CHECK_PERSONALITY,
+	CHECK_PRLIMIT,
 	CHECK_MODE_SECOND, /* a mode as the second argument */
 	CHECK_MODE_THIRD,
 	CHECK_OPEN,

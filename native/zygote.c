@@ -273,8 +273,9 @@ int zygote_serve(const char *state, const char *self)
 	static struct zygote z;
 	char title[128];
 
-	/* 1. Nothing of the caller's but its stdin, stdout and stderr. */
+	/* 1. Nothing of the caller's but its stdin, stdout and stderr; and nobody looks into its memory. */
 	forget_heritage();
+	prctl(PR_SET_DUMPABLE, 0);
 	/* 2. One zygote per folder and build. */
 	int failed = take_over(&z, state);
 	if (failed)

@@ -74,6 +74,19 @@ export interface SandboxSpec {
   require: boolean;
 }
 
+/** What this machine lets an executor confine commands with: tried, not guessed. */
+export interface SandboxTier {
+  /** The kernel's Landlock ABI; 0: none. */
+  landlock: number;
+  /** A private mount namespace, which read-only and hidden spots need: as root, through a user namespace, or none. */
+  mounts: "root" | "user" | "none";
+  /** Namespaces for processes, users, names and shared memory besides: what `isolated` adds. */
+  isolation: boolean;
+  /** A network of its own, with nothing but its loopback. */
+  networkNamespace: boolean;
+  seccomp: boolean;
+}
+
 /** What became of a command, as its keeper recorded it. */
 export interface ExitRecord {
   reason: "exited" | "timeout" | "killed" | "failed" | "limit";
