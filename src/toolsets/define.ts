@@ -16,11 +16,15 @@ export interface Call {
   context: CallContext;
 }
 
-/** What a handler gives back; its text is the result as JSON where it says nothing else. */
+/** What a handler gives back. */
 export interface Answer {
   structured: Record<string, unknown>;
+  /** Where it says nothing else: the result as JSON, or what there is to say of a failure. */
   text?: string;
-  isError?: boolean;
+  /** Why what was asked for did not happen; named as the toolset does, it becomes `error`. */
+  failure?: ToolFailure | null;
+  /** The result is complete in spite of the failure, and is the text as well. */
+  complete?: boolean;
 }
 
 /** A tool as a toolset declares it. */
@@ -92,18 +96,20 @@ async function call(
       ...(signal ? { signal } : {}),
       ...(patienceMs === undefined ? {} : { patienceMs }),
     });
-    const {
-      structured,
-      text,
-      isError = false,
-    } = await spec.handle(parsed.data, { gateway: scoped, root: gateway, context });
-    return { structured, text: text ?? JSON.stringify(structured), isError };
+    return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
   } catch (error) {
     if (signal?.aborted && error === signal.reason) return refuse(spec, cancelled());
     if (!(error instanceof SallyportError) || BROKEN.has(error.type)) throw error;
     const failure = error.toJSON();
     return refuse(spec, toolset.rename?.(failure) ?? failure);
   }
+}
+
+function finish({ structured, text, failure, complete = false }: Answer, { rename }: Toolset): ToolAnswer {
+  if (!failure) return { structured, text: text ?? JSON.stringify(structured), isError: false };
+  const error = rename?.(failure) ?? failure;
+  const told = { ...structured, error };
+  return { structured: told, text: text ?? (complete ? JSON.stringify(told) : toolFailureText(error)), isError: true };
 }
 
 function refuse({ failed }: ToolSpec, error: ToolFailure): ToolAnswer {

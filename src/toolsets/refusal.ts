@@ -1,8 +1,6 @@
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
-import { toolFailureText } from "../present/toolsets/failure.ts";
 import type { Answer } from "./define.ts";
-import type { ToolFailure } from "./tool.ts";
 
 const NEVER_RAN: ReadonlySet<string> = new Set(["blocked", "denied", "pending", "failed"]);
 
@@ -11,13 +9,9 @@ export function neverRan({ status }: Pick<SessionInfo, "status">): boolean {
 }
 
 /** The answer where nothing was run; null: it was. `known` is what the contract promises even then. */
-export function refusal(
-  outcome: RunResult | SessionInfo,
-  known: Record<string, unknown> = {},
-  rename: (failure: ToolFailure) => ToolFailure = (failure) => failure,
-): Answer | null {
+export function refusal(outcome: RunResult | SessionInfo, known: Record<string, unknown> = {}): Answer | null {
   if (!neverRan(outcome)) return null;
-  const error = rename(outcome.error ?? { type: "SpawnFailed", message: "It was not started.", recovery: [] });
+  const failure = outcome.error ?? { type: "SpawnFailed", message: "It was not started.", recovery: [] };
   const approval = "approvalId" in outcome && outcome.approvalId !== null ? { approval_id: outcome.approvalId } : {};
-  return { structured: { ...known, ...approval, error }, text: toolFailureText(error), isError: true };
+  return { structured: { ...known, ...approval }, failure };
 }

@@ -51,7 +51,6 @@ export function processResult(result: RunResult, lines: number, usage: ResourceU
     resource_usage: usageOf(usage),
     ...(warnings.length > 0 ? { warnings } : {}),
     ...(note === null || error ? {} : { note }),
-    ...(error ? { error } : {}),
   };
 }
 

@@ -20,12 +20,8 @@ function stream(text: string, omittedBytes: number, id: string): string {
 }
 
 /** Everything `run` promises about a command, whatever became of it. */
-export function runnerResult(
-  command: string,
-  result: RunResult,
-  error: { message: string } | null,
-): Record<string, unknown> {
-  const { id, status, stdout, stderr, truncated } = result;
+export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
+  const { id, status, stdout, stderr, truncated, error } = result;
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
@@ -41,7 +37,6 @@ export function runnerResult(
     blocked: refused,
     block_reason: refused ? (error?.message ?? "It is not allowed here.") : null,
     ...(note === null || notRun ? {} : { note }),
-    ...(error === null ? {} : { error }),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { missingArgument, sessionEntry } from "../../present/toolsets/exec.ts";
-import { toolFailureText } from "../../present/toolsets/failure.ts";
 import type { Session } from "../../session/session.ts";
 import { RUNS } from "../annotations.ts";
 import { type Answer, type Call, tool } from "../define.ts";
@@ -68,6 +67,5 @@ async function kill(session: Session): Promise<Answer> {
 }
 
 function missing(action: string, name: string): Answer {
-  const error = missingArgument(action, name);
-  return { structured: { error }, text: toolFailureText(error), isError: true };
+  return { structured: {}, failure: missingArgument(action, name) };
 }

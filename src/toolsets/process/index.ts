@@ -1,14 +1,15 @@
+import { PROCESS_ERRORS } from "../../present/toolsets/process.ts";
 import type { Toolset } from "../define.ts";
+import { renaming } from "../rename.ts";
 import { processKill } from "./kill.ts";
 import { processList } from "./list.ts";
 import { processLogs } from "./logs.ts";
 import { processMonitor } from "./monitor.ts";
-import { rename } from "./rename.ts";
 import { processRun } from "./run.ts";
 
 /** The process capabilities: one result shape, named errors with named ways out, permission tiers. */
 export const PROCESS: Toolset = {
   name: "process",
   tools: [processRun, processMonitor, processKill, processList, processLogs],
-  rename,
+  rename: renaming(PROCESS_ERRORS, { cwd: "working_directory", env: "environment", timeoutMs: "timeout" }),
 };

@@ -1,12 +1,10 @@
 import { SallyportError } from "../../contract/error.ts";
 import { alreadyExited } from "../../present/session-errors.ts";
-import { toolFailureText } from "../../present/toolsets/failure.ts";
 import { stateOf } from "../../present/toolsets/process.ts";
 import type { Session } from "../../session/session.ts";
 import { signalName, signalNumber } from "../../session/signals.ts";
 import { ENDS } from "../annotations.ts";
 import { type Answer, tool } from "../define.ts";
-import { rename } from "./rename.ts";
 import { DEFAULT_FORCE_AFTER, KillInput, KillResult } from "./schema.ts";
 
 /** A signal that nothing follows takes effect when the process gets to it: so long it is given to be seen. */
@@ -55,10 +53,8 @@ async function send(session: Session, signal: string, graceMs: number | null): P
 
 function exitedBefore(session: Session): Answer {
   const { id, status } = session.info();
-  const error = rename(alreadyExited(session.name).toJSON());
   return {
-    structured: { killed: false, process_id: id, state: stateOf(status) ?? "completed", error },
-    text: toolFailureText(error),
-    isError: true,
+    structured: { killed: false, process_id: id, state: stateOf(status) ?? "completed" },
+    failure: alreadyExited(session.name).toJSON(),
   };
 }

@@ -1,7 +1,6 @@
 import type { LogSlice } from "../../contract/gateway.ts";
 import type { SessionInfo } from "../../contract/session.ts";
 import { MODEL_BYTES } from "../../present/caps.ts";
-import { toolFailureText } from "../../present/toolsets/failure.ts";
 import { invalidStream, neverStarted, stateOf } from "../../present/toolsets/process.ts";
 import type { Session } from "../../session/session.ts";
 import { LOOKS } from "../annotations.ts";
@@ -25,8 +24,7 @@ export const processLogs = tool({
     const session = gateway.session(process_id);
     const info = session.info();
     if (neverRan(info)) {
-      const error = neverStarted(info);
-      return { structured: { process_id: info.id, error }, text: toolFailureText(error), isError: true };
+      return { structured: { process_id: info.id }, failure: neverStarted(info) };
     }
     const room = share(info, offset, limit ?? MODEL_BYTES, stream);
     const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await read(session, "stdout", offset, room.stdout);

@@ -1,4 +1,3 @@
-import { toolFailureText } from "../../present/toolsets/failure.ts";
 import { neverStarted, processEntry } from "../../present/toolsets/process.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
@@ -19,7 +18,6 @@ export const processMonitor = tool({
     await gateway.permit("read", session);
     const info = session.info();
     if (!neverRan(info)) return { structured: processEntry(info, session.usage().usage) };
-    const error = neverStarted(info);
-    return { structured: { process_id: info.id, error }, text: toolFailureText(error), isError: true };
+    return { structured: { process_id: info.id }, failure: neverStarted(info) };
   },
 });

@@ -8,7 +8,6 @@ import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
-import { rename } from "./rename.ts";
 import { DEFAULT_TIMEOUT, MOST_TIMEOUT, RunInput, RunResult } from "./schema.ts";
 
 type Args = z.output<typeof RunInput>;
@@ -36,16 +35,14 @@ async function run(args: Args, { gateway, context }: Call): Promise<Answer> {
 async function start(args: Args, { gateway, context }: Call): Promise<Answer> {
   const session = await gateway.start(requestOf(args), startOptions(context));
   const info = session.info();
-  const refused = refusal(info, { process_id: info.id }, rename);
+  const refused = refusal(info, { process_id: info.id });
   return refused ?? { structured: started(info, session.usage().usage) };
 }
 
 function answer(result: Result, lines: number, usage: ResourceUsage | null): Answer {
-  const error = result.error && rename(result.error);
-  const refused = refusal(result, { process_id: result.id, duration_ms: 0 }, rename);
+  const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
   if (refused) return refused;
-  const structured = processResult(result, lines, usage);
-  return { structured: error ? { ...structured, error } : structured, isError: error !== null };
+  return { structured: processResult(result, lines, usage), failure: result.error, complete: true };
 }
 
 /** Nothing is told of its output yet: whoever wants it asks for its logs. */

@@ -15,7 +15,7 @@ export const killProcess = tool({
   failed: { success: false },
   async handle({ pid, intent, graceful_timeout: seconds }, { gateway }) {
     const session = gateway.sessionWithPid(pid);
-    if (!session) return { structured: { success: false, error: notOurs(pid) }, isError: true };
+    if (!session) return { structured: { success: false }, failure: notOurs(pid) };
     await endSession(session, { graceMs: seconds * 1000, intent });
     const { status, lingering } = session.info();
     return { structured: { success: status !== "running" && !lingering } };

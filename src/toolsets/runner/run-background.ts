@@ -2,7 +2,6 @@ import { RUNS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { startOptions } from "../run-options.ts";
-import { rename } from "./rename.ts";
 import { RunBackgroundInput, RunBackgroundResult } from "./schema.ts";
 
 export const runBackground = tool({
@@ -20,18 +19,14 @@ export const runBackground = tool({
     const session = await gateway.start(request, startOptions(context));
     const info = session.info();
     const blocked = info.status === "blocked" || info.status === "denied";
-    const refused = refusal(
-      info,
-      {
-        success: false,
-        pid: null,
-        command,
-        process_id: info.id,
-        blocked,
-        block_reason: blocked ? (info.error?.message ?? null) : null,
-      },
-      rename,
-    );
+    const refused = refusal(info, {
+      success: false,
+      pid: null,
+      command,
+      process_id: info.id,
+      blocked,
+      block_reason: blocked ? (info.error?.message ?? null) : null,
+    });
     return refused ?? { structured: { success: true, pid: info.pid, command, process_id: info.id } };
   },
 });

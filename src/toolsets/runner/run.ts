@@ -7,7 +7,6 @@ import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { runOptions } from "../run-options.ts";
 import type { ToolFailure } from "../tool.ts";
-import { rename } from "./rename.ts";
 import { DEFAULT_TIMEOUT, MOST_TIMEOUT, RunInput, RunResult } from "./schema.ts";
 
 export const run = tool({
@@ -26,9 +25,9 @@ export const run = tool({
     const { cwd, env, intent } = args;
     const request: RunRequest = { ...asked, timeoutMs, intent, ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
     const result = await gateway.run(request, runOptions(context));
-    const structured = runnerResult(args.command, result, result.error && rename(result.error));
+    const structured = runnerResult(args.command, result);
     if (result.status === "running") Object.assign(structured, runningOn(gateway, result));
-    return { structured, isError: result.error !== null };
+    return { structured, failure: result.error, complete: true };
   },
 });
 
@@ -47,8 +46,8 @@ function program({
 /** As every other command that could not be started: with a complete result. */
 function unusable(command: string, error: ToolFailure): Answer {
   const nothing = { stdout: "", duration_ms: 0, timed_out: false, blocked: false, block_reason: null };
-  const structured = { success: false, command, exit_code: -1, stderr: error.message, ...nothing, error };
-  return { structured, isError: true };
+  const structured = { success: false, command, exit_code: -1, stderr: error.message, ...nothing };
+  return { structured, failure: error, complete: true };
 }
 
 function runningOn(gateway: Call["gateway"], { id, durationMs }: { id: string; durationMs: number }) {

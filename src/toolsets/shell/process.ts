@@ -1,13 +1,12 @@
 import type { z } from "zod";
 import { missingArgument } from "../../present/toolsets/exec.ts";
-import { toolFailureText } from "../../present/toolsets/failure.ts";
 import type { Session } from "../../session/session.ts";
 import { RUNS } from "../annotations.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { extend, kill, remove, write } from "./act.ts";
 import { list, log, poll } from "./look.ts";
 import { ProcessInput, ProcessResult } from "./schema.ts";
-import { paste, resize, sendKeys, submit, wait } from "./terminal.ts";
+import { paste, resize, screen, sendKeys, submit, wait } from "./terminal.ts";
 
 type Args = z.output<typeof ProcessInput>;
 type Action = (session: Session, args: Args, call: Call) => Promise<Answer>;
@@ -53,6 +52,7 @@ const DO: Record<Exclude<Args["action"], "list">, Action> = {
   "send-keys": (session, { keys = [] }) => sendKeys(session, keys),
   submit: (session, { data = "" }) => submit(session, data),
   paste: (session, { data = "" }) => paste(session, data),
+  screen: (session) => screen(session),
   wait: (session, args, call) => wait(session, args, call),
   extend: (session, { timeout = 0 }) => extend(session, timeout),
   resize: (session, { columns = 0, rows = 0 }) => resize(session, { columns, rows }),
@@ -62,6 +62,5 @@ const DO: Record<Exclude<Args["action"], "list">, Action> = {
 };
 
 function missing(action: string, name: string): Answer {
-  const error = missingArgument(action, name);
-  return { structured: { error }, text: toolFailureText(error), isError: true };
+  return { structured: {}, failure: missingArgument(action, name) };
 }

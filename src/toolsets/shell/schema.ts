@@ -69,6 +69,7 @@ export const ACTIONS = [
   "send-keys",
   "submit",
   "paste",
+  "screen",
   "wait",
   "extend",
   "resize",

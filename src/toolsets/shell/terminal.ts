@@ -1,6 +1,7 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
 import { regularExpression } from "../../present/matching-lines.ts";
-import { waitText } from "../../present/toolsets/terminal.ts";
+import { outcomeOf } from "../../present/toolsets/shell.ts";
+import { screenText, waitText } from "../../present/toolsets/terminal.ts";
 import type { Session } from "../../session/session.ts";
 import type { Answer, Call } from "../define.ts";
 import { state } from "./act.ts";
@@ -27,6 +28,15 @@ export async function paste(session: Session, text: string): Promise<Answer> {
 export async function resize(session: Session, size: TerminalSize): Promise<Answer> {
   await session.resize(size);
   return state(session);
+}
+
+export async function screen(session: Session): Promise<Answer> {
+  const shown = await session.screen();
+  const { columns, rows, lines, cursor, title, alternate } = shown;
+  return {
+    structured: { ...outcomeOf(session.info()), screen: { columns, rows, lines, cursor, title, alternate } },
+    text: screenText(shown),
+  };
 }
 
 interface Conditions {
