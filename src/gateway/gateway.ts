@@ -16,6 +16,7 @@ import type { SessionInfo } from "../contract/session.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { refusedResult, runResult } from "../present/run-result.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
+import { terminalOutput } from "../present/terminal-output.ts";
 import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
@@ -91,7 +92,9 @@ export class Gateway {
     if (!submission.execution) return refusedResult(submission, submission.refusal);
     const { name, session, execution, verdict, approvalId } = submission;
     const ending = await endOrYield(this.#furnished, session, execution, options, forCommand());
-    const result = runResult(name, session, ending, this.#furnished.executor.folder(session.id));
+    const folder = this.#furnished.executor.folder(session.id);
+    const result = runResult(name, session, ending, folder);
+    if (session.capture === "merged") Object.assign(result, await terminalOutput(folder));
     result.verdict = verdict;
     result.approvalId = approvalId;
     return result;

@@ -1,5 +1,7 @@
 import type { Capture } from "../contract/session.ts";
+import { terminalText } from "../present/terminal-text.ts";
 import { readMergedSync } from "../session/logs/index.ts";
+import { terminalStory } from "../session/terminal/sizes.ts";
 import type { NewWorkItem } from "../store/work-item.ts";
 
 const LINES = 5;
@@ -32,7 +34,8 @@ export function lastLines(folder: string, capture: Capture, count: number = LINE
 function tailOf(folder: string, capture: Capture): string {
   try {
     const { text, omittedAt } = readMergedSync(folder, capture, TAIL_BYTES);
-    return omittedAt === null ? text : text.slice(omittedAt);
+    const tail = omittedAt === null ? text : text.slice(omittedAt);
+    return capture === "merged" && terminalStory(folder) !== null ? terminalText(tail) : tail;
   } catch {
     // The callback itself matters more than what it quotes.
     return "";

@@ -12,31 +12,31 @@ after(() => house.close());
 test("a command gets a terminal of the size asked for, as its controlling one", async () => {
   const command = "test -t 0 && test -t 1 && test -t 2 && stty size && tty && tty < /dev/tty && echo $TERM";
   const result = await gateway.run({ command, pty: true, size: { columns: 77, rows: 13 } });
-  assert.match(result.output, /^13 77\r\n(\/dev\/pts\/\d+)\r\n\/dev\/tty\r\nxterm-256color\r\n$/);
+  assert.match(result.output, /^13 77\n(\/dev\/pts\/\d+)\n\/dev\/tty\nxterm-256color\n$/);
   assert.deepEqual(gateway.session(result.id).info().pty, { columns: 77, rows: 13 });
   const { output } = await gateway.run({
     command: "printenv COLUMNS || echo none; echo $TERM",
     pty: true,
     env: { TERM: "dumb" },
   });
-  assert.equal(output, "none\r\ndumb\r\n");
+  assert.equal(output, "none\ndumb\n");
   assert.equal(gateway.session((await gateway.run({ command: "true", capture: "merged" })).id).info().pty, null);
 });
 
 test("what the last process wrote right before its end is never missing", async () => {
   for (let n = 0; n < 250; n += 10) {
     const runs = Array.from({ length: 10 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
-    for (const [i, { output }] of (await Promise.all(runs)).entries()) assert.equal(output, `${n + i} last\r\n`);
+    for (const [i, { output }] of (await Promise.all(runs)).entries()) assert.equal(output, `${n + i} last\n`);
   }
   const much = await gateway.run({ command: "seq 100000; exec seq 5", pty: true, timeoutMs: 20_000 });
   assert.equal(gateway.session(much.id).info().streams.output?.bytes, 588_895 + 100_000 + 15);
-  assert.ok(much.output.endsWith("\r\n4\r\n5\r\n"));
+  assert.ok(much.output.endsWith("\n4\n5\n"));
 });
 
 test("a command that closes its terminal can open it again", async () => {
   const command = "exec <&- >&- 2>&-; sleep 0.2; echo still here > /dev/tty";
   const { output, exitCode } = await gateway.run({ command, pty: true });
-  assert.deepEqual({ output, exitCode }, { output: "still here\r\n", exitCode: 0 });
+  assert.deepEqual({ output, exitCode }, { output: "still here\n", exitCode: 0 });
 });
 
 test("a resize reaches the program and is noted with the byte it came at", async () => {
