@@ -127,13 +127,13 @@ static void serve_input_state(struct session *session, struct channel *channel)
 	capture_pump(&session->capture, 0, session->dirfd);
 	if (feed->queued > 0)
 		state.reading = READING_NO;
-	bool mixed = feed->typed_mixed || (feed->typed_length > 0 && feed->typed_group != (int)state.group);
+	size_t before = feed->typed_group == (int)state.group ? feed->typed_before : feed->typed_length;
 	int n = snprintf(text, sizeof text,
 			 "{\"ev\":\"re\",\"ok\":true,\"reading\":%s,\"echo\":%s,\"canonical\":%s,\"foreground\":%d"
-			 ",\"bytes\":%" PRIu64 ",\"applicationCursor\":%s,\"bracketedPaste\":%s,\"overlong\":%s,\"mixed\":%s,\"on\":[",
+			 ",\"bytes\":%" PRIu64 ",\"applicationCursor\":%s,\"bracketedPaste\":%s,\"overlong\":%s,\"before\":%zu,\"on\":[",
 			 words[state.reading], words[state.echo], words[state.canonical], (int)state.foreground,
 			 session->capture.streams[0].size, words[answers->application_cursor],
-			 words[answers->bracketed_paste], words[feed->typed_overlong], words[mixed]);
+			 words[answers->bracketed_paste], words[feed->typed_overlong], before);
 	for (unsigned i = 0; i < state.count; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "", (int)state.on[i]);
 	n += snprintf(text + n, sizeof text - (size_t)n, "],\"typed\":\"");

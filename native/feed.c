@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -73,18 +75,42 @@ void feed_pump(struct feed *feed)
 		feed_close(feed);
 }
 
+/* Whether this key makes the kernel drop what was typed so far and interrupt the program in front, which then does the
+ * same. One that ignores the signal may keep its line. */
+static bool interrupts(const struct feed *feed, char key, int group)
+{
+	char path[64], text[4096];
+	struct termios modes;
+	if ((unsigned char)key >= ' ' || tcgetattr(feed->fd, &modes) < 0 || !(modes.c_lflag & ISIG) ||
+	    (unsigned char)key != modes.c_cc[VINTR])
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/status", group);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	const char *ignored = strstr(text, "\nSigIgn:");
+	return ignored && !(strtoull(ignored + 8, NULL, 16) >> (SIGINT - 1) & 1);
+}
+
 static void note_typed(struct feed *feed, const char *bytes, size_t length)
 {
 	if (!feed->typed && !(feed->typed = malloc(FEED_TYPED_MAX)))
 		return;
 	int group = 0;
 	(void)ioctl(feed->fd, TIOCGPGRP, &group);
-	feed->typed_mixed |= feed->typed_length > 0 && group != feed->typed_group;
+	if (group != feed->typed_group)
+		feed->typed_before = feed->typed_length;
 	feed->typed_group = group;
 	for (size_t i = 0; i < length; i++) {
-		if (bytes[i] == '\n' || bytes[i] == '\r') {
+		if (bytes[i] == '\n' || bytes[i] == '\r' || interrupts(feed, bytes[i], group)) {
 			feed->typed_length = 0;
-			feed->typed_overlong = feed->typed_mixed = false;
+			feed->typed_overlong = false;
+			feed->typed_before = 0;
 		} else if (feed->typed_length < FEED_TYPED_MAX) {
 			feed->typed[feed->typed_length++] = bytes[i];
 		} else {
@@ -132,7 +158,8 @@ static void type_end(struct feed *feed)
 		end[0] = end[1] = (char)modes.c_cc[VEOF];
 	feed_answer(feed, end, feed->typed_length > 0 ? 2 : 1);
 	feed->typed_length = 0;
-	feed->typed_overlong = feed->typed_mixed = false;
+	feed->typed_overlong = false;
+	feed->typed_before = 0;
 }
 
 void feed_finish(struct feed *feed)

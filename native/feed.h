@@ -16,7 +16,7 @@ struct feed {
 	size_t typed_length;
 	bool typed_overlong;
 	int typed_group;   /* the foreground group it was typed to */
-	bool typed_mixed;  /* that was another for a part of it: nobody knows who took what */
+	size_t typed_before; /* so much of it was typed to another: nobody knows who took what of that */
 	char *queue;
 	size_t queued;
 };

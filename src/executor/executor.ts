@@ -155,8 +155,8 @@ export interface InputState {
   typed: Uint8Array;
   /** It was longer than what is kept of it. */
   typedOverlong: boolean;
-  /** Another program was in front for a part of it: who took which of these keys is not known. */
-  typedMixed: boolean;
+  /** So many bytes of it were typed while another program was in front: who took which of these is not known. */
+  typedBefore: number;
   /** What the program switched on. */
   modes: { applicationCursor: boolean; bracketedPaste: boolean };
 }

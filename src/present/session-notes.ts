@@ -20,6 +20,16 @@ export function waitingNote({ id, expiresAt }: Approval): string {
   Or refuse it: sallyport deny ${id}`;
 }
 
+/** What a person typed into a session was not let through; the rest of it goes on. */
+export function typingRefused(message: string): string {
+  return `sallyport: not typed: ${message}`;
+}
+
+/** The person left; the session did not. */
+export function detachedNote({ name }: Pick<SessionInfo, "name">): string {
+  return `sallyport: detached; it runs on. Come back with: sallyport attach ${name}`;
+}
+
 function leftovers(count: number): string {
   return count === 1 ? "1 process the command left running" : `${count} processes the command left running`;
 }

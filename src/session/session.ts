@@ -180,7 +180,7 @@ export class Session implements SessionHandle {
     insistOnConditions(conditions);
     await this.#desk.permit("read", this);
     const { status, pty, capture } = this.info();
-    if (conditions.input && pty === null) throw notOnTerminal(this.name);
+    if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     const folder = this.#registry.executor.folder(this.id);
     // What comes in answer to what was typed may be there before anybody can begin to wait for it.

@@ -5,7 +5,7 @@ import { GLOBAL_OPTIONS } from "../../src/surfaces/cli/parse.ts";
 import { pages } from "./pages.ts";
 
 /** `$ sallyport logs -f web` and the like: what follows the command's name, up to the command it would run. */
-const CALLS = /\bsallyport ((?:-\S+ )*)([a-z]+)([^\n`|;#$]*)/g;
+const CALLS = /\bsallyport ((?:-\S+ )*)([a-z]+(?:-[a-z]+)*)([^\n`|;#$]*)/g;
 /** Where a mistake is shown, together with what it is answered with. */
 const MISTAKES = new Set(["rnu"]);
 

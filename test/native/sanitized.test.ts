@@ -22,7 +22,7 @@ after(() => {
 });
 
 /** A part of the suite that goes through every file of the keeper. */
-const SUITE = ["endings", "pipelined", "lingering", "stdin", "output", "killed-keepers"];
+const SUITE = ["endings", "pipelined", "lingering", "stdin", "output", "terminal", "killed-keepers"];
 
 for (const name of SUITE) {
   test(`the tests of ${name} pass with a keeper that watches its own memory`, () => {

@@ -30,7 +30,7 @@ export interface InputReply extends Reply {
   bracketedPaste: boolean;
   typed: string;
   overlong: boolean;
-  mixed: boolean;
+  before: number;
   on: number[];
 }
 

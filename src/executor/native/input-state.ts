@@ -4,8 +4,19 @@ import type { InputReply } from "./connection.ts";
 
 /** A keeper says which processes it is about; what they are stands in /proc. */
 export function inputStateOf(reply: InputReply): InputState {
-  const { reading, echo, canonical, foreground, bytes, typed, overlong, mixed, on, applicationCursor, bracketedPaste } =
-    reply;
+  const {
+    reading,
+    echo,
+    canonical,
+    foreground,
+    bytes,
+    typed,
+    overlong,
+    before,
+    on,
+    applicationCursor,
+    bracketedPaste,
+  } = reply;
   const processes = on.map(processOf);
   return {
     reading,
@@ -16,7 +27,7 @@ export function inputStateOf(reply: InputReply): InputState {
     processes,
     typed: Buffer.from(typed, "hex"),
     typedOverlong: overlong,
-    typedMixed: mixed,
+    typedBefore: before,
     modes: { applicationCursor, bracketedPaste },
   };
 }

@@ -1,6 +1,6 @@
 import type { InputState } from "../../executor/executor.ts";
 import { escapedByAny, escapedCommand, readsCommands } from "./command-readers.ts";
-import { completedText } from "./typed-text.ts";
+import { completedText, isSignalsOnly } from "./typed-text.ts";
 
 /** A text that somebody's keys would have a shell run. */
 export interface TypedCommand {
@@ -26,8 +26,11 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
   // A password, for `read -s` in a shell: with a prompt of its own a shell takes key by key, or shows what is typed.
   const hidden = state.canonical && !state.echo;
   if (shell && !hidden) {
-    const knowable = completed.knowable && !state.typedOverlong && !state.typedMixed;
-    return readings(completed.readings, state).map((text) => ({ text, cwd: shell.cwd, knowable }));
+    const shared = state.typed.subarray(0, state.typedBefore);
+    const knowable = completed.knowable && !state.typedOverlong && isSignalsOnly(shared);
+    const later = escapedByAny(completed.readings[0]?.split("\n").slice(1).join("\n") ?? "");
+    const texts = [...completed.readings, ...beginnings(state, keys, pasted), ...(later === null ? [] : [later])];
+    return [...new Set(texts)].map((text) => ({ text, cwd: shell.cwd, knowable }));
   }
   // Keys that act are part of how a program is driven: its escapes are looked for in the keys as they are.
   const raw = Buffer.concat([state.typed, keys]).toString().replace(/\r/g, "\n");
@@ -37,14 +40,9 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
   });
 }
 
-/** Everything a shell may make of the keys: also with the first of them gone to another program, or the last ones. */
-function readings(texts: string[], { typedMixed }: InputState): string[] {
-  const [first = ""] = texts;
-  const later = escapedByAny(first.split("\n").slice(1).join("\n"));
-  const beginnings = typedMixed ? suffixes(first) : [];
-  return [...texts, ...beginnings, ...(later === null ? [] : [later])];
-}
-
-function suffixes(text: string): string[] {
-  return Array.from({ length: Math.min(text.length, MOST_BEGINNINGS) }, (_, at) => text.slice(at + 1)).filter(Boolean);
+/** What is left for the shell of a line whose first keys may have gone to another program. */
+function beginnings({ typed, typedBefore }: InputState, keys: Uint8Array, pasted: boolean): string[] {
+  return Array.from({ length: Math.min(typedBefore, MOST_BEGINNINGS) }, (_, at) => at + 1).flatMap(
+    (at) => completedText(typed.subarray(at), keys, pasted)?.readings ?? [],
+  );
 }

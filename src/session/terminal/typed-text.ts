@@ -12,6 +12,8 @@ export const LINE_END = /[\r\n\u000f]/;
 const PASTE_MARK = /\x1b\[20[01]~/g;
 const ESCAPE_KEY = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^[O])?/g;
 const ACTING = /[\x00-\x08\x0b-\x1f\x7f]/;
+/** C-c, C-d, C-z and C-\: they end or stop something, but put nothing on the line. */
+const SIGNALS = /[\x03\x04\x1a\x1c]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
 
 /**
@@ -24,11 +26,15 @@ export function completedText(typed: Uint8Array, keys: Uint8Array, pasted = fals
   if (end < 0) return null;
   const whole = text.slice(0, lastLineEnd(text)).replace(PASTE_MARK, "");
   const lines = whole.split(LINE_END);
-  const edits = lines.some((line) => ACTING.test(line)) || (!pasted && whole.includes("\t"));
+  const edits = lines.some((line) => ACTING.test(line.replace(SIGNALS, ""))) || (!pasted && whole.includes("\t"));
   const plain = lines.map(withoutKeys).join("\n");
-  if (!edits) return { readings: [plain], knowable: true };
   const edited = lines.map(afterEditing).join("\n");
-  return { readings: edited === plain ? [plain] : [edited, plain], knowable: false };
+  return { readings: edited === plain ? [plain] : [edited, plain], knowable: !edits };
+}
+
+/** Nothing of it can end up on a line. */
+export function isSignalsOnly(keys: Uint8Array): boolean {
+  return Buffer.from(keys).toString("latin1").replace(SIGNALS, "") === "";
 }
 
 function lastLineEnd(text: string): number {

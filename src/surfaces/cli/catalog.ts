@@ -36,6 +36,14 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Wait for sessions to end and pass on the exit code",
       load: async () => (await import("./commands/wait.ts")).wait,
     },
+    attach: {
+      summary: "Sit down at a session's terminal, next to whoever is there already",
+      load: async () => (await import("./commands/attach.ts")).attach,
+    },
+    "send-keys": {
+      summary: "Type keys into a session on a terminal",
+      load: async () => (await import("./commands/send-keys.ts")).sendKeys,
+    },
     kill: {
       summary: "Signal a session and everything it started",
       load: async () => (await import("./commands/kill.ts")).kill,

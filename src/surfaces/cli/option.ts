@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import type { TerminalSize } from "../../contract/terminal.ts";
 import { parseDuration } from "../../present/duration.ts";
 import { nearest } from "../../present/nearest.ts";
 import { parseSize } from "../../present/size.ts";
@@ -25,6 +26,16 @@ export function durationOption(values: Values, name: string): number | undefined
 /** Bytes. */
 export function sizeOption(values: Values, name: string): number | undefined {
   return convert(values, name, parseSize, "a size such as 4096, 64K, 64M or 1G");
+}
+
+/** `120x30`: columns and rows. */
+export function terminalSizeOption(values: Values, name: string): TerminalSize | undefined {
+  const parse = (text: string) => {
+    const [, columns, rows] = /^(\d{1,4})x(\d{1,4})$/i.exec(text) ?? [];
+    const size = { columns: Number(columns), rows: Number(rows) };
+    return size.columns >= 1 && size.rows >= 1 && size.columns <= 1000 && size.rows <= 1000 ? size : null;
+  };
+  return convert(values, name, parse, "columns and rows such as 120x30, 1000 of each at most");
 }
 
 export function countOption(values: Values, name: string): number | undefined {

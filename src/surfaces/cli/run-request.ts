@@ -1,11 +1,20 @@
 import { resolve } from "node:path";
 import type { RunRequest } from "../../contract/request.ts";
 import type { Invocation } from "./command.ts";
-import { amountOption, countOption, durationOption, sizeOption, textOption, textOptions } from "./option.ts";
+import {
+  amountOption,
+  countOption,
+  durationOption,
+  sizeOption,
+  terminalSizeOption,
+  textOption,
+  textOptions,
+} from "./option.ts";
+import { ownTerminal } from "./terminal/own-terminal.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */
-export function runRequest({ values, rest }: Invocation): RunRequest {
+export function runRequest({ values, rest, io }: Invocation): RunRequest {
   const cwd = textOption(values, "cwd");
   const logFile = textOption(values, "log-file");
   const variables = textOptions(values, "env");
@@ -22,6 +31,8 @@ export function runRequest({ values, rest }: Invocation): RunRequest {
       env: variables.length > 0 ? Object.fromEntries(variables.map(variable)) : undefined,
       capture: values.merge ? ("merged" as const) : undefined,
       stdin: values.interactive ? ("open" as const) : undefined,
+      pty: values.tty ? true : undefined,
+      size: values.tty ? (terminalSizeOption(values, "size") ?? ownTerminal(io)?.size()) : undefined,
     }),
   };
 }

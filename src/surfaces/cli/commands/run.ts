@@ -3,13 +3,15 @@ import { text } from "node:stream/consumers";
 import type { RunRequest } from "../../../contract/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { waitingNote } from "../../../present/session-notes.ts";
-import { askRightHere } from "../approvals/ask-right-here.ts";
 import type { Command, Io } from "../command.ts";
 import { EXIT_SIGNAL, exitCodeOf } from "../exit-code.ts";
+import { runOnTerminal } from "../foreground/on-terminal.ts";
 import { runStreamed } from "../foreground/stream.ts";
 import { printJson } from "../print-json.ts";
 import { runRequest } from "../run-request.ts";
 import { tellOutcome } from "../tell-outcome.ts";
+import { askUnlessTalking } from "../terminal/ask-unless-talking.ts";
+import { ownTerminal } from "../terminal/own-terminal.ts";
 import { withGateway } from "../with-gateway.ts";
 
 export const run: Command = {
@@ -21,6 +23,8 @@ export const run: Command = {
     command: { type: "string", short: "c" },
     detach: { type: "boolean", short: "d" },
     interactive: { type: "boolean", short: "i" },
+    tty: { type: "boolean", short: "t" },
+    size: { type: "string" },
     timeout: { type: "string" },
     grace: { type: "string" },
     cwd: { type: "string" },
@@ -37,6 +41,8 @@ export const run: Command = {
     command: "TEXT: run this text with bash",
     detach: "run in the background and print only the session's id",
     interactive: "give the command our stdin; with -d, keep its stdin open for later",
+    tty: "run it on a terminal; with -i, on this one: C-p C-q leaves it running",
+    size: "COLSxROWS: how large that terminal is [as this one, else 120x30]",
     timeout: "DUR: end it after this long (90, 90s, 250ms, 5m, 1h30m) [no limit]",
     grace: "DUR: time from SIGTERM to SIGKILL when it is ended [5s]",
     cwd: "DIR: run it there, within the workspace [the current folder]",
@@ -56,6 +62,7 @@ export const run: Command = {
     "sallyport run --timeout 10m -e CI=1 -- npm test",
     "sallyport run --memory 512M --cpu 1.5 -- make -j8",
     "tar c . | sallyport run -i -- sha256sum",
+    "sallyport run -it -- vim notes.txt",
     "id=$(sallyport run -d --name web -- npm run dev); sallyport logs -f web",
   ],
   notes: `The exit code is the command's own, 128+n when signal n ended it, 124 when it timed out,
@@ -65,13 +72,15 @@ export const run: Command = {
     const request = runRequest(invocation);
     const json = values.json === true;
     if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io));
-    const run = json ? runToJson : runStreamed;
+    // At our own terminal it is talked with, not only listened to.
+    const talks = values.tty === true && values.interactive === true && !json && ownTerminal(io) !== null;
+    const run = json ? runToJson : talks ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io),
       // Whoever typed the command is asked right there; anybody else is told how to answer.
       io.isTTY.stdin && io.isTTY.stderr && !values.detach
-        ? { approve: (approval, over) => askRightHere(approval, io, over) }
+        ? { approve: (approval, over) => askUnlessTalking(approval, io, over) }
         : {
             onEvent: (event) => {
               if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
