@@ -27,8 +27,17 @@ function keys(schema: JsonSchema, table: Table, path: string[]): string[][] {
 
 function values(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonSchema[]).map(choice).join(", ");
   if (schema.type === "array")
     return schema.items && (schema.items as JsonSchema).type === "object" ? "list of objects" : "list of texts";
   if (schema.type === "integer") return "whole number";
   return schema.type === "string" ? "text" : String(schema.type);
+}
+
+/** One of several shapes; an object is named by its keys. */
+function choice(schema: JsonSchema): string {
+  if (!schema.properties) return values(schema);
+  return `\`{ ${Object.keys(schema.properties)
+    .map((key) => `"${key}": […]`)
+    .join(", ")} }\``;
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Network, narrowest, reachesNoMore } from "../confine/network.ts";
 import type { UserRule } from "../policy/policy.ts";
 
 /** How one key of two configurations becomes one value. */
@@ -75,6 +76,23 @@ export const both: Merge<boolean> = {
   workspaceMay: "switch it off",
   override: replace,
   tighten: (base, wanted) => (wanted && !base ? kept(base, "it is switched off") : taken(wanted)),
+};
+
+/** Off only where both say so. */
+export const either: Merge<boolean> = {
+  workspaceMay: "switch it on",
+  override: replace,
+  tighten: (base, wanted) => (base && !wanted ? kept(base, "it is switched on") : taken(wanted)),
+};
+
+/** Of two networks what both reach. */
+export const narrower: Merge<Network> = {
+  workspaceMay: "reach less",
+  override: replace,
+  tighten(base, wanted) {
+    const value = narrowest(base, wanted);
+    return reachesNoMore(wanted, base) ? taken(value) : kept(value, "it would reach more");
+  },
 };
 
 /** What is no business of a less trusted file at all. */

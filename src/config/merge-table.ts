@@ -1,4 +1,16 @@
-import { both, lowest, type Merge, operatorOnly, restrictions, strictest, subset, union } from "./merge-kinds.ts";
+import { STRICTER } from "../confine/profile.ts";
+import {
+  both,
+  either,
+  lowest,
+  type Merge,
+  narrower,
+  operatorOnly,
+  restrictions,
+  strictest,
+  subset,
+  union,
+} from "./merge-kinds.ts";
 import type { Permission, Settings } from "./settings.ts";
 
 export type MergeTable<T> = {
@@ -27,14 +39,12 @@ export const MERGE: MergeTable<Settings> = {
   security: strictest({ full: ["allowlist", "deny"], allowlist: ["deny"], deny: [] }),
   // `off` denies what the others ask, but lets pass what `always` asks: it neither gives way to them nor replaces them.
   ask: strictest({ "on-miss": ["always"], off: [], always: [] }),
-  // `read-only` and `isolated` each keep from something that the other does not.
-  sandbox: strictest({
-    off: ["workspace-write", "read-only", "isolated"],
-    "workspace-write": ["read-only", "isolated"],
-    "read-only": [],
-    isolated: [],
-  }),
-  network: strictest({ on: ["off"], off: [] }),
+  sandbox: strictest(STRICTER),
+  network: narrower,
+  writable: subset(),
+  denied: union,
+  user: operatorOnly(),
+  require: either,
   scope: strictest({ anywhere: ["workspace"], workspace: [] }),
   rules: restrictions,
   allowlist: subset(),

@@ -4,12 +4,19 @@ import { AllowlistEntry, Rule } from "./policy-schema.ts";
 /** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */
 const text = z.string().min(1).max(4096);
 const names = (what: string) => z.array(text.max(256)).max(1000).describe(what);
+const paths = (what: string) =>
+  z
+    .array(text.refine((path) => !path.includes("\0"), "must not contain NUL"))
+    .max(64)
+    .describe(what);
 const count = (most: number) => z.int().min(1).max(most);
 
 export const SECURITY = ["deny", "allowlist", "full"] as const;
 export const ASK = ["off", "on-miss", "always"] as const;
 export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
 export const NETWORK = ["on", "off"] as const;
+/** More than anybody can look over is a mistake. */
+const MOST_PORTS = 64;
 export const SCOPE = ["workspace", "anywhere"] as const;
 export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
 export const QUORUM = ["any", "majority", "unanimous"] as const;
@@ -156,14 +163,25 @@ export const Config = z
       .enum(ASK)
       .optional()
       .describe("When a person is asked: `on-miss` for what is not allowed, `always`, or `off`: misses are denied"),
-    sandbox: z
-      .enum(SANDBOX)
-      .optional()
-      .describe("What the kernel is to keep commands from; kept for later, this version confines nothing"),
+    sandbox: z.enum(SANDBOX).optional().describe("What the kernel keeps commands from"),
     network: z
-      .enum(NETWORK)
+      .union(
+        [z.enum(NETWORK), z.strictObject({ ports: z.array(count(65_535)).max(MOST_PORTS) })],
+        'must be "on", "off" or { "ports": [443] }',
+      )
       .optional()
-      .describe("Whether sandboxed commands are to reach the network; kept for later, this version confines nothing"),
+      .describe("Whether confined commands reach the network, or which TCP ports only"),
+    writable: paths("What confined commands may write to besides the workspace").optional(),
+    denied: paths("What confined commands neither read nor write, besides the built-in list").optional(),
+    user: z
+      .string()
+      .regex(/^(?:[a-z_][a-z0-9_.-]{0,31}\$?|\d{1,10}(?::\d{1,10})?)$/i, "must be a user's name, `uid` or `uid:gid`")
+      .optional()
+      .describe("Whom commands run as where Sallyport itself is root; without it as root"),
+    require: z
+      .boolean()
+      .optional()
+      .describe("Rather run nothing than leave out a part of the sandbox that this machine cannot provide"),
     scope: z
       .enum(SCOPE)
       .optional()
@@ -195,6 +213,10 @@ const AgentConfig = Config.pick({
   ask: true,
   sandbox: true,
   network: true,
+  writable: true,
+  denied: true,
+  user: true,
+  require: true,
   scope: true,
   rules: true,
   allowlist: true,

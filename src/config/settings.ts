@@ -1,16 +1,6 @@
+import type { Network } from "../confine/network.ts";
 import type { AllowEntry, Policy, UserRule } from "../policy/policy.ts";
-import type {
-  ASK,
-  DURABILITY,
-  NETWORK,
-  OPERATIONS,
-  PERMISSION,
-  QUORUM,
-  SANDBOX,
-  SCOPE,
-  SECURITY,
-  TOOLSETS,
-} from "./schema.ts";
+import type { ASK, DURABILITY, OPERATIONS, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY, TOOLSETS } from "./schema.ts";
 
 type OneOf<List extends readonly string[]> = List[number];
 export type Permission = OneOf<typeof PERMISSION>;
@@ -23,7 +13,13 @@ export interface Settings {
   security: OneOf<typeof SECURITY>;
   ask: OneOf<typeof ASK>;
   sandbox: Sandbox;
-  network: OneOf<typeof NETWORK>;
+  network: Network;
+  /** Absolute, beginning with `~`, or in the workspace. */
+  writable: readonly string[];
+  denied: readonly string[];
+  /** Null: as the gateway's own. */
+  user: string | null;
+  require: boolean;
   scope: OneOf<typeof SCOPE>;
   rules: readonly UserRule[];
   allowlist: readonly AllowEntry[];
@@ -56,6 +52,10 @@ export const DEFAULTS: Settings = {
   ask: "on-miss",
   sandbox: "workspace-write",
   network: "on",
+  writable: [],
+  denied: [],
+  user: null,
+  require: false,
   scope: "workspace",
   rules: [],
   allowlist: [],

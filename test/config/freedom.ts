@@ -29,13 +29,22 @@ const tier: NoFreer = (now: string | null, before: string | null) =>
   ["deny", "ask", "notify", "autonomous"].indexOf(now ?? "autonomous") <=
     ["deny", "ask", "notify", "autonomous"].indexOf(before ?? "ask") || now === before;
 
+/** Whether it reaches a port; 0 stands for everything that is not a TCP port. */
+const reaches = (network: unknown, port: number): boolean =>
+  network === "on" || (typeof network === "object" && (network as { ports: number[] }).ports.includes(port));
+const SOME_PORTS = [0, 1, 2, 20, 600, 65_535];
+
 export const NO_FREER: Record<string, NoFreer> = {
   security: ranked("deny", "allowlist", "full"),
   // What is allowed, and what is not.
   ask: outcomes({ off: [0, 2], "on-miss": [0, 1], always: [1, 1] }),
   // Writing to the workspace, writing elsewhere, seeing other processes.
   sandbox: outcomes({ off: [0, 0, 0], "workspace-write": [0, 2, 0], "read-only": [2, 2, 0], isolated: [0, 2, 2] }),
-  network: ranked("off", "on"),
+  network: (now: unknown, before: unknown) => SOME_PORTS.every((port) => !reaches(now, port) || reaches(before, port)),
+  writable: noNewEntry,
+  denied: noLostEntry,
+  user: same,
+  require: (now: boolean, before: boolean) => now || !before,
   scope: ranked("workspace", "anywhere"),
   rules: (now: UserRule[], before: UserRule[]) =>
     before.every((rule) => rule.decision === "allow" || now.includes(rule)) &&

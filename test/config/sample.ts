@@ -25,7 +25,13 @@ export function sample(schema: JsonSchema, random: Random): unknown {
   if (Array.isArray(schema.enum)) return pick(random, schema.enum);
   if (Array.isArray(schema.anyOf)) return sample(pick(random, schema.anyOf as JsonSchema[]), random);
   if (schema.format === "uri") return pick(random, ["https://one.test/x", "https://two.test/x"]);
-  if (schema.type === "string") return pick(random, WORDS);
+  if (schema.type === "string") {
+    const fits = new RegExp(String(schema.pattern ?? ""), "i");
+    return pick(
+      random,
+      WORDS.filter((word) => fits.test(word)),
+    );
+  }
   if (schema.type === "boolean") return random() < 0.5;
   if (schema.type === "integer" || schema.type === "number") return number(schema, random);
   if (schema.type === "array") return list(schema, random);
