@@ -108,6 +108,9 @@ function covered({ files }: Binding): CoveredFile[] {
 
 /** Links in the folder are followed now: one that leads elsewhere later is not granted. */
 function always({ verdict, workspace, env, stdin }: NewApproval): Grantable {
+  if (verdict.reasons.some(({ rule }) => rule.startsWith("sandbox-"))) {
+    return { ok: false, why: "it asks for more than the configured sandbox allows" };
+  }
   const found = grantable(verdict, { workspace, addedEnv: Object.keys(env ?? {}), stdin: Boolean(stdin) });
   if (!found.ok) return { ok: false, why: shownLine(found.why) };
   try {

@@ -53,7 +53,7 @@ function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">
 /** From what was asked, and where and with what it may run, to exactly what will run. */
 export function launchSpec(
   request: RunRequest,
-  { env, cwd, root, logFile, limits }: Confined,
+  { env, cwd, root, logFile, limits, sandbox }: Confined,
   settings: Pick<Settings, "timeouts" | "durability">,
   id: string,
   background: boolean,
@@ -72,7 +72,7 @@ export function launchSpec(
     diskCap: request.diskCap ?? DEFAULT_DISK_CAP,
     logFile,
     limits,
-    sandbox: null,
+    sandbox: sandbox.spec,
     background,
     durable: settings.durability === "power-loss",
   };

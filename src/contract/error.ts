@@ -11,6 +11,7 @@ export type ErrorType =
   | "WorkdirNotFound"
   | "ArgumentsTooLong"
   | "ResourceLimitExceeded"
+  | "SandboxUnavailable"
   | "SessionNotFound"
   | "SessionLost"
   | "AmbiguousId"

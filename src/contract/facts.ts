@@ -10,6 +10,8 @@ export interface Span {
 export interface Unknown {
   span: Span;
   why: string;
+  /** A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines. */
+  piped?: true;
 }
 
 /** One word after everything that can be known about its expansion was applied. */

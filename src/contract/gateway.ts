@@ -1,4 +1,5 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
+import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
 import type { Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
@@ -23,6 +24,10 @@ export interface CheckOptions {
   cwd?: string;
   security?: Security;
   ask?: Ask;
+  /** What it would ask of the sandbox; more than is configured needs a person. */
+  sandbox?: RunRequest["sandbox"];
+  network?: RunRequest["network"];
+  writable?: RunRequest["writable"];
 }
 
 export interface StartOptions {

@@ -42,6 +42,10 @@ export interface RunResult {
   resourceUsage: ResourceUsage | null;
   verdict: Verdict | null;
   approvalId: string | null;
+  /** What the kernel kept it from: `workspace-write`, `isolated, network off`, `off`. */
+  sandbox: string;
   warnings: string[];
+  /** What probably was the matter where the sandbox stopped it, and what to ask for. */
+  hints: string[];
   error: { type: SallyportError["type"]; message: string; recovery: readonly Recovery[] } | null;
 }

@@ -57,7 +57,11 @@ export interface SessionInfo {
   limits: SessionLimits | null;
   resourceUsage: ResourceUsage | null;
   streams: Partial<Record<StreamName, StreamInfo>>;
+  /** What the kernel kept it from: `workspace-write`, `isolated, network off`, `off`. */
+  sandbox: string;
   warnings: string[];
+  /** What probably was the matter where the sandbox stopped it, and what to ask for. */
+  hints: string[];
   error: { type: string; message: string; recovery: readonly Recovery[] } | null;
 }
 

@@ -1,11 +1,22 @@
 /** Judges a command without running it: inspect, then decide, with real lookups. */
 import { homedir } from "node:os";
+import { dirname } from "node:path";
+import { operatorConfigPath } from "../config/load.ts";
+import type { Settings } from "../config/settings.ts";
+import { confinementOf } from "../confine/confine.ts";
+import type { Loosening } from "../confine/loosening.ts";
+import type { Sandboxed } from "../confine/sandbox.ts";
+import type { RunRequest } from "../contract/request.ts";
 import type { Ask, Security, Verdict } from "../contract/verdict.ts";
+import { sandboxTier } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
+import { modesInForce } from "../policy/modes.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";
+import { defaultState } from "../store/state-folder.ts";
+import { withLoosening } from "./strictest.ts";
 
 export interface CheckOptions {
   /** Where the command would start; the workspace if left out. */
@@ -17,6 +28,8 @@ export interface CheckOptions {
   agent?: string;
   /** The kernel will confine it. */
   confined?: boolean;
+  /** In what it asks for more than the configured sandbox. */
+  loosened?: readonly Loosening[];
   policy?: Policy;
   home?: string;
   /** Variables whose value is certain when the command runs. */
@@ -39,15 +52,31 @@ export function check(command: string | readonly string[], options: CheckOptions
     lookup: options.lookup ?? (shared as Lookup),
   };
   const analysis = typeof command === "string" ? inspect(command, context) : inspectArgv(command, context);
-  return decide(analysis, options.policy ?? {}, {
+  const policy = options.policy ?? {};
+  const modes = {
+    ...(options.security ? { security: options.security } : {}),
+    ...(options.ask ? { ask: options.ask } : {}),
+  };
+  const verdict = decide(analysis, policy, {
     workspace,
     home,
     confined: options.confined ?? false,
     now: Date.now(),
     agent: options.agent ?? null,
-    request: {
-      ...(options.security ? { security: options.security } : {}),
-      ...(options.ask ? { ask: options.ask } : {}),
-    },
+    request: modes,
   });
+  return withLoosening(verdict, options.loosened ?? [], modesInForce(policy, modes).miss);
+}
+
+/** What would hold a command of this request, by the settings and on this machine. */
+export function heldBy(
+  settings: Settings,
+  { workspace, agent }: { workspace: string; agent: string },
+  request: Pick<RunRequest, "sandbox" | "network" | "writable">,
+): Pick<Sandboxed, "confined" | "loosened"> {
+  const parentEnv = { HOME: homedir() };
+  const state = defaultState();
+  const keepOut = [state, dirname(operatorConfigPath())];
+  const surroundings = { workspace, agent, state, keepOut, parentEnv, tier: sandboxTier };
+  return confinementOf(settings, surroundings).sandboxing.plan(request);
 }

@@ -115,12 +115,10 @@ export class Gateway {
     const { settings, confinement } = inForce(this.#rooms);
     const [file = "", ...args] = Array.isArray(command) ? command : [command];
     const request = { command: file, ...(Array.isArray(command) ? { args } : {}), ...options };
-    const { cwd, env } = confine(request, confinement);
-    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, {
-      agent: this.#rooms.agent,
-      workspace: confinement.scope.root,
-      tier: this.#rooms.tiers.run,
-    });
+    const { cwd, env, sandbox } = confine(request, confinement);
+    const { agent, tiers } = this.#rooms;
+    const who = { agent, workspace: confinement.scope.root, tier: tiers.run };
+    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, who, sandbox);
   }
 
   session(reference: string): Session {

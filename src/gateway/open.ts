@@ -6,6 +6,7 @@ import { watchConfig } from "../config/watch.ts";
 import { Quota } from "../confine/quota.ts";
 import type { Retention } from "../contract/gateway.ts";
 import { openExecutor } from "../executor/choose.ts";
+import { sandboxTier } from "../executor/native/probe.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
 import { Registry } from "../session/registry.ts";
@@ -119,6 +120,8 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
     config,
     database,
     executor,
+    tier: () => (executor.abilities.confines ? sandboxTier() : null),
+    told: new Set(),
     registry,
     approvals,
     audit,

@@ -4,15 +4,16 @@ import type { Settings } from "../config/settings.ts";
 import type { Approval } from "../contract/approval.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { LaunchSpec } from "../executor/executor.ts";
+import { confinementText } from "../present/confinement.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
 import { isForbidden, lookupFor } from "./judge.ts";
+import type { Case } from "./record.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 
 /** How a command is kept in bounds, and where its output goes besides, as a person is told. */
-function confinementIn({ logFile, id }: LaunchSpec): string {
-  const bounds = "none: it runs with your own rights";
+function confinementIn({ plan: { logFile, id }, sandbox }: Case): string {
+  const bounds = confinementText(sandbox);
   // A log that is named after the session is another with each attempt: the same approval is good for all of them.
   return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile.replaceAll(id, "<session id>")}`;
 }
@@ -35,13 +36,8 @@ export interface Patience {
 }
 
 /** From a verdict to a yes or a no; asks a person where it must. */
-export async function permit(
-  rooms: Rooms,
-  request: RunRequest,
-  plan: LaunchSpec,
-  verdict: Verdict,
-  patience: Patience,
-): Promise<Permit> {
+export async function permit(rooms: Rooms, request: RunRequest, that: Case, patience: Patience): Promise<Permit> {
+  const { plan, verdict } = that;
   // Blocked means blocked: nothing below is even looked at (promise 3).
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
@@ -53,7 +49,7 @@ export async function permit(
   const granted = isMissOnly(verdict) && rooms.approvals.grants.match(verdict, { ...scene, stdin: stdin !== null });
   if (granted) return { go: true, approval: null, grants: granted.map(({ id }) => id) };
 
-  const confinement = confinementIn(plan);
+  const confinement = confinementIn(that);
   const binding = () =>
     bindingOf({
       command: request.command,

@@ -1,5 +1,7 @@
 import type { Settings } from "../config/settings.ts";
 import { lowered } from "../confine/limits.ts";
+import { remember } from "../confine/remembered.ts";
+import type { Sandboxed } from "../confine/sandbox.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { LaunchLimits, LaunchSpec } from "../executor/executor.ts";
@@ -12,6 +14,7 @@ import { inTransaction } from "../store/transaction.ts";
 import { runEntry } from "./journal.ts";
 import type { Permit } from "./permit.ts";
 import type { Rooms } from "./rooms.ts";
+import { confinementWarnings } from "./start-warnings.ts";
 
 /** A request on its way: what was asked and, as far as it got, what would run and what was decided. */
 export interface Attempt {
@@ -20,12 +23,15 @@ export interface Attempt {
   background: boolean;
   plan: LaunchSpec | null;
   verdict: Verdict | null;
+  /** What holds it, once that is known. */
+  sandbox: Sandboxed | null;
 }
 
 /** One that got as far as that it may run. */
 export interface Case extends Attempt {
   plan: LaunchSpec;
   verdict: Verdict;
+  sandbox: Sandboxed;
   limits: Settings["limits"];
 }
 
@@ -34,7 +40,8 @@ export interface Recorded {
   session: Omit<NewSession, "name">;
 }
 
-function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperPid: number): Omit<NewSession, "name"> {
+function rowOf(rooms: Rooms, that: Attempt, keeperPid: number): Omit<NewSession, "name"> {
+  const { id, request, background, plan, sandbox } = that;
   return {
     id,
     agent: rooms.agent,
@@ -49,15 +56,20 @@ function rowOf(rooms: Rooms, { id, request, background, plan }: Attempt, keeperP
     timeout_ms: plan?.timeoutMs ?? 0,
     keeper_pid: keeperPid,
     created_ms: Date.now(),
-    warnings: warningsOf(rooms, request, plan),
+    sandbox: remember(sandbox),
+    warnings: warningsOf(rooms, that, keeperPid > 0),
     limits: plan ? limitsText(plan.limits) : null,
   };
 }
 
 /** What is known to fall short of what was asked before it runs. */
-function warningsOf({ executor }: Rooms, { limits }: RunRequest, plan: LaunchSpec | null): string {
+function warningsOf(rooms: Rooms, { request: { limits }, plan, sandbox }: Attempt, runs: boolean): string {
   if (!plan) return "[]";
-  const notes = [...abilityNotes(executor.abilities), ...(limits ? lowered(limits, plan.limits).map(loweredNote) : [])];
+  const notes = [
+    ...abilityNotes(rooms.executor.abilities),
+    ...(runs ? confinementWarnings(rooms, sandbox) : []),
+    ...(limits ? lowered(limits, plan.limits).map(loweredNote) : []),
+  ];
   return notes.length === 0 ? "[]" : JSON.stringify(notes);
 }
 

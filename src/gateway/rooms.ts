@@ -3,7 +3,7 @@ import type { Approvals } from "../approval/approvals.ts";
 import type { ConfigWatch } from "../config/watch.ts";
 import type { Quota } from "../confine/quota.ts";
 import type { ApprovalCallback, GatewayEvent, Scope } from "../contract/gateway.ts";
-import type { Executor } from "../executor/executor.ts";
+import type { Executor, SandboxTier } from "../executor/executor.ts";
 import type { Registry } from "../session/registry.ts";
 import type { AllowlistUse } from "../store/allowlist-use.ts";
 import type { AuditLog } from "../store/audit.ts";
@@ -22,6 +22,8 @@ export interface Rooms {
   config: ConfigWatch;
   database: DatabaseSync;
   executor: Executor;
+  /** What there is to confine commands with; null: this executor cannot. */
+  tier: () => SandboxTier | null;
   registry: Registry;
   approvals: Approvals;
   audit: AuditLog;
@@ -37,6 +39,8 @@ export interface Rooms {
   /** The host's way to ask its user; null: a person decides elsewhere. */
   approve: ApprovalCallback | null;
   notify: (event: GatewayEvent) => void;
+  /** What was said once and need not be again. */
+  told: Set<string>;
   /** Called between the steps of a request; tests die here. */
   checkpoint: (step: string) => void;
 }

@@ -19,9 +19,10 @@ export function inForce(rooms: Rooms): InForce {
   const settings = config.forAgent(rooms.agent);
   let confinement = prepared.get(settings);
   if (!confinement) {
+    const { workspace, agent, state, tier } = rooms;
     // Neither its own state nor the operator's word is a command's to work in (promise 7).
     const keepOut = [rooms.state, dirname(operatorConfigPath(rooms.env))];
-    confinement = confinementOf(settings, { workspace: rooms.workspace, keepOut, parentEnv: rooms.env });
+    confinement = confinementOf(settings, { workspace, agent, state, keepOut, parentEnv: rooms.env, tier });
     prepared.set(settings, confinement);
   }
   return { settings, confinement };

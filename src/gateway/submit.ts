@@ -6,7 +6,8 @@ import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
-import { commandRefused, keptChanging, notToBeHad, type Refusal } from "../present/refusal.ts";
+import { confinementText } from "../present/confinement.ts";
+import { commandRefused, keptChanging, notToBeHad, type Refusal, sandboxUnavailable } from "../present/refusal.ts";
 import { newId } from "../session/id.ts";
 import type { NewSession } from "../store/sessions.ts";
 import { isForbidden, judge } from "./judge.ts";
@@ -44,7 +45,14 @@ const MOST_CHANGES = 3;
  */
 export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Promise<Submission> {
   const request = validate(asked);
-  const attempt: Attempt = { id: newId(), request, background: manner.background, plan: null, verdict: null };
+  const attempt: Attempt = {
+    id: newId(),
+    request,
+    background: manner.background,
+    plan: null,
+    verdict: null,
+    sandbox: null,
+  };
   try {
     if (manner.logFolder !== undefined) attempt.request = withLogIn(rooms, manner.logFolder, attempt);
     return await pass(rooms, attempt.request, manner, attempt);
@@ -55,19 +63,30 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
   }
 }
 
-const ANSWERS = new Set(["PathOutOfScope", "WorkdirNotFound", "InvalidRequest", "ResourceLimitExceeded"]);
+const ANSWERS = new Set([
+  "PathOutOfScope",
+  "WorkdirNotFound",
+  "InvalidRequest",
+  "ResourceLimitExceeded",
+  "SandboxUnavailable",
+]);
 
 async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: Attempt): Promise<Submission> {
   for (let changes = 0; ; changes++) {
     const that = study(rooms, attempt);
     rooms.checkpoint("judged");
-    const decided = await permit(rooms, request, that.plan, that.verdict, manner);
+    const decided = await permit(rooms, request, that, manner);
     rooms.checkpoint("permitted");
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
     if (decided.approval) {
       // A person may take their time: what was forbidden meanwhile is forbidden, whatever they said (promise 3).
       const now = study(rooms, attempt);
       if (isForbidden(now.verdict)) return refuse(rooms, now, commandRefused(now.verdict), decided.approval.id);
+      // What was approved under one confinement does not run under another (promise 2).
+      if (confinementText(now.sandbox) !== confinementText(that.sandbox)) {
+        if (changes === MOST_CHANGES) return refuse(rooms, that, keptChanging(), decided.approval.id);
+        continue;
+      }
     }
     const launched = await launch(rooms, that, decided);
     if (launched) return launched;
@@ -92,10 +111,13 @@ function study(rooms: Rooms, attempt: Attempt): Case {
 function studied(rooms: Rooms, attempt: Attempt): Case {
   const { request, id, background } = attempt;
   const { settings, confinement } = inForce(rooms);
-  const plan = launchSpec(request, confine(request, confinement), settings, id, background);
+  const confined = confine(request, confinement);
+  const { sandbox } = confined;
+  if (sandbox.unavailable && settings.require) throw sandboxUnavailable();
+  const plan = launchSpec(request, confined, settings, id, background);
   const who = { agent: rooms.agent, workspace: confinement.scope.root, tier: rooms.tiers.run };
-  const verdict = judge(request, plan, settings, who);
-  return { ...attempt, plan, verdict, limits: settings.limits };
+  const verdict = judge(request, plan, settings, who, sandbox);
+  return { ...attempt, plan, verdict, sandbox, limits: settings.limits };
 }
 
 function refuse(rooms: Rooms, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {

@@ -1,5 +1,6 @@
 import { bindingOf } from "../approval/binding.ts";
 import { confine } from "../confine/confine.ts";
+import { recall } from "../confine/remembered.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
@@ -28,10 +29,10 @@ export async function permitTyped(rooms: Rooms, session: Target, commands: reado
   const begun = begunIn(rooms);
   for (const command of commands) {
     const before = begun.get(session.id);
-    const verdict = judgeTyped(rooms, command);
+    const verdict = judgeTyped(rooms, session, command);
     // A command may be typed in several pieces, of which none is one by itself.
     const joined =
-      before === undefined ? verdict : judgeTyped(rooms, { ...command, text: `${before}\n${command.text}` });
+      before === undefined ? verdict : judgeTyped(rooms, session, { ...command, text: `${before}\n${command.text}` });
     for (const each of [verdict, joined]) if (isForbidden(each)) throw refused(commandRefused(each));
     if (isUnfinished(verdict)) begun.set(session.id, `${before ?? ""}${command.text}\n`.slice(-MOST_REMEMBERED));
     else begun.delete(session.id);
@@ -58,14 +59,17 @@ function placeOf({ confinement }: InForce, cwd: string | null): { cwd: string; p
 }
 
 /** A shell that has been at work may have set any variable: none is certain. */
-function judgeTyped(rooms: Rooms, { text, cwd, knowable }: TypedCommand): Verdict {
+function judgeTyped(rooms: Rooms, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
   const now = inForce(rooms);
   const place = placeOf(now, cwd);
   const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
   const who = { agent: rooms.agent, workspace: now.confinement.scope.root, tier: rooms.tiers.run };
-  const verdict = judge({ command: text }, plan, now.settings, who);
+  // What is typed runs in the sandbox its session was started in.
+  const { profile } = recall(rooms.registry.store.get(session.id)?.sandbox ?? null);
+  const held = { confined: profile !== "off", loosened: [] };
+  const verdict = judge({ command: text }, plan, now.settings, who, held);
   if (knowable || verdict.verdict !== "allow") return verdict;
-  const doubtful = judge({ command: UNKNOWABLE }, plan, now.settings, who);
+  const doubtful = judge({ command: UNKNOWABLE }, plan, now.settings, who, held);
   return { ...verdict, analyzable: false, verdict: doubtful.verdict, reasons: [unknowableLine()] };
 }
 

@@ -112,8 +112,10 @@ function byMode(
       });
   }
   if (!analysis.analyzable) {
-    const decision = modes.security === "full" && context.confined ? "allow" : miss;
-    for (const { span, why } of analysis.unknowns) {
+    const confined = modes.security === "full" && context.confined;
+    for (const { span, why, piped } of analysis.unknowns) {
+      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`.
+      const decision = confined && !piped ? "allow" : miss;
       const message = `Nobody can know before it runs: ${why}.`;
       findings.push({
         rule: "unanalyzable",

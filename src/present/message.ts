@@ -32,8 +32,13 @@ export interface Known {
  */
 export function messageFor(outcome: Outcome, known: Known = {}): string | null {
   const main = causeOf(outcome, known);
-  const left = leftoverMessage(outcome);
-  return main !== null && left !== null ? `${main} ${left}` : (main ?? left);
+  const parts = [main, leftoverMessage(outcome), ...outcome.hints.map(asSentence)].filter((part) => part !== null);
+  return parts.length > 0 ? parts.join(" ") : null;
+}
+
+/** What probably was the matter with a command that ran into its sandbox. */
+function asSentence(hint: string): string {
+  return `${hint[0]?.toUpperCase()}${hint.slice(1)}.`;
 }
 
 function causeOf(outcome: Outcome, known: Known): string | null {

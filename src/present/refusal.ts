@@ -1,5 +1,5 @@
 import type { Approval } from "../contract/approval.ts";
-import type { ErrorType, Recovery, SallyportError } from "../contract/error.ts";
+import { type ErrorType, type Recovery, SallyportError } from "../contract/error.ts";
 import type { Verdict } from "../contract/verdict.ts";
 
 /** Why a command was not run, as its result says it. */
@@ -48,6 +48,15 @@ export function approvalDenied({ id, status, decisions }: Approval): Refusal {
 /** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
 export function notToBeHad({ type, message, recovery }: SallyportError): Refusal {
   return { status: "failed", error: { type, message, recovery } };
+}
+
+/** Nothing here can confine it, and the operator would rather have nothing run then. */
+export function sandboxUnavailable(): SallyportError {
+  const message = "Nothing on this machine can confine a command, and the configuration requires it (`require`).";
+  return new SallyportError("SandboxUnavailable", message, [
+    { action: "check_sandbox", hint: "See what is missing and how to get it: sallyport doctor" },
+    { action: "ask_operator", hint: "The operator can take `require` out of the configuration." },
+  ]);
 }
 
 export function keptChanging(): Refusal {

@@ -1,7 +1,9 @@
+import { recall } from "../confine/remembered.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { StreamName } from "../contract/session.ts";
 import type { Parting } from "../executor/executor.ts";
 import { outcomeOf } from "../session/ending.ts";
+import { hintsIn } from "../session/hints.ts";
 import { terminalNotes } from "../session/info.ts";
 import { readMergedSync, readTextSync } from "../session/logs/index.ts";
 import { signalName } from "../session/signals.ts";
@@ -9,6 +11,7 @@ import { terminalStory } from "../session/terminal/sizes.ts";
 import { finalUsage } from "../session/usage.ts";
 import type { NewSession } from "../store/sessions.ts";
 import { RESULT_BYTES } from "./caps.ts";
+import { sandboxLabel } from "./confinement.ts";
 import type { Refusal } from "./refusal.ts";
 import { mayBeShellFailure, shellFailure } from "./shell-failure.ts";
 
@@ -57,6 +60,7 @@ export function runResult(name: string, session: Asked, ending: Parting, folder:
   const record = typeof ending === "string" ? null : ending;
   const ended = ending === "left" ? RUNS_ON : outcomeOf(session, ending);
   const texts = read(folder, session.capture, ending);
+  const said = session.capture === "merged" ? texts.output : texts.stderr;
   const exitCode = record?.code ?? null;
   return {
     id: session.id,
@@ -71,11 +75,13 @@ export function runResult(name: string, session: Asked, ending: Parting, folder:
     resourceUsage: record ? finalUsage(record) : null,
     verdict: null,
     approvalId: null,
+    sandbox: sandboxLabel(recall(session.sandbox)),
     warnings: [
       ...(ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[])),
       ...(session.capture === "merged" ? terminalNotes(terminalStory(folder)) : []),
     ],
-    error: errorOf(session, ended.error, exitCode, session.capture === "merged" ? texts.output : texts.stderr, path),
+    hints: record ? hintsIn(said, session, record) : [],
+    error: errorOf(session, ended.error, exitCode, said, path),
   };
 }
 
@@ -95,7 +101,9 @@ export function refusedResult(
     resourceUsage: null,
     verdict,
     approvalId,
+    sandbox: sandboxLabel(recall(session.sandbox)),
     warnings: [],
+    hints: [],
     error: refusal.error,
   };
 }

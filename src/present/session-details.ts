@@ -15,6 +15,7 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     ["run", info.args === null ? "through bash" : "directly"],
     ["cwd", info.cwd],
     ["agent", info.agent],
+    ["sandbox", info.sandbox],
     given("intent", info.intent),
     ["kind", `${info.background ? "background" : "foreground"}, output ${info.capture}`],
     given("pid", info.pid),
@@ -29,6 +30,7 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     info.envNames.length > 0 ? ["variables", info.envNames.join(" ")] : null,
     info.leftover > 0 ? ["left behind", `${info.leftover} processes when the command ended`] : null,
     ...info.warnings.map((warning): Pair => ["warning", warning]),
+    ...info.hints.map((hint): Pair => ["hint", hint]),
     given("error", info.error?.message),
     ...(info.error?.recovery ?? []).map(({ hint }): Pair => ["", hint]),
   ];

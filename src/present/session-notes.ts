@@ -8,6 +8,7 @@ export function outcomeNotes(info: SessionInfo): string[] {
   const notes = info.warnings.map((warning) => `sallyport: warning: ${warning}`);
   if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
   if (info.leftover > 0 && !info.background) notes.push(`sallyport: ended ${leftovers(info.leftover)}`);
+  for (const hint of info.hints) notes.push(`sallyport: ${hint}`);
   if (info.error) notes.push(failureText(info.error));
   else if (info.status === "lost") notes.push("sallyport: the command was lost: its keeper was killed");
   return notes;

@@ -3,8 +3,10 @@ import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executo
 import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
 import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
+import { gapWarning } from "../present/sandbox-warnings.ts";
 import { lostNote, sessionLost } from "../present/session-lost.ts";
 import type { Ended, SessionRow } from "../store/sessions.ts";
+import { storedHints } from "./hints.ts";
 
 const STATUS: Record<ExitRecord["reason"], Status> = {
   exited: "completed",
@@ -14,7 +16,7 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
   limit: "killed",
 };
 
-type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "limits">;
+type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
 
 /** What became of a session, in a word and what there is to say about it. */
 export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "warnings" | "error"> {
@@ -29,8 +31,8 @@ export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "w
 }
 
 /** What a session's row says once it has ended. */
-export function endingOf(row: Asked, ending: Ending): Ended {
-  const outcome = outcomeOf(row, ending);
+export function endingOf(row: Asked, ending: Ending, folder: string): Ended {
+  const outcome = { ...outcomeOf(row, ending), hints: storedHints(row, ending, folder) };
   if (ending === "lost") return { ...outcome, endedMs: Date.now(), lingering: false, bytes: 0, record: null };
   return {
     ...outcome,
@@ -56,7 +58,9 @@ function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord)
 }
 
 function withNotes(row: Asked, record: ExitRecord): string {
+  const gaps = record.gaps ?? [];
   const notes = [
+    ...(gaps.length > 0 ? [gapWarning(gaps)] : []),
     ...lossesOf(row, record),
     ...looseNotes(record.loose),
     ...keeperNotes(record.notes),

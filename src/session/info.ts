@@ -1,5 +1,7 @@
+import { recall } from "../confine/remembered.ts";
 import type { SessionInfo, StreamInfo, StreamName } from "../contract/session.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
+import { sandboxLabel } from "../present/confinement.ts";
 import { noTerminalNote } from "../present/no-terminal.ts";
 import type { SessionRow } from "../store/sessions.ts";
 import { streamInfo } from "./logs/index.ts";
@@ -57,7 +59,9 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     limits: row.limits === null ? null : (JSON.parse(row.limits) as SessionInfo["limits"]),
     resourceUsage: record ? finalUsage(record) : null,
     streams: streamsOf(row, record, executor),
+    sandbox: sandboxLabel(recall(row.sandbox)),
     warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalNotes(story)],
+    hints: JSON.parse(row.hints) as string[],
     error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),
   };
 }

@@ -117,7 +117,7 @@ export class Registry {
     if (this.#writeSoon) clearImmediate(this.#writeSoon);
     this.#writeSoon = null;
     const ends = this.#unwritten.splice(0).map(({ session, ending }) => {
-      const ended = endingOf(session, ending);
+      const ended = endingOf(session, ending, this.executor.folder(session.id));
       return { session, ending, ended, alongside: this.#onEnd(session, ended, true) };
     });
     const writeAll = () => {
@@ -162,7 +162,7 @@ export class Registry {
   /** Writes an ending into its row, once. True when this call was the one that did. */
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
-    const ended = row && news(row, ending);
+    const ended = row && this.#news(row, ending);
     if (ended && ending === "lost") this.#tidyUp();
     return ended ? this.#end(row, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
   }
@@ -186,7 +186,8 @@ export class Registry {
       return this.store.get(row.id) ?? row;
     } catch {
       // A full disk: said all the same, and written as soon as the database can take it.
-      const { endedMs, lingering, ...ended } = news(row, ending) ?? endingOf(row, ending);
+      const { endedMs, lingering, ...ended } =
+        this.#news(row, ending) ?? endingOf(row, ending, this.executor.folder(row.id));
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
   }
@@ -250,11 +251,11 @@ export class Registry {
       // Disk full or database closed; `reconcile` finds the exit record.
     }
   }
-}
 
-/** What an ending changes about a row; null when it is nothing new. */
-function news(row: SessionRow, ending: Ending): Ended | null {
-  if (row.status !== "running" && row.lingering !== 1) return null;
-  const ended = endingOf(row, ending);
-  return row.status !== "running" && ended.lingering ? null : ended;
+  /** What an ending changes about a row; null when it is nothing new. */
+  #news(row: SessionRow, ending: Ending): Ended | null {
+    if (row.status !== "running" && row.lingering !== 1) return null;
+    const ended = endingOf(row, ending, this.executor.folder(row.id));
+    return row.status !== "running" && ended.lingering ? null : ended;
+  }
 }

@@ -1,5 +1,5 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
-import type { CommandFact, Target } from "../contract/facts.ts";
+import type { CommandFact, Target, Unknown } from "../contract/facts.ts";
 import type { Field } from "./field.ts";
 import { limits } from "./limits.ts";
 import { isInside, normalise } from "./path.ts";
@@ -60,9 +60,10 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
 }
 
 /** Marks the command, and so the whole text, as not knowable. */
-export function unclear(call: Call, span: CommandFact["span"], why: string): void {
-  call.fact.unknowns.push({ span, why });
-  doubt(call.walk, { span, why });
+export function unclear(call: Call, span: CommandFact["span"], why: string, piped = false): void {
+  const unknown: Unknown = piped ? { span, why, piped } : { span, why };
+  call.fact.unknowns.push(unknown);
+  doubt(call.walk, unknown);
 }
 
 /** Runs a step with what a child process sees changed: folder, input, environment. */

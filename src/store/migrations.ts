@@ -22,7 +22,9 @@ export const MIGRATIONS: readonly string[] = [
     lingering   INTEGER NOT NULL DEFAULT 0,
     bytes       INTEGER NOT NULL DEFAULT 0, -- on disk, for retention
     record      TEXT,                      -- the exit record, JSON
+    sandbox     TEXT,                      -- JSON: what held it; NULL: it did not get that far
     warnings    TEXT NOT NULL DEFAULT '[]',
+    hints       TEXT NOT NULL DEFAULT '[]',
     error       TEXT                       -- JSON
   ) WITHOUT ROWID;
   CREATE INDEX sessions_live ON sessions (agent) WHERE status = 'running' OR lingering = 1;

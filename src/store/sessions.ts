@@ -25,12 +25,17 @@ export interface SessionRow {
   lingering: number;
   bytes: number;
   record: string | null;
+  sandbox: string | null;
   warnings: string;
+  hints: string;
   error: string | null;
   limits: string | null;
 }
 
-export type NewSession = Omit<SessionRow, "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status">;
+export type NewSession = Omit<
+  SessionRow,
+  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints"
+>;
 
 /** What retention goes by. */
 export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
@@ -45,6 +50,7 @@ export interface Ended {
   bytes: number;
   record: string | null;
   warnings: string;
+  hints: string;
   error: string | null;
 }
 
@@ -74,8 +80,8 @@ export class SessionStore {
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO sessions (id, name, agent, status, command, args, cwd, env_names, background, capture, intent,
-         log_file, timeout_ms, keeper_pid, created_ms, warnings, limits)
-       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         log_file, timeout_ms, keeper_pid, created_ms, sandbox, warnings, limits)
+       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#refuse = database.prepare(
       "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
@@ -87,7 +93,8 @@ export class SessionStore {
     );
     // Only a live session can end, so of several gateways that notice exactly one gets to say so.
     this.#end = database.prepare(
-      `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, error = ?
+      `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, hints = ?,
+         error = ?
        WHERE id = ? AND status = ? AND lingering = ?`,
     );
     this.#started = database.prepare("UPDATE sessions SET pid = ? WHERE id = ? AND pid IS NULL");
@@ -126,6 +133,7 @@ export class SessionStore {
         row.timeout_ms,
         row.keeper_pid,
         row.created_ms,
+        row.sandbox,
         row.warnings,
         row.limits,
       );
@@ -187,6 +195,7 @@ export class SessionStore {
       ended.bytes,
       ended.record,
       ended.warnings,
+      ended.hints,
       ended.error,
       id,
       from.status,

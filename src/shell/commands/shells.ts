@@ -118,9 +118,7 @@ function stdin(call: Call, run: Runner, args: Call["argv"]): void {
     run.text(call, code, { positional: args, stdin: { kind: "none" } });
     return;
   }
-  unclear(
-    call,
-    call.fact.span,
-    feed.kind === "unknown" ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input",
-  );
+  const unknown = feed.kind === "unknown";
+  const why = unknown ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input";
+  unclear(call, call.fact.span, why, unknown && call.fact.piped);
 }

@@ -10,6 +10,7 @@ import {
   textOption,
   textOptions,
 } from "./option.ts";
+import { sandboxRequest } from "./sandbox-options.ts";
 import { ownTerminal } from "./terminal/own-terminal.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,6 +21,7 @@ export function runRequest({ values, rest, io }: Invocation): RunRequest {
   const variables = textOptions(values, "env");
   return {
     ...commandOf(textOption(values, "command"), rest ?? []),
+    ...sandboxRequest({ values }),
     timeoutMs: durationOption(values, "timeout") ?? 0,
     ...defined({
       graceMs: durationOption(values, "grace"),

@@ -1,7 +1,7 @@
 /** How many calls may be starting at a time. Well below the sessions an agent may have, so that a burst is not refused. */
 const AT_ONCE = 32;
 /** A call that takes longer than a burst's should is no longer starting; it must not keep others out. */
-const STARTING_MS = 250;
+const STARTING_MS = 2000;
 
 /**
  * Lets calls in a few at a time. A client may send hundreds at once; all of them are answered, in their order, instead

@@ -46,9 +46,9 @@ function answer(result: Result, lines: number, usage: ResourceUsage | null): Ans
 }
 
 /** Nothing is told of its output yet: whoever wants it asks for its logs. */
-function started({ id, status, exitCode, durationMs, warnings }: SessionInfo, usage: ResourceUsage | null) {
+function started({ id, status, exitCode, durationMs, warnings, hints }: SessionInfo, usage: ResourceUsage | null) {
   const nothing = { stdout: "", stderr: "", output: "", truncated: { stdout: 0, stderr: 0 }, leftover: 0 };
-  const told = { id, status, exitCode, durationMs, warnings, error: null, ...nothing } as unknown as Result;
+  const told = { id, status, exitCode, durationMs, warnings, hints, error: null, ...nothing } as unknown as Result;
   const { note: _, ...structured } = processResult(told, 0, usage);
   return structured;
 }

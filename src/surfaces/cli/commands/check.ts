@@ -2,13 +2,14 @@ import { resolve } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import { policyOf } from "../../../config/settings.ts";
 import type { Verdict } from "../../../contract/verdict.ts";
-import { check as judge } from "../../../gateway/check.ts";
+import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
 import { renderVerdict } from "../../../present/verdict.ts";
 import { checkLines } from "../check-lines.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { EXIT_REFUSED } from "../exit-code.ts";
 import { choiceOption, textOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
+import { SANDBOX_HELP, SANDBOX_OPTIONS, sandboxRequest } from "../sandbox-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Neither yes nor no: a person has to be asked. */
@@ -26,6 +27,7 @@ export const check: Command = {
     security: { type: "string" },
     ask: { type: "string" },
     cwd: { type: "string" },
+    ...SANDBOX_OPTIONS,
   },
   help: {
     command: "TEXT: judge this text, as for bash",
@@ -33,6 +35,7 @@ export const check: Command = {
     security: "MODE: as if so configured: deny, allowlist or full",
     ask: "MODE: as if so configured: off, on-miss or always",
     cwd: "DIR: as if started there [the current folder]",
+    ...SANDBOX_HELP,
     json: "print the verdict with all facts as JSON",
   },
   examples: [
@@ -57,14 +60,15 @@ shell in it is shell text, as with -c. The exit code is 0 for allow, 3 for ask, 
 };
 
 /** By the configuration that holds here; a mode on the command line takes the place of the configured one. */
-function optionsOf({ values }: Invocation) {
+function optionsOf({ values }: Invocation): CheckOptions {
   const security = choiceOption(values, "security", ["deny", "allowlist", "full"]);
   const ask = choiceOption(values, "ask", ["off", "on-miss", "always"]);
   const agent = textOption(values, "agent") ?? "default";
   const cwd = resolve(textOption(values, "cwd") ?? ".");
   const settings = loadConfig({ workspace: cwd }).forAgent(agent);
   const policy = { ...policyOf(settings), ...(security ? { security } : {}), ...(ask ? { ask } : {}) };
-  return { cwd, agent, policy };
+  const sandbox = heldBy(settings, { workspace: cwd, agent }, sandboxRequest({ values }));
+  return { cwd, agent, policy, confined: sandbox.confined, loosened: sandbox.loosened };
 }
 
 function commandOf({ values, positionals, rest }: Invocation): string | string[] {

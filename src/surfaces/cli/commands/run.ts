@@ -9,6 +9,7 @@ import { runOnTerminal } from "../foreground/on-terminal.ts";
 import { runStreamed } from "../foreground/stream.ts";
 import { printJson } from "../print-json.ts";
 import { runRequest } from "../run-request.ts";
+import { SANDBOX_HELP, SANDBOX_OPTIONS } from "../sandbox-options.ts";
 import { tellOutcome } from "../tell-outcome.ts";
 import { askUnlessTalking } from "../terminal/ask-unless-talking.ts";
 import { ownTerminal } from "../terminal/own-terminal.ts";
@@ -36,6 +37,7 @@ export const run: Command = {
     memory: { type: "string" },
     cpu: { type: "string" },
     processes: { type: "string" },
+    ...SANDBOX_OPTIONS,
   },
   help: {
     command: "TEXT: run this text with bash",
@@ -54,6 +56,7 @@ export const run: Command = {
     memory: "SIZE: end it when it and all it starts use more memory [as configured]",
     cpu: "N: as many processors as it may use, such as 0.5 [as configured]",
     processes: "N: end it when it and all it starts are more processes and threads [as configured]",
+    ...SANDBOX_HELP,
     json: "print the result as JSON when it has ended, instead of live output",
   },
   examples: [
@@ -61,6 +64,7 @@ export const run: Command = {
     "sallyport run -c 'make test 2>&1 | tail -20'",
     "sallyport run --timeout 10m -e CI=1 -- npm test",
     "sallyport run --memory 512M --cpu 1.5 -- make -j8",
+    "sallyport run --sandbox read-only --network off -- ./audit.sh",
     "tar c . | sallyport run -i -- sha256sum",
     "sallyport run -it -- vim notes.txt",
     "id=$(sallyport run -d --name web -- npm run dev); sallyport logs -f web",

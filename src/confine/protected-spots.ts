@@ -1,0 +1,91 @@
+import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+/**
+ * Files of a workspace that run, or make something run, later and outside: in an editor, an agent or a shell that a
+ * person opens there. What a build or a test runner reads is not among them: changing that is an agent's work.
+ */
+const CONFIGURATION = words(`sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
+  .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
+  .config/autostart .config/systemd .local/bin .local/share/applications`);
+
+/** Of a repository: git runs the first and takes commands from the others, whoever calls it. */
+const OF_REPOSITORY = ["hooks", "config", "config.worktree"];
+
+/** Submodules may have submodules; nobody nests them deeper. */
+const DEEPEST = 4;
+const MOST_MODULES = 200;
+
+export interface Spots {
+  /** To be left as they are, whether they exist or not. */
+  readOnly: string[];
+  /** Of a repository that lies elsewhere, what git has to write for a commit in this worktree. */
+  writable: string[];
+}
+
+/** What within a workspace stays read-only although the rest may be written. */
+export function protectedSpots(workspace: string): Spots {
+  const readOnly = CONFIGURATION.map((name) => join(workspace, name));
+  const git = join(workspace, ".git");
+  const kind = lstatSync(git, { throwIfNoEntry: false });
+  if (!kind?.isDirectory()) {
+    // A file that names the repository: pointed elsewhere, it would bring hooks of the agent's choice.
+    return { readOnly: [...readOnly, git], writable: kind?.isFile() ? ofWorktree(git) : [] };
+  }
+  const repositories = [git, ...modulesIn(join(git, "modules"), 0)];
+  const spots = repositories.flatMap((folder) => OF_REPOSITORY.map((name) => join(folder, name)));
+  return { readOnly: [...readOnly, ...spots], writable: [] };
+}
+
+/** Which spot of a writable folder a path belongs to, by its name alone; null: none. */
+export function protectedSpotOf(path: string, root: string): string | null {
+  const within = path.slice(root.length + 1);
+  // Git writes a file by renaming `NAME.lock` over it.
+  const git = /^(?:.*\/)?\.git(?:\/modules\/.+)?\/(?:hooks|config(?:\.worktree)?)(?=$|\/|\.lock$)/.exec(within)?.[0];
+  const name = git ?? CONFIGURATION.find((one) => within === one || within.startsWith(`${one}/`));
+  return name === undefined ? null : join(root, name);
+}
+
+/** Repositories of submodules, which lie in that of the whole. */
+function modulesIn(folder: string, depth: number): string[] {
+  if (depth >= DEEPEST) return [];
+  let names: string[];
+  try {
+    names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    return [];
+  }
+  const found = names.slice(0, MOST_MODULES).flatMap((name) => {
+    const place = join(folder, name);
+    // A name with a slash in it is a folder on the way to the repository.
+    const below = isRepository(place)
+      ? [place, ...modulesIn(join(place, "modules"), depth + 1)]
+      : modulesIn(place, depth + 1);
+    return below;
+  });
+  return found.slice(0, MOST_MODULES);
+}
+
+function isRepository(folder: string): boolean {
+  return lstatSync(join(folder, "HEAD"), { throwIfNoEntry: false }) !== undefined;
+}
+
+/**
+ * A linked worktree commits into the repository it belongs to. That one must name this worktree in turn: only who may
+ * write there can have made it so, and an agent that writes a `.git` file of its own gains nothing by it.
+ */
+function ofWorktree(git: string): string[] {
+  try {
+    const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8").slice(0, 4096))?.[1];
+    if (named === undefined) return [];
+    const own = realpathSync.native(resolve(git, "..", named));
+    const back = resolve(own, readFileSync(join(own, "gitdir"), "utf8").trim());
+    if (realpathSync.native(back) !== realpathSync.native(git)) return [];
+    const common = realpathSync.native(resolve(own, readFileSync(join(own, "commondir"), "utf8").trim()));
+    return [own, ...["objects", "refs", "logs"].map((name) => join(common, name))];
+  } catch {
+    return [];
+  }
+}
