@@ -35,7 +35,10 @@ export class ConfinedHouse extends TestHouse {
     const env = { PATH: "/usr/bin:/bin", [MARK]: this.mark, ...parentEnv };
     return confinementOf(override(DEFAULTS, config), {
       workspace: this.workspace,
+      agent: "default",
+      state: this.state,
       keepOut: [this.state],
+      tier: () => null,
       parentEnv: env,
     });
   }

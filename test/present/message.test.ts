@@ -24,7 +24,9 @@ function result(changes: Partial<RunResult>): RunResult {
     resourceUsage: usage,
     verdict: null,
     approvalId: null,
+    sandbox: "off",
     warnings: [],
+    hints: [],
     error: null,
     ...changes,
   };
@@ -59,7 +61,9 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
     limits: null,
     resourceUsage: null,
     streams: {},
+    sandbox: "off",
     warnings: [],
+    hints: [],
     error: null,
     ...changes,
   };

@@ -46,6 +46,7 @@ const session: Parameters<typeof runResult>[1] = {
   timeout_ms: 0,
   keeper_pid: 1,
   created_ms: 0,
+  sandbox: null,
   warnings: "[]",
   limits: null,
 };

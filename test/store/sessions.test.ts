@@ -34,6 +34,7 @@ function session(rest: Partial<NewSession> = {}): NewSession {
     timeout_ms: 0,
     keeper_pid: 1,
     created_ms: Date.now(),
+    sandbox: null,
     warnings: "[]",
     limits: null,
     ...rest,
@@ -47,6 +48,7 @@ const ENDED: Ended = {
   bytes: 7,
   record: null,
   warnings: "[]",
+  hints: "[]",
   error: null,
 };
 const RUNNING = { status: "running", lingering: false } as const;

@@ -300,7 +300,7 @@ const DENYLIST: Statement[] = [
     at: "Denylist, Limits",
     says: "the holes it admits are closed: quoted and computed commands are judged too",
     holds: async (bench) => {
-      for (const command of ['bash -c "sudo id"', "$(echo sudo) id", "X=sudo; $X id"]) {
+      for (const command of ['bash -c "sudo id"', "echo c3VkbyBpZA== | base64 -d | sh", "X=sudo; $X id"]) {
         bench.answer = "deny";
         const { type } = await bench.failure("Bash", { command, description });
         bench.answer = "once";
