@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,6 +102,7 @@ __attribute__((noreturn)) static void make(const struct spec *spec, int line)
 	struct news news = {0};
 	char go;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	umask(022); /* whoever the command will be passes through the folders made here */
 	news.no_mounts = !split_off(spec, &news);
 	prctl(PR_SET_DUMPABLE, 1); /* or its files in /proc would belong to root, and its users could not be mapped */
 	if (write(line, &news, sizeof news) != sizeof news || read(line, &go, 1) != 1)
