@@ -158,7 +158,8 @@ static int grant_all(struct search *search)
 	close_quietly(root, 0);
 	for (size_t i = 0; !failed && i < sizeof devices / sizeof *devices; i++)
 		failed = grant_place(search, open(devices[i], O_PATH | O_CLOEXEC), FS_IOCTL_DEV);
-	for (const char *path = texts_next(&spec->writable, NULL); path && !failed; path = texts_next(&spec->writable, path))
+	const struct texts *writable = &spec->writable;
+	for (const char *path = texts_next(writable, NULL); path && !failed; path = texts_next(writable, path))
 		failed = grant_writable(search, path);
 	if (!failed && spec->temporary)
 		failed = grant_writable(search, spec->temporary);

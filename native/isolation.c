@@ -67,7 +67,8 @@ int isolation_prepare(void)
 	return keeper < 0 ? -1 : 0;
 }
 
-int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *), void *context)
+int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *),
+		    void *context)
 {
 	const int shared = CLONE_PARENT | CLONE_VM | CLONE_VFORK | SIGCHLD;
 	if (namespaces_enter(namespaces) < 0 || unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)

@@ -95,9 +95,10 @@ static const char *make_rules(struct kit *kit, const struct spec *spec)
 	if (note(&kit->stamps, &spec->read_only) < 0)
 		return "sandbox-memory";
 	/* With rules, the folders of what is denied are noted as they are looked through. */
-	if (kit->abi < 1)
-		return note(&kit->stamps, &spec->denied) < 0 || note(&kit->stamps, &spec->writable) < 0 ? "sandbox-memory"
-													: NULL;
+	if (kit->abi < 1) {
+		bool noted = note(&kit->stamps, &spec->denied) == 0 && note(&kit->stamps, &spec->writable) == 0;
+		return noted ? NULL : "sandbox-memory";
+	}
 	kit->ruleset = grants_ruleset(spec, kit->abi, &kit->stamps);
 	return kit->ruleset < 0 ? "sandbox-landlock" : NULL;
 }

@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "scope.h"
+
 /* Numbers and flags as in linux/mount.h, which older systems have without them. */
 #define OPEN_TREE 428
 #define MOVE_MOUNT 429
@@ -57,4 +59,26 @@ int mount_new(const char *kind, const char *const *options, uint64_t flags)
 	close(fs);
 	errno = error;
 	return made;
+}
+
+int mount_place(const char *path)
+{
+	return scope_open("/", path, O_PATH, 0);
+}
+
+bool mount_no_place(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == EACCES || scope_left(error);
+}
+
+int mount_put_at(int mount, const char *path)
+{
+	int place = mount_place(path);
+	if (place < 0)
+		return -1;
+	int put = mount_put(mount, place);
+	int error = errno;
+	close(place);
+	errno = error;
+	return put;
 }

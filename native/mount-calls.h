@@ -22,4 +22,12 @@ int mount_set(int mount, uint64_t flags, bool private);
 /* A new file system of KIND, attached to nothing; OPTIONS are names and values by turns, up to a NULL. */
 int mount_new(const char *kind, const char *const *options, uint64_t flags);
 
+/* Opens a place by its path, which comes with its links followed: none is followed now. -1 with errno. */
+int mount_place(const char *path);
+
+/* Whether that errno says that there is nothing, or nothing that can be got at. */
+bool mount_no_place(int error);
+
+int mount_put_at(int mount, const char *path);
+
 #endif

@@ -5,19 +5,17 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "covers.h"
 #include "devices.h"
 #include "mount-calls.h"
 #include "scope.h"
 
 #define MOST_WRITABLE 256
-#define MOST_COVERED 1024
 #define PRIVATE_TMP "/tmp"
 #define SHARED_MEMORY "/dev/shm"
-#define SCRATCH "/proc"
 #define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
 
 /* A copy of what may be written, taken while the tree was not yet read-only. */
@@ -33,9 +31,6 @@ struct view {
 	size_t count;
 	int temporary;     /* a copy of it, for /dev/shm; -1: none */
 	int temporary_top; /* another, for /tmp */
-	int covers[MOST_COVERED];
-	size_t cover_count;
-	gaps_t *gaps;
 };
 
 static int close_quietly(int fd, int result)
@@ -45,17 +40,6 @@ static int close_quietly(int fd, int result)
 		close(fd);
 	errno = error;
 	return result;
-}
-
-/* Links are not followed: paths come with theirs followed. */
-static int place_at(const char *path)
-{
-	return scope_open("/", path, O_PATH, 0);
-}
-
-static bool is_missing(int error)
-{
-	return error == ENOENT || error == ENOTDIR || error == EACCES || scope_left(error);
 }
 
 int mounts_cut_off(void)
@@ -69,9 +53,10 @@ int mounts_cut_off(void)
 /* No program there gains rights by its owner, and nothing but what the operator named in /dev is a device. */
 static int copy_of(const char *path, mode_t *mode)
 {
-	struct stat status;
-	uint64_t flags = MOUNT_NO_SETUID | (path_within(path, "/dev") || path_within("/dev", path) ? 0 : MOUNT_NO_DEVICES);
-	int place = place_at(path);
+	struct stat status = {0};
+	bool devices = path_within(path, "/dev") || path_within("/dev", path);
+	uint64_t flags = MOUNT_NO_SETUID | (devices ? 0 : MOUNT_NO_DEVICES);
+	int place = mount_place(path);
 	if (place < 0)
 		return -1;
 	int copy = fstat(place, &status) < 0 ? -1 : mount_copy(place);
@@ -91,7 +76,7 @@ static int take_copy(struct view *view, const char *path)
 	taken->path = path;
 	taken->copy = copy_of(path, &taken->mode);
 	if (taken->copy < 0)
-		return is_missing(errno) ? 0 : -1;
+		return mount_no_place(errno) ? 0 : -1;
 	view->count++;
 	return 0;
 }
@@ -122,47 +107,39 @@ static int take_copies(struct view *view)
 	return 0;
 }
 
+/* Makes PATH, a folder or by MODE a file, in its folder, which is there. */
+static int make_place(char *path, bool file)
+{
+	char *name = strrchr(path, '/');
+	*name = '\0';
+	int above = scope_open("/", path, O_PATH | O_DIRECTORY, 0);
+	*name = '/';
+	if (above < 0)
+		return -1;
+	int made = file ? openat(above, name + 1, O_CREAT | O_EXCL | O_CLOEXEC, 0600) : mkdirat(above, name + 1, 0755);
+	bool failed = made < 0 && errno != EEXIST;
+	if (file && made >= 0)
+		close(made);
+	return close_quietly(above, failed ? -1 : 0);
+}
+
 /* Makes the folders on the way to PATH and PATH itself, below the private /tmp, meeting no link. */
 static int make_way(const char *path, mode_t mode)
 {
 	char way[PATH_MAX];
 	size_t length = strlen(PRIVATE_TMP);
-	if (strlen(path) >= sizeof way)
-		return -1;
-	for (;;) {
+	for (bool last = false; !last;) {
 		length += 1 + strcspn(path + length + 1, "/");
 		memcpy(way, path, length);
 		way[length] = '\0';
-		bool last = path[length] == '\0';
-		int folder = scope_open("/", way, O_PATH, 0);
-		if (folder < 0 && errno == ENOENT) {
-			char *name = strrchr(way, '/');
-			*name = '\0';
-			int above = scope_open("/", way, O_PATH | O_DIRECTORY, 0);
-			*name = '/';
-			if (above < 0)
-				return -1;
-			int made = last && !S_ISDIR(mode) ? openat(above, name + 1, O_CREAT | O_EXCL | O_CLOEXEC, 0600)
-							  : mkdirat(above, name + 1, 0755);
-			if (made < 0 && errno != EEXIST)
-				return close_quietly(above, -1);
-			if (made > 0)
-				close(made);
-			close(above);
-		} else if (folder < 0) {
+		last = path[length] == '\0';
+		int there = mount_place(way);
+		if (there >= 0)
+			close(there);
+		else if (errno != ENOENT || make_place(way, last && !S_ISDIR(mode)) < 0)
 			return -1;
-		} else {
-			close(folder);
-		}
-		if (last)
-			return 0;
 	}
-}
-
-static int put_at(int copy, const char *path)
-{
-	int place = place_at(path);
-	return place < 0 ? -1 : close_quietly(place, mount_put(copy, place));
+	return 0;
 }
 
 static int put_copies(struct view *view)
@@ -172,103 +149,12 @@ static int put_copies(struct view *view)
 		bool in_private = view->spec->isolated && path_within(each->path, PRIVATE_TMP);
 		if (in_private && strcmp(each->path, PRIVATE_TMP) != 0 && make_way(each->path, each->mode) < 0)
 			return -1;
-		if (put_at(each->copy, each->path) < 0)
+		if (mount_put_at(each->copy, each->path) < 0)
 			return -1;
 	}
 	/* Shared memory of its own: other sessions' is not its to write. */
-	if (view->temporary >= 0 && put_at(view->temporary, SHARED_MEMORY) < 0 && !is_missing(errno))
+	if (view->temporary >= 0 && mount_put_at(view->temporary, SHARED_MEMORY) < 0 && !mount_no_place(errno))
 		return -1;
-	return 0;
-}
-
-/* ---- what is denied ---- */
-
-/* What lies over a denied place: an empty folder or file that nobody may open. Copies are made of what is attached
- * somewhere, so the file system they are of is put over /proc for as long as that takes. */
-static int make_covers(struct view *view, size_t folders, size_t files)
-{
-	static const char *const options[] = {"mode", "0", "size", "4k", "nr_inodes", "4", NULL};
-	int fs = mount_new("tmpfs", options, MOUNT_NO_SETUID | MOUNT_NO_DEVICES);
-	int file = fs < 0 ? -1 : openat(fs, "nothing", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
-	if (file < 0)
-		return close_quietly(fs, -1);
-	close(file); /* as long as somebody could write to it, it would not become read-only */
-	if (mkdirat(fs, "empty", 0) < 0 || mount_set(fs, MOUNT_READ_ONLY, false) < 0 || put_at(fs, SCRATCH) < 0)
-		return close_quietly(fs, -1);
-	int sources[2] = {openat(fs, "empty", O_PATH | O_CLOEXEC), openat(fs, "nothing", O_PATH | O_CLOEXEC)};
-	int failed = sources[0] < 0 || sources[1] < 0 ? -1 : 0;
-	view->cover_count = failed ? 0 : folders + files;
-	for (size_t i = 0; !failed && i < view->cover_count; i++) {
-		view->covers[i] = mount_copy(sources[i >= folders]);
-		failed = view->covers[i] < 0 ? -1 : 0;
-	}
-	if (umount2(SCRATCH, MNT_DETACH) < 0)
-		failed = -1;
-	return close_quietly(sources[0], close_quietly(sources[1], close_quietly(fs, failed)));
-}
-
-/* Something that may be written lies within: it would be covered as well. Landlock denies the rest. */
-static bool holds_a_writable(const struct spec *spec, const char *folder)
-{
-	if (spec->temporary && path_within(spec->temporary, folder))
-		return true;
-	for (const char *path = texts_next(&spec->writable, NULL); path; path = texts_next(&spec->writable, path))
-		if (path_within(path, folder))
-			return true;
-	return false;
-}
-
-static bool is_writable(const struct spec *spec, const char *path)
-{
-	for (const char *each = texts_next(&spec->writable, NULL); each; each = texts_next(&spec->writable, each))
-		if (path_within(path, each))
-			return true;
-	return false;
-}
-
-/* Opens what is denied and there, folders first; COUNT how many of each. */
-static int find_denied(struct view *view, bool folders, int places[MOST_COVERED], size_t *count)
-{
-	const struct spec *spec = view->spec;
-	for (const char *path = texts_next(&spec->denied, NULL); path; path = texts_next(&spec->denied, path)) {
-		struct stat status;
-		if (holds_a_writable(spec, path))
-			continue;
-		int place = place_at(path);
-		if (place < 0 && !is_missing(errno))
-			return -1;
-		if (place < 0 && is_writable(spec, path))
-			*view->gaps |= GAP_BIT(GAP_DENIED_LATER);
-		if (place < 0)
-			continue;
-		bool wanted = fstat(place, &status) == 0 && !S_ISLNK(status.st_mode) && S_ISDIR(status.st_mode) == folders;
-		if (wanted && *count < MOST_COVERED) {
-			places[(*count)++] = place;
-			continue;
-		}
-		close(place);
-		if (wanted) {
-			errno = E2BIG;
-			return -1;
-		}
-	}
-	return 0;
-}
-
-static int cover_denied(struct view *view)
-{
-	int places[MOST_COVERED];
-	size_t count = 0, folders;
-	if (find_denied(view, true, places, &count) < 0)
-		return -1;
-	folders = count;
-	if (find_denied(view, false, places, &count) < 0)
-		return -1;
-	if (count > 0 && make_covers(view, folders, count - folders) < 0)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (mount_put(view->covers[i], places[i]) < 0)
-			return -1;
 	return 0;
 }
 
@@ -276,9 +162,9 @@ static int cover_denied(struct view *view)
 
 static int hold(const char *path, uint64_t flags)
 {
-	int place = place_at(path);
+	int place = mount_place(path);
 	if (place < 0)
-		return is_missing(errno) ? 0 : -1;
+		return mount_no_place(errno) ? 0 : -1;
 	int copy = mount_copy(place);
 	if (copy < 0)
 		return close_quietly(place, -1);
@@ -339,7 +225,7 @@ static int hold_spots(struct view *view)
 int mounts_arrange(const struct spec *spec, gaps_t *gaps)
 {
 	static struct view view;
-	view = (struct view){.spec = spec, .temporary = -1, .temporary_top = -1, .gaps = gaps};
+	view = (struct view){.spec = spec, .temporary = -1, .temporary_top = -1};
 	int root = open("/", O_PATH | O_CLOEXEC);
 	/* 1. Copies of what may be written, as long as it may. */
 	if (root < 0 || take_copies(&view) < 0)
@@ -348,7 +234,7 @@ int mounts_arrange(const struct spec *spec, gaps_t *gaps)
 	if (mount_set(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID, false) < 0)
 		return -1;
 	/* 3. A /tmp and a /dev of its own. */
-	if (spec->isolated && view.temporary_top >= 0 && put_at(view.temporary_top, PRIVATE_TMP) < 0)
+	if (spec->isolated && view.temporary_top >= 0 && mount_put_at(view.temporary_top, PRIVATE_TMP) < 0)
 		return -1;
 	if ((spec->isolated && devices_arrange() < 0) || devices_add_terminals() < 0)
 		return -1;
@@ -356,7 +242,7 @@ int mounts_arrange(const struct spec *spec, gaps_t *gaps)
 	if (put_copies(&view) < 0 || hold_spots(&view) < 0)
 		return -1;
 	/* 5. Last, so that nothing is put over a cover. */
-	return cover_denied(&view);
+	return covers_put(spec, gaps);
 }
 
 int mounts_proc(void)

@@ -25,7 +25,7 @@ int probe(void)
 		isolation = isolation_works(&namespaces);
 		namespaces_close(&namespaces);
 	}
-	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s}\n", landlock_abi(),
-	       mounts, isolation ? "true" : "false", network ? "true" : "false", seccomp_works() ? "true" : "false");
+	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s}\n",
+	       landlock_abi(), mounts, isolation ? "true" : "false", network ? "true" : "false", seccomp_works() ? "true" : "false");
 	return 0;
 }

@@ -32,9 +32,9 @@ int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind)
 		return -1;
 	stamp->there = look(path, &stamp->status);
 	stamps->count++;
-	time_t now = time(NULL);
+	time_t recent = time(NULL) - SETTLED_AFTER_S;
 	if (kind == STAMP_CONTENT && stamp->there &&
-	    (stamp->status.stx_mtime.tv_sec > now - SETTLED_AFTER_S || stamp->status.stx_ctime.tv_sec > now - SETTLED_AFTER_S))
+	    (stamp->status.stx_mtime.tv_sec > recent || stamp->status.stx_ctime.tv_sec > recent))
 		stamps->fresh = true;
 	return 0;
 }
@@ -48,8 +48,8 @@ static bool same_time(const struct statx_timestamp *a, const struct statx_timest
 static bool is_same(const struct statx *a, const struct statx *b)
 {
 	bool birth = a->stx_mask & b->stx_mask & STATX_BTIME;
-	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
-	       ((a->stx_mode ^ b->stx_mode) & S_IFMT) == 0 &&
+	return a->stx_ino == b->stx_ino && a->stx_dev_major == b->stx_dev_major &&
+	       a->stx_dev_minor == b->stx_dev_minor && ((a->stx_mode ^ b->stx_mode) & S_IFMT) == 0 &&
 	       (birth ? same_time(&a->stx_btime, &b->stx_btime) : same_time(&a->stx_ctime, &b->stx_ctime));
 }
 

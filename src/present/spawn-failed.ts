@@ -40,6 +40,7 @@ const BY_STEP: Record<string, string> = {
   "sandbox-mount": "its private view of the files could not be made",
   "sandbox-namespace": "its namespaces could not be made",
   "sandbox-user": "it could not be made to run as the user that is configured",
+  "sandbox-memory": "there was no memory for its sandbox",
   "sandbox-require": "this machine cannot confine it as strictly as is required",
   keeper: "nobody took it up before its gateway or its keeper was gone",
 };
