@@ -79,12 +79,15 @@ static void serve_deadline(struct session *session, struct channel *channel, con
 
 static void serve_write(struct session *session, struct channel *channel, const struct frame *frame)
 {
+	/* Whether what is typed is kept from view, as a password is: not shown, but taken by the line. */
+	bool hidden = terminal_hides(&session->terminal);
 	long taken = feed_write(&session->feed, frame->payload, frame->length);
 	session->eager = session->terminal.master >= 0;
 	if (taken < 0)
 		refuse(channel, "closed");
 	else
-		channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld}\n", taken);
+		channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld,\"hidden\":%s}\n", taken,
+			      hidden ? "true" : "false");
 }
 
 /* Payload: u16 columns, u16 rows. */
@@ -103,13 +106,6 @@ static void serve_resize(struct session *session, struct channel *channel, const
 	}
 	cursor_resize(&session->capture.answers.cursor, columns, rows);
 	answer(channel, true);
-}
-
-/* Whether what is typed now is kept from view, as a password is: not shown, but taken by the line. */
-static void serve_hidden(struct session *session, struct channel *channel)
-{
-	channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"hidden\":%s}\n",
-		      terminal_hides(&session->terminal) ? "true" : "false");
 }
 
 static void serve_input_state(struct session *session, struct channel *channel)
@@ -176,7 +172,6 @@ static void serve_frame(struct session *session, struct channel *channel, const 
 	case FRAME_STAT: serve_stat(session, channel); break;
 	case FRAME_RESIZE: serve_resize(session, channel, frame); break;
 	case FRAME_INPUT_STATE: serve_input_state(session, channel); break;
-	case FRAME_HIDDEN: serve_hidden(session, channel); break;
 	case FRAME_RUN: refuse(channel, "busy"); break;
 	default: refuse(channel, "unknown frame"); break;
 	}

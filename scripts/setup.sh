@@ -1,5 +1,6 @@
 #!/bin/sh
-# Everything the project needs on this machine: a C compiler and, for the tests, valgrind; then the npm packages,
+# Everything the project needs on this machine: a C compiler and, for the tests, valgrind and the programs that are driven
+# on terminals (setup.sh COMMAND[=PACKAGE]…); then the npm packages,
 # which bring the right Node and build the keeper. Safe to run again.
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,7 +15,7 @@ missing=""
 need npm npm
 need bash bash
 need cc gcc libc6-dev
-for tool in "$@"; do need "$tool" "$tool"; done
+for tool in "$@"; do need "${tool%%=*}" "${tool##*=}"; done # COMMAND, or COMMAND=PACKAGE
 
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

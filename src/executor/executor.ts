@@ -185,11 +185,11 @@ export interface Execution {
   onGrew(listener: () => void): () => void;
   /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */
   write(data: Uint8Array): Promise<number | null>;
+  /** What was written last went to a terminal that did not show it, but took it by the line: a password, most likely. */
+  readonly wroteHidden: boolean;
   closeStdin(): Promise<void>;
   /** False: it is on no terminal, or has ended. */
   resize(size: TerminalSize): Promise<boolean>;
-  /** What is typed now is not shown, but taken by the line: a password, most likely. False on pipes. */
-  isHidden(): Promise<boolean>;
   /** Null: it is on no terminal, or has ended. */
   inputState(): Promise<InputState | null>;
   /** False: it had ended already. */

@@ -172,10 +172,13 @@ export class Gateway {
 
   #session(row: { id: string; name: string }): Session {
     const { registry, audit, agent, channel } = this.#rooms;
+    let owner: string | undefined;
     return new Session(registry, row, {
-      // About the agent whose command it is, which may be another's than who acts.
-      note: (entry) =>
-        audit.append({ agent: registry.store.get(row.id)?.agent ?? agent, actor: agent, channel, ...entry }),
+      // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
+      note: (entry) => {
+        owner ??= registry.store.get(row.id)?.agent;
+        audit.append({ agent: owner ?? agent, actor: agent, channel, ...entry });
+      },
       permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
       permitTyped: (session, commands) => permitTyped(this.#rooms, session, commands),
     });

@@ -221,6 +221,11 @@ export class Registry {
     return describe(this.reconcile(row), this.executor);
   }
 
+  /** The execution of a session that this gateway has at hand. */
+  held(id: string): Execution | null {
+    return this.#executions.get(id) ?? null;
+  }
+
   /** The execution of a session, found again if need be; null when it has ended. */
   async execution(id: string): Promise<Execution | null> {
     const known = this.#executions.get(id) ?? this.#attaching.get(id);

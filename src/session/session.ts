@@ -20,7 +20,7 @@ import { encodePaste } from "./terminal/paste.ts";
 import { pictureOf, recordingOf, screenOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
-import { type Guard, give, noteOutputWhenTyped, outputWhenTyped, typeInto } from "./terminal/typing.ts";
+import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
 import { waitForAny } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
@@ -148,9 +148,9 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      const { pty, streams } = this.info();
-      noteOutputWhenTyped(execution, streams.output?.bytes ?? 0);
-      if (pty) return await typeInto(execution, bytes, guard, pasted);
+      if (isOnTerminal(execution, this.#registry.executor.folder(this.id))) {
+        return await typeInto(execution, bytes, guard, pasted);
+      }
       guard.note(bytes, false);
       await give(execution, bytes, guard);
     } finally {
@@ -297,6 +297,8 @@ export class Session implements SessionHandle {
   }
 
   async #live(): Promise<Execution> {
+    const held = this.#registry.held(this.id);
+    if (held) return held; // every key goes this way: nothing is looked up for it
     for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
       const { status, lingering } = this.info();
       if (status !== "running" && !lingering) throw alreadyExited(this.name);

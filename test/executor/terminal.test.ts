@@ -24,8 +24,8 @@ test("a command gets a terminal of the size asked for, as its controlling one", 
 });
 
 test("what the last process wrote right before its end is never missing", async () => {
-  for (let n = 0; n < 250; n += 10) {
-    const runs = Array.from({ length: 10 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
+  for (let n = 0; n < 1000; n += 8) {
+    const runs = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
     for (const [i, { output }] of (await Promise.all(runs)).entries()) assert.equal(output, `${n + i} last\n`);
   }
   const much = await gateway.run({ command: "seq 100000; exec seq 5", pty: true, timeoutMs: 20_000 });

@@ -6,7 +6,6 @@ import {
   encodeCloseStdin,
   encodeDeadline,
   encodeDetach,
-  encodeHidden,
   encodeInputState,
   encodeKill,
   encodeResize,
@@ -33,6 +32,7 @@ export class NativeExecution implements Execution {
   readonly started: Promise<number | null>;
   readonly exited: Promise<Parting>;
   readonly ended: Promise<Parting>;
+  wroteHidden = false;
   readonly #home: Home;
   #connection: Connection;
   #own: boolean;
@@ -76,6 +76,7 @@ export class NativeExecution implements Execution {
 
   async write(data: Uint8Array): Promise<number | null> {
     const reply = await this.#ask(encodeWrite(data.subarray(0, WRITE_MAX)));
+    this.wroteHidden = reply?.hidden ?? false;
     return reply?.ok ? (reply.taken ?? 0) : null;
   }
 
@@ -91,11 +92,6 @@ export class NativeExecution implements Execution {
   async inputState(): Promise<InputState | null> {
     const reply = await this.#ask(encodeInputState());
     return reply?.ok ? inputStateOf(reply as InputReply) : null;
-  }
-
-  async isHidden(): Promise<boolean> {
-    const reply = await this.#ask(encodeHidden());
-    return reply?.hidden ?? false;
   }
 
   async kill(order: KillOrder): Promise<boolean> {

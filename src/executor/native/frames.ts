@@ -14,7 +14,6 @@ export const TYPE = {
   stat: 8,
   resize: 9,
   inputState: 10,
-  hidden: 11,
 } as const;
 export const TAG = {
   id: 1,
@@ -149,7 +148,6 @@ export const encodeWatch = (): Buffer => frame(TYPE.watch);
 export const encodeDetach = (): Buffer => frame(TYPE.detach);
 export const encodeResize = (to: TerminalSize): Buffer => frame(TYPE.resize, size(to));
 export const encodeInputState = (): Buffer => frame(TYPE.inputState);
-export const encodeHidden = (): Buffer => frame(TYPE.hidden);
 export const encodeDeadline = (ms: number): Buffer => frame(TYPE.deadline, integer(ms, 8));
 
 export function encodeKill(order: KillOrder): Buffer {

@@ -1,5 +1,8 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { Execution, InputState } from "../../executor/executor.ts";
 import { readsCommands } from "./command-readers.ts";
+import { lastSize, terminalStory } from "./sizes.ts";
 import { type TypedCommand, typedCommands } from "./typed-commands.ts";
 import { LINE_END } from "./typed-text.ts";
 
@@ -37,9 +40,8 @@ export async function typeInto(execution: Execution, keys: Uint8Array, guard: Gu
 }
 
 async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): Promise<void> {
-  const hidden = execution.isHidden();
   await give(execution, keys, guard);
-  guard.note(keys, await hidden);
+  guard.note(keys, execution.wroteHidden);
 }
 
 /** Writes all of it, however slowly it is read. */
@@ -69,15 +71,29 @@ function judgedTogether(state: InputState, keys: Uint8Array): number {
   return end < 0 ? keys.length : Math.max(end, 1);
 }
 
-/** Where the output ended before something was typed last, by this gateway. */
-const typedAt = new WeakMap<Execution, number>();
-
-export function outputWhenTyped(execution: Execution): number | undefined {
-  return typedAt.get(execution);
+/** What is known of a session that is typed into: its output, and where that ended before the last keys. */
+interface Known {
+  output: string | null;
+  typedAt: number;
 }
 
-export function noteOutputWhenTyped(execution: Execution, bytes: number): void {
-  typedAt.set(execution, bytes);
+const known = new WeakMap<Execution, Known>();
+
+/** Whether it is on a terminal; that does not change, and every key asks. Notes where its output ends now. */
+export function isOnTerminal(execution: Execution, folder: string): boolean {
+  let about = known.get(execution);
+  if (!about) {
+    about = { output: lastSize(terminalStory(folder)) === null ? null : join(folder, "output"), typedAt: 0 };
+    known.set(execution, about);
+  }
+  if (about.output === null) return false;
+  about.typedAt = statSync(about.output, { throwIfNoEntry: false })?.size ?? 0;
+  return true;
+}
+
+/** Where its output ended before this gateway last typed something. */
+export function outputWhenTyped(execution: Execution): number | undefined {
+  return known.get(execution)?.typedAt;
 }
 
 async function lineTaken(execution: Execution): Promise<void> {
