@@ -32,5 +32,10 @@ export const BASH_OUTPUT_BYTES = 100 << 10;
 /** `bash`: what BashOutput may give at once of each stream of a background command. */
 export const BASH_BACKGROUND_BYTES = 1 << 20;
 
+/** Of a command that a result repeats: it is known to whoever asked for it, and the audit has it whole. */
+export const COMMAND_BYTES = 4096;
+/** The same in a list or a status. */
+export const LISTED_COMMAND_BYTES = 500;
+
 /** Of a name that a caller chose and a message repeats: a program's name can be two megabytes long. */
 export const NAME_LENGTH = 200;

@@ -3,7 +3,7 @@ import type { Operation, Permission } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { badArguments } from "../present/toolsets/bad-arguments.ts";
-import { cancelled, toolFailureText } from "../present/toolsets/failure.ts";
+import { cancelled, cappedFailure, switchedOff, toolFailureText } from "../present/toolsets/failure.ts";
 import { answerType, inputSchema, outputSchema } from "./json-schema.ts";
 import type { CallContext, Tool, ToolAnswer, ToolFailure } from "./tool.ts";
 
@@ -86,6 +86,7 @@ async function call(
   args: unknown,
   context: CallContext,
 ): Promise<ToolAnswer> {
+  if (!gateway.toolsets[toolset.name]) return refuse(spec, switchedOff(toolset.name));
   const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
   if (!parsed.success) return refuse(spec, badArguments(spec, parsed.error.issues, args));
   const { signal, patienceMs } = context;
@@ -107,12 +108,13 @@ async function call(
 
 function finish({ structured, text, failure, complete = false }: Answer, { rename }: Toolset): ToolAnswer {
   if (!failure) return { structured, text: text ?? JSON.stringify(structured), isError: false };
-  const error = rename?.(failure) ?? failure;
+  const error = cappedFailure(rename?.(failure) ?? failure);
   const told = { ...structured, error };
   return { structured: told, text: text ?? (complete ? JSON.stringify(told) : toolFailureText(error)), isError: true };
 }
 
-function refuse({ failed }: ToolSpec, error: ToolFailure): ToolAnswer {
+function refuse({ failed }: ToolSpec, failure: ToolFailure): ToolAnswer {
+  const error = cappedFailure(failure);
   return { text: toolFailureText(error), structured: { ...failed, error }, isError: true };
 }
 

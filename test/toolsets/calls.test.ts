@@ -89,13 +89,41 @@ test("hostile names, ids and texts are answered, not followed", async () => {
     for (const [name, args] of REACHERS) {
       const answer = await call(name, args(id));
       assert.equal(answer.isError, true, `${name} ${id.slice(0, 20)}`);
-      assert.ok(answer.text.length < 400_000);
+      assert.ok(answer.text.length < 8 * 1024, name);
     }
   }
   for (const [name, args] of RUNNERS) {
     assert.equal(typeOf(await call(name, args("echo a\0b"))), "InvalidRequest", name);
     assert.equal(typeOf(await call(name, { ...args("true"), env: { "A=B": "c" } }))?.startsWith("Invalid"), true, name);
   }
+});
+
+test("long commands, paths and names are not repeated at length", async () => {
+  const long = "x".repeat(500_000);
+  for (const [name, args] of RUNNERS) {
+    for (const asked of [args(`true ${long}`), args(long), { ...args("true"), cwd: long, env: { [long]: "" } }]) {
+      const { text, structured } = await call(name, asked);
+      assert.ok(text.length < 32 * 1024 && JSON.stringify(structured).length < 64 * 1024, `${name}: ${text.length}`);
+    }
+  }
+});
+
+test("a pattern that would be looked for for ever is stopped and told", async () => {
+  const { structured } = await call("exec", { command: "printf '%05000d\\n' 1; cat", background: true, pty: false });
+  const session_id = structured.session_id;
+  await until("it has written", async () => (await gateway.session(String(session_id)).logs()).text.length > 5000);
+  await call("process", { action: "write", session_id, data: `${"0".repeat(5000)}!\n` });
+  const answer = await call("process", { action: "wait", session_id, pattern: "^(0+)+$", timeoutMs: 20_000 });
+  assert.match(answer.text, /`pattern`: "\^\(0\+\)\+\$" takes too long/);
+  await call("process", { action: "remove", session_id });
+});
+
+test("a tool of a toolset that was switched off meanwhile does nothing", async () => {
+  const other = await house.open({ policy: POLICY });
+  const [execute] = tools(other, "exec");
+  Object.defineProperty(other, "toolsets", { value: { ...other.toolsets, exec: false } });
+  const answer = await execute?.call({ command: "touch made" });
+  assert.match(answer?.text ?? "", /^CommandDenied: The toolset exec is switched off here\./);
 });
 
 test("what one toolset started, another can list, read and kill", async () => {

@@ -135,6 +135,18 @@ const INPUTS: Statement[] = [
     },
   },
   {
+    at: "process.run, Inputs: cpu_limit and memory_limit",
+    says: "they hold for this command",
+    holds: async (bench) => {
+      const { process_id } = await sh(bench, "true", { cpu_limit: 0.5, memory_limit: 256 << 20 });
+      const { limits } = bench.gateway.session(process_id).info();
+      assert.deepEqual([limits?.cpu, limits?.memoryBytes], [0.5, 256 << 20]);
+      for (const wrong of [{ cpu_limit: 0 }, { cpu_limit: -1 }, { memory_limit: 0 }, { memory_limit: 1.5 }]) {
+        assert.equal((await bench.failure("process.run", { command: "true", ...wrong })).type, "InvalidRequest");
+      }
+    },
+  },
+  {
     at: "process.run, Inputs: stdout_lines",
     says: "the summaries hold the last so many lines, 100 unless told",
     holds: async (bench) => {

@@ -3,6 +3,7 @@ import { BASH_OUTPUT_BYTES } from "../caps.ts";
 import { counted } from "../counted.ts";
 import { forModel, type ModelText } from "../for-model.ts";
 import { messageFor } from "../message.ts";
+import { repeatedCommand } from "./command.ts";
 import { exitStatus } from "./exit-status.ts";
 
 /** The merged output of a foreground command, at most 100 KiB of it. */
@@ -32,7 +33,7 @@ function stillRunning(durationMs: number): string {
 }
 
 export function startedText(id: string, command: string): string {
-  return `shell_id: ${id}\nstarted in background: ${command}`;
+  return `shell_id: ${id}\nstarted in background: ${repeatedCommand(command)}`;
 }
 
 interface Unread {

@@ -1,13 +1,10 @@
 import type { RunResult } from "../../contract/result.ts";
 import type { SessionInfo } from "../../contract/session.ts";
-import { commandLine } from "../command-line.ts";
 import { formatDuration } from "../duration.ts";
 import { forModel } from "../for-model.ts";
 import { messageFor } from "../message.ts";
-import { truncateMiddle } from "../truncate.ts";
+import { listedCommand } from "./command.ts";
 import { exitStatus } from "./exit-status.ts";
-
-const COMMAND_BYTES = 500;
 
 /** `exit_code`: none after a timeout, which `timed_out` tells. */
 export function exitCodeOf(ended: Parameters<typeof exitStatus>[0]): number | null {
@@ -36,7 +33,7 @@ export const IN_BACKGROUND =
 export function sessionEntry(info: SessionInfo): Record<string, unknown> {
   return {
     session_id: info.id,
-    command: truncateMiddle(commandLine(info.command, info.args), { maxBytes: COMMAND_BYTES }).text,
+    command: listedCommand(info.command, info.args),
     status: info.status,
     exit_code: exitCodeOf(info),
     started_at: info.startedAt,

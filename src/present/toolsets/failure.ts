@@ -1,9 +1,35 @@
 import type { Recovery } from "../../contract/error.ts";
+import { truncateMiddle } from "../truncate.ts";
 
 interface Failure {
   type: string;
   message: string;
   recovery: readonly Recovery[];
+}
+
+/** A caller's own words may be megabytes long, and are repeated in what is told about them. */
+const MESSAGE_BYTES = 4096;
+const HINT_BYTES = 1024;
+const MOST_WAYS = 10;
+
+/** Short enough for a model, whatever it is about (promise 6). */
+export function cappedFailure({ type, message, recovery }: Failure): Failure {
+  const short = (text: string, maxBytes: number) => truncateMiddle(text, { maxBytes }).text;
+  return {
+    type,
+    message: short(message, MESSAGE_BYTES),
+    recovery: recovery.slice(0, MOST_WAYS).map(({ action, hint }) => ({ action, hint: short(hint, HINT_BYTES) })),
+  };
+}
+
+export function switchedOff(toolset: string): Failure {
+  return {
+    type: "CommandDenied",
+    message: `The toolset ${toolset} is switched off here.`,
+    recovery: [
+      { action: "ask_operator", hint: `The operator can switch it on: \`toolsets.${toolset}\` in sallyport.json.` },
+    ],
+  };
 }
 
 /** What went wrong and the ways out of it, a line each, the action first: agents choose by its name. */

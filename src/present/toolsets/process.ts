@@ -1,12 +1,8 @@
 import type { ResourceUsage, RunResult, Status } from "../../contract/result.ts";
 import type { SessionInfo } from "../../contract/session.ts";
-import { commandLine } from "../command-line.ts";
 import { messageFor } from "../message.ts";
 import { summary } from "../tail.ts";
-import { truncateMiddle } from "../truncate.ts";
-
-/** In a list or a status; the audit has it whole. */
-const COMMAND_BYTES = 500;
+import { listedCommand } from "./command.ts";
 
 const STATE: Partial<Record<Status, string>> = {
   running: "running",
@@ -63,7 +59,7 @@ function runsOn(durationMs: number): string {
 export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Record<string, unknown> {
   return {
     process_id: info.id,
-    command: truncateMiddle(commandLine(info.command, info.args), { maxBytes: COMMAND_BYTES }).text,
+    command: listedCommand(info.command, info.args),
     state: stateOf(info.status),
     exit_code: exitCodeOf(info),
     started_at: info.startedAt,

@@ -4,6 +4,8 @@ import type { Verdict } from "../../contract/verdict.ts";
 import { RUNNER_STREAM_BYTES } from "../caps.ts";
 import { forModel } from "../for-model.ts";
 import { messageFor } from "../message.ts";
+import { repeatedCommand } from "./command.ts";
+import { cappedFailure } from "./failure.ts";
 
 const NO_CODE = -1;
 
@@ -21,14 +23,15 @@ function stream(text: string, omittedBytes: number, id: string): string {
 
 /** Everything `run` promises about a command, whatever became of it. */
 export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
-  const { id, status, stdout, stderr, truncated, error } = result;
+  const { id, status, stdout, stderr, truncated } = result;
+  const error = result.error && cappedFailure(result.error);
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
   const note = messageFor(result);
   return {
     success: status === "completed" && exitCode === 0,
-    command,
+    command: repeatedCommand(command),
     exit_code: exitCode,
     stdout: stream(stdout, truncated.stdout, id),
     stderr: notRun ? (error?.message ?? "") : stream(stderr, truncated.stderr, id),

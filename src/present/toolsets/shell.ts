@@ -1,21 +1,18 @@
 import type { RunResult } from "../../contract/result.ts";
 import type { SessionInfo } from "../../contract/session.ts";
 import { MODEL_BYTES } from "../caps.ts";
-import { commandLine } from "../command-line.ts";
 import { counted } from "../counted.ts";
 import { formatDuration } from "../duration.ts";
 import { forModel } from "../for-model.ts";
 import { messageFor } from "../message.ts";
 import { aggregated, tail } from "../tail.ts";
-import { truncateMiddle } from "../truncate.ts";
-
-const COMMAND_BYTES = 500;
+import { listedCommand } from "./command.ts";
 
 /** What is told of a session everywhere. `exit_code` is null where a signal or a deadline ended it. */
 export function outcomeOf(info: SessionInfo): Record<string, unknown> {
   return {
     session_id: info.id,
-    command: truncateMiddle(commandLine(info.command, info.args), { maxBytes: COMMAND_BYTES }).text,
+    command: listedCommand(info.command, info.args),
     status: info.status,
     pid: info.status === "running" ? info.pid : null,
     exited: info.status !== "running",
@@ -34,7 +31,7 @@ export function execOutcome(command: string, result: RunResult, pid: number | nu
   const facts = { omittedBytes: truncated.stdout, hint: hintFor(id) };
   return {
     session_id: id,
-    command: truncateMiddle(commandLine(command, null), { maxBytes: COMMAND_BYTES }).text,
+    command: listedCommand(command, null),
     status,
     pid,
     exited: status !== "running",

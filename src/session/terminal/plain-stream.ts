@@ -1,3 +1,5 @@
+import { search } from "../../present/pattern.ts";
+
 /** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
 export const WINDOW = 64 * 1024;
 
@@ -31,7 +33,7 @@ export class PlainStream {
   /** The first match in the last part of what came, and the position after it. */
   find(pattern: RegExp): { match: string; end: number } | null {
     const text = this.#bytes.toString("utf8", 0, this.#used);
-    const found = pattern.exec(text);
+    const found = search(pattern, text);
     if (!found) return null;
     const length = Buffer.byteLength(text.slice(0, found.index + found[0].length));
     return { match: found[0], end: length === 0 ? 0 : (this.#ends[Math.min(length, this.#used) - 1] ?? 0) };

@@ -1,6 +1,6 @@
 import { BASH_BACKGROUND_BYTES, BASH_OUTPUT_BYTES } from "../../present/caps.ts";
 import { forModel } from "../../present/for-model.ts";
-import { matchingLines } from "../../present/matching-lines.ts";
+import { matchingLines } from "../../present/pattern.ts";
 import { unreadText } from "../../present/toolsets/bash.ts";
 import { exitStatus } from "../../present/toolsets/exit-status.ts";
 import { LOOKS } from "../annotations.ts";

@@ -5,7 +5,7 @@ export const MOST_TIMEOUT = 600;
 /** Whose reading position BashOutput goes by. */
 export const READER = "bash";
 
-const shellId = z.string().min(1).describe("The shell_id that Bash returned");
+const shellId = z.string().min(1).max(200).describe("The shell_id that Bash returned");
 
 export const BashInput = z.strictObject({
   command: z.string().min(1, "must not be empty").describe("The command to run, as given to `bash -c`"),

@@ -9,7 +9,7 @@ export const STREAMS = ["stdout", "stderr", "both"] as const;
 export const DEFAULT_LIST = 50;
 export const MOST_LISTED = 500;
 
-const processId = z.string().min(1).describe("The process_id that process.run returned");
+const processId = z.string().min(1).max(200).describe("The process_id that process.run returned");
 
 export const RunInput = z.strictObject({
   command: z

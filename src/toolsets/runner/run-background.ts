@@ -1,3 +1,4 @@
+import { repeatedCommand } from "../../present/toolsets/command.ts";
 import { RUNS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
@@ -22,11 +23,15 @@ export const runBackground = tool({
     const refused = refusal(info, {
       success: false,
       pid: null,
-      command,
+      command: repeatedCommand(command),
       process_id: info.id,
       blocked,
       block_reason: blocked ? (info.error?.message ?? null) : null,
     });
-    return refused ?? { structured: { success: true, pid: info.pid, command, process_id: info.id } };
+    return (
+      refused ?? {
+        structured: { success: true, pid: info.pid, command: repeatedCommand(command), process_id: info.id },
+      }
+    );
   },
 });

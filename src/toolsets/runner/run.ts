@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { RunRequest } from "../../contract/request.ts";
+import { repeatedCommand } from "../../present/toolsets/command.ts";
 import { NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, runsOn } from "../../present/toolsets/runner.ts";
 import { splitWords } from "../../shell/split.ts";
 import { RUNS } from "../annotations.ts";
@@ -46,7 +47,13 @@ function program({
 /** As every other command that could not be started: with a complete result. */
 function unusable(command: string, error: ToolFailure): Answer {
   const nothing = { stdout: "", duration_ms: 0, timed_out: false, blocked: false, block_reason: null };
-  const structured = { success: false, command, exit_code: -1, stderr: error.message, ...nothing };
+  const structured = {
+    success: false,
+    command: repeatedCommand(command),
+    exit_code: -1,
+    stderr: error.message,
+    ...nothing,
+  };
   return { structured, failure: error, complete: true };
 }
 

@@ -80,7 +80,7 @@ export const ACTIONS = [
 
 export const ProcessInput = z.strictObject({
   action: z.enum(ACTIONS).describe("What to do; all but list need session_id"),
-  session_id: z.string().min(1).optional().describe("Which session, as exec returned it"),
+  session_id: z.string().min(1).max(200).optional().describe("Which session, as exec returned it"),
   data: z.string().optional().describe("write, submit, paste: the text"),
   eof: z.boolean().default(false).describe("write: close its input afterwards"),
   keys: z.array(z.string()).min(1).optional().describe('send-keys: such as ["C-c"], ["Up", "Enter"] or ["y"]'),

@@ -1,5 +1,5 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
-import { regularExpression } from "../../present/matching-lines.ts";
+import { regularExpression } from "../../present/pattern.ts";
 import { outcomeOf } from "../../present/toolsets/shell.ts";
 import { screenText, waitText } from "../../present/toolsets/terminal.ts";
 import type { Session } from "../../session/session.ts";
