@@ -42,9 +42,12 @@ export function sessionEntry(info: SessionInfo): Record<string, unknown> {
   };
 }
 
+export const LINE_CUT = "[… the rest of this line is left out: it is longer than an answer may be]";
+
 /** The lines as they are, and where they stand among all. */
 export function logText(content: string, from: number, next: number, total: number): string {
-  const where = total === 0 ? "no output" : `lines ${from + 1} to ${next} of ${total}`;
+  const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `no more than ${total} lines`;
+  const where = total === 0 ? "no output" : some;
   const more = next < total ? `; go on with offset ${next}` : "";
   return `${content}${content === "" || content.endsWith("\n") ? "" : "\n"}[${where}${more}]`;
 }
