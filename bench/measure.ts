@@ -30,9 +30,9 @@ export const UNLIMITED: GatewayOptions = {
 };
 
 /** A gateway on a state folder of its own, and how to leave nothing of it behind. */
-export async function benchGateway() {
+export async function benchGateway(options: GatewayOptions = {}) {
   const state = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
-  const gateway = await openGateway({ state, ...UNLIMITED });
+  const gateway = await openGateway({ state, ...UNLIMITED, ...options });
   return {
     gateway,
     state,

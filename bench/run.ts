@@ -12,6 +12,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   sessions: () => import("./sessions/run.ts"),
   check: () => import("./check/run.ts"),
   audit: () => import("./audit/run.ts"),
+  terminal: () => import("./terminal/run.ts"),
   mcp: () => import("./mcp/run.ts"),
 };
 

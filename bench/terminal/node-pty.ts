@@ -1,0 +1,24 @@
+import { spawn } from "@lydell/node-pty";
+
+/** The peer: a pty in the same process. */
+export interface RawPty {
+  write(data: string): void;
+  /** Called with each piece of output until it ends. */
+  onData(listener: (data: Buffer) => void): () => void;
+  ended: Promise<void>;
+  kill(): void;
+}
+
+export function rawPty(command: string, size = { columns: 120, rows: 30 }): RawPty {
+  const pty = spawn("sh", ["-c", command], { cols: size.columns, rows: size.rows, encoding: null, env: process.env });
+  return {
+    write: (data) => pty.write(data),
+    // Without an encoding it gives bytes, which its types do not know.
+    onData: (listener) => {
+      const { dispose } = pty.onData((data) => listener(data as unknown as Buffer));
+      return dispose;
+    },
+    ended: new Promise((resolve) => pty.onExit(() => resolve())),
+    kill: () => pty.kill("SIGKILL"),
+  };
+}
