@@ -1,5 +1,5 @@
 import type { Gateway } from "../../src/index.ts";
-import { atMost, percentile, takeTurns } from "../measure.ts";
+import { atMost, percentile } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 import { rawPty } from "./node-pty.ts";
 
@@ -19,17 +19,21 @@ export async function keyToEcho(gateway: Gateway, rounds: number): Promise<Bench
   const stop = raw.onData((data) => heard(data));
   await first;
   try {
-    const [ours = [], peer = []] = await takeTurns(rounds, [
-      async () => {
-        const [{ done }] = await Promise.all([chunks.next(), session.write("k")]);
-        if (done) throw new Error("it ended");
-      },
-      () =>
-        new Promise<void>((resolve) => {
-          heard = () => resolve();
-          raw.write("k");
-        }),
-    ]);
+    const [ours, peer]: [number[], number[]] = [[], []];
+    for (let round = 0; round < rounds; round++) {
+      let from = performance.now();
+      const written = session.write("k");
+      const { done } = await chunks.next();
+      if (done) throw new Error("it ended");
+      ours.push(performance.now() - from);
+      await written;
+      await new Promise<void>((resolve) => {
+        heard = () => resolve();
+        from = performance.now();
+        raw.write("k");
+      });
+      peer.push(performance.now() - from);
+    }
     return atMost(1.2, {
       name: "key to echo through a session, p50",
       ours: percentile(ours, 0.5),
