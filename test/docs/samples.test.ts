@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { AllowlistEntry } from "../../src/config/policy-schema.ts";
 import { ConfigFile } from "../../src/config/schema.ts";
+import { mcp } from "../../src/surfaces/cli/commands/mcp.ts";
+import { parseCommand, splitCommand } from "../../src/surfaces/cli/parse.ts";
 import { pages, ROOT, samples } from "./pages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-docs-"));
@@ -50,9 +52,29 @@ test("the configuration samples are valid", () => {
   for (const { language, page, line, text } of pages().flatMap(samples)) {
     if (language !== "json") continue;
     const value = JSON.parse(text) as object;
-    if ("payload" in value) continue;
+    if ("payload" in value || hostServers(value)) continue;
     const shape = "pattern" in value ? AllowlistEntry : ConfigFile;
     const { error } = shape.safeParse(value);
     assert.equal(error, undefined, `${page}:${line}: ${error?.message}`);
+  }
+});
+
+/** The servers that a sample of an MCP host's configuration names. */
+function hostServers(value: object): Record<string, { command: string; args: string[] }> | undefined {
+  const { mcpServers, servers, context_servers } = value as Record<string, ReturnType<typeof hostServers>>;
+  return mcpServers ?? servers ?? context_servers;
+}
+
+test("what the samples have MCP hosts start is a command line that there is", () => {
+  const named = pages()
+    .flatMap(samples)
+    .filter(({ language }) => language === "json")
+    .flatMap(({ text }) => Object.values(hostServers(JSON.parse(text) as object) ?? {}));
+  assert.ok(named.length > 2);
+  for (const { command, args } of named) {
+    assert.match(command, /(^|\/)sallyport$/);
+    const { name, given } = splitCommand(args);
+    assert.equal(name, "mcp");
+    parseCommand(mcp, given);
   }
 });
