@@ -11,6 +11,7 @@ export function resourceTexts({ command, status, exitCode, name }: SessionInfo) 
   return {
     about: { title, description: `Session ${name}: ${outcome}` },
     output: { title: `Output of ${title}`, description: `What session ${name} wrote, both streams in order` },
+    screen: { title: `Screen of ${title}`, description: `What a person at the terminal of session ${name} would see` },
   };
 }
 
@@ -18,6 +19,10 @@ export function templateTexts() {
   const words = { stdout: "wrote to stdout", stderr: "wrote to stderr", output: "wrote, both streams in order" };
   const bounds = `\`offset\` and \`limit\` are bytes, ${MODEL_BYTES} at most; without them both ends of it`;
   return {
+    screen: {
+      title: "A session's screen",
+      description: "What a person would see at the terminal of one of your sessions that has one",
+    },
     session: { title: "A session", description: "One of your sessions: command, state, times, usage; as JSON" },
     log: (part: keyof typeof words) => ({
       title: `A session's ${part}`,
@@ -26,15 +31,24 @@ export function templateTexts() {
   };
 }
 
-const LONGEST_COMMAND = 16 << 10;
+const LONGEST_TEXT = 8 << 10;
+const MOST_WORDS = 200;
 
-/** Everything known about a session; of an over-long command both ends. */
+/** Everything known about a session; of over-long texts both ends, of over-long lists the beginning. */
 export function sessionJson(info: SessionInfo): string {
-  const cut = (text: string) => truncateMiddle(text, { maxBytes: LONGEST_COMMAND }).text;
-  const args = info.args && cut(JSON.stringify(info.args)) === JSON.stringify(info.args) ? info.args : null;
   return JSON.stringify(
-    { ...info, command: cut(info.command), args, intent: info.intent && cut(info.intent) },
-    null,
+    info,
+    (_, value: unknown) => {
+      if (typeof value === "string") return truncateMiddle(value, { maxBytes: LONGEST_TEXT }).text;
+      if (!Array.isArray(value) || JSON.stringify(value).length <= LONGEST_TEXT) return value;
+      return [...shortened(value), `[… ${value.length} in all]`];
+    },
     2,
   );
+}
+
+function shortened(list: unknown[]): unknown[] {
+  const most = Math.floor(LONGEST_TEXT / MOST_WORDS);
+  const cut = (value: unknown) => (typeof value === "string" ? truncateMiddle(value, { maxBytes: most }).text : value);
+  return list.slice(0, MOST_WORDS).map(cut);
 }

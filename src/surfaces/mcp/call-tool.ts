@@ -8,12 +8,16 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { unknownTool } from "../../present/mcp-messages.ts";
+import type { Tool } from "../../toolsets/tool.ts";
 import { hostDesk, NOBODY } from "./ask-host.ts";
 import { type Call, inCall } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Door } from "./door.ts";
 import { tellProgress } from "./progress.ts";
 import { failedResult, toolResult } from "./tool-result.ts";
+
+/** As many as may be configured (`limits.sessions`). */
+const MOST_LIVING = 10_000;
 
 /** One `tools/call` from the request to its answer. */
 export async function callTool(
@@ -23,9 +27,25 @@ export async function callTool(
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const tool = await door.shelf.find(params.name);
+  let tool: Tool | null;
+  try {
+    tool = await door.shelf.find(params.name);
+  } catch (error) {
+    return failedResult(error); // the gateway cannot be opened
+  }
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name));
-  const { patienceMs } = door.options;
+  return serveCall(door, connection, server, ctx, tool, params.arguments ?? {});
+}
+
+async function serveCall(
+  door: Door,
+  connection: Connection,
+  server: Server,
+  ctx: ServerContext,
+  tool: Tool,
+  args: unknown,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { patienceMs, onDisconnect } = door.options;
   const stopped = new AbortController();
   const signal = AbortSignal.any([ctx.mcpReq.signal, stopped.signal]);
   const desk =
@@ -36,7 +56,7 @@ export async function callTool(
   const progress = tellProgress(ctx);
   try {
     const context = { signal, patienceMs, onProgress: progress?.report };
-    const answer = await connection.track(inCall(call, () => tool.call(params.arguments ?? {}, context)));
+    const answer = await inCall(call, () => tool.call(args, context));
     return desk.question() ?? toolResult(answer);
   } catch (error) {
     const question = desk.question();
@@ -46,14 +66,13 @@ export async function callTool(
   } finally {
     progress?.stop();
     leave();
-    if (door.options.onDisconnect === "end") await keepInMind(door, connection, call);
+    if (onDisconnect === "end") await keepInMind(door, connection, call);
   }
 }
 
 async function keepInMind(door: Door, connection: Connection, { started }: Call): Promise<void> {
+  if (started.length === 0) return;
   const gateway = await door.gateway();
-  for (const id of started) {
-    const { status, lingering } = gateway.session(id).info();
-    if (status === "running" || lingering) connection.keepInMind(id);
-  }
+  const living = gateway.list({ agent: door.options.agent, live: true, limit: MOST_LIVING });
+  for (const { id } of living) if (started.includes(id)) connection.keepInMind(id);
 }

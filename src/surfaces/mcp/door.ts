@@ -34,7 +34,10 @@ export class Door {
 
   /** Opened when it is first needed: a client is greeted before that. */
   gateway(): Promise<Gateway> {
-    this.#opening ??= this.#open();
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null; // a full disk may have room again
+      throw error;
+    });
     return this.#opening;
   }
 

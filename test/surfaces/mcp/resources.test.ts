@@ -109,6 +109,20 @@ test("a long log is read at both ends, and in slices without a gap", async () =>
   await client.close();
 });
 
+test("a session on a terminal has a screen, one on pipes has none", async () => {
+  const client = await house.stdio(["--tools", "shell"]);
+  const call = { name: "exec", arguments: { command: "printf 'left\\rR'; sleep 600", pty: true, background: true } };
+  const { session_id } = (await client.client.callTool(call)).structuredContent as { session_id: string };
+  const uri = `sallyport://session/${session_id}/screen`;
+  await until("it has drawn", async () => (await read(client, uri)).text.startsWith("Reft\n"));
+  assert.ok((await client.client.listResources()).resources.some((resource) => resource.uri === uri));
+  await client.client.callTool({ name: "process", arguments: { action: "kill", session_id } });
+  const plain = (await client.client.callTool({ name: "exec", arguments: { command: "true" } })).structuredContent;
+  const { session_id: piped } = plain as { session_id: string };
+  await assert.rejects(client.client.readResource({ uri: `sallyport://session/${piped}/screen` }), /no resource/);
+  await client.close();
+});
+
 test("characters are not cut in two", async () => {
   const client = await house.stdio();
   const id = await run(client, "printf 'aé漢😀'");

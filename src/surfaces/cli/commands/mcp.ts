@@ -135,6 +135,10 @@ async function serveHttp(
   const most = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
   const idleMs = durationOption(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
+  // A bad configuration and toolsets that clash stop the start, not the first agent's first call.
+  const { Door } = await import("../../mcp/door.ts");
+  const proof = new Door(options);
+  await proof.shelf.listed().finally(() => proof.close());
   await withDatabase(invocation, async (database) => {
     const tokens = new Tokens(database);
     const onerror = note(io);

@@ -13,6 +13,8 @@ import { HttpSessions, type SessionLimits } from "./sessions.ts";
 
 export const PATH = "/mcp";
 const SWEEP_EVERY_MS = 2000;
+/** Sockets, of whoever connects. */
+const MOST_CONNECTIONS = 1024;
 /** How long answers that are being written may take when the server stops. */
 const LAST_ANSWERS_MS = 5000;
 
@@ -40,6 +42,7 @@ export interface HttpServing {
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
   const front = new Front(options);
   const server = createServer((request, response) => void front.answer(request, response));
+  server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);

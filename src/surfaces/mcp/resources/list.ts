@@ -8,9 +8,9 @@ import {
 import type { SessionInfo } from "../../../contract/session.ts";
 import { resourceTexts, templateTexts } from "../../../present/mcp-resources.ts";
 import type { Door } from "../door.ts";
-import { PARTS, sessionUri } from "./uri.ts";
+import { LOGS, sessionUri } from "./uri.ts";
 
-/** Sessions on a page; each is two resources. */
+/** Sessions on a page; each is two resources, or three. */
 const PAGE = 50;
 /** Nobody turns so many pages; `sallyport ps -a` goes further. */
 const MOST_LISTED = 1000;
@@ -27,7 +27,7 @@ export async function listResources(door: Door, cursor: string | undefined): Pro
 }
 
 function resourcesOf(info: SessionInfo): Resource[] {
-  const { about, output } = resourceTexts(info);
+  const { about, output, screen } = resourceTexts(info);
   const lastModified = info.endedAt ?? info.startedAt;
   return [
     {
@@ -38,20 +38,24 @@ function resourcesOf(info: SessionInfo): Resource[] {
       annotations: { lastModified },
     },
     { uri: sessionUri(info.id, "output"), name: `${info.name}/output`, mimeType: "text/plain", ...output },
+    ...(info.pty
+      ? [{ uri: sessionUri(info.id, "screen"), name: `${info.name}/screen`, mimeType: "text/plain", ...screen }]
+      : []),
   ];
 }
 
 export function listTemplates(): ListResourceTemplatesResult {
-  const { session, log } = templateTexts();
+  const { session, log, screen } = templateTexts();
   return {
     resourceTemplates: [
       { uriTemplate: "sallyport://session/{id}", name: "session", mimeType: "application/json", ...session },
-      ...PARTS.map((part) => ({
+      ...LOGS.map((part) => ({
         uriTemplate: `sallyport://session/{id}/${part}{?offset,limit}`,
         name: part,
         mimeType: "text/plain",
         ...log(part),
       })),
+      { uriTemplate: "sallyport://session/{id}/screen", name: "screen", mimeType: "text/plain", ...screen },
     ],
   };
 }

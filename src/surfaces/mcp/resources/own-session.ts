@@ -27,6 +27,7 @@ export async function ownSession(door: Door, uri: string): Promise<Found> {
   throw missing(uri);
 }
 
-function missing(uri: string): ProtocolError {
+/** As what never was. */
+export function missing(uri: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, noSuchResource(uri), { uri: uri.slice(0, 1000) });
 }

@@ -2,15 +2,18 @@ import type { ReadResourceResult } from "@modelcontextprotocol/server";
 import { MODEL_BYTES } from "../../../present/caps.ts";
 import { forModel } from "../../../present/for-model.ts";
 import { sessionJson } from "../../../present/mcp-resources.ts";
+import { screenText } from "../../../present/toolsets/terminal.ts";
+import { truncateMiddle } from "../../../present/truncate.ts";
 import type { Door } from "../door.ts";
-import { type Found, ownSession } from "./own-session.ts";
-import type { Part } from "./uri.ts";
+import { type Found, missing, ownSession } from "./own-session.ts";
+import { isLog, type Log } from "./uri.ts";
 
 /** One session's facts, or a part of what it wrote; never more than a model takes (promise 6). */
 export async function readResource(door: Door, uri: string): Promise<ReadResourceResult> {
   const found = await ownSession(door, uri);
   const { part, offset, limit } = found.address;
   if (part === null) return { contents: [{ uri, mimeType: "application/json", text: sessionJson(found.info) }] };
+  if (!isLog(part)) return { contents: [{ uri, mimeType: "text/plain", text: await screenOf(found, uri) }] };
   const { text, meta } =
     offset === null && limit === null ? await bothEnds(found, part) : await slice(found, part, offset ?? 0, limit);
   return { contents: [{ uri, mimeType: "text/plain", text, _meta: meta }] };
@@ -21,10 +24,16 @@ interface Reading {
   meta: Record<string, number>;
 }
 
-const streamOf = (part: Part) => (part === "output" ? "merged" : part);
+/** At most as large as a terminal can be. A session on pipes has no such resource. */
+async function screenOf({ session, info }: Found, uri: string): Promise<string> {
+  if (!info.pty) throw missing(uri);
+  return truncateMiddle(screenText(await session.screen()), { maxBytes: MODEL_BYTES }).text;
+}
+
+const streamOf = (part: Log) => (part === "output" ? "merged" : part);
 
 /** Bytes as they were written, from the one asked for on; `nextOffset` is where to go on. */
-async function slice({ session }: Found, part: Part, offset: number, limit: number | null): Promise<Reading> {
+async function slice({ session }: Found, part: Log, offset: number, limit: number | null): Promise<Reading> {
   const most = Math.min(limit ?? MODEL_BYTES, MODEL_BYTES);
   const { text, nextOffset, totalBytes, droppedBytes } = await session.logs({
     stream: streamOf(part),
@@ -35,7 +44,7 @@ async function slice({ session }: Found, part: Part, offset: number, limit: numb
 }
 
 /** The beginning and the end, with a line between that says how to get the rest. */
-async function bothEnds({ session, address }: Found, part: Part): Promise<Reading> {
+async function bothEnds({ session, address }: Found, part: Log): Promise<Reading> {
   const stream = streamOf(part);
   const half = MODEL_BYTES / 2;
   const head = await session.logs({ stream, offset: 0, limit: half });

@@ -1,5 +1,8 @@
 /** Addresses of sessions and their logs: `sallyport://session/ID`, `…/stdout?offset=0&limit=65536`. */
-export const PARTS = ["stdout", "stderr", "output"] as const;
+export const LOGS = ["stdout", "stderr", "output"] as const;
+export type Log = (typeof LOGS)[number];
+/** What there is of a session besides its facts. Its screen, where it runs on a terminal. */
+export const PARTS = [...LOGS, "screen"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Address {
@@ -12,18 +15,22 @@ export interface Address {
 
 // Whole ids only: an abbreviation that is not unique would tell of other agents' sessions.
 const ADDRESS =
-  /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output))?(?:\?(.*))?$/;
+  /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output|screen))?(?:\?(.*))?$/;
 
 /** Null: it is nobody's address. */
 export function addressOf(uri: string): Address | null {
   const [, id, part, query] = ADDRESS.exec(uri) ?? [];
   if (id === undefined) return null;
   const given = new URLSearchParams(query ?? "");
-  const known = [...given.keys()].every((name) => part !== undefined && (name === "offset" || name === "limit"));
+  const known = [...given.keys()].every((name) => isLog(part) && (name === "offset" || name === "limit"));
   const offset = count(given.get("offset"));
   const limit = count(given.get("limit"));
   if (!known || offset === undefined || limit === undefined) return null;
   return { id, part: (part as Part | undefined) ?? null, offset, limit };
+}
+
+export function isLog(part: string | null | undefined): part is Log {
+  return LOGS.some((log) => log === part);
 }
 
 /** Undefined: it is no number. */
