@@ -52,10 +52,13 @@ async function serveCall(
     connection.hostUser === null ? NOBODY : hostDesk(server, ctx, connection.hostUser, () => stopped.abort());
   const call: Call = { ask: desk.ask, started: [] };
 
-  const leave = await door.turnstile.enter(signal);
+  const asked = performance.now();
+  // What only looks at sessions or ends them must not queue up behind those that start some.
+  const leave = tool.operation === "run" ? await door.turnstile.enter(signal, patienceMs) : () => {};
   const progress = tellProgress(ctx);
   try {
-    const context = { signal, patienceMs, onProgress: progress?.report };
+    const left = Math.max(0, patienceMs - (performance.now() - asked));
+    const context = { signal, patienceMs: Math.round(left), onProgress: progress?.report };
     const answer = await inCall(call, () => tool.call(args, context));
     return desk.question() ?? toolResult(answer);
   } catch (error) {

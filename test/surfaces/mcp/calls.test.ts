@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { isRunning } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
-import { type Connected, ERAS, type Era, McpHouse, RawClient } from "./house.ts";
+import { type Connected, ERAS, type Era, type HttpServer, McpHouse, RawClient } from "./house.ts";
 
 const house = new McpHouse();
 after(() => house.close());
@@ -12,10 +12,15 @@ type Structured = Record<string, unknown>;
 const WAYS = ["stdio", "HTTP"] as const;
 type Way = (typeof WAYS)[number];
 
+const servers = new Map<string, Promise<HttpServer>>();
+let token: Promise<string> | null = null;
+
 async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected> {
   if (way === "stdio") return house.stdio(args, { era });
-  const [server, token] = await Promise.all([house.http(args), house.token("default", `t${Math.random()}`)]);
-  return house.httpClient(server.url, token, { era });
+  token ??= house.token("default");
+  const server = servers.get(args.join(" ")) ?? house.http(args);
+  servers.set(args.join(" "), server);
+  return house.httpClient((await server).url, await token, { era });
 }
 
 let files = 0;

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Turnstile } from "../../../src/surfaces/mcp/turnstile.ts";
 
 const never = new AbortController().signal;
+const LONG = 60_000;
 
 test("of many at once some wait, and are let in in their order", async () => {
   const turnstile = new Turnstile();
@@ -11,7 +12,7 @@ test("of many at once some wait, and are let in in their order", async () => {
   let most = 0;
   await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
-      const leave = await turnstile.enter(never);
+      const leave = await turnstile.enter(never, LONG);
       order.push(index);
       most = Math.max(most, ++inside);
       await new Promise(setImmediate);
@@ -28,30 +29,39 @@ test("of many at once some wait, and are let in in their order", async () => {
 
 test("a caller that gives up while it waits is not let in, and keeps nobody out", async () => {
   const turnstile = new Turnstile();
-  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never)));
+  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
   const gone = new AbortController();
-  const waiting = turnstile.enter(gone.signal);
-  const next = turnstile.enter(never);
+  const waiting = turnstile.enter(gone.signal, LONG);
+  const next = turnstile.enter(never, LONG);
   gone.abort(new Error("gone"));
   await assert.rejects(waiting, /gone/);
   inside[0]?.();
   (await next)();
 });
 
-test("a call that goes on for long lets others in", async () => {
+test("a command that goes on for long lets others in", async () => {
+  const turnstile = new Turnstile({ startingMs: 50 });
+  await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
+  (await turnstile.enter(never, LONG))();
+});
+
+test("whoever has waited for as long as they can is let in, and takes no place", async () => {
   const turnstile = new Turnstile();
-  await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never)));
-  (await turnstile.enter(never))();
+  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
+  (await turnstile.enter(never, 20))();
+  const next = turnstile.enter(never, LONG);
+  inside[0]?.();
+  (await next)();
 });
 
 test("leaving twice frees one place", async () => {
   const turnstile = new Turnstile();
-  const leave = await turnstile.enter(never);
+  const leave = await turnstile.enter(never, LONG);
   leave();
   leave();
-  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never)));
+  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
   let entered = false;
-  const one = turnstile.enter(never).then((out) => {
+  const one = turnstile.enter(never, LONG).then((out) => {
     entered = true;
     return out;
   });

@@ -1,7 +1,7 @@
 import { Console } from "node:console";
-import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import type { DoorOptions, OnDisconnect } from "../../mcp/door.ts";
+import { decider } from "../approvals/decider.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../option.ts";
 import { stateFolder } from "../state.ts";
@@ -12,6 +12,7 @@ const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
 const DEFAULT_PATIENCE_MS = 45_000;
 const DEFAULT_SESSIONS = 64;
 const DEFAULT_IDLE_MS = 30 * 60_000;
+const DAY_MS = 24 * 3600 * 1000;
 const STOPPING = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export const mcp: Command = {
@@ -77,9 +78,15 @@ function doorOptions(values: Invocation["values"]): DoorOptions {
     state: stateFolder(textOption(values, "state")),
     workspace: resolve(textOption(values, "workspace") ?? "."),
     toolsets: toolsetsOf(textOption(values, "tools") ?? "bash"),
-    patienceMs: durationOption(values, "patience") ?? DEFAULT_PATIENCE_MS,
+    patienceMs: withinADay(values, "patience") ?? DEFAULT_PATIENCE_MS,
     onDisconnect: choiceOption<OnDisconnect>(values, "on-disconnect", ["keep", "end"]) ?? "keep",
   };
+}
+
+function withinADay(values: Invocation["values"], name: string): number | undefined {
+  const ms = durationOption(values, name);
+  if (ms === undefined || (ms > 0 && ms <= DAY_MS)) return ms;
+  throw new UsageError(`\`--${name}\` must be more than 0 and at most a day; received \`${textOption(values, name)}\``);
 }
 
 function toolsetsOf(text: string): (typeof TOOLSETS)[number][] {
@@ -114,7 +121,7 @@ async function serveStdio(options: DoorOptions, { signal, hostDecides, io }: Ser
     import("../../mcp/stdio/serve.ts"),
   ]);
   const door = new Door(options);
-  const hostUser = hostDecides ? userInfo().username : null;
+  const hostUser = hostDecides ? decider().who : null;
   try {
     await serveStdio(door, { input: process.stdin, output: process.stdout, signal, hostUser, onerror: note(io) });
   } finally {
@@ -133,7 +140,7 @@ async function serveHttp(
     import("../../../store/tokens.ts"),
   ]);
   const most = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
-  const idleMs = durationOption(values, "idle") ?? DEFAULT_IDLE_MS;
+  const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
   // A bad configuration and toolsets that clash stop the start, not the first agent's first call.
   const { Door } = await import("../../mcp/door.ts");
