@@ -113,18 +113,55 @@ void cgroup_find(struct cgroup_host *host, const char *self)
 
 /* ---- a folder for groups of ours ---- */
 
-static bool hands_down(const char *path, const char *kind)
+/* Version 2 is one hierarchy, so all its kinds go together. */
+struct wanted {
+	const char *names[CGROUP_KINDS];
+	int count;
+};
+
+static struct wanted of_second(const struct cgroup_host *host)
 {
-	char text[512];
+	struct wanted wanted = {.count = 0};
+	for (int kind = 0; kind < CGROUP_KINDS; kind++)
+		if (host->places[kind].version == 2)
+			wanted.names[wanted.count++] = names[kind];
+	return wanted;
+}
+
+/* A group that hands controllers down may hold no processes itself, but for the very first, which has no type. The
+ * kernel refuses it for some kinds only; with the others nobody could join the groups below. */
+static bool may_hand_down(int folder)
+{
+	char text[32];
+	if (!cgroup_get(folder, "cgroup.type", text, sizeof text))
+		return true;
+	return cgroup_get(folder, "cgroup.procs", text, sizeof text) && text[0] == '\0';
+}
+
+static bool hand_down(int folder, const struct wanted *wanted)
+{
+	char text[512], order[32];
+	for (int i = 0; i < wanted->count; i++) {
+		if (cgroup_get(folder, "cgroup.subtree_control", text, sizeof text) &&
+		    cgroup_lists(text, wanted->names[i]))
+			continue;
+		if (!may_hand_down(folder)) {
+			errno = EBUSY;
+			return false;
+		}
+		snprintf(order, sizeof order, "+%s", wanted->names[i]);
+		if (cgroup_put(folder, "cgroup.subtree_control", order) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool hands_down(const char *path, const struct wanted *wanted)
+{
 	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return false;
-	bool yes = cgroup_get(folder, "cgroup.subtree_control", text, sizeof text) && cgroup_lists(text, kind);
-	if (!yes) {
-		char order[32];
-		snprintf(order, sizeof order, "+%s", kind);
-		yes = cgroup_put(folder, "cgroup.subtree_control", order) == 0;
-	}
+	bool yes = hand_down(folder, wanted);
 	int error = errno;
 	close(folder);
 	errno = error;
@@ -155,41 +192,43 @@ static void move_into_door(const char *path)
 		close(to);
 }
 
-static bool settle_in(const char *path, const char *kind, char base[CGROUP_PATH])
+static bool settle_in(const char *path, const struct wanted *wanted, char base[CGROUP_PATH])
 {
 	if (snprintf(base, CGROUP_PATH, "%s/%s", path, CGROUP_FOLDER) >= CGROUP_PATH)
 		return false;
 	if (mkdir(base, 0755) < 0 && errno != EEXIST)
 		return false;
-	return hands_down(base, kind);
+	return hands_down(base, wanted);
 }
 
 /* As near to this process as it can be had, so that limits set on it from outside hold for its commands, too. */
-static bool base_of_second(const struct cgroup_place *place, const char *kind, char base[CGROUP_PATH])
+static bool base_of_second(const struct cgroup_place *place, const struct wanted *wanted, char base[CGROUP_PATH])
 {
 	char path[CGROUP_PATH];
 	snprintf(path, sizeof path, "%s", place->own);
 	char *last = strrchr(path, '/');
 	if (last && strcmp(last + 1, DOOR) == 0)
 		*last = '\0';
-	bool given = hands_down(path, kind);
+	bool given = hands_down(path, wanted);
 	for (int pass = 0; !given && errno == EBUSY && is_ours(place, path) && pass < MOVE_PASSES; pass++) {
 		move_into_door(path);
-		given = hands_down(path, kind);
+		given = hands_down(path, wanted);
 	}
 	size_t top = strlen(place->mount);
 	while (!given && geteuid() == 0 && strlen(path) > top && (last = strrchr(path, '/'))) {
 		*last = '\0';
-		given = hands_down(path, kind);
+		given = hands_down(path, wanted);
 	}
-	return given && settle_in(path, kind, base);
+	return given && settle_in(path, wanted, base);
 }
 
 bool cgroup_base(const struct cgroup_host *host, enum cgroup_kind kind, char base[CGROUP_PATH])
 {
 	const struct cgroup_place *place = &host->places[kind];
-	if (place->version == 2)
-		return base_of_second(place, names[kind], base);
+	if (place->version == 2) {
+		struct wanted wanted = of_second(host);
+		return base_of_second(place, &wanted, base);
+	}
 	if (place->version == 0 || snprintf(base, CGROUP_PATH, "%s/%s", place->own, CGROUP_FOLDER) >= CGROUP_PATH)
 		return false;
 	return mkdir(base, 0755) == 0 || errno == EEXIST;

@@ -48,9 +48,9 @@ const NAME: Record<ExceededLimit["kind"], string> = {
 };
 
 function increase(kind: ExceededLimit["kind"], key: string): string {
-  const byOperator = `the operator can raise \`limits.${key}\` in sallyport.json`;
-  if (kind === "disk" || kind === "fileSize") return `If it needs more, ${byOperator}.`;
-  return `Ask for a higher \`limits.${key}\`; beyond what is configured, ${byOperator}.`;
+  const byOperator = `the operator can raise \`limits.${key}\` in sallyport.json.`;
+  if (kind === "disk" || kind === "fileSize") return `If it needs more, ${byOperator}`;
+  return `Ask for more, up to what is configured; ${byOperator}`;
 }
 
 /** A part of the tree met the limit, but the command itself ended by itself. */

@@ -33,6 +33,8 @@ const BY_STEP: Record<string, string> = {
   "limit-files": "its limit for open files could not be set",
   "limit-file-size": "its limit for file sizes could not be set",
   "limit-processes": "its limit for processes could not be set",
+  "limit-data": "its limit for memory could not be set",
+  cgroup: "it could not join the group that counts what it uses",
   "sandbox-landlock": "its file access could not be restricted",
   "sandbox-seccomp": "its system calls could not be restricted",
   "sandbox-capabilities": "its capabilities could not be dropped",

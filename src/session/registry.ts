@@ -37,6 +37,7 @@ export class Registry {
   /** What is known of those this gateway launched, until they end. */
   #asked = new Map<string, Asked>();
   #closed = false;
+  #lostSome = false;
   #unwritten: { session: Asked; ending: Ending }[] = [];
   #writeSoon: NodeJS.Immediate | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
@@ -106,7 +107,7 @@ export class Registry {
    * nobody who waits for a command is to wait for the database as well. Whoever looks here sees them written.
    */
   #putOff(session: Asked, ending: Ending): void {
-    if (ending === "lost") this.#tidyUp();
+    if (ending === "lost") this.#lostSome = true;
     this.#unwritten.push({ session, ending });
     this.#writeSoon ??= setImmediate(() => this.flush());
   }
@@ -163,16 +164,16 @@ export class Registry {
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
     const ended = row && this.#news(row, ending);
-    if (ended && ending === "lost") this.#tidyUp();
+    if (ended && ending === "lost") this.#lostSome = true;
     return ended ? this.#end(row, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
   }
 
   /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
-  #tidyUp(): void {
-    void this.executor.prepare().then(
-      (slot) => slot.cancel(),
-      () => {}, // nobody to be had now: the next command tries again
-    );
+  async #tidyUp(): Promise<void> {
+    if (!this.#lostSome) return;
+    this.#lostSome = false;
+    const slot = await this.executor.prepare().catch(() => null); // nobody to be had: the next command tries again
+    slot?.cancel();
   }
 
   /** The row as it should be by now: its end may have come while nobody was looking. */
@@ -246,6 +247,7 @@ export class Registry {
       return now.status === "running" || now.lingering === 1;
     });
     await Promise.all(pending.map((row) => this.execution(row.id)));
+    await this.#tidyUp();
   }
 
   /** The end of a session is on disk in any case: a database that cannot take it now is caught up with later. */

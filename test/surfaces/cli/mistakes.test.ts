@@ -33,6 +33,10 @@ const MISTAKES: [args: string[], stderr: string][] = [
     ["run", "--disk-cap", "-1", "--", "true"],
     "`--disk-cap` must be a size such as 4096, 64K, 64M or 1G; received `-1`\n  Try `sallyport run --help`.",
   ],
+  [
+    ["run", "--cpu", "0", "--", "true"],
+    "`--cpu` must be a number above 0, such as 0.5 or 2; received `0`\n  Try `sallyport run --help`.",
+  ],
   [["run", "-e", "=x", "--", "true"], "`--env` must be NAME=VALUE; received `=x`\n  Try `sallyport run --help`."],
   [
     ["run", "-e", "NO_SUCH_VARIABLE", "--", "true"],

@@ -121,6 +121,43 @@ test("stats measures the tree", async () => {
   await box.run(["kill", "-s", "KILL", "worker"]);
 });
 
+test("limits: given on the command line, shown by inspect and stats", async () => {
+  await box.run([
+    "run",
+    "-d",
+    "--name",
+    "small",
+    "--memory",
+    "64M",
+    "--cpu",
+    "0.5",
+    "--processes",
+    "20",
+    "sleep",
+    "300",
+  ]);
+  const limits = { memoryBytes: 64 << 20, cpu: 0.5, processes: 20, diskBytes: null, fileSize: null, openFiles: null };
+  const [row] = JSON.parse((await box.run(["stats", "--json", "small"])).stdout) as { limits: unknown }[];
+  assert.deepEqual(row?.limits, limits);
+  const inspected = (await box.run(["inspect", "small"])).stdout;
+  assert.match(inspected, /^limits\t64M of memory, 0\.5 processors, 20 processes and threads$/m);
+  const { stdout } = await box.terminal(["stats", "--once", "small"], { columns: 120 });
+  assert.match(stdout, /[\d.]+% of 50% .* [\d.]+[KM] of 64M /);
+  await box.run(["kill", "-s", "KILL", "small"]);
+});
+
+test("a command over its limit: the reason on stderr, the signal in the exit code", async () => {
+  const { stderr, code } = await box.run([
+    "run",
+    "--processes",
+    "5",
+    "-c",
+    "for i in {1..20}; do sleep 60 & done; wait",
+  ]);
+  assert.equal(code, 137);
+  assert.match(stderr, /^sallyport: It exceeded its process limit of 5 processes and threads; it got to \d+/m);
+});
+
 test("rm takes finished sessions, and running ones only by force", async () => {
   const refused = await box.run(["rm", "long"]);
   assert.equal(refused.code, 125);
