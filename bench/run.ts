@@ -13,6 +13,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   check: () => import("./check/run.ts"),
   audit: () => import("./audit/run.ts"),
   terminal: () => import("./terminal/run.ts"),
+  limits: () => import("./limits/run.ts"),
   mcp: () => import("./mcp/run.ts"),
 };
 

@@ -106,6 +106,8 @@ void session_reap(struct session *session)
 		struct record *record = &session->record;
 		record->user_us += (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
 		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
+		/* In blocks of 512, whatever the disk's are. An ordinary user's keeper may not read a zombie's /proc/io. */
+		record->disk_bytes += (uint64_t)usage.ru_oublock * 512;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
 		if (session->isolation && seen.si_pid == session->isolation->first)

@@ -135,7 +135,6 @@ void record_add_io(struct record *record, pid_t pid)
 	char text[512];
 	if (!read_io(pid, text))
 		return;
-	record->disk_bytes += field(text, "\nwrite_bytes: ");
 	record->read_bytes += field(text, "rchar: ");
 	record->write_bytes += field(text, "wchar: ");
 }
