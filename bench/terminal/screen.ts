@@ -13,7 +13,7 @@ const ALONE = { peer: "", peerValue: null, unit: "ms" };
 /** What it takes to know the screen of a program that keeps painting it. */
 export async function liveScreen(gateway: Gateway, rounds: number): Promise<BenchResult[]> {
   const programs: Record<string, { command: string; key: string }> = {
-    vim: { command: "vim -u NONE -N -i NONE README.md", key: "\x06" },
+    vim: { command: "vim -u NONE -N -n -i NONE README.md", key: "\x06" },
     top: { command: "top -d 0.1", key: "" },
   };
   const results: BenchResult[] = [];

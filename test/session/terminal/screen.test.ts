@@ -42,7 +42,7 @@ test("the screen of a running session is what its program shows now", async () =
 
 test("vim is seen as it is, by another gateway as well", { skip: !has("vim") && "no vim" }, async () => {
   writeFileSync(house.path("poem.txt"), "roses are red\nviolets are blue\n");
-  const command = "vim -u NONE -N -i NONE poem.txt";
+  const command = "vim -u NONE -N -n -i NONE poem.txt";
   const session = await gateway.start({ command, pty: true, size });
   await until("it shows the file", async () => (await session.screen()).lines[1] === "violets are blue");
   const seen = await session.screen({ attributes: true });
