@@ -4,9 +4,13 @@
  * A variable in the environment can be unset, a terminal or process group can be left; parents cannot. A keeper is the
  * subreaper of all its command started, so what forks twice and calls setsid is handed to the keeper, and the keeper
  * stays among its ancestors. Where the chain cannot be followed the answer is "unknown", which is as good as yes.
+ *
+ * A portable keeper is no subreaper: what it started and lost is known by a variable only, which can be unset
+ * (docs/portable.md).
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
+import { MARK } from "../executor/portable/processes.ts";
 import { selfApproval } from "../present/approval-errors.ts";
 
 export type Above = "keeper" | "nobody" | "unknown";
@@ -18,6 +22,7 @@ const ATTEMPTS = 5;
 const DEEPEST = 10_000;
 
 export function whoIsAbove(): Above {
+  if (process.env[MARK] !== undefined) return "keeper";
   if (process.platform !== "linux") return "nobody";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const answer = climb();

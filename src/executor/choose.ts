@@ -23,7 +23,7 @@ export function chooseExecutor(state: string, env: NodeJS.ProcessEnv = process.e
   if (wanted) throw unknown(wanted);
   // Who names a keeper wants that one, and to hear of it when it does not work.
   if (env.SALLYPORT_KEEPER) return { kind: "native", asked: true, reason: null };
-  const reason = whyNotNative(state);
+  const reason = whyNotNative(state, process.platform, keeperBinary());
   return { kind: reason === null ? "native" : "portable", asked: false, reason };
 }
 
@@ -32,12 +32,11 @@ export function openExecutor(state: string): Executor {
 }
 
 /** Null: the keeper is there and runs. Tried only where no keeper of this build has served yet. */
-function whyNotNative(state: string, platform: NodeJS.Platform = process.platform): string | null {
+export function whyNotNative(state: string, platform: NodeJS.Platform, program: string): string | null {
   if (platform !== "linux") return `the native keeper is for Linux, and this is ${platform}`;
-  const program = keeperBinary();
   if (!existsSync(`${program}.id`)) return "the native keeper has not been built";
   try {
-    if (existsSync(socketPath(state))) return null;
+    if (program === keeperBinary() && existsSync(socketPath(state))) return null;
   } catch {
     return null; // too busy to look: whoever starts it will tell
   }
