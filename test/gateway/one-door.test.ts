@@ -20,7 +20,7 @@ test("nothing but the executor can start a process, and doctor its own two probe
     "executor/portable/processes.ts",
     "executor/portable/spawn.ts",
     "executor/portable/start.ts",
-    "executor/portable/terminal.ts",
+    "executor/portable/terminal-use.ts",
     "executor/portable/tree.ts",
     "surfaces/cli/doctor/hole-punching.ts",
     "surfaces/cli/doctor/keeper.ts",

@@ -113,6 +113,7 @@ export class Caller {
       case TYPE.stat:
         return { ok: true, pid: running.root.pid, stdinOpen: running.feed?.isOpen ?? false, bytes: session.bytes };
       case TYPE.resize: {
+        if (payload.length !== 4) return refusal("malformed");
         const size = { columns: payload.readUInt16LE(0), rows: payload.readUInt16LE(2) };
         const ok = running.terminal?.resize(size, session.bytes[0] ?? 0);
         return ok ? { ok } : refusal(running.terminal ? "no such size" : "no terminal");
@@ -120,6 +121,8 @@ export class Caller {
       case TYPE.inputState:
         if (!running.terminal) return refusal("no terminal");
         return { ok: true, ...running.terminal.inputState(), bytes: session.bytes[0] ?? 0 };
+      case TYPE.hidden:
+        return { ok: true, hidden: running.terminal?.hides ?? false };
       default:
         return refusal(type === TYPE.run ? "busy" : "unknown frame");
     }

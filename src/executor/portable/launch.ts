@@ -8,9 +8,10 @@ import { errnoOf, openFolder, StepFailed } from "./place.ts";
 import { bornOf, MARK } from "./processes.ts";
 import { findProgram } from "./program.ts";
 import type { Order } from "./request.ts";
+import { noteNoTerminal } from "./sizes.ts";
 import { PipeSource, type Source, StreamSource } from "./source.ts";
 import { attempts, type Spawned, spawnFirst } from "./spawn.ts";
-import { noteNoTerminal, onTerminal, type Terminal } from "./terminal.ts";
+import { onTerminal, type Terminal } from "./terminal.ts";
 import type { Root } from "./tree.ts";
 
 /** What a running command is to its session, whatever it was started with. */

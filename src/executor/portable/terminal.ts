@@ -1,24 +1,17 @@
-import { spawnSync } from "node:child_process";
-import {
-  closeSync,
-  constants,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import type { TerminalSize } from "../../contract/terminal.ts";
 import type { LaunchSpec } from "../executor.ts";
+import { Answers } from "./answers.ts";
 import type { Feed } from "./feed.ts";
 import { type Listener, masked, type Running } from "./launch.ts";
 import { openFolder, StepFailed } from "./place.ts";
 import { bornOf, MARK } from "./processes.ts";
 import { findProgram } from "./program.ts";
+import { Sizes } from "./sizes.ts";
 import type { Source } from "./source.ts";
+import { groupInFront, modesOf, usersOf } from "./terminal-use.ts";
+import { Typed } from "./typed.ts";
 
 /** What is used of @lydell/node-pty; `fd` and `ptsName` it has where there are files for terminals. */
 interface Pty {
@@ -37,8 +30,7 @@ interface Opener {
 }
 
 const OPENER = "@lydell/node-pty";
-const END_OF_INPUT = Buffer.from([4]);
-const SIZES_MOST = 1 << 20;
+const END_OF_INPUT = 4;
 const BUFFER = Buffer.allocUnsafe(64 << 10);
 
 /** Whether terminals can be had here: their opener is an optional part, with a compiled half for each platform. */
@@ -48,15 +40,6 @@ export function hasTerminals(): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Readers learn from it why a command that wanted a terminal runs on pipes. */
-export function noteNoTerminal(folder: string, step: string): void {
-  try {
-    writeFileSync(join(folder, "sizes"), `pipes ${step} 0\n`, { mode: 0o600 });
-  } catch {
-    // A full disk: the command runs all the same.
   }
 }
 
@@ -70,19 +53,22 @@ export async function onTerminal(
   const file = findProgram(spec.file, spec.path);
   if (typeof file === "number") throw new StepFailed("execve", file);
   openFolder(spec).close();
-  const { columns, rows } = spec.pty as TerminalSize;
+  const size = spec.pty as TerminalSize;
+  let terminal: Terminal | null = null;
+  let answers: Answers;
   let pty: Pty;
   try {
-    const opener = (await import(OPENER)) as Opener;
-    const env = { ...spec.env, [MARK]: spec.id };
-    const options = { cwd: spec.cwd, env, cols: columns, rows, encoding: null, name: spec.env.TERM };
-    pty = masked(umask, () => opener.spawn(file, spec.argv.slice(1), options));
+    answers = await Answers.open(size, (text) => terminal?.answer(text));
+    pty = await spawn(spec, umask, file, size);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     return /MODULE_NOT_FOUND/.test(code) ? "module" : "open";
   }
-  const source = new PtySource(pty, (bytes) => took(0, bytes), atEnd);
-  const terminal = new Terminal(pty, { columns, rows }, folder);
+  terminal = new Terminal(pty, size, folder, answers);
+  const source = new PtySource(pty, atEnd, (bytes) => {
+    took(0, bytes);
+    answers.read(bytes);
+  });
   return {
     root: { pid: pty.pid, born: bornOf(pty.pid) ?? "", group: process.platform !== "win32" },
     sources: [source],
@@ -97,13 +83,20 @@ export async function onTerminal(
   };
 }
 
+async function spawn(spec: LaunchSpec, umask: number, file: string, { columns, rows }: TerminalSize): Promise<Pty> {
+  const opener = (await import(OPENER)) as Opener;
+  const env = { ...spec.env, [MARK]: spec.id };
+  const options = { cwd: spec.cwd, env, cols: columns, rows, encoding: null, name: spec.env.TERM };
+  return masked(umask, () => opener.spawn(file, spec.argv.slice(1), options));
+}
+
 class PtySource implements Source {
   readonly #pty: Pty;
   readonly #take: (bytes: Uint8Array) => void;
   readonly #atEnd: () => void;
   ended = false;
 
-  constructor(pty: Pty, take: (bytes: Uint8Array) => void, atEnd: () => void) {
+  constructor(pty: Pty, atEnd: () => void, take: (bytes: Uint8Array) => void) {
     this.#pty = pty;
     this.#take = take;
     this.#atEnd = atEnd;
@@ -134,26 +127,20 @@ class PtySource implements Source {
   }
 }
 
-/** The terminal of one command: what is typed into it, and how large it is. */
+/** The terminal of one command: what is typed into it, who reads that, and how large it is. */
 export class Terminal implements Feed {
   readonly #pty: Pty;
+  readonly #answers: Answers;
+  readonly #sizes: Sizes;
+  readonly #typed = new Typed();
   #size: TerminalSize;
-  #sizes: number | null = null;
-  #used = 0;
-  #lastLine = 0;
-  #lastOffset = -1;
   #closed = false;
 
-  constructor(pty: Pty, size: TerminalSize, folder: string) {
+  constructor(pty: Pty, size: TerminalSize, folder: string, answers: Answers) {
     this.#pty = pty;
     this.#size = size;
-    try {
-      const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;
-      this.#sizes = openSync(join(folder, "sizes"), O_WRONLY | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
-    } catch {
-      // A full disk: the screen is then drawn for the usual size.
-    }
-    this.#note(0);
+    this.#answers = answers;
+    this.#sizes = new Sizes(folder, size);
   }
 
   get isOpen(): boolean {
@@ -162,6 +149,65 @@ export class Terminal implements Feed {
 
   /** How many bytes were taken: none while the program does not read what was typed before. */
   async write(bytes: Uint8Array): Promise<number | null> {
+    const taken = this.#put(bytes);
+    if (taken !== null && taken > 0) this.#typed.note(bytes.subarray(0, taken), groupInFront(this.#pty.pid));
+    return taken;
+  }
+
+  /** What the emulator says on the terminal's behalf: nobody typed it. */
+  answer(text: string): void {
+    this.#put(Buffer.from(text));
+  }
+
+  /** In the middle of a line the first one only sends off what was typed; the second, on nothing, is the end. */
+  finish(): void {
+    this.#put(Buffer.alloc(this.#typed.isEmpty ? 1 : 2, END_OF_INPUT));
+    this.#typed.clear();
+  }
+
+  /** `offset`: bytes of output so far, which were drawn for the size of so far. */
+  resize(size: TerminalSize, offset: number): boolean {
+    if (this.#closed || size.columns === 0 || size.rows === 0) return false;
+    try {
+      this.#pty.resize(size.columns, size.rows);
+      this.#answers.resize(size);
+    } catch {
+      return false; // it was hung up meanwhile
+    }
+    if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) this.#sizes.note(size, offset);
+    this.#size = size;
+    return true;
+  }
+
+  /** Whether what is typed is not to be seen: a password is asked for. */
+  get hides(): boolean {
+    const { echo, canonical } = modesOf(this.#pty.ptsName);
+    return canonical && !echo;
+  }
+
+  /** Who is in front and how it takes input. Whether it waits for any, only its parent's kernel could tell. */
+  inputState(): object {
+    const { group, ...users } = usersOf(this.#pty.pid);
+    return {
+      reading: null,
+      ...modesOf(this.#pty.ptsName),
+      ...users,
+      ...this.#answers.modes,
+      typed: this.#typed.hex,
+      overlong: this.#typed.overlong,
+      mixed: this.#typed.isMixed(group),
+    };
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pty.destroy();
+    this.#answers.close();
+    this.#sizes.close();
+  }
+
+  #put(bytes: Uint8Array): number | null {
     if (this.#closed) return null;
     const { fd } = this.#pty;
     if (fd === undefined) {
@@ -173,70 +219,5 @@ export class Terminal implements Feed {
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === "EAGAIN" ? 0 : null;
     }
-  }
-
-  /** The end of input is a character here. */
-  finish(): void {
-    void this.write(END_OF_INPUT);
-  }
-
-  /** `offset`: bytes of output so far, which were drawn for the size of so far. */
-  resize(size: TerminalSize, offset: number): boolean {
-    if (this.#closed || size.columns === 0 || size.rows === 0) return false;
-    try {
-      this.#pty.resize(size.columns, size.rows);
-    } catch {
-      return false; // it was hung up meanwhile
-    }
-    const changed = size.columns !== this.#size.columns || size.rows !== this.#size.rows;
-    this.#size = size;
-    if (changed) this.#note(offset);
-    return true;
-  }
-
-  /** Who is in the foreground and how it takes input, as far as programs can tell that are not its parent. */
-  inputState(): { reading: null; echo: boolean; canonical: boolean; foreground: number } {
-    const flags = this.#pty.ptsName === undefined ? "" : modesOf(this.#pty.ptsName);
-    const has = (name: string) => !new RegExp(`(^|\\s)-${name}\\b`).test(flags);
-    return { reading: null, echo: has("echo"), canonical: has("icanon"), foreground: foregroundOf(this.#pty.pid) };
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#pty.destroy();
-    if (this.#sizes !== null) closeSync(this.#sizes);
-  }
-
-  /** A resize without output in between replaces the one before it. Bounded, however often a window is dragged about. */
-  #note(offset: number): void {
-    if (this.#sizes === null) return;
-    const line = `${offset} ${this.#size.columns} ${this.#size.rows}\n`;
-    const again = this.#used > 0 && (offset === this.#lastOffset || this.#used > SIZES_MOST);
-    const at = again ? this.#lastLine : this.#used;
-    try {
-      writeSync(this.#sizes, line, at);
-      if (again) ftruncateSync(this.#sizes, at + line.length);
-    } catch {
-      return; // a full disk
-    }
-    this.#lastLine = at;
-    this.#lastOffset = offset;
-    this.#used = at + line.length;
-  }
-}
-
-function modesOf(terminal: string): string {
-  const which = process.platform === "linux" ? "-F" : "-f";
-  return spawnSync("stty", [which, terminal, "-a"], { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
-}
-
-/** The leader of the terminal's foreground group; 0: it cannot be seen. */
-function foregroundOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return Math.max(0, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[5]));
-  } catch {
-    return 0;
   }
 }

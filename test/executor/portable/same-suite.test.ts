@@ -13,6 +13,7 @@ const SUITE = [
   "output",
   "stdin",
   "surroundings",
+  "terminal",
   "trees",
   "usage",
 ];
