@@ -15,6 +15,7 @@ function filesWith(pattern: RegExp): string[] {
 test("nothing but the executor can start a process, and doctor its own two probes", () => {
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
     "executor/choose.ts",
+    "executor/native/probe.ts",
     "executor/native/zygote.ts",
     "executor/portable/pipes.ts",
     "executor/portable/processes.ts",

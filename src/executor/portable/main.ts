@@ -1,10 +1,12 @@
 /** The portable keeper: `node main.js STATE`. Started by the first gateway that needs it, and outlives that. */
+import { closeInherited } from "./descriptors.ts";
 import { House } from "./house.ts";
 import { TITLE } from "./owner.ts";
 
 const ALREADY_SERVED = 3;
 const [, , state = ""] = process.argv;
 
+closeInherited();
 process.title = `${TITLE}${state}`;
 process.umask(0o077);
 process.on("SIGHUP", () => {});
