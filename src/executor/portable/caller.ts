@@ -79,7 +79,7 @@ export class Caller {
       const session = new Session(this.#house, decodeRun(payload));
       this.#session = session;
       session.join(this);
-      this.#house.took(session);
+      await this.#house.took(session);
       await session.begin();
     } catch (error) {
       if (!(error instanceof Unsound)) throw error;

@@ -22,6 +22,7 @@ export class House {
   #inode = 0;
   #sessions = new Set<Session>();
   #callers = new Set<Caller>();
+  #turns: Promise<void> = Promise.resolve();
   #leaving = false;
   #lastBusy = performance.now();
 
@@ -60,8 +61,11 @@ export class House {
     this.#lastBusy = performance.now();
   }
 
-  took(session: Session): void {
+  /** One command is started in a turn of the loop: starting takes long, and those who knock must not wait for all. */
+  took(session: Session): Promise<void> {
     this.#sessions.add(session);
+    this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turns;
   }
 
   over(session: Session): void {

@@ -8,6 +8,8 @@ import { startKeeper } from "./start.ts";
 import { hasTerminals } from "./terminal.ts";
 
 const ATTEMPTS = 40;
+/** One process serves all: with hundreds of commands at once it may take its time. */
+const SLOW_ATTEMPTS = 5;
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
 /** Node only, for machines where the native keeper cannot be built or run. docs/portable.md says what it cannot do. */
@@ -46,6 +48,7 @@ async function connect(state: string): Promise<Connection> {
     } catch (error) {
       const { code = "", message } = error as NodeJS.ErrnoException;
       reason = message;
+      if (code === "ETIMEDOUT" && attempt < SLOW_ATTEMPTS) continue;
       if (!NOBODY_THERE.has(code)) break;
     }
     await startOnce(state);

@@ -63,7 +63,6 @@ test("a killed keeper loses its sessions, and the next one ends what they left r
   const info = await session.wait();
   assert.deepEqual([info.status, info.error?.type], ["lost", "SessionLost"]);
   assert.equal((await session.logs()).text, "up\n");
-  assert.ok(before.some(isRunning), "nobody was there to end them yet");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.notEqual(keeper(), old);
   await until("they are ended", () => !before.some(isRunning));
