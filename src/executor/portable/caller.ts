@@ -92,8 +92,9 @@ export class Caller {
     if (!running || !ending) return refusal("ended");
     switch (type) {
       case TYPE.write: {
+        const hidden = running.terminal?.hides ?? false;
         const taken = (await running.feed?.write(payload)) ?? null;
-        return taken === null ? refusal("closed") : { ok: true, taken };
+        return taken === null ? refusal("closed") : { ok: true, taken, hidden };
       }
       case TYPE.closeStdin:
         running.feed?.finish();
@@ -121,8 +122,6 @@ export class Caller {
       case TYPE.inputState:
         if (!running.terminal) return refusal("no terminal");
         return { ok: true, ...running.terminal.inputState(), bytes: session.bytes[0] ?? 0 };
-      case TYPE.hidden:
-        return { ok: true, hidden: running.terminal?.hides ?? false };
       default:
         return refusal(type === TYPE.run ? "busy" : "unknown frame");
     }
