@@ -2,6 +2,7 @@ import type { CommandFact } from "../contract/facts.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Status } from "../contract/result.ts";
 import type { Verdict } from "../contract/verdict.ts";
+import { confinementText } from "../present/confinement.ts";
 import type { Asked } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
@@ -15,7 +16,7 @@ function commandLine(request: Pick<RunRequest, "command" | "args">): string {
 
 /** The entry that precedes every run, and the only one of those that did not come to it. */
 export function runEntry(
-  { request, verdict }: Attempt,
+  { request, verdict, sandbox }: Attempt,
   session: Asked,
   channel: string,
   outcome: string,
@@ -35,6 +36,7 @@ export function runEntry(
       background: session.background === 1,
       env: request.env ? Object.keys(request.env) : [],
       intent: request.intent ?? null,
+      ...(sandbox ? { sandbox: confinementText(sandbox) } : {}),
       ...(verdict ? judged(verdict) : {}),
       ...(why ? { why } : {}),
       ...(by.approval ? { approval: by.approval } : {}),

@@ -3,6 +3,7 @@ import { Approvals } from "../approval/approvals.ts";
 import type { Settings } from "../config/settings.ts";
 import { policyOf } from "../config/settings.ts";
 import { watchConfig } from "../config/watch.ts";
+import { clearPrivateFolders } from "../confine/private-folder.ts";
 import { Quota } from "../confine/quota.ts";
 import type { Retention } from "../contract/gateway.ts";
 import { openExecutor } from "../executor/choose.ts";
@@ -28,6 +29,8 @@ import { Upkeep } from "./upkeep.ts";
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** Sessions that other gateways started and left are taken up this often, so that their ends are noticed. */
 const LOOK_AROUND_MS = 5000;
+/** A temporary folder that no command has used for so long goes. */
+const UNUSED_MS = 24 * 3600 * 1000;
 /** Work that is done and approvals that are settled are kept for so long where sessions are kept for ever. */
 const SETTLED_MS = 90 * 24 * 3600 * 1000;
 
@@ -59,6 +62,7 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
       if (!cleanIfDue(rooms.registry, rooms.state, retention())) return;
       rooms.work.purge(retention().maxAgeMs || SETTLED_MS);
       rooms.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
+      clearPrivateFolders(rooms.state, { unusedMs: UNUSED_MS, live: rooms.registry.store.live().length > 0 });
     };
     clean();
     cleanLogs(rooms, retention().maxAgeMs);

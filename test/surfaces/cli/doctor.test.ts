@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "no
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Finding } from "../../../src/surfaces/cli/doctor/finding.ts";
+import { sandboxFinding } from "../../../src/surfaces/cli/doctor/sandbox.ts";
 import { Sandbox } from "./sallyport.ts";
 
 const box = new Sandbox();
@@ -79,4 +80,43 @@ test("a line each: tab-separated when piped, with the fix below on a terminal", 
   assert.match(shown.stdout, /^warn {2}state folder {3}.*\n {21}Run `chmod 700 /m);
   const colored = await box.terminal(["doctor", "--state", state]);
   assert.ok(colored.stdout.includes("\x1b[33mwarn"));
+});
+
+test("each tier of the sandbox is told, with the way to the next", () => {
+  const whole = { landlock: 7, mounts: "user", isolation: true, networkNamespace: true, seccomp: true } as const;
+  assert.deepEqual(sandboxFinding(whole), {
+    name: "sandbox",
+    status: "ok",
+    message: "all of it: Landlock ABI 7, mounts through user namespaces, seccomp, isolation, a network of its own",
+    fix: null,
+  });
+  const lesser = [
+    { ...whole, landlock: 0, mounts: "none" },
+    { ...whole, landlock: 0 },
+    { ...whole, mounts: "none" },
+    { ...whole, landlock: 5 },
+    { ...whole, seccomp: false },
+    { ...whole, isolation: false },
+    { ...whole, networkNamespace: false },
+  ] as const;
+  const told = lesser.map(sandboxFinding);
+  assert.deepEqual(
+    told.map(({ status, fix }) => [status, fix !== null]),
+    lesser.map(() => ["warn", true]),
+  );
+  assert.equal(new Set(told.map(({ message }) => message)).size, lesser.length);
+});
+
+test("root is told to name an ordinary user", { skip: process.getuid?.() !== 0 && "needs root" }, async () => {
+  const config = join(box.folder, "config", "sallyport");
+  mkdirSync(config, { recursive: true });
+  const env = { XDG_CONFIG_HOME: join(box.folder, "config") };
+  const look = async () => {
+    const { stdout } = await box.run(["doctor", "--json"], { env });
+    return named((JSON.parse(stdout) as { findings: Finding[] }).findings, "commands run as");
+  };
+  assert.equal((await look()).status, "warn");
+  writeFileSync(join(config, "sallyport.json"), JSON.stringify({ user: "nobody" }));
+  const { status, message } = await look();
+  assert.deepEqual([status, /^nobody \(uid \d+\)$/.test(message)], ["ok", true], message);
 });

@@ -7,9 +7,9 @@ import { checkFirstRun } from "./first-run.ts";
 import { checkHolePunching } from "./hole-punching.ts";
 import { checkKeeper } from "./keeper.ts";
 import { checkKernel } from "./kernel.ts";
-import { checkLandlock } from "./landlock.ts";
 import { checkOpenFiles, checkProcesses } from "./limits.ts";
 import { checkNode } from "./node.ts";
+import { checkCommandUser, checkSandbox } from "./sandbox.ts";
 import { checkStateFolder } from "./state-folder.ts";
 
 /** In the order a person would look: what everything stands on comes first. */
@@ -22,7 +22,8 @@ export const CHECKS: readonly Check[] = [
   checkStateFolder,
   checkDisk,
   checkHolePunching,
-  checkLandlock,
+  checkSandbox,
+  checkCommandUser,
   checkCgroup,
   checkOpenFiles,
   checkProcesses,
