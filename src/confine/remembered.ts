@@ -7,6 +7,8 @@ export interface RememberedSandbox {
   profile: Profile;
   network: Network;
   writable: readonly string[];
+  /** Whose protected spots stay as they are; null: it cannot write there at all. */
+  workspace: string | null;
   denied: readonly string[];
   temporary: string | null;
   /** The number of the user it runs as; null: the gateway's own. */
@@ -17,6 +19,7 @@ const OFF: RememberedSandbox = {
   profile: "off",
   network: "on",
   writable: [],
+  workspace: null,
   denied: [],
   temporary: null,
   user: null,
@@ -34,6 +37,7 @@ export function remember(sandboxed: Sandboxed | null): string | null {
       profile: unavailable ? "off" : bounds.profile,
       network: spec?.network ?? "on",
       writable: spec?.writable ?? [],
+      workspace: spec?.temporary ? (spec.writable[0] ?? null) : null,
       denied,
       temporary: spec?.temporary ?? null,
       user: spec?.user?.uid ?? null,

@@ -138,7 +138,8 @@ export class Sandboxing {
     return {
       ...common,
       isolated: bounds.profile === "isolated",
-      writable: [...bounds.writable],
+      // A place of its own within another would be a mount of its own, which nothing can be renamed over.
+      writable: bounds.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
       readOnly: this.#ground.readOnly.filter((spot) => !lifted.includes(spot)),
       denied: this.#denied,
       temporary: writes ? this.#folder : null,

@@ -3,8 +3,11 @@ import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
-import type { WorkQueue } from "../store/work.ts";
+import { refusedResult, runResult } from "../present/run-result.ts";
 import { Dispatcher, type DispatchTarget } from "../work/dispatch.ts";
+import { endOrYield } from "./foreground.ts";
+import type { Rooms } from "./rooms.ts";
+import { submit } from "./submit.ts";
 
 function targetOf(callback: NonNullable<Settings["callback"]>): DispatchTarget {
   const { command, webhook } = callback;
@@ -25,10 +28,21 @@ function readSecret(file: string): string {
 }
 
 /** Tells whom the operator named of every work item, as long as this gateway is open. Null: nobody is named. */
-export function callbackOf(
-  { callback }: Settings,
-  work: WorkQueue,
-  run: (request: RunRequest, options: { signal?: AbortSignal }) => Promise<RunResult>,
-): Dispatcher | null {
-  return callback ? new Dispatcher(work, targetOf(callback), { run }) : null;
+export function callbackOf({ callback }: Settings, rooms: Rooms): Dispatcher | null {
+  if (!callback) return null;
+  return new Dispatcher(rooms.work, targetOf(callback), { run: (request, how) => runByOperator(rooms, request, how) });
+}
+
+/** Through the one door (promise 1), but on the operator's word: an agent's modes and sandbox are not about it. */
+async function runByOperator(
+  rooms: Rooms,
+  request: RunRequest,
+  { signal }: { signal?: AbortSignal },
+): Promise<RunResult> {
+  const manner = { background: false, byOperator: true, signal, patienceMs: 0 } as const;
+  const submission = await submit(rooms, request, manner);
+  if (!submission.execution) return refusedResult(submission, submission.refusal);
+  const { name, session, execution } = submission;
+  const ending = await endOrYield(rooms, session, execution, signal ? { signal } : {}, undefined);
+  return runResult(name, session, ending, rooms.executor.folder(session.id));
 }

@@ -72,7 +72,7 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
     if (options.attach ?? true) {
       await rooms.registry.recover();
       upkeep.every(LOOK_AROUND_MS, () => void rooms.registry.recover().catch(() => {}));
-      upkeep.callBack(callbackOf(settings, rooms.work, (request, how) => gateway.run(request, how)));
+      upkeep.callBack(callbackOf(settings, rooms));
     }
     return gateway;
   } catch (error) {

@@ -21,6 +21,8 @@ export interface Manner extends Patience {
   background: boolean;
   /** Also write a plain log here, named by the session's id. */
   logFolder?: string | undefined;
+  /** The operator's own command: neither asked about nor confined. A hard block holds all the same (promise 3). */
+  byOperator?: true;
 }
 
 export type Submission = {
@@ -29,6 +31,8 @@ export type Submission = {
   verdict: Verdict | null;
   approvalId: string | null;
 } & ({ execution: Execution } | { execution: null; refusal: Refusal });
+
+const TRUSTED: Permit = { go: true, approval: null, grants: [] };
 
 /** So often is a command asked for again that changed after it was approved. */
 const MOST_CHANGES = 3;
@@ -54,6 +58,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     sandbox: null,
   };
   try {
+    if (manner.byOperator) attempt.request = { ...attempt.request, sandbox: "off" };
     if (manner.logFolder !== undefined) attempt.request = withLogIn(rooms, manner.logFolder, attempt);
     return await pass(rooms, attempt.request, manner, attempt);
   } catch (error) {
@@ -75,7 +80,8 @@ async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: 
   for (let changes = 0; ; changes++) {
     const that = study(rooms, attempt);
     rooms.checkpoint("judged");
-    const decided = await permit(rooms, request, that, manner);
+    const trusted = manner.byOperator === true && that.verdict.verdict !== "blocked";
+    const decided = trusted ? TRUSTED : await permit(rooms, request, that, manner);
     rooms.checkpoint("permitted");
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
     if (decided.approval) {

@@ -1,4 +1,5 @@
 /** What a person should know about a sandbox that is less than it should be. */
+import { shownLine } from "./approval-text.ts";
 
 /** By the names the keeper gives them. */
 const GAPS: Record<string, string> = {
@@ -25,6 +26,12 @@ export function gapWarning(gaps: readonly string[]): string {
 
 export function unavailableWarning(): string {
   return "sandbox: nothing here can confine the command, so it ran with your own rights. `sallyport doctor` says why.";
+}
+
+/** Made while the command ran: nothing could be put over what was not there. */
+export function newSpotsWarning(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).map(shownLine).join(", ");
+  return `sandbox: ${shown} came to be while it ran, and may run something later: look at it before you use it there.`;
 }
 
 export function rootWarning(): string {

@@ -1,9 +1,11 @@
+import { newSpots } from "../confine/new-spots.ts";
+import { recall } from "../confine/remembered.ts";
 import type { Status } from "../contract/result.ts";
 import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
 import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
 import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
-import { gapWarning } from "../present/sandbox-warnings.ts";
+import { gapWarning, newSpotsWarning } from "../present/sandbox-warnings.ts";
 import { lostNote, sessionLost } from "../present/session-lost.ts";
 import type { Ended, SessionRow } from "../store/sessions.ts";
 import { storedHints } from "./hints.ts";
@@ -59,8 +61,11 @@ function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord)
 
 function withNotes(row: Asked, record: ExitRecord): string {
   const gaps = record.gaps ?? [];
+  const { workspace } = recall(row.sandbox);
+  const appeared = workspace === null ? [] : newSpots(workspace, record.startedUs / 1000);
   const notes = [
     ...(gaps.length > 0 ? [gapWarning(gaps)] : []),
+    ...(appeared.length > 0 ? [newSpotsWarning(appeared)] : []),
     ...lossesOf(row, record),
     ...looseNotes(record.loose),
     ...keeperNotes(record.notes),

@@ -181,3 +181,50 @@ test("secrets in a home are out of reach, whatever the command", async (t) => {
   assert.equal(stdout, "plain");
   assert.equal(readFileSync(join(home, ".ssh/id_rsa"), "utf8"), "secret");
 });
+
+test("a protected spot can be written where a person allowed it, also by renaming over it", async () => {
+  const git = house.path("repository", ".git");
+  mkdirSync(join(git, "hooks"), { recursive: true });
+  writeFileSync(join(git, "config"), "old");
+  const asked: Approval[] = [];
+  const gateway = await house.open({
+    workspace: house.path("repository"),
+    policy: FREE,
+    approve: async (approval) => {
+      asked.push(approval);
+      return { decision: "once", who: "tester" };
+    },
+  });
+  const replace = { command: "echo new > .git/config.lock && mv .git/config.lock .git/config" };
+  const refused = await gateway.run(replace);
+  if (refused.warnings.some((text) => text.includes("no mount namespace"))) return;
+  assert.notEqual(refused.exitCode, 0);
+  assert.match(refused.hints[0] ?? "", /\.git\/config stays read-only/);
+  assert.equal(readFileSync(join(git, "config"), "utf8"), "old");
+  const allowed = await gateway.run({ ...replace, writable: [".git/config"] });
+  assert.equal(allowed.exitCode, 0, allowed.stderr);
+  assert.equal(readFileSync(join(git, "config"), "utf8"), "new\n");
+  assert.equal(asked.length, 1);
+});
+
+test("a protected spot that comes to be while a command runs is told of", async () => {
+  const { gateway } = await open();
+  const about = ({ warnings }: { warnings: string[] }) => warnings.filter((text) => text.includes("came to be"));
+  assert.deepEqual(about(await gateway.run({ command: "touch plain" })), []);
+  const [warning = ""] = about(await gateway.run({ command: "mkdir .vscode && echo {} > .vscode/tasks.json" }));
+  assert.match(warning, /\/\.vscode came to be while it ran/);
+  assert.deepEqual(about(await gateway.run({ command: "touch plain again" })), [], "once");
+});
+
+test("the operator's callback is neither asked about nor confined by what holds for agents", async () => {
+  const called = join(outside, "called");
+  const { gateway, asked } = await open({
+    ask: "always",
+    sandbox: "read-only",
+    callback: { command: ["touch", called] },
+    permissions: { run: "autonomous" },
+  });
+  gateway.work.enqueue({ key: "one", type: "TEST", priority: "HIGH", payload: {} });
+  await until("the callback was called", () => existsSync(called));
+  assert.deepEqual(asked, []);
+});

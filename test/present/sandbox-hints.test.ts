@@ -16,6 +16,7 @@ const USUAL: RememberedSandbox = {
   profile: "workspace-write",
   network: "on",
   writable: [cwd],
+  workspace: cwd,
   denied: ["/srv/secrets"],
   temporary: join(folder, "private"),
   user: null,

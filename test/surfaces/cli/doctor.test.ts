@@ -113,7 +113,7 @@ test("root is told to name an ordinary user", { skip: process.getuid?.() !== 0 &
   const env = { XDG_CONFIG_HOME: join(box.folder, "config") };
   const look = async () => {
     const { stdout } = await box.run(["doctor", "--json"], { env });
-    return named((JSON.parse(stdout) as { findings: Finding[] }).findings, "commands run as");
+    return named((JSON.parse(stdout) as { findings: Finding[] }).findings, "run as");
   };
   assert.equal((await look()).status, "warn");
   writeFileSync(join(config, "sallyport.json"), JSON.stringify({ user: "nobody" }));

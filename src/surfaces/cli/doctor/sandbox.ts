@@ -50,7 +50,7 @@ export function sandboxFinding(tier: SandboxTier): Finding {
 
 /** Least privilege: root's commands are better somebody else's. */
 export function checkCommandUser(): Finding {
-  const name = "commands run as";
+  const name = "run as";
   const { user } = loadConfig({ workspace: process.cwd() }).settings;
   const other = commandUser(user);
   if (other) return ok(name, `${other.name} (uid ${other.ids.uid})`);

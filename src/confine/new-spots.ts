@@ -1,0 +1,31 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { protectedSpots } from "./protected-spots.ts";
+
+/**
+ * Protected spots that came to be while a command ran: what is not there cannot be mounted over, so a person should
+ * look at it. Two looks for most commands; the rest only where something was made in the folders that hold the spots.
+ */
+export function newSpots(workspace: string, sinceMs: number): string[] {
+  try {
+    const folders = [workspace, join(workspace, ".git")];
+    if (!folders.some((folder) => (look(folder)?.mtimeMs ?? 0) >= sinceMs)) return [];
+    return protectedSpots(workspace).readOnly.filter((spot) => {
+      const found = look(spot);
+      // No time of birth on this file system: nobody can tell.
+      if (!found || found.birthtimeMs < sinceMs || found.birthtimeMs === 0) return false;
+      return !(found.isDirectory() && isHarmless(spot));
+    });
+  } catch {
+    return []; // removed, or being changed under our eyes
+  }
+}
+
+function look(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** An empty folder, or one with git's own samples of hooks. */
+function isHarmless(folder: string): boolean {
+  return readdirSync(folder).every((name) => name.endsWith(".sample"));
+}
