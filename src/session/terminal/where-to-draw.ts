@@ -6,7 +6,7 @@ import { Tracker } from "./tracker.ts";
 const ALWAYS_DRAWN = 1 << 20;
 
 /** No more than this is drawn at once: a full-screen program has painted all of its screen anew by then. */
-const MOST_DRAWN = 6 << 20;
+const MOST_DRAWN = 4 << 20;
 
 /** No more than this is looked through for modes at all. */
 const MOST_SKIMMED = 128 << 20;
