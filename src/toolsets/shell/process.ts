@@ -6,7 +6,7 @@ import { type Answer, type Call, tool } from "../define.ts";
 import { extend, kill, remove, write } from "./act.ts";
 import { list, log, poll } from "./look.ts";
 import { ProcessInput, ProcessResult } from "./schema.ts";
-import { paste, resize, screen, sendKeys, submit, wait } from "./terminal.ts";
+import { enter, paste, resize, screen, sendKeys, wait } from "./terminal.ts";
 
 type Args = z.output<typeof ProcessInput>;
 type Action = (session: Session, args: Args, call: Call) => Promise<Answer>;
@@ -50,7 +50,7 @@ const DO: Record<Exclude<Args["action"], "list">, Action> = {
   write: (session, { data, eof }) =>
     data === undefined && !eof ? Promise.resolve(missing("write", "data")) : write(session, data ?? "", eof),
   "send-keys": (session, { keys = [] }) => sendKeys(session, keys),
-  submit: (session, { data = "" }) => submit(session, data),
+  submit: (session, { data = "" }) => enter(session, data),
   paste: (session, { data = "" }) => paste(session, data),
   screen: (session) => screen(session),
   wait: (session, args, call) => wait(session, args, call),

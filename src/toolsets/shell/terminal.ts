@@ -13,7 +13,7 @@ export async function sendKeys(session: Session, keys: string[]): Promise<Answer
 }
 
 /** The text as typed, then Enter. */
-export async function submit(session: Session, text: string): Promise<Answer> {
+export async function enter(session: Session, text: string): Promise<Answer> {
   if (session.info().pty === null) await session.write(`${text}\n`);
   else if (text === "") await session.sendKeys(["Enter"]);
   else await session.paste(text, { submit: true });
