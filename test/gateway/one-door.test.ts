@@ -28,10 +28,16 @@ test("nothing but the executor can start a process, and doctor its own two probe
   ]);
 });
 
-test("nothing but submit asks the executor for room to launch", () => {
-  assert.deepEqual(filesWith(/executor\.prepare\(|\.launch\(/), ["gateway/submit.ts"]);
+test("nothing but submit launches, and who else asks for room gives it back", () => {
+  assert.deepEqual(filesWith(/\.launch\(/), ["gateway/submit.ts"]);
+  assert.deepEqual(filesWith(/executor\.prepare\(/), ["gateway/submit.ts", "session/registry.ts"]);
 });
 
 test("nothing but the gateway submits", () => {
-  assert.deepEqual(filesWith(/\bsubmit\(/), ["gateway/gateway.ts", "gateway/submit.ts"]);
+  const callers = filesWith(/^import \{[^}]*\bsubmit\b[^}]*\} from "[^"]*\/submit\.ts"/m);
+  assert.ok(callers.includes("gateway/gateway.ts"));
+  assert.deepEqual(
+    callers.filter((name) => !name.startsWith("gateway/")),
+    [],
+  );
 });
