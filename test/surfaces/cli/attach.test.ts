@@ -20,7 +20,7 @@ after(async () => {
 });
 
 const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
-const timeoutMs = 40_000;
+const timeoutMs = 30_000;
 const size = { columns: 70, rows: 12 };
 
 /** `sallyport …` at a terminal of its own. */
@@ -88,7 +88,7 @@ test("two are attached at once: each sees what the other types; one that only lo
     sits(["attach", inner.id]),
     sits(["attach", "--read-only", inner.id]),
   ]);
-  for (const person of [one, two, looker]) await shows(person, /ready> /, 0);
+  for (const person of [one, two, looker]) await shows(person, /ready>/, 0);
   const seen = [two, looker].map((person) => person.info().streams.output?.bytes ?? 0);
   await looker.write("echo must not be seen\r");
   await one.write("echo from-$((40 + 2))\r");
@@ -105,7 +105,7 @@ test("what the program asks its terminal is answered once, not by everybody atta
   const inner = await gateway.start({ command: `read -p 'now? ' -r when; ${command}`, pty: true });
   await inner.waitFor({ input: true, timeoutMs });
   const person = await sits(["attach", inner.id]);
-  await shows(person, /now\? /, 0);
+  await shows(person, /now\?/, 0);
   await inner.write("\r");
   await shows(inner, /2\s+c/, 0);
   // A second answer would be waiting to be read as a line.
@@ -120,7 +120,7 @@ test("what is refused is told at the terminal, and the rest goes on", async () =
   const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
   await inner.waitFor({ input: true, timeoutMs });
   const person = await sits(["attach", inner.id]);
-  await shows(person, /ready> /, 0);
+  await shows(person, /ready>/, 0);
   await person.write("mkfs.ext4 /no/such/device\r");
   await shows(person, /not typed: Blocked/);
   await person.sendKeys(["C-c"]);
@@ -135,7 +135,7 @@ test("a gateway is killed in the middle of vim; the next one finds it and saves"
 }, async () => {
   const file = house.path("survives.txt");
   // A command line's gateway is its process.
-  const person = await sits(["run", "-it", "--name", "editor", "--", "vim", "-n", file]);
+  const person = await sits(["run", "-it", "--name", "editor", "--", "vim", "-n", "-i", "NONE", file]);
   await until("vim is there", () =>
     gateway.list({ live: true }).some(({ name, pty }) => name === "editor" && pty !== null),
   );
