@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,11 +89,25 @@ static int note(struct stamps *stamps, const struct texts *paths)
 	return 0;
 }
 
+/* Spots mostly lie side by side in one folder. */
+static int note_spots(struct stamps *stamps, const struct texts *spots)
+{
+	char folder[PATH_MAX];
+	for (const char *spot = texts_next(spots, NULL); spot; spot = texts_next(spots, spot)) {
+		size_t length = (size_t)(strrchr(spot, '/') - spot);
+		memcpy(folder, spot, length);
+		folder[length] = '\0';
+		if (stamps_add_entry(stamps, length ? folder : "/", spot) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static const char *make_rules(struct kit *kit, const struct spec *spec)
 {
 	kit->abi = landlock_abi();
 	kit->gaps = landlock_gaps(spec, kit->abi);
-	if (note(&kit->stamps, &spec->read_only) < 0)
+	if (note_spots(&kit->stamps, &spec->read_only) < 0)
 		return "sandbox-memory";
 	/* With rules, the folders of what is denied are noted as they are looked through. */
 	if (kit->abi < 1) {

@@ -42,10 +42,15 @@
 #define TYPE_MASK 0xfu                  /* SOCK_CLOEXEC and SOCK_NONBLOCK are above */
 #define FAST_OPEN 0x20000000u
 
+/* Jumps of the search that lead to no check. */
+#define ALLOWED 254u
+#define ON 253u
+
 struct program {
 	struct sock_filter code[ROOM];
 	unsigned short length;
 	unsigned short blocks[CHECK_COUNT]; /* where each check begins */
+	unsigned short allowed;
 };
 
 static void put(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
@@ -222,29 +227,51 @@ static void put_check(struct program *p, enum check check, struct filter_choice 
 	}
 }
 
+/* Where a jump of the search leads is filled in when the checks have their places: until then it names one. */
+static void aim(struct program *p, unsigned short at, uint8_t *jump, unsigned short target)
+{
+	if (target - at - 1 > UINT8_MAX)
+		p->length = ROOM; /* too far: the program is not used */
+	*jump = (uint8_t)(target - at - 1);
+}
+
 /* A search tree, since the kernel tries every number when the filter is set, and each call when it is made. */
 static void put_search(struct program *p, const struct checked_calls *calls, size_t count)
 {
-	if (count == 1) {
-		put(p, BPF_JMP | BPF_JGE | BPF_K, calls->first, 0, 2);
-		put(p, BPF_JMP | BPF_JGT | BPF_K, calls->last, 1, 0);
-		put(p, BPF_JMP | BPF_JA, calls->check, 0, 0); /* to be turned into a distance */
-		give(p, SECCOMP_RET_ALLOW);
+	unsigned short at = p->length;
+	if (count > 1) {
+		size_t half = count / 2;
+		put(p, BPF_JMP | BPF_JGE | BPF_K, calls[half].first, 0, 0);
+		put_search(p, calls, half);
+		aim(p, at, &p->code[at].jt, p->length);
+		put_search(p, calls + half, count - half);
 		return;
 	}
-	size_t half = count / 2;
-	unsigned short at = p->length;
-	put(p, BPF_JMP | BPF_JGE | BPF_K, calls[half].first, 0, 0);
-	put_search(p, calls, half);
-	p->code[at].jt = (uint8_t)(p->length - at - 1);
-	put_search(p, calls + half, count - half);
+	bool single = calls->first == calls->last;
+	if (!single)
+		put(p, BPF_JMP | BPF_JGT | BPF_K, calls->last, ALLOWED, ON);
+	put(p, BPF_JMP | (single ? BPF_JEQ : BPF_JGE) | BPF_K, calls->first, (uint8_t)calls->check, ALLOWED);
 }
 
-static void aim(struct program *p)
+static void aim_jump(struct program *p, unsigned short at, uint8_t *jump)
 {
-	for (unsigned short at = 0; at < p->length; at++)
-		if (p->code[at].code == (BPF_JMP | BPF_JA))
-			p->code[at].k = p->blocks[p->code[at].k] - at - 1u;
+	if (*jump == ON)
+		*jump = 0;
+	else
+		aim(p, at, jump, *jump == ALLOWED ? p->allowed : p->blocks[*jump]);
+}
+
+/* The leaves of the search: what is not between two nodes of it. */
+static void aim_leaves(struct program *p, unsigned short from, unsigned short to)
+{
+	for (unsigned short at = from; at < to; at++) {
+		uint16_t test = p->code[at].code & 0xf0;
+		bool node = test == BPF_JGE && p->code[at].jf == 0;
+		if (node)
+			continue;
+		aim_jump(p, at, &p->code[at].jt);
+		aim_jump(p, at, &p->code[at].jf);
+	}
 }
 
 const struct sock_fprog *seccomp_program(struct filter_choice choice)
@@ -265,10 +292,14 @@ const struct sock_fprog *seccomp_program(struct filter_choice choice)
 	give(p, SECCOMP_RET_KILL_PROCESS);
 	load(p, NR);
 	give_if(p, BPF_JGE, FOREIGN_FROM, REFUSE(ENOSYS));
+	unsigned short from = p->length;
 	put_search(p, calls, count);
+	unsigned short to = p->length;
+	p->allowed = p->length;
+	give(p, SECCOMP_RET_ALLOW);
 	for (unsigned check = 0; check < CHECK_COUNT; check++)
 		put_check(p, check, choice);
-	aim(p);
+	aim_leaves(p, from, to);
 	made->len = p->length;
 	made->filter = p->length < ROOM ? p->code : NULL;
 	return made->filter ? made : NULL;

@@ -33,9 +33,29 @@ int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind)
 	stamp->there = look(path, &stamp->status);
 	stamps->count++;
 	time_t recent = time(NULL) - SETTLED_AFTER_S;
-	if (kind == STAMP_CONTENT && stamp->there &&
-	    (stamp->status.stx_mtime.tv_sec > recent || stamp->status.stx_ctime.tv_sec > recent))
+	stamp->settled = stamp->status.stx_mtime.tv_sec <= recent && stamp->status.stx_ctime.tv_sec <= recent;
+	if (kind == STAMP_CONTENT && stamp->there && !stamp->settled)
 		stamps->fresh = true;
+	return 0;
+}
+
+int stamps_add_entry(struct stamps *stamps, const char *folder, const char *entry)
+{
+	size_t last = stamps->count;
+	while (last > 0 && stamps->items[last - 1].kind == STAMP_ITSELF)
+		last--;
+	/* Only one that vouches for all since. */
+	struct stamp *above = last > 0 ? &stamps->items[last - 1] : NULL;
+	bool same = above && above->kind == STAMP_VOUCHES && above->vouched == stamps->count - last &&
+		    strcmp(above->path, folder) == 0;
+	if (!same) {
+		last = stamps->count + 1;
+		if (stamps_add(stamps, folder, STAMP_VOUCHES) < 0)
+			return -1;
+	}
+	if (stamps_add(stamps, entry, STAMP_ITSELF) < 0)
+		return -1;
+	stamps->items[last - 1].vouched++;
 	return 0;
 }
 
@@ -68,9 +88,14 @@ bool stamps_hold(const struct stamps *stamps)
 {
 	if (stamps->fresh)
 		return false;
-	for (size_t i = 0; i < stamps->count; i++)
-		if (!holds(&stamps->items[i]))
+	for (size_t i = 0; i < stamps->count; i++) {
+		const struct stamp *stamp = &stamps->items[i];
+		bool same = holds(stamp);
+		if (stamp->kind == STAMP_VOUCHES)
+			i += same && stamp->there && stamp->settled ? stamp->vouched : 0;
+		else if (!same)
 			return false;
+	}
 	return true;
 }
 

@@ -9,12 +9,14 @@
 enum stamp_kind {
 	STAMP_ITSELF,  /* the same file or folder, or still none */
 	STAMP_CONTENT, /* and nothing came into the folder or went */
+	STAMP_VOUCHES, /* if so, those of its entries that were noted next need not be looked at; if not, they are */
 };
 
 struct stamp {
 	char *path;
 	enum stamp_kind kind;
-	bool there;
+	bool there, settled; /* settled: its next change is sure to show */
+	size_t vouched;      /* how many of the next */
 	struct statx status;
 };
 
@@ -26,6 +28,9 @@ struct stamps {
 
 /* Notes PATH as it is now. 0, or -1 with errno. */
 int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind);
+
+/* Notes ENTRY of FOLDER, which vouches for it. */
+int stamps_add_entry(struct stamps *stamps, const char *folder, const char *entry);
 
 /* Whether everything is as it was noted. */
 bool stamps_hold(const struct stamps *stamps);

@@ -24,7 +24,18 @@ function numbers(values: number[], width: 2 | 4): Buffer {
   return bytes;
 }
 
-export function sandboxFields(spec: SandboxSpec): [number, Buffer][] {
+/** Mostly it is the very same sandbox again, and a long list of paths. */
+const encoded = new WeakMap<SandboxSpec, readonly [number, Buffer][]>();
+
+export function sandboxFields(spec: SandboxSpec): readonly [number, Buffer][] {
+  const known = encoded.get(spec);
+  if (known) return known;
+  const fields = encode(spec);
+  encoded.set(spec, fields);
+  return fields;
+}
+
+function encode(spec: SandboxSpec): [number, Buffer][] {
   const { network, user } = spec;
   const mode = network === "on" ? 0 : network === "off" ? 1 : 2;
   const fields: [number, Buffer][] = [
