@@ -1,5 +1,22 @@
-import graphemesAddon from "@xterm/addon-unicode-graphemes";
+import { createRequire } from "node:module";
+import type { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/headless";
+
+const graphemesAddon = loadAddon();
+
+/**
+ * The addon decodes its tables as it is loaded, and takes the buffer they come in for one of its own: out of Node's pool
+ * of small buffers they would be read from the wrong place, depending on what was in use before.
+ */
+function loadAddon(): { UnicodeGraphemesAddon: typeof UnicodeGraphemesAddon } {
+  const size = Buffer.poolSize;
+  Buffer.poolSize = 0;
+  try {
+    return createRequire(import.meta.url)("@xterm/addon-unicode-graphemes");
+  } finally {
+    Buffer.poolSize = size;
+  }
+}
 
 /** Characters that join the one before them, in one cell; no script needs so many, and a cell has no end otherwise. */
 const MOST_JOINED = 32;
