@@ -226,7 +226,8 @@ for (const uid of IDENTITIES) {
     }
     assert.equal(await tried(["ptrace", String(keeper)]), "EPERM");
     assert.equal(await tried(["vm-read", String(keeper)]), "EPERM");
-    assert.equal(await tried(["limit-of", String(keeper)]), "EPERM");
+    for (const what of ["limit-of", "nice", "affinity"])
+      assert.equal(await tried([what, String(keeper)]), "EPERM", what);
     if (tier.landlock >= 6) assert.equal(await tried(["signal", String(keeper)]), "EPERM");
   });
 }
