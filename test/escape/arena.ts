@@ -1,0 +1,83 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const SECRETS = [
+  ".ssh/id_ed25519",
+  ".aws/credentials",
+  ".config/gcloud/credentials.db",
+  ".kube/config",
+  ".gnupg/private",
+  ".netrc",
+  ".npmrc",
+  ".bash_history",
+  ".mozilla/firefox/x.default/cookies",
+];
+const SPOTS = [".vscode/tasks.json", ".claude/settings.json", ".mcp.json"];
+
+/** Where the attempts are made: a workspace, a home with secrets, and a folder that is none of the command's business. */
+export class Arena {
+  readonly folder: string;
+  readonly workspace: string;
+  readonly outside: string;
+  readonly home: string;
+  readonly state: string;
+  readonly sockets: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.workspace = join(folder, "workspace");
+    this.outside = join(folder, "outside");
+    this.home = join(folder, "home");
+    this.state = join(folder, "state");
+    this.sockets = join(folder, "sockets");
+    mkdirSync(this.sockets);
+    this.restore();
+  }
+
+  /** As if nothing had been tried yet. */
+  restore(): void {
+    for (const place of [this.workspace, this.outside, this.home]) rmSync(place, { recursive: true, force: true });
+    for (const secret of SECRETS) put(join(this.home, secret), "treasure\n");
+    put(join(this.home, ".bashrc"), "# as it was\n");
+    put(join(this.outside, "victim"), "as it was\n");
+    put(join(this.outside, "operators/secret"), "treasure\n");
+    mkdirSync(join(this.outside, "folder"));
+    mkdirSync(this.workspace);
+    execFileSync("git", ["init", "-q", "--template=", this.workspace], { env: { ...process.env, HOME: this.home } });
+    put(join(this.workspace, ".git/hooks/sample"), "# a hook\n");
+    for (const spot of SPOTS) put(join(this.workspace, spot), "{}\n");
+    put(join(this.workspace, "sallyport.json"), '{ "$schema": "as it was" }\n');
+  }
+
+  /** A secret that was not there when the command started. */
+  appear(): void {
+    put(join(this.home, ".docker/config.json"), "treasure\n");
+    put(join(this.workspace, "go"), "go\n");
+  }
+
+  /** Everything about the places that a confined command must leave alone. */
+  untouched(): string {
+    return [this.outside, this.home].flatMap(describe).join("\n");
+  }
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, 0o644);
+}
+
+function describe(path: string): string[] {
+  const { mode, uid, gid, mtimeMs, nlink } = lstatSync(path);
+  const isFolder = (mode & 0o170000) === 0o040000;
+  const isFile = (mode & 0o170000) === 0o100000;
+  const line = `${path} ${mode.toString(8)} ${uid} ${gid} ${nlink} ${mtimeMs}`;
+  if (!isFolder) return [`${line} ${isFile ? readFileSync(path, "latin1") : ""}`];
+  return [
+    line,
+    ...readdirSync(path)
+      .sort()
+      .flatMap((name) => describe(join(path, name))),
+  ];
+}

@@ -1,0 +1,44 @@
+import { type Attempt, tool } from "./attempt.ts";
+
+const OFF = { network: "off" } as const;
+/** One that nobody listens on. */
+const OTHER_PORT = { network: { ports: [9] } };
+
+const off: [name: string, script: string][] = [
+  ["reach a server by TCP", tool("tcp4", "$PORT")],
+  ["reach a server by TCP over IPv6", tool("tcp6", "$PORT")],
+  ["reach a server by UDP", tool("udp4", "$PORT")],
+  ["reach a server by UDP over IPv6", tool("udp6", "$PORT")],
+  ["reach a server with the shell", "exec 3<>/dev/tcp/127.0.0.1/$PORT"],
+  [
+    "reach a server with python",
+    'python3 -c \'import os, socket; socket.create_connection(("127.0.0.1", int(os.environ["PORT"])), 2)\'',
+  ],
+  ["reach a unix socket of the host", tool("connect-unix", "$SOCKETS/docker.sock")],
+  ["reach an abstract socket of the host", tool("connect-abstract", "$ABSTRACT")],
+  ["open a netlink socket", tool("netlink")],
+  ["open a socket to the hypervisor", tool("vsock")],
+];
+
+const ports: [name: string, script: string][] = [
+  ["reach another port by TCP", tool("tcp4", "$PORT")],
+  ["reach another port by TCP over IPv6", tool("tcp6", "$PORT")],
+  ["reach another port by UDP", tool("udp4", "$PORT")],
+  ["listen on another port", tool("bind-tcp", "0")],
+];
+
+export const NETWORK: Attempt[] = [
+  ...off.map(([name, script]) => ({ name: `${name} without a network`, script, under: OFF })),
+  ...["raw", "raw6", "packet"].map((way) => ({
+    name: `open a ${way} socket without a network`,
+    script: tool(way),
+    under: OFF,
+    who: "root" as const,
+  })),
+  ...ports.map(([name, script]) => ({ name: `${name} than those listed`, script, under: OTHER_PORT })),
+  {
+    name: "reach a server by TCP when isolated without a network",
+    script: tool("tcp4", "$PORT"),
+    under: { sandbox: "isolated", network: "off" },
+  },
+];

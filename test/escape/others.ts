@@ -1,0 +1,47 @@
+import { createSocket } from "node:dgram";
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+export interface Others {
+  port: number;
+  abstract: string;
+  close(): void;
+}
+
+/** Whom a command might reach: servers on one port of both loopbacks by TCP and UDP, a unix socket, an abstract one. */
+export async function others(sockets: string): Promise<Others> {
+  const abstract = `sallyport-escape-${process.pid}`;
+  const four = createServer((peer) => peer.destroy());
+  const port = await new Promise<number>((resolve) =>
+    four.listen(0, "127.0.0.1", () => resolve((four.address() as { port: number }).port)),
+  );
+  const streams = [four, ...["::1", join(sockets, "docker.sock"), `\0${abstract}`].map(() => createServer())];
+  const places = [{ host: "::1", port }, { path: join(sockets, "docker.sock") }, { path: `\0${abstract}` }];
+  await Promise.all(places.map((place, index) => listens(streams[index + 1] as typeof four, place)));
+  const echoes = await Promise.all([echo("udp4", "127.0.0.1", port), echo("udp6", "::1", port)]);
+  return {
+    port,
+    abstract,
+    close: () => {
+      for (const server of streams) server.close();
+      for (const server of echoes) server?.close();
+    },
+  };
+}
+
+/** Without IPv6 there is no way out over it, and the control run says so. */
+function listens(server: ReturnType<typeof createServer>, place: object): Promise<void> {
+  return new Promise((resolve) => {
+    server.once("error", () => resolve());
+    server.listen(place, () => resolve());
+  });
+}
+
+function echo(kind: "udp4" | "udp6", host: string, port: number) {
+  return new Promise<ReturnType<typeof createSocket> | null>((resolve) => {
+    const socket = createSocket(kind);
+    socket.on("message", (message, { address, port: back }) => socket.send(message, back, address));
+    socket.once("error", () => resolve(null));
+    socket.bind(port, host, () => resolve(socket));
+  });
+}

@@ -1,0 +1,26 @@
+import { type Attempt, tool } from "./attempt.ts";
+
+const OTHERS = { NEIGHBOUR: "another agent's command", KEEPER: "its keeper", GATEWAY: "the gateway" };
+const WAYS = { signal: "signal", tgkill: "signal a thread of", queue: "queue a signal for", ptrace: "trace" };
+const MORE = {
+  "pidfd-signal": "signal by descriptor",
+  "pidfd-getfd": "take a descriptor of",
+  vmread: "read the memory of",
+  prlimit: "look at the limits of",
+};
+
+const everyOther: Attempt[] = Object.entries(OTHERS).flatMap(([variable, whom]) =>
+  Object.entries(WAYS).map(([way, what]) => ({ name: `${what} ${whom}`, script: tool(way, `$${variable}`) })),
+);
+
+const neighbour: Attempt[] = Object.entries(MORE).map(([way, what]) => ({
+  name: `${what} another agent's command`,
+  script: tool(way, "$NEIGHBOUR"),
+}));
+
+export const PROCESSES: Attempt[] = [
+  ...everyOther,
+  ...neighbour,
+  { name: "kill another agent's command with kill", script: "kill -CONT $NEIGHBOUR" },
+  { name: "connect to an abstract socket", script: tool("connect-abstract", "$ABSTRACT") },
+];

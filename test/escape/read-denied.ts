@@ -1,0 +1,72 @@
+import { type Attempt, tool } from "./attempt.ts";
+
+/** Each secret file holds the word `treasure`. */
+const KEY = "$HOME/.ssh/id_ed25519";
+
+const ways: [name: string, script: string][] = [
+  ["read a key", `grep -q treasure ${KEY}`],
+  ["read a key with cat", `cat ${KEY} | grep -q treasure`],
+  ["read a key with the shell", `IFS= read -r line < ${KEY} && test "$line" = treasure`],
+  ["copy a key", `cp ${KEY} mine && grep -q treasure mine`],
+  ["pack the folder", "tar cf mine.tar -C $HOME .ssh && tar xf mine.tar -O | grep -q treasure"],
+  ["read it with git", `git hash-object -w --stdin < ${KEY} >/dev/null`],
+  ["compare it with git", `git diff --no-index /dev/null ${KEY} | grep -q treasure`],
+  [
+    "read it with python",
+    `python3 -c 'import os; print(open(os.environ["HOME"] + "/.ssh/id_ed25519").read())' | grep -q treasure`,
+  ],
+  ["read it through a link", `ln -s ${KEY} way && grep -q treasure way`],
+  ["read it through a link to the folder", "ln -s $HOME way && grep -q treasure way/.ssh/id_ed25519"],
+  ["read it through /proc/self/root", `grep -q treasure /proc/self/root${KEY}`],
+  ["read it from above with ..", "grep -q treasure ../home/.ssh/id_ed25519"],
+  ["read it by searching everything", "grep -rqs treasure $HOME/.ssh"],
+  ["link it into the workspace, then read it", `${tool("link", KEY, "mine")} && grep -q treasure mine`],
+  ["move it into the workspace", `${tool("rename", KEY, "mine")} && grep -q treasure mine`],
+  ["move its folder into the workspace", `${tool("rename", "$HOME/.ssh", "mine")} && grep -q treasure mine/id_ed25519`],
+  ["run it as a script", `bash ${KEY} 2>&1 | grep -q treasure`],
+  ["load it into the shell", `. ${KEY} 2>&1 | grep -q treasure`],
+  ["read it as a list of options", `cat $(xargs -a ${KEY} echo) 2>&1 | grep -q treasure`],
+  ["read credentials of a cloud", "grep -q treasure $HOME/.aws/credentials"],
+  ["read credentials of another cloud", "grep -q treasure $HOME/.config/gcloud/credentials.db"],
+  ["read credentials of a cluster", "grep -q treasure $HOME/.kube/config"],
+  ["read private keys of gpg", "grep -q treasure $HOME/.gnupg/private"],
+  ["read .netrc", "grep -q treasure $HOME/.netrc"],
+  ["read .npmrc", "grep -q treasure $HOME/.npmrc"],
+  ["read the shell's history", "grep -q treasure $HOME/.bash_history"],
+  ["read a browser's cookies", "grep -qr treasure $HOME/.mozilla"],
+  ["read what the operator denied", "grep -q treasure $OUT/operators/secret"],
+  ["read the state's database", "head -c 6 $STATE/sallyport.db | grep -q SQLite"],
+  ["list the sessions of others", "ls $STATE/sessions | grep -q ."],
+  ["read another's output", "cat $STATE/sessions/*/stdout | grep -q neighbour"],
+  ["write to the state folder", "echo x > $STATE/new"],
+  ["connect to the keepers' socket", 'for s in $STATE/*.sock; do "$TOOL" connect-unix $s && exit 0; done; exit 1'],
+  ["connect to another's control socket", `cd $STATE/sessions/$NEIGHBOUR_ID && ${tool("connect-unix", "ctl")}`],
+  ["read another's environment", "grep -qz treasure /proc/$NEIGHBOUR/environ"],
+  ["read the gateway's environment", "grep -qz HOME /proc/$GATEWAY/environ"],
+  ["read another's memory map", "grep -q . /proc/$NEIGHBOUR/maps"],
+  ["open another's memory", "exec 3< /proc/$NEIGHBOUR/mem"],
+  ["look into another's descriptors", "ls -l /proc/$NEIGHBOUR/fd/1"],
+  ["read through another's root", `grep -q treasure /proc/$NEIGHBOUR/root${KEY}`],
+  ["read through another's folder", "ls /proc/$NEIGHBOUR/cwd/."],
+];
+
+export const READ_DENIED: Attempt[] = [
+  ...ways.map(([name, script]) => ({ name, script })),
+  { name: "open a key by its handle", script: tool("handle", KEY), who: "root" },
+  { name: "read through the first process's root", script: `grep -q treasure /proc/1/root${KEY}`, who: "root" },
+  { name: "read the keeper's environment", script: "cat /proc/$KEEPER/environ > /dev/null", who: "root" },
+  {
+    name: "read a secret that appears later",
+    script: "echo ready; until test -s go; do sleep 0.02; done; grep -q treasure $HOME/.docker/config.json",
+    meanwhile: "appear",
+  },
+  { name: "read a key under read-only", script: `grep -q treasure ${KEY}`, under: { sandbox: "read-only" } },
+  { name: "read a key under isolated", script: `grep -q treasure ${KEY}`, under: { sandbox: "isolated" } },
+  { name: "see that a key is there under isolated", script: `test -e ${KEY}`, under: { sandbox: "isolated" } },
+  { name: "see another's process under isolated", script: "test -d /proc/$GATEWAY/fd", under: { sandbox: "isolated" } },
+  {
+    name: "read the shared temporary folder under isolated",
+    script: "ls /tmp | grep -q sallyport-escape",
+    under: { sandbox: "isolated" },
+  },
+];
