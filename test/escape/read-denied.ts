@@ -66,7 +66,7 @@ export const READ_DENIED: Attempt[] = [
   { name: "see another's process under isolated", script: "test -d /proc/$GATEWAY/fd", under: { sandbox: "isolated" } },
   {
     name: "read the shared temporary folder under isolated",
-    script: "ls /tmp | grep -q sallyport-escape",
+    script: "ls /tmp | grep -q sallyport-user",
     under: { sandbox: "isolated" },
   },
 ];
