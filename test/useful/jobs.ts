@@ -82,7 +82,7 @@ P`,
   {
     name: "tmux inside",
     needs: ["tmux"],
-    script: `tmux -L inside -f /dev/null new-session -d -x 80 -y 24 'echo works > said; sleep 60' || exit 1
+    script: `SHELL=/bin/sh tmux -L inside -f /dev/null new-session -d -x 80 -y 24 'echo works > said; sleep 60' || exit 1
 for i in $(seq 200); do test -s said && break; sleep 0.05; done; grep -q works said; found=$?; tmux -L inside kill-server; exit $found`,
   },
   {
