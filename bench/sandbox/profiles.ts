@@ -1,0 +1,46 @@
+/** `node profiles.ts ROUNDS`: what each profile costs here, as JSON: the p50 of /bin/true in ms. */
+import { execFileSync } from "node:child_process";
+import { benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
+
+export interface Costs {
+  off: number;
+  "workspace-write": number;
+  isolated: number;
+  "isolated, no network": number;
+  bwrap: number | null;
+}
+
+const TRUE = "/bin/true";
+const BWRAP = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", TRUE];
+const rounds = Number(process.argv[2] ?? 100);
+
+function has(program: string): boolean {
+  try {
+    execFileSync(program, ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const { gateway, leave } = await benchGateway({ policy: { ...UNLIMITED.policy, sandbox: "off" } });
+const ours = (request: object) => async () => {
+  const { exitCode, error } = await gateway.run({ command: TRUE, args: [], ...request });
+  if (exitCode !== 0) throw new Error(`it exited with ${exitCode}: ${error?.message}`);
+};
+const subjects: [keyof Costs, () => Promise<unknown>][] = [
+  ["off", ours({})],
+  ["workspace-write", ours({ sandbox: "workspace-write" })],
+  ["isolated", ours({ sandbox: "isolated" })],
+  ["isolated, no network", ours({ sandbox: "isolated", network: "off" })],
+];
+// Through the same door, so that only the sandboxes differ.
+if (has("bwrap")) subjects.push(["bwrap", ours({ command: "bwrap", args: BWRAP })]);
+const samples = await takeTurns(
+  rounds,
+  subjects.map(([, subject]) => subject),
+);
+const costs = { bwrap: null } as Costs;
+for (const [index, [name]] of subjects.entries()) costs[name] = percentile(samples[index] ?? [], 0.5);
+process.stdout.write(JSON.stringify(costs));
+await leave();
