@@ -10,17 +10,28 @@ export function percentile(samples: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Takes turns, so that whatever else the machine does hits all alike. Returns each one's samples in ms. */
+/**
+ * Takes turns in ever another order, so that whatever else the machine does, and whoever went before, hits all alike.
+ * Returns each one's samples in ms.
+ */
 export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[]): Promise<number[][]> {
   const samples = subjects.map(() => [] as number[]);
   for (let round = -Math.ceil(rounds / 10); round < rounds; round++) {
-    for (const [index, subject] of subjects.entries()) {
+    for (const [index, subject] of shuffled([...subjects.entries()])) {
       const from = performance.now();
       await subject();
       if (round >= 0) samples[index]?.push(performance.now() - from);
     }
   }
   return samples;
+}
+
+function shuffled<T>(items: T[]): T[] {
+  for (let last = items.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [items[last], items[other]] = [items[other] as T, items[last] as T];
+  }
+  return items;
 }
 
 /** Quotas out of the way; everything else as it comes out of the box. */

@@ -1,4 +1,4 @@
-/** `node profiles.ts ROUNDS`: what each profile costs here, as JSON: the p50 of /bin/true in ms. */
+/** `node profiles.ts ROUNDS NAME…`: what each profile costs here, as JSON: the p50 of /bin/true in ms. */
 import { execFileSync } from "node:child_process";
 import { benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 
@@ -12,7 +12,7 @@ export interface Costs {
 
 const TRUE = "/bin/true";
 const BWRAP = ["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", TRUE];
-const rounds = Number(process.argv[2] ?? 100);
+const [rounds = "100", ...names] = process.argv.slice(2);
 
 function has(program: string): boolean {
   try {
@@ -36,11 +36,12 @@ const subjects: [keyof Costs, () => Promise<unknown>][] = [
 ];
 // Through the same door, so that only the sandboxes differ.
 if (has("bwrap")) subjects.push(["bwrap", ours({ command: "bwrap", args: BWRAP })]);
+const wanted = subjects.filter(([name]) => names.length === 0 || names.includes(name));
 const samples = await takeTurns(
-  rounds,
-  subjects.map(([, subject]) => subject),
+  Number(rounds),
+  wanted.map(([, subject]) => subject),
 );
 const costs = { bwrap: null } as Costs;
-for (const [index, [name]] of subjects.entries()) costs[name] = percentile(samples[index] ?? [], 0.5);
+for (const [index, [name]] of wanted.entries()) costs[name] = percentile(samples[index] ?? [], 0.5);
 process.stdout.write(JSON.stringify(costs));
 await leave();

@@ -43,7 +43,19 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
 }
 
 function withoutNamespaces(rounds: string): Costs | null {
-  const words = ["-U", "-r", "sh", "-c", NO_NAMESPACES, "sh", process.execPath, PROFILES, rounds];
+  const words = [
+    "-U",
+    "-r",
+    "sh",
+    "-c",
+    NO_NAMESPACES,
+    "sh",
+    process.execPath,
+    PROFILES,
+    rounds,
+    "off",
+    "workspace-write",
+  ];
   const { status, stdout } = spawnSync("unshare", words, { encoding: "utf8" });
   return status === 0 ? (JSON.parse(stdout) as Costs) : null;
 }
