@@ -16,7 +16,7 @@ const off: [name: string, script: string][] = [
   ],
   ["reach a unix socket of the host", tool("connect-unix", "$SOCKETS/docker.sock")],
   ["reach an abstract socket of the host", tool("connect-abstract", "$ABSTRACT")],
-  ["open a netlink socket", tool("netlink")],
+  ["see the interfaces of the host", tool("netlink")],
   ["open a socket to the hypervisor", tool("vsock")],
 ];
 

@@ -6,7 +6,9 @@ const MORE = {
   "pidfd-signal": "signal by descriptor",
   "pidfd-getfd": "take a descriptor of",
   vmread: "read the memory of",
-  prlimit: "look at the limits of",
+  prlimit: "set the limits of",
+  nice: "set the priority of",
+  affinity: "set the processors of",
 };
 
 const everyOther: Attempt[] = Object.entries(OTHERS).flatMap(([variable, whom]) =>
