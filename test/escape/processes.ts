@@ -7,8 +7,6 @@ const MORE = {
   "pidfd-getfd": "take a descriptor of",
   vmread: "read the memory of",
   prlimit: "set the limits of",
-  nice: "set the priority of",
-  affinity: "set the processors of",
 };
 
 const everyOther: Attempt[] = Object.entries(OTHERS).flatMap(([variable, whom]) =>
