@@ -195,7 +195,7 @@ export class Terminal implements Feed {
       ...this.#answers.modes,
       typed: this.#typed.hex,
       overlong: this.#typed.overlong,
-      mixed: this.#typed.isMixed(group),
+      before: this.#typed.before(group),
     };
   }
 

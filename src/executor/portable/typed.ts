@@ -6,11 +6,11 @@ export class Typed {
   #bytes: number[] = [];
   #group = 0;
   overlong = false;
-  #mixed = false;
+  #before = 0;
 
   /** `group`: who was in front when these came. */
   note(bytes: Uint8Array, group: number): void {
-    this.#mixed ||= this.#bytes.length > 0 && group !== this.#group;
+    if (group !== this.#group) this.#before = this.#bytes.length;
     this.#group = group;
     for (const byte of bytes) {
       if (byte === 10 || byte === 13) this.clear();
@@ -22,7 +22,7 @@ export class Typed {
   clear(): void {
     this.#bytes = [];
     this.overlong = false;
-    this.#mixed = false;
+    this.#before = 0;
   }
 
   get isEmpty(): boolean {
@@ -33,8 +33,8 @@ export class Typed {
     return Buffer.from(this.#bytes).toString("hex");
   }
 
-  /** Whether another program was in front for a part of it, or is by now. */
-  isMixed(group: number): boolean {
-    return this.#mixed || (this.#bytes.length > 0 && group !== this.#group);
+  /** So much of it was typed while another program was in front than is now. */
+  before(group: number): number {
+    return group === this.#group ? this.#before : this.#bytes.length;
   }
 }
