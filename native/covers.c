@@ -70,18 +70,18 @@ static bool is_writable(const struct spec *spec, const char *path)
 	return false;
 }
 
-/* Opens what is denied and there, folders first; COUNT how many of each. */
-static int find_denied(struct covers *covers, bool folders, int places[MOST_COVERED], size_t *count)
+/* Opens what of PATHS is there, folders or the rest; COUNT how many there are by now. */
+static int find(struct covers *covers, const struct texts *paths, bool folders, int places[MOST_COVERED], size_t *count)
 {
 	const struct spec *spec = covers->spec;
-	for (const char *path = texts_next(&spec->denied, NULL); path; path = texts_next(&spec->denied, path)) {
+	for (const char *path = texts_next(paths, NULL); path; path = texts_next(paths, path)) {
 		struct stat status;
 		if (holds_a_writable(spec, path))
 			continue;
 		int place = mount_place(path);
 		if (place < 0 && !mount_no_place(errno))
 			return -1;
-		if (place < 0 && is_writable(spec, path))
+		if (place < 0 && paths == &spec->denied && is_writable(spec, path))
 			*covers->gaps |= GAP_BIT(GAP_DENIED_LATER);
 		if (place < 0)
 			continue;
@@ -106,10 +106,10 @@ int covers_put(const struct spec *spec, gaps_t *gaps)
 	all = (struct covers){.spec = spec, .gaps = gaps};
 	int places[MOST_COVERED];
 	size_t count = 0, folders;
-	if (find_denied(covers, true, places, &count) < 0)
+	if (find(covers, &spec->denied, true, places, &count) < 0 || find(covers, &spec->hidden, true, places, &count) < 0)
 		return -1;
 	folders = count;
-	if (find_denied(covers, false, places, &count) < 0)
+	if (find(covers, &spec->denied, false, places, &count) < 0 || find(covers, &spec->hidden, false, places, &count) < 0)
 		return -1;
 	if (count > 0 && make_copies(covers, folders, count - folders) < 0)
 		return -1;

@@ -64,7 +64,7 @@ static char *put(char *at, const void *bytes, size_t length)
 static char *key_of(const struct spec *spec, size_t *length)
 {
 	const size_t lengths[] = {spec->writable.length, spec->read_only.length, spec->denied.length,
-				  spec->temporary ? strlen(spec->temporary) : 0, 2 * spec->port_count};
+				  spec->hidden.length, spec->temporary ? strlen(spec->temporary) : 0, 2 * spec->port_count};
 	const size_t marks[] = {spec->isolated, spec->network, spec->has_user, spec->temporary != NULL};
 	*length = sizeof lengths + sizeof marks;
 	for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
@@ -76,8 +76,9 @@ static char *key_of(const struct spec *spec, size_t *length)
 	at = put(at, spec->writable.bytes, lengths[0]);
 	at = put(at, spec->read_only.bytes, lengths[1]);
 	at = put(at, spec->denied.bytes, lengths[2]);
-	at = put(at, spec->temporary, lengths[3]);
-	put(at, spec->ports, lengths[4]);
+	at = put(at, spec->hidden.bytes, lengths[3]);
+	at = put(at, spec->temporary, lengths[4]);
+	put(at, spec->ports, lengths[5]);
 	return key;
 }
 
@@ -108,6 +109,8 @@ static const char *make_rules(struct kit *kit, const struct spec *spec)
 	kit->abi = landlock_abi();
 	kit->gaps = landlock_gaps(spec, kit->abi);
 	if (note_spots(&kit->stamps, &spec->read_only) < 0)
+		return "sandbox-memory";
+	if (note(&kit->stamps, &spec->hidden) < 0)
 		return "sandbox-memory";
 	/* With rules, the folders of what is denied are noted as they are looked through. */
 	if (kit->abi < 1) {

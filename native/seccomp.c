@@ -127,15 +127,6 @@ static void check_own(struct program *p, unsigned argument)
 	give(p, REFUSE(EPERM));
 }
 
-/* KIND: the one that means a single process, not a group or all of a user. */
-static void check_priority(struct program *p, uint32_t kind)
-{
-	load(p, ARGUMENT(0));
-	put(p, BPF_JMP | BPF_JEQ | BPF_K, kind, 1, 0);
-	give(p, REFUSE(EPERM));
-	check_own(p, 1);
-}
-
 /* Whoever is given no time by somebody else's limit dies of it: of others, limits may be read but not set. */
 static void check_prlimit(struct program *p)
 {
@@ -230,8 +221,6 @@ static void put_check(struct program *p, enum check check, struct filter_choice 
 	case CHECK_PERSONALITY: check_personality(p); break;
 	case CHECK_PRLIMIT: check_prlimit(p); break;
 	case CHECK_OWN: check_own(p, 0); break;
-	case CHECK_PRIORITY: check_priority(p, 0); break;
-	case CHECK_IO_PRIORITY: check_priority(p, 1); break;
 	case CHECK_MODE_SECOND: check_bits(p, 1, SET_ID_BITS); break;
 	case CHECK_MODE_THIRD: check_bits(p, 2, SET_ID_BITS); break;
 	case CHECK_OPEN: check_open(p, 1); break;

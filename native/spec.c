@@ -11,6 +11,7 @@ enum spec_tag {
 	TAG_TEMPORARY = 26,
 	TAG_NETWORK = 27,
 	TAG_PORTS = 28,
+	TAG_HIDDEN = 30,
 	TAG_USER = 29, /* u32 uid, u32 gid, u32 of each further group */
 };
 
@@ -100,6 +101,7 @@ const char *spec_take(struct spec *spec, unsigned tag, const char *bytes, size_t
 	case TAG_WRITABLE: return take_paths(&spec->writable, bytes, length);
 	case TAG_READ_ONLY: return take_paths(&spec->read_only, bytes, length);
 	case TAG_DENIED: return take_paths(&spec->denied, bytes, length);
+	case TAG_HIDDEN: return take_paths(&spec->hidden, bytes, length);
 	case TAG_TEMPORARY: return take_path(&spec->temporary, bytes, length);
 	case TAG_USER: return take_user(spec, raw, length);
 	case TAG_NETWORK:

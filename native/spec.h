@@ -23,6 +23,7 @@ struct spec {
 	bool given; /* false: no confinement was asked for */
 	bool isolated, require;
 	struct texts writable, read_only, denied;
+	struct texts hidden; /* covered where they are, and no more: sockets, which no rule keeps from being connected to */
 	const char *temporary; /* NULL: none */
 	uint8_t network;
 	const unsigned char *ports; /* u16 each */

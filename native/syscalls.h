@@ -15,8 +15,6 @@ enum check {
 	CHECK_PERSONALITY,
 	CHECK_PRLIMIT,
 	CHECK_OWN,      /* a process as the first argument: only 0, itself */
-	CHECK_PRIORITY, /* the same, as a kind and a number */
-	CHECK_IO_PRIORITY,
 	CHECK_MODE_SECOND, /* a mode as the second argument */
 	CHECK_MODE_THIRD,
 	CHECK_OPEN,

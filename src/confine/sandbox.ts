@@ -5,6 +5,7 @@ import type { RunRequest } from "../contract/request.ts";
 import type { SandboxSpec, SandboxTier } from "../executor/executor.ts";
 import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./bounds.ts";
 import { deniedPaths } from "./denied.ts";
+import { hiddenPlaces } from "./hidden.ts";
 import { type Loosening, looseningsOf } from "./loosening.ts";
 import { ensurePrivateFolder, type FolderOwner, privateFolder } from "./private-folder.ts";
 import { protectedSpots } from "./protected-spots.ts";
@@ -46,6 +47,7 @@ export class Sandboxing {
   readonly #input: SandboxInput;
   readonly #places: Places;
   readonly #denied: string[];
+  readonly #hidden: string[];
   readonly #added: string[];
   readonly #owner: FolderOwner;
   readonly #folder: string;
@@ -61,6 +63,7 @@ export class Sandboxing {
     this.#added = settings.denied.map((path) => expandPath(path, this.#places));
     const homes = [home, ...(user ? [user.home] : [])];
     this.#denied = deniedPaths({ homes, keepOut, added: this.#added });
+    this.#hidden = hiddenPlaces(process.env);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateFolder(this.#owner);
     this.#ground = groundOf(input, this.#places);
@@ -132,7 +135,7 @@ export class Sandboxing {
       // Whom it runs as and what it reaches still holds.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], temporary: null };
+      return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], hidden: [], temporary: null };
     }
     const writes = bounds.profile !== "read-only";
     return {
@@ -142,6 +145,7 @@ export class Sandboxing {
       writable: bounds.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
       readOnly: this.#ground.readOnly.filter((spot) => !lifted.includes(spot)),
       denied: this.#denied,
+      hidden: this.#hidden,
       temporary: writes ? this.#folder : null,
     };
   }

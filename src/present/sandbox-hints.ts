@@ -4,7 +4,8 @@
  */
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";
-import { DENIED_ANYWHERE, DENIED_IN_HOME } from "../confine/denied.ts";
+import { DENIED_IN_HOME } from "../confine/denied.ts";
+import { hiddenPlaces } from "../confine/hidden.ts";
 import { protectedSpotOf } from "../confine/protected-spots.ts";
 import type { RememberedSandbox } from "../confine/remembered.ts";
 import { isWithin, nearestReal } from "../confine/workspace.ts";
@@ -77,7 +78,7 @@ function pathsIn(line: string, cwd: string): string[] {
 function pathHint(path: string, { sandbox, home }: HintScene): string | null {
   const shown = shownLine(path);
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
-  const denied = [...sandbox.denied, ...DENIED_ANYWHERE, ...DENIED_IN_HOME.map((name) => join(home, name))];
+  const denied = [...sandbox.denied, ...hiddenPlaces(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
   if (denied.some((one) => isWithin(path, one))) {
     return `${shown} is denied to every confined command; only \`sandbox: "off"\` lifts that, with a person's approval`;
   }

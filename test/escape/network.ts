@@ -28,6 +28,7 @@ const ports: [name: string, script: string][] = [
 ];
 
 export const NETWORK: Attempt[] = [
+  { name: "reach the agent that holds a person's keys", script: tool("connect-unix", "$SOCKETS/agent.sock") },
   ...off.map(([name, script]) => ({ name: `${name} without a network`, script, under: OFF })),
   ...["raw", "raw6", "packet"].map((way) => ({
     name: `open a ${way} socket without a network`,

@@ -15,8 +15,9 @@ export async function others(sockets: string): Promise<Others> {
   const port = await new Promise<number>((resolve) =>
     four.listen(0, "127.0.0.1", () => resolve((four.address() as { port: number }).port)),
   );
-  const streams = [four, ...["::1", join(sockets, "docker.sock"), `\0${abstract}`].map(() => createServer())];
-  const places = [{ host: "::1", port }, { path: join(sockets, "docker.sock") }, { path: `\0${abstract}` }];
+  const files = ["docker.sock", "agent.sock"].map((name) => ({ path: join(sockets, name) }));
+  const places = [{ host: "::1", port }, ...files, { path: `\0${abstract}` }];
+  const streams = [four, ...places.map(() => createServer())];
   await Promise.all(places.map((place, index) => listens(streams[index + 1] as typeof four, place)));
   const echoes = await Promise.all([echo("udp4", "127.0.0.1", port), echo("udp6", "::1", port)]);
   return {

@@ -22,6 +22,7 @@ const [folder = "", tool = "", suid = ""] = process.argv.slice(2);
 const isRoot = process.getuid?.() === 0;
 const arena = new Arena(folder);
 process.env.HOME = arena.home;
+process.env.SSH_AUTH_SOCK = `${arena.sockets}/agent.sock`;
 const around = await others(arena.sockets);
 
 const options: GatewayOptions = {

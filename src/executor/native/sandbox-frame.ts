@@ -10,6 +10,7 @@ const TAG = {
   network: 27,
   ports: 28,
   user: 29,
+  hidden: 30,
 } as const;
 const ISOLATED = 1;
 const REQUIRE = 2;
@@ -43,6 +44,7 @@ function encode(spec: SandboxSpec): [number, Buffer][] {
     [TAG.writable, paths(spec.writable)],
     [TAG.readOnly, paths(spec.readOnly)],
     [TAG.denied, paths(spec.denied)],
+    [TAG.hidden, paths(spec.hidden)],
     [TAG.network, Buffer.from([mode])],
   ];
   if (spec.temporary !== null) fields.push([TAG.temporary, paths([spec.temporary])]);
