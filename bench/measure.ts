@@ -12,15 +12,17 @@ export function percentile(samples: number[], share: number): number {
 
 /**
  * Takes turns in ever another order, so that whatever else the machine does, and whoever went before, hits all alike.
- * Returns each one's samples in ms.
+ * Returns each one's samples in ms. `inARow`: each turn is so many of a kind, as commands of one agent are.
  */
-export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[]): Promise<number[][]> {
+export async function takeTurns(rounds: number, subjects: (() => Promise<unknown>)[], inARow = 1): Promise<number[][]> {
   const samples = subjects.map(() => [] as number[]);
   for (let round = -Math.ceil(rounds / 10); round < rounds; round++) {
     for (const [index, subject] of shuffled([...subjects.entries()])) {
-      const from = performance.now();
-      await subject();
-      if (round >= 0) samples[index]?.push(performance.now() - from);
+      for (let each = 0; each < inARow; each++) {
+        const from = performance.now();
+        await subject();
+        if (round >= 0) samples[index]?.push(performance.now() - from);
+      }
     }
   }
   return samples;

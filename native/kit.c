@@ -110,7 +110,7 @@ static const char *make_rules(struct kit *kit, const struct spec *spec)
 	kit->gaps = landlock_gaps(spec, kit->abi);
 	if (note_spots(&kit->stamps, &spec->read_only) < 0)
 		return "sandbox-memory";
-	if (note(&kit->stamps, &spec->hidden) < 0)
+	if (note_spots(&kit->stamps, &spec->hidden) < 0)
 		return "sandbox-memory";
 	/* With rules, the folders of what is denied are noted as they are looked through. */
 	if (kit->abi < 1) {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { NO_LIMITS } from "../../src/executor/no-limits.ts";
 import { newId } from "../../src/session/id.ts";
-import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
+import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<
@@ -46,8 +46,10 @@ async function bare(executor: NativeExecutor): Promise<void> {
 
 /** What validate, judge, permit, record, audit and present add to the bare executor. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
-  const { gateway, state, leave } = await benchGateway();
-  const busy = await benchGateway();
+  // Unconfined like the bare executor; what the sandbox costs is measured by itself.
+  const unconfined = { policy: { ...UNLIMITED.policy, sandbox: "off" as const } };
+  const { gateway, state, leave } = await benchGateway(unconfined);
+  const busy = await benchGateway(unconfined);
   const executor = new NativeExecutor(state);
   const rounds = quick ? 200 : 800;
   const whole = () => gateway.run({ command: "/bin/true", args: [] });

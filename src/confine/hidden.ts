@@ -41,7 +41,7 @@ export function hiddenPlaces(
     const socket = env[variable]?.split(/[:,]/)[0];
     if (socket && isAbsolute(socket)) named.push(socket);
   }
-  return [...new Set(named.filter(isAbsolute).map(real))].filter((path) => path.lastIndexOf("/") > 0);
+  return [...new Set(named.filter(isAbsolute).map(real))].filter((path) => path.lastIndexOf("/") > 0).sort();
 }
 
 function real(path: string): string {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { StreamInfo } from "../../src/contract/session.ts";
 import type { Session } from "../../src/session/session.ts";
+import { nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { assertWritten, writingRequest } from "../fixtures/writer.ts";
 
@@ -88,7 +89,9 @@ for (const { name, bytes, diskCap } of CASES) {
   });
 }
 
-test("a live session's logs are right while its middle is being dropped", async () => {
+const rewrites = nativeOnly("without holes the tail is rewritten, and a reader may see it half done");
+
+test("a live session's logs are right while its middle is being dropped", rewrites, async () => {
   const session = await gateway.start({ command: "for i in $(seq 1 400000); do echo line $i; done", diskCap: 65_536 });
   for (let round = 0; session.info().status === "running"; round++) {
     const { text } = await session.logs({ stream: "stdout", tail: 5 });
