@@ -16,6 +16,7 @@ struct how {
 #define NO_MAGICLINKS 0x02u
 #define NO_SYMLINKS 0x04u
 #define BENEATH 0x08u
+#define ATTEMPTS 100u
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
@@ -50,7 +51,12 @@ static int open_straight(int folder, const char *path, int flags, mode_t mode, u
 	return -1;
 #else
 	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_SYMLINKS | NO_MAGICLINKS};
-	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+	/* EAGAIN: something was renamed or mounted somewhere while a `..` was followed. It says nothing about this path. */
+	for (unsigned attempt = 0;; attempt++) {
+		int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+		if (fd >= 0 || errno != EAGAIN || attempt == ATTEMPTS)
+			return fd;
+	}
 #endif
 }
 

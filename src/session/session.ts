@@ -21,7 +21,7 @@ import { pictureOf, recordingOf, screenOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
-import { waitForAny } from "./terminal/wait-for.ts";
+import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
 
@@ -178,13 +178,15 @@ export class Session implements SessionHandle {
 
   async waitFor(conditions: WaitConditions = {}): Promise<WaitOutcome> {
     insistOnConditions(conditions);
+    // What comes from now on counts, and now is the call, not when somebody has permitted it.
+    const now = outputSoFar(this.#registry.executor.folder(this.id), this.info().capture);
     await this.#desk.permit("read", this);
     const { status, pty, capture } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     const folder = this.#registry.executor.folder(this.id);
     // What comes in answer to what was typed may be there before anybody can begin to wait for it.
-    const offset = conditions.offset ?? (execution ? outputWhenTyped(execution) : undefined);
+    const offset = conditions.offset ?? (execution ? outputWhenTyped(execution) : undefined) ?? now;
     const found = await waitForAny(execution, folder, capture, { ...conditions, offset });
     return { ...found, info: this.info() };
   }

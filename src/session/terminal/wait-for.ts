@@ -33,6 +33,16 @@ export async function waitForAny(
   }
 }
 
+/** Bytes in the log, both streams together. */
+export function outputSoFar(folder: string, capture: Capture): number {
+  const log = openSessionLog(folder, capture);
+  try {
+    return endOf(viewOf(log, undefined, true));
+  } finally {
+    closeSessionLog(log);
+  }
+}
+
 class Wait {
   readonly #log: SessionLog;
   readonly #execution: Execution | null;
