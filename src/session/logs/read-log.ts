@@ -5,6 +5,8 @@ import { keepPace } from "./pace.ts";
 import { chunkOf, type Piece, readPieces, takePieces } from "./pieces.ts";
 import { type Selection, select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
+import { refreshHeader } from "./timeline.ts";
+import type { TimelineHeader } from "./timeline-format.ts";
 import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
 
 /** Bytes in a slice when the query names no limit. */
@@ -14,6 +16,9 @@ export const DEFAULT_LIMIT = 1024 * 1024;
 export const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;
+
+/** How often a tail is looked for while its log is dropped faster than it is read. */
+const ATTEMPTS = 8;
 
 /**
  * A slice of a log. `limit` counts bytes that are given, not dropped ones. For both streams of an "apart" capture,
@@ -28,13 +33,7 @@ export async function readLog(
   const log = openSessionLog(folder, capture);
   try {
     const view = viewOf(log, query.stream, state.live);
-    const limit = limitOf(query);
-    const selection = await select(view, query, endOf(view), limit);
-    let slice = await readSlice(view, selection, limit);
-    // A limit below the length of a character would give nothing for ever: stretch it to that one character.
-    for (let longer = limit + 1; limit > 0 && slice.stuck && longer <= LONGEST_CHARACTER; longer++) {
-      slice = await readSlice(view, selection, longer);
-    }
+    const { selection, slice } = await readSteadily(view, query, limitOf(query));
     const chunks = slice.pieces.map(chunkOf);
     return {
       chunks,
@@ -47,6 +46,34 @@ export async function readLog(
   } finally {
     closeSessionLog(log);
   }
+}
+
+/**
+ * A hole that grew while a tail was read may have taken the lines it was to give, and their end with them. Looks again
+ * from the new end; a writer that outruns every attempt gets its gap counted in `droppedBytes`.
+ */
+async function readSteadily(view: LogView, query: LogQuery, limit: number) {
+  for (let attempt = 1; ; attempt++) {
+    const before = holeEnds(refreshHeader(view.log.timeline));
+    const selection = await select(view, query, endOf(view), limit);
+    const slice = await readWhole(view, selection, limit);
+    const crossed = query.tail !== undefined && slice.pieces.some((piece) => piece.dropped > 0);
+    if (!crossed || attempt === ATTEMPTS || holeEnds(refreshHeader(view.log.timeline)) === before)
+      return { selection, slice };
+  }
+}
+
+function holeEnds({ holes }: TimelineHeader): string {
+  return holes.map((hole) => hole.end).join();
+}
+
+/** A limit below the length of a character would give nothing for ever: it is stretched to that one character. */
+async function readWhole(view: LogView, selection: Selection, limit: number): Promise<Slice> {
+  let slice = await readSlice(view, selection, limit);
+  for (let longer = limit + 1; limit > 0 && slice.stuck && longer <= LONGEST_CHARACTER; longer++) {
+    slice = await readSlice(view, selection, longer);
+  }
+  return slice;
 }
 
 function limitOf(query: LogQuery): number {
