@@ -5,8 +5,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 
+# Servers lie where an ordinary PATH does not lead.
+search="$PATH:/usr/sbin"
+for folder in /usr/lib/postgresql/*/bin; do search="$search:$folder"; done
+
 need() { # need COMMAND PACKAGES...
-  command -v "$1" >/dev/null 2>&1 && return 0
+  (PATH="$search" && command -v "$1") >/dev/null 2>&1 && return 0
   shift
   missing="${missing:-} $*"
 }
