@@ -7,6 +7,7 @@ export type {
   Grant,
   Quorum,
 } from "./contract/approval.ts";
+export type { Change, ChangeList, Position } from "./contract/changes.ts";
 export { type ErrorType, type Recovery, SallyportError } from "./contract/error.ts";
 export type { CommandFact, Span, Unknown, Word } from "./contract/facts.ts";
 export type {

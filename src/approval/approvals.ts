@@ -123,6 +123,12 @@ export class Approvals {
     return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : view(row);
   }
 
+  /** As it is stored, whether or not its time has run out; null: it was forgotten. Writes nothing. */
+  stored(id: string): Approval | null {
+    const row = this.#store.get(id);
+    return row && view(row);
+  }
+
   list(query: ApprovalQuery = {}): Approval[] {
     if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
     return this.#store.list(query).map(view);

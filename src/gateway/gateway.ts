@@ -22,6 +22,7 @@ import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
+import { ChangeFeed } from "./changes.ts";
 import { endOrYield, patienceOf } from "./foreground.ts";
 import { judge } from "./judge.ts";
 import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
@@ -71,6 +72,11 @@ export class Gateway {
   get work(): WorkQueue {
     this.#rooms.registry.flush();
     return this.#rooms.work;
+  }
+
+  /** What happens in the state folder, whoever does it. */
+  get changes(): ChangeFeed {
+    return new ChangeFeed(this.#rooms);
   }
 
   /** Which toolsets are offered now. */

@@ -134,4 +134,32 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN limits TEXT; -- JSON: those of its process tree; NULL: from before there were any
   `,
+  `
+  -- What changed, for those who follow it, where the audit does not tell. It keeps itself short.
+  CREATE TABLE changes (
+    seq    INTEGER PRIMARY KEY,
+    what   TEXT NOT NULL,                  -- session, removed, approval
+    id     TEXT NOT NULL,
+    agent  TEXT NOT NULL
+  );
+  CREATE TRIGGER changes_kept_short AFTER INSERT ON changes BEGIN
+    DELETE FROM changes WHERE seq <= new.seq - 20000;
+  END;
+  -- Starts and ends are in the audit already: these are the rest, none of them on the way of a foreground command.
+  CREATE TRIGGER session_changed AFTER UPDATE OF pid, background, timeout_ms ON sessions BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('session', new.id, new.agent);
+  END;
+  CREATE TRIGGER session_ended_at_last AFTER UPDATE OF lingering ON sessions WHEN old.lingering = 1 BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('session', new.id, new.agent);
+  END;
+  CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('removed', old.id, old.agent);
+  END;
+  CREATE TRIGGER approval_asked AFTER INSERT ON approvals BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('approval', new.id, new.agent);
+  END;
+  CREATE TRIGGER approval_changed AFTER UPDATE ON approvals BEGIN
+    INSERT INTO changes (what, id, agent) VALUES ('approval', new.id, new.agent);
+  END;
+  `,
 ];

@@ -1,0 +1,72 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Change, ChangeList, Position } from "../contract/changes.ts";
+import { describe } from "../session/info.ts";
+import { type Changed, Changes } from "../store/changes.ts";
+import type { Rooms } from "./rooms.ts";
+
+const DEFAULT_LIMIT = 500;
+
+/** Prepared when somebody first follows: most gateways are opened for one command. */
+const stores = new WeakMap<DatabaseSync, Changes>();
+
+function storeOf(database: DatabaseSync): Changes {
+  let store = stores.get(database);
+  if (!store) {
+    store = new Changes(database);
+    stores.set(database, store);
+  }
+  return store;
+}
+
+/** What happens in a state folder, whoever does it, for those who follow it; an agent's view has its own only. */
+export class ChangeFeed {
+  readonly #rooms: Rooms;
+  readonly #store: Changes;
+
+  constructor(rooms: Rooms) {
+    this.#rooms = rooms;
+    this.#store = storeOf(rooms.database);
+  }
+
+  /** Where the story is now. */
+  head(): Position {
+    this.#rooms.registry.flush();
+    return this.#store.head();
+  }
+
+  /** Cheap to ask for, again and again: only when it differs from before is there anything to read. */
+  stamp(): string {
+    this.#rooms.registry.flush();
+    return this.#store.stamp();
+  }
+
+  /** What changed since, as it is by now. Null: that is too long ago to tell, and everything is to be looked at anew. */
+  since(position: Position, limit: number = DEFAULT_LIMIT): ChangeList | null {
+    const { database, registry, agent, ownOnly } = this.#rooms;
+    registry.flush();
+    // One moment for all that is read: otherwise a thing could be told as it is after its next change, and then again.
+    database.exec("BEGIN");
+    try {
+      const read = this.#store.since(position, limit);
+      if (!read) return null;
+      const seen = ownOnly ? read.changed.filter((each) => each.agent === agent) : read.changed;
+      const changes = seen.flatMap((each) => this.#now(each) ?? []);
+      return { changes, position: read.position, more: read.more };
+    } finally {
+      database.exec("COMMIT");
+    }
+  }
+
+  /** Null: it is gone by now, which is told in its place; or it has ended, and is told of there. */
+  #now({ what, id, agent, started, position }: Changed): Change | null {
+    const { registry, approvals } = this.#rooms;
+    if (what === "removed") return { type: "removed", id, agent, position };
+    if (what === "session") {
+      const row = registry.store.get(id);
+      if (started && row?.status !== "running") return null;
+      return row && { type: "session", session: describe(row, registry.executor), agent, position };
+    }
+    const approval = approvals.stored(id);
+    return approval && { type: "approval", approval, agent, position };
+  }
+}
