@@ -33,6 +33,8 @@ export type ErrorType =
   | "NotGrantable"
   | "GrantNotFound"
   | "TokenNotFound"
+  | "TrustNotFound"
+  | "StatementRefused"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

@@ -86,6 +86,12 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       load: async () => (await import("./commands/allow.ts")).allow,
     },
   },
+  "Many machines": {
+    fleet: {
+      summary: "Say which gateways a worker trusts, and by which key it knows them",
+      load: async () => (await import("./commands/fleet.ts")).fleet,
+    },
+  },
   "Keep house": {
     token: {
       summary: "Make, list and revoke the tokens that programs show over HTTP",

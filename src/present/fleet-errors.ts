@@ -1,0 +1,105 @@
+import type { Recovery } from "../contract/error.ts";
+import { NAME_LENGTH } from "./caps.ts";
+
+type Words = [message: string, recovery: Recovery[]];
+
+const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
+
+export function badFleetKey(text: string): Words {
+  return [
+    `${quoted(text)} is not a gateway's public key.`,
+    [
+      {
+        action: "show_key",
+        hint: "`sallyport fleet key` on the gateway's machine prints it: `ed25519:` and 43 letters.",
+      },
+    ],
+  ];
+}
+
+export function fleetKeyUnusable(file: string, why: string): Words {
+  return [
+    `The signing key ${file} cannot be used (${why}).`,
+    [
+      { action: "fix_state", hint: "Make it readable to its owner, who must be who runs the gateway." },
+      { action: "new_key", hint: "Or remove it: a new one is made, which workers must then be told to trust." },
+    ],
+  ];
+}
+
+export function badTrustName(name: string): Words {
+  const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, and starts with a letter or digit";
+  return [`${quoted(name)} cannot name a gateway.`, [{ action: "fix_request", hint: `A name is ${rule}.` }]];
+}
+
+export function trustNameTaken(name: string): Words {
+  return [
+    `The name or the key is on the list already: ${quoted(name)}.`,
+    [{ action: "remove_first", hint: `Take it back first: \`sallyport fleet trust remove ${name}\`.` }],
+  ];
+}
+
+export function noSuchTrust(reference: string): Words {
+  return [
+    `No gateway ${quoted(reference)} is trusted here.`,
+    [{ action: "list_trusted", hint: "`sallyport fleet trust list` names those that are." }],
+  ];
+}
+
+export function trustUnreadable(file: string, why: string): Words {
+  return [
+    `The list of trusted gateways ${file} cannot be read (${why}), so none is trusted.`,
+    [
+      {
+        action: "fix_configuration",
+        hint: "Repair it, or remove it and add the gateways anew: `sallyport fleet trust add`.",
+      },
+    ],
+  ];
+}
+
+/** What is wrong with a statement of approval. */
+export type StatementFault =
+  | "unsigned"
+  | "malformed"
+  | "unknown-key"
+  | "altered"
+  | "other-session"
+  | "other-request"
+  | "expired"
+  | "ahead";
+
+const FAULTS: Record<StatementFault, string> = {
+  unsigned: "it came without a signed approval",
+  malformed: "the approval that came with it is not one",
+  "unknown-key": "its approval is signed by a gateway that is not trusted here",
+  altered: "its approval does not bear the signature of the gateway it names",
+  "other-session": "its approval was given for another session",
+  "other-request": "its approval was given for another request: something of it changed on the way",
+  expired: "its approval has expired",
+  ahead: "its approval was given in the future: the clocks disagree",
+};
+
+const REMEDIES: Record<StatementFault, Recovery> = {
+  unsigned: {
+    action: "ask_at_gateway",
+    hint: "This worker's configuration wants it asked: let the gateway ask too, or let the worker's operator allow it.",
+  },
+  malformed: { action: "same_version", hint: "Run the same version of Sallyport at the gateway and at the worker." },
+  "unknown-key": {
+    action: "trust_gateway",
+    hint: "If the gateway is yours: `sallyport fleet key` there, then `sallyport fleet trust add NAME KEY` at the worker.",
+  },
+  altered: { action: "look_into_it", hint: "Somebody between gateway and worker changes messages: look at the audit." },
+  "other-session": { action: "ask_again", hint: "Run it again: a new session is approved for itself." },
+  "other-request": {
+    action: "look_into_it",
+    hint: "Somebody between gateway and worker changes messages: look at the audit.",
+  },
+  expired: { action: "ask_again", hint: "Run it again and approve it anew; no worker was free in time." },
+  ahead: { action: "fix_clock", hint: "Set the clocks of gateway and worker, then run it again." },
+};
+
+export function statementRefused(fault: StatementFault): Words {
+  return [`The worker's operator wants this asked, and ${FAULTS[fault]}.`, [REMEDIES[fault]]];
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ENTRY, Sandbox } from "./sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+test("fleet key prints the same public key each time", async () => {
+  const [first, second, json] = await Promise.all([
+    box.run(["fleet", "key"]),
+    box.run(["fleet", "key"]),
+    box.run(["fleet", "key", "--json"]),
+  ]);
+  assert.match(first.stdout, /^ed25519:[\w-]{43}\n$/);
+  assert.equal(second.stdout, first.stdout);
+  assert.deepEqual(JSON.parse(json.stdout), { key: first.stdout.trim() });
+});
+
+test("fleet trust adds, lists and removes, and the audit tells of it", async () => {
+  const { stdout } = await box.run(["fleet", "key"]);
+  const key = stdout.trim();
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+  assert.equal((await box.run(["fleet", "trust", "add", "office", key])).code, 0);
+  const { stdout: listed } = await box.run(["fleet", "trust", "list"]);
+  assert.ok(listed.startsWith(`office\t${key}\t20`), listed);
+  const { stdout: json } = await box.run(["fleet", "trust", "remove", "office", "--json"]);
+  assert.equal(JSON.parse(json)[0].key, key);
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+  const { stdout: audit } = await box.run(["audit", "search", "office", "--json"]);
+  assert.match(audit, /"trusted"/);
+  assert.match(audit, /"distrusted"/);
+});
+
+test("no command makes its own gateway a trusted one", async () => {
+  const { stdout } = await box.run(["fleet", "key"]);
+  const self = ["fleet", "trust", "add", "me", stdout.trim()];
+  const { code, stderr } = await box.run(["run", "--sandbox", "off", "--", process.execPath, ENTRY, ...self]);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /inside a Sallyport session|approv/);
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+});
+
+for (const [args, complaint] of [
+  [[], /knows key and trust/],
+  [["keys"], /knows key and trust/],
+  [["key", "x"], /takes no `x`/],
+  [["trust", "x"], /knows list, add and remove/],
+  [["trust", "list", "x"], /takes no `x`/],
+  [["trust", "add", "office"], /whom to trust/],
+  [["trust", "add", "office", "nonsense"], /not a gateway's public key/],
+  [["trust", "add", "office", "a", "b"], /adds one gateway/],
+  [["trust", "remove"], /which gateway/],
+  [["trust", "remove", "nobody"], /No gateway "nobody"/],
+] as const) {
+  test(`fleet ${args.join(" ")} is refused with a reason`, async () => {
+    const { code, stderr } = await box.run(["fleet", ...args]);
+    assert.equal(code, 125);
+    assert.match(stderr, complaint);
+  });
+}
