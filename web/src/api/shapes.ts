@@ -1,0 +1,55 @@
+import type { Approval } from "../../../src/contract/approval.ts";
+import type { SessionInfo, StreamName } from "../../../src/contract/session.ts";
+import type { Verdict } from "../../../src/contract/verdict.ts";
+
+/** What the service answers where the contract has no type for it. */
+
+export type Role = "viewer" | "approver" | "operator" | "agent";
+
+export interface Me {
+  name: string;
+  role: Role;
+  agent: string | null;
+  expiresAt: string | null;
+  version: string;
+}
+
+export interface SessionDetails extends SessionInfo {
+  verdict: Verdict | null;
+  approval: Approval | null;
+}
+
+export interface LogPiece {
+  stream: StreamName;
+  offset: number;
+  dropped: number;
+  timeMs: number | null;
+  text?: string;
+  base64?: string;
+}
+
+export interface LogAnswer {
+  chunks: LogPiece[];
+  nextOffset: number;
+  totalBytes: number;
+  droppedBytes: number;
+  totalLines?: number;
+}
+
+export interface SearchAnswer {
+  matches: { offset: number; line?: number; text: string }[];
+  next: number | null;
+}
+
+export interface Stats {
+  running: number;
+  pending: number;
+  sessions: { id: string; cpuPercent: number; memoryBytes: number }[];
+}
+
+export interface Finding {
+  name: string;
+  status: "ok" | "warn" | "fail";
+  message: string;
+  fix: string | null;
+}

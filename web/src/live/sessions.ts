@@ -1,0 +1,64 @@
+import { createMemo, createSignal } from "solid-js";
+import type { SessionInfo } from "../../../src/contract/session.ts";
+import { get } from "../api/client.ts";
+
+/** The newest sessions, kept current by events. */
+const MOST = 2000;
+const known = new Map<string, SessionInfo>();
+const waiting = new Map<string, SessionInfo | null>();
+const [version, setVersion] = createSignal(0);
+const [loading, setLoading] = createSignal(true);
+const [failure, setFailure] = createSignal<unknown>(null);
+/** Told of while the list was under way: what the list says of these is older. */
+let fresher: Set<string> | null = null;
+
+export { failure as sessionsFailure, loading as sessionsLoading };
+
+export const sessions = createMemo<SessionInfo[]>(() => {
+  version();
+  return [...known.values()].sort((a, b) => (a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : 0));
+});
+
+export const sessionNamed = (id: string): SessionInfo | undefined => {
+  version();
+  return known.get(id);
+};
+
+export async function loadSessions(): Promise<void> {
+  fresher = new Set();
+  try {
+    const { sessions: found } = await get<{ sessions: SessionInfo[] }>("/v1/sessions", { limit: 1000 });
+    for (const id of [...known.keys()]) if (!fresher.has(id)) known.delete(id);
+    for (const info of found) if (!fresher.has(info.id)) known.set(info.id, info);
+    setFailure(null);
+    setVersion((now) => now + 1);
+  } catch (error) {
+    setFailure(error);
+  } finally {
+    fresher = null;
+    setLoading(false);
+  }
+}
+
+/** Ten thousand changes a second are drawn once a frame. */
+export function noteSession(id: string, info: SessionInfo | null): void {
+  fresher?.add(id);
+  waiting.set(id, info);
+  if (waiting.size === 1) setTimeout(settle, 50);
+}
+
+function settle(): void {
+  for (const [id, info] of waiting) {
+    if (info) known.set(id, info);
+    else known.delete(id);
+  }
+  waiting.clear();
+  if (known.size > MOST) forgetOldest();
+  setVersion((now) => now + 1);
+}
+
+function forgetOldest(): void {
+  const ended = [...known.values()].filter(({ status, lingering }) => status !== "running" && !lingering);
+  ended.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
+  for (const { id } of ended.slice(0, known.size - MOST)) known.delete(id);
+}

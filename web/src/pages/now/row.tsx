@@ -1,0 +1,77 @@
+import { Show } from "solid-js";
+import type { SessionInfo } from "../../../../src/contract/session.ts";
+import { formatDuration } from "../../../../src/present/duration.ts";
+import { formatSize } from "../../../../src/present/size.ts";
+import { usageOf } from "../../live/usage.ts";
+import { sessionHash } from "../../route.ts";
+import { now } from "../../ui/clock.ts";
+import { CommandText } from "../../ui/command.tsx";
+import { Shown } from "../../ui/shown.tsx";
+import { Sparkline } from "../../ui/sparkline.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+const SAMPLES = 60;
+
+export function SessionRow(props: { info: SessionInfo; index: number; onFocus: () => void }) {
+  const isLive = () => props.info.status === "running" || props.info.lingering;
+  const took = () => (props.info.endedAt === null ? now() - Date.parse(props.info.startedAt) : props.info.durationMs);
+  return (
+    <div class="session-row" role="row" aria-rowindex={props.index + 2} data-tone={isLive() ? "live" : "ended"}>
+      <div role="cell" class="cell-state">
+        <Status info={props.info} />
+      </div>
+      <div role="cell" class="cell-command">
+        <a href={sessionHash(props.info.id)} data-session={props.info.id} onFocus={() => props.onFocus()}>
+          <CommandText command={props.info.command} args={props.info.args} />
+        </a>
+        <span class="cell-name">
+          <Shown text={props.info.name} />
+        </span>
+      </div>
+      <div role="cell" class="cell-agent">
+        <Shown text={props.info.agent} />
+      </div>
+      <div role="cell" class="cell-age">
+        <Ago at={props.info.startedAt} />
+      </div>
+      <div role="cell" class="cell-took">
+        {formatDuration(Math.max(0, isLive() ? Math.floor(took() / 1000) * 1000 : took()))}
+      </div>
+      <div role="cell" class="cell-cpu">
+        <Show when={isLive()} fallback={<Past value={pastCpu(props.info)} />}>
+          <LiveUsage id={props.info.id} of="cpu" />
+        </Show>
+      </div>
+      <div role="cell" class="cell-memory">
+        <Show when={isLive()} fallback={<Past value={pastMemory(props.info)} />}>
+          <LiveUsage id={props.info.id} of="memory" />
+        </Show>
+      </div>
+    </div>
+  );
+}
+
+const pastCpu = ({ resourceUsage }: SessionInfo): string => (resourceUsage ? formatDuration(resourceUsage.cpuMs) : "");
+const pastMemory = ({ resourceUsage }: SessionInfo): string =>
+  resourceUsage && resourceUsage.memoryPeakBytes > 0 ? formatSize(resourceUsage.memoryPeakBytes) : "";
+
+function Past(props: { value: string }) {
+  return <span class="muted">{props.value}</span>;
+}
+
+function LiveUsage(props: { id: string; of: "cpu" | "memory" }) {
+  const values = () => usageOf(props.id)?.[props.of] ?? [];
+  const last = () => values().at(-1);
+  const text = () => {
+    const value = last();
+    if (value === undefined) return "";
+    return props.of === "cpu" ? `${Math.round(value)}%` : formatSize(value);
+  };
+  return (
+    <span class="live-usage" data-of={props.of}>
+      <Sparkline values={values()} samples={SAMPLES} atLeast={props.of === "cpu" ? 25 : 1} />
+      <span class="figure">{text()}</span>
+    </span>
+  );
+}

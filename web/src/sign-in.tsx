@@ -1,0 +1,80 @@
+import { createSignal, onMount, Show } from "solid-js";
+import { signIn } from "./live/me.ts";
+import { ErrorNote } from "./ui/error-note.tsx";
+import { Mark } from "./ui/mark.tsx";
+
+/** The secret of a one-time link stands behind the #, which no server and no referrer ever sees. */
+export const isSignInLink = (): boolean => location.pathname === "/sign-in" && location.hash.length > 1;
+
+function secretOfLink(): string | null {
+  if (!isSignInLink()) return null;
+  const secret = location.hash.slice(1);
+  // Nothing of it stays in the address or the history.
+  history.replaceState(null, "", "/");
+  return secret;
+}
+
+export function SignIn() {
+  const [secret, setSecret] = createSignal("");
+  const [busy, setBusy] = createSignal(false);
+  const [error, setError] = createSignal<unknown>(null);
+  let field: HTMLInputElement | undefined;
+
+  async function enter(given: string): Promise<void> {
+    if (given === "" || busy()) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await signIn(given);
+      if (location.pathname !== "/") history.replaceState(null, "", `/${location.hash}`);
+    } catch (failure) {
+      setError(failure);
+      field?.focus();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  onMount(() => {
+    document.title = "Sign in · Sallyport";
+    field?.focus();
+    const linked = secretOfLink();
+    if (linked) void enter(linked);
+  });
+
+  return (
+    <main class="sign-in">
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void enter(secret().trim());
+        }}
+      >
+        <Mark />
+        <h1>Sallyport</h1>
+        <p class="muted">The people who watch over agents come in here.</p>
+        <label for="secret">One-time secret or token</label>
+        <input
+          id="secret"
+          ref={field}
+          type="password"
+          autocomplete="off"
+          spellcheck={false}
+          value={secret()}
+          onInput={(event) => setSecret(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary" disabled={busy()}>
+          {busy() ? "Signing in…" : "Sign in"}
+        </button>
+        <Show when={error()}>
+          <ErrorNote error={error()} />
+        </Show>
+        <p class="hint">
+          <code>sallyport serve</code> prints a link that signs you in once. <code>sallyport token create</code> makes a
+          token that can be used again.
+        </p>
+      </form>
+    </main>
+  );
+}

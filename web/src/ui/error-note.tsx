@@ -1,0 +1,26 @@
+import { For, Show } from "solid-js";
+import { visible } from "../../../src/present/visible.ts";
+import { ApiError } from "../api/client.ts";
+
+/** A failure with its ways out (promise 8). */
+export function ErrorNote(props: { error: unknown; onClose?: () => void }) {
+  const recovery = () => (props.error instanceof ApiError ? props.error.recovery : []);
+  const message = () => (props.error instanceof Error ? props.error.message : String(props.error));
+  return (
+    <div class="note bad" role="alert">
+      <p>{visible(message())}</p>
+      <Show when={recovery().length > 0}>
+        <ul>
+          <For each={recovery()}>{({ hint }) => <li>{visible(hint)}</li>}</For>
+        </ul>
+      </Show>
+      <Show when={props.onClose}>
+        {(close) => (
+          <button type="button" class="quiet small" onClick={() => close()()}>
+            Dismiss
+          </button>
+        )}
+      </Show>
+    </div>
+  );
+}

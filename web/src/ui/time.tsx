@@ -1,0 +1,21 @@
+import { formatAge, formatDuration } from "../../../src/present/duration.ts";
+import { fullTime, now } from "./clock.ts";
+
+/** How long ago; when exactly on pointing at it. */
+export function Ago(props: { at: string }) {
+  return (
+    <time datetime={props.at} title={fullTime(props.at)}>
+      {formatAge(now() - Date.parse(props.at))}
+      <span class="unseen"> ago</span>
+    </time>
+  );
+}
+
+export function Until(props: { at: string }) {
+  const left = () => Math.max(0, Date.parse(props.at) - now());
+  return (
+    <time datetime={props.at} title={fullTime(props.at)}>
+      {formatDuration(Math.ceil(left() / 1000) * 1000)}
+    </time>
+  );
+}
