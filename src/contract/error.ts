@@ -35,6 +35,7 @@ export type ErrorType =
   | "TokenNotFound"
   | "TrustNotFound"
   | "StatementRefused"
+  | "FleetUnreachable"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

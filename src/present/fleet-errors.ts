@@ -27,6 +27,38 @@ export function fleetKeyUnusable(file: string, why: string): Words {
   ];
 }
 
+export function badFleetName(what: string, name: string): Words {
+  const hint = "A name is 1 to 63 letters, digits, `_` or `-`: it becomes a part of NATS subjects.";
+  return [`${quoted(name)} cannot be the name of a ${what}.`, [{ action: "fix_request", hint }]];
+}
+
+export function fleetUnreachable(servers: string[], why: string): Words {
+  return [
+    `No server of the fleet could be reached at ${servers.join(", ")} (${why}).`,
+    [
+      { action: "check_server", hint: "Check that nats-server runs there, and that no firewall is in between." },
+      { action: "check_tls", hint: "A server with TLS needs tls:// or a `tls` section; its authority goes into `ca`." },
+    ],
+  ];
+}
+
+export function fleetRefused(servers: string[], why: string): Words {
+  return [
+    `The fleet's server at ${servers.join(", ")} lets nobody in with these credentials (${why}).`,
+    [
+      { action: "give_credentials", hint: "Give the file of your nkey seed or JWT as `credentials`." },
+      { action: "add_user", hint: "`sallyport fleet permissions` prints what the server must know about each member." },
+    ],
+  ];
+}
+
+export function credentialsUnusable(file: string, why: string): Words {
+  return [
+    `The credentials ${file} cannot be used (${why}).`,
+    [{ action: "fix_configuration", hint: "Name the file with the seed of an nkey (SU…) or a .creds file of a user." }],
+  ];
+}
+
 export function badTrustName(name: string): Words {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, and starts with a letter or digit";
   return [`${quoted(name)} cannot name a gateway.`, [{ action: "fix_request", hint: `A name is ${rule}.` }]];

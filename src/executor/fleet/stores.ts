@@ -1,0 +1,101 @@
+import {
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from "@nats-io/jetstream";
+import { type KV, Kvm } from "@nats-io/kv";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { storesOf } from "./subjects.ts";
+
+const NS = 1_000_000;
+const HOUR_MS = 3_600_000;
+/** A worker that says nothing for this long is gone. */
+export const WORKER_TTL_MS = 10_000;
+/** An end that is told twice within this time is stored once. */
+const EXIT_WINDOW_MS = HOUR_MS;
+const WORK_WINDOW_MS = HOUR_MS / 6;
+/** Nobody waits longer for a worker; nothing is kept for ever (promise 6). */
+const WORK_AGE_MS = 24 * HOUR_MS;
+const EXIT_AGE_MS = 7 * 24 * HOUR_MS;
+/** Renewed by the worker for as long as a session runs. */
+const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
+
+export interface FleetStores {
+  manager: JetStreamManager;
+  sessions: KV;
+  workers: KV;
+}
+
+export interface StoreOptions {
+  /** On how many servers each message is; null: three where there are three. */
+  replicas?: number | null;
+}
+
+/** Makes what is not there yet; leaves alone what is. Who may not make it finds it, or is told so by the server. */
+export async function openStores(
+  connection: NatsConnection,
+  fleet: string,
+  { replicas = null }: StoreOptions = {},
+): Promise<FleetStores> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const names = storesOf(fleet);
+  const copies = replicas ?? (connection.info?.cluster === undefined ? 1 : 3);
+  await Promise.all(streamsOf(fleet).map((config) => ensureStream(manager, { ...config, num_replicas: copies })));
+  const kv = new Kvm(connection);
+  const bucket = async (name: string, ttl: number) =>
+    (await exists(manager, `KV_${name}`))
+      ? kv.open(name)
+      : // Not by direct gets, which a replica that lags behind may answer: a claim must be seen once it is made.
+        kv.create(name, { ttl, history: 1, replicas: copies, storage: StorageType.File, allow_direct: false });
+  const [sessions, workers] = await Promise.all([
+    bucket(names.sessions, SESSION_AGE_MS),
+    bucket(names.workers, WORKER_TTL_MS),
+  ]);
+  return { manager, sessions, workers };
+}
+
+function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] {
+  const names = storesOf(fleet);
+  return [
+    {
+      name: names.work,
+      subjects: [`sp.${fleet}.work.>`],
+      retention: RetentionPolicy.Workqueue,
+      discard: DiscardPolicy.New,
+      storage: StorageType.File,
+      duplicate_window: WORK_WINDOW_MS * NS,
+      max_age: WORK_AGE_MS * NS,
+    },
+    {
+      name: names.exits,
+      subjects: [`sp.${fleet}.exit.>`],
+      retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
+      storage: StorageType.File,
+      duplicate_window: EXIT_WINDOW_MS * NS,
+      max_age: EXIT_AGE_MS * NS,
+    },
+  ];
+}
+
+async function ensureStream(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { name: string },
+): Promise<void> {
+  if (!(await exists(manager, config.name))) await manager.streams.add(config);
+}
+
+async function exists(manager: JetStreamManager, stream: string): Promise<boolean> {
+  try {
+    await manager.streams.info(stream);
+    return true;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return false;
+    throw error;
+  }
+}
