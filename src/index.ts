@@ -14,6 +14,7 @@ export type {
   ApprovalCallback,
   CheckOptions,
   CleanReport,
+  FollowQuery,
   GatewayEvent,
   KillOptions,
   ListQuery,
@@ -37,7 +38,7 @@ export type {
   StreamInfo,
   StreamName,
 } from "./contract/session.ts";
-export type { Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./contract/terminal.ts";
+export type { Repaint, Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./contract/terminal.ts";
 export type { Ask, Decision, Reason, Security, Verdict } from "./contract/verdict.ts";
 export type { Gateway } from "./gateway/gateway.ts";
 export { openGateway } from "./gateway/open.ts";

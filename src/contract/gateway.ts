@@ -1,8 +1,8 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
 import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, Status } from "./result.ts";
-import type { LogChunk, LogQuery, SessionInfo } from "./session.ts";
-import type { Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
+import type { LogChunk, LogQuery, SessionInfo, StreamName } from "./session.ts";
+import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
 import type { Ask, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
@@ -99,6 +99,12 @@ export interface ProcessInfo {
   memoryBytes: number;
 }
 
+export interface FollowQuery extends LogQuery {
+  signal?: AbortSignal;
+  /** How far each stream was read before: nothing of that is given again, and nothing after it left out. */
+  after?: Partial<Record<StreamName, number>>;
+}
+
 export interface KillOptions {
   /** A name or a number; default SIGTERM. */
   signal?: string;
@@ -118,7 +124,7 @@ export interface SessionHandle {
   /** Everything the query selects of what was written so far, a piece at a time, whatever its size. */
   read(query?: LogQuery): AsyncIterable<LogChunk>;
   /** Everything the query selects, then what is written from then on, until the session has ended. */
-  follow(query?: LogQuery & { signal?: AbortSignal }): AsyncIterable<LogChunk>;
+  follow(query?: FollowQuery): AsyncIterable<LogChunk>;
   write(data: string | Uint8Array): Promise<void>;
   closeStdin(): Promise<void>;
   /** Types keys by name: `Enter`, `C-c`, `Up`, `F5`, single characters, bytes as `0x1b`. */
@@ -131,6 +137,8 @@ export interface SessionHandle {
   resize(size: TerminalSize): Promise<void>;
   /** What a person at its terminal would see now, or saw last; also after it has ended. */
   screen(options?: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
+  /** What draws its terminal as it is now in another one, to be gone on with from there. */
+  repaint(): Promise<Repaint>;
   /** The same as a picture. */
   picture(format: "svg" | "png"): Promise<Uint8Array>;
   /** What it wrote to its terminal so far, as the lines of an asciicast (version 2). */

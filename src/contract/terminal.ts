@@ -25,6 +25,13 @@ export interface Screen extends TerminalSize {
   scrollback?: string[];
 }
 
+/** What brings a new terminal of this size to where another one is. */
+export interface Repaint extends TerminalSize {
+  output: Uint8Array;
+  /** The byte of the log from which what follows is to be written on top of it. */
+  offset: number;
+}
+
 /**
  * Colours are a palette index, `#rrggbb`, or null for the terminal's own. A character that takes two cells, or is made
  * of several, is a run of its own; in every other run there is one character per cell.

@@ -1,8 +1,8 @@
 import { SallyportError } from "../contract/error.ts";
-import type { KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
+import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
-import type { Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
 import type { Execution, InputState } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
 import { typedSummary } from "../present/typed-line.ts";
@@ -17,7 +17,7 @@ import { killOrder, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
-import { pictureOf, recordingOf, screenOf } from "./terminal/showing.ts";
+import { pictureOf, recordingOf, repaintOf, screenOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
@@ -95,7 +95,7 @@ export class Session implements SessionHandle {
     yield* streamLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
   }
 
-  async *follow(query: LogQuery & { signal?: AbortSignal } = {}): AsyncGenerator<LogChunk, void, undefined> {
+  async *follow(query: FollowQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
     const { signal, ...rest } = query;
     await this.#desk.permit("read", this);
     const info = this.info();
@@ -202,6 +202,11 @@ export class Session implements SessionHandle {
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
     await this.#desk.permit("read", this);
     return screenOf(this.#registry, this.#row(), options);
+  }
+
+  async repaint(): Promise<Repaint> {
+    await this.#desk.permit("read", this);
+    return repaintOf(this.#registry, this.#row());
   }
 
   async picture(format: "svg" | "png"): Promise<Uint8Array> {

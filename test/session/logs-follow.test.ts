@@ -138,3 +138,30 @@ test("an error of the wake reaches the follower", async () => {
   const broken: LogWake = { next: () => Promise.reject(new Error("keeper gone")) };
   await assert.rejects(allChunks(followLog(folder.path, "merged", {}, broken)), /keeper gone/);
 });
+
+test("who comes back gets what they have not had, wherever each stream was left", async () => {
+  using folder = temporaryFolder();
+  // Characters of one stream cut apart by the other, over several blocks of the timeline.
+  const euro = Buffer.from("€");
+  const events: Event[] = Array.from({ length: 700 }, (_, n): Event[] => [
+    { stream: 0, data: Buffer.concat([Buffer.from(`out ${n} `), euro.subarray(0, 1)]) },
+    { stream: 1, data: `err ${n}\n` },
+    { stream: 0, data: euro.subarray(1) },
+  ]).flat();
+  writeLog(folder.path, "apart", events);
+  const ended = { next: async () => "ended" as const };
+  const whole = await allChunks(followLog(folder.path, "apart", {}, ended));
+  const texts = (chunks: LogChunk[], stream: string) =>
+    Buffer.concat(chunks.filter((each) => each.stream === stream).map(({ bytes }) => bytes)).toString();
+  for (const cut of [0, 1, 2, 3, 500, 1001, whole.length - 1, whole.length]) {
+    const had = whole.slice(0, cut);
+    const after = { stdout: 0, stderr: 0 };
+    for (const { stream, offset, bytes } of had) Object.assign(after, { [stream]: offset + bytes.length });
+    const rest = await allChunks(followLog(folder.path, "apart", { after }, ended));
+    for (const stream of ["stdout", "stderr"]) {
+      assert.equal(texts(had, stream) + texts(rest, stream), texts(whole, stream), `${stream} cut at ${cut}`);
+    }
+  }
+  const one = await allChunks(followLog(folder.path, "apart", { stream: "stderr", after: { stderr: 6 } }, ended));
+  assert.equal(texts(one, "stderr"), texts(whole, "stderr").slice(6));
+});

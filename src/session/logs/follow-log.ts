@@ -2,6 +2,7 @@ import type { Capture, LogChunk, LogQuery } from "../../contract/session.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { keepPace } from "./pace.ts";
 import { chunkOf, readPieces } from "./pieces.ts";
+import { type LeftOff, positionAfter, unread } from "./resume.ts";
 import { select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { endOf, viewOf } from "./view.ts";
@@ -12,7 +13,7 @@ export interface LogWake {
 }
 
 /**
- * Everything from where the query starts (`offset`, `tail`, `fromLine`, `sinceMs`), then what is written from then on,
+ * Everything from where the query starts (`after`, `offset`, `tail`, `fromLine`, `sinceMs`), then what is written from then on,
  * until `wake` says "ended" and the rest is given. No chunk ends inside a character. It holds one chunk at a
  * time, so it also serves to read a whole log of any size. Ends quietly when `signal` is aborted.
  *
@@ -23,7 +24,7 @@ export interface LogWake {
 export async function* followLog(
   folder: string,
   capture: Capture,
-  query: Omit<LogQuery, "limit" | "toLine">,
+  query: Omit<LogQuery, "limit" | "toLine"> & { after?: LeftOff },
   wake: LogWake,
   signal?: AbortSignal,
 ): AsyncGenerator<LogChunk, void, undefined> {
@@ -33,14 +34,16 @@ export async function* followLog(
     const pace = { bytes: 0 };
     const live = viewOf(log, query.stream, true);
     const settled = viewOf(log, query.stream, false);
-    const { offset, tail, fromLine, sinceMs } = query;
-    let position = (await select(live, { offset, tail, fromLine, sinceMs }, endOf(live), Number.POSITIVE_INFINITY))
-      .start;
+    const { offset, tail, fromLine, sinceMs, after } = query;
+    let position = after
+      ? positionAfter(live, after)
+      : (await select(live, { offset, tail, fromLine, sinceMs }, endOf(live), Number.POSITIVE_INFINITY)).start;
     for (let ended = false; ; ) {
       const view = ended ? settled : live;
       for (const piece of readPieces(view, position, endOf(view))) {
         position = piece.position + piece.bytes.length;
-        for (const whole of wholeCharacters(held, piece)) {
+        const fresh = after ? unread(piece, after) : piece;
+        for (const whole of fresh ? wholeCharacters(held, fresh) : []) {
           if (signal?.aborted) return;
           yield chunkOf(whole);
         }

@@ -19,6 +19,11 @@ const CELLS_AT_A_STRETCH = 80_000_000;
 
 const TITLE_CELLS = 200;
 
+/** Of what scrolled off, for those who look on: some 500 rows of an ordinary terminal. */
+const REPAINTED_CELLS = 60_000;
+/** A sequence that goes on for longer is not begun again for those who come later. */
+const MOST_BEGUN = 4096;
+
 /** Sizes a program or a person may ask for; a terminal narrower than 2 cannot hold a wide character. */
 const LEAST_SIDE = 2;
 const MOST_SIDE = 1000;
@@ -110,6 +115,18 @@ export class Emulator {
   save(): Uint8Array | null {
     if (!this.tracker.mayBeSaved) return null;
     return Buffer.from(saveScreen(this.#terminal, this.tracker));
+  }
+
+  /**
+   * The same for somebody who looks on, with little of what scrolled off, at any moment: `unfinished` bytes before the
+   * end begin a sequence or character that has no effect yet, and are to be written once more.
+   */
+  repaint(): { output: Uint8Array; unfinished: number } {
+    const rows = Math.floor(REPAINTED_CELLS / this.size.columns);
+    const { begun, swallow } = this.tracker;
+    const output = saveScreen(this.#terminal, this.tracker, rows);
+    if (begun <= MOST_BEGUN) return { output: Buffer.from(output), unfinished: begun };
+    return { output: Buffer.from(output + swallow), unfinished: 0 };
   }
 
   dispose(): void {

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Screen, TerminalSize } from "../../contract/terminal.ts";
+import type { Repaint, Screen, TerminalSize } from "../../contract/terminal.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
@@ -116,6 +116,12 @@ export class LogTerminal {
 
   screen(options?: ScreenOptions): Screen {
     return { ...this.#emulator.screen(options), offset: this.#offset };
+  }
+
+  /** A sequence that was begun is left to what follows. */
+  repaint(): Repaint {
+    const { output, unfinished } = this.#emulator.repaint();
+    return { ...this.#emulator.size, output, offset: this.#offset - unfinished };
   }
 
   /** What scrolled off and what is on the screen. */

@@ -3,11 +3,11 @@ import type { Tracker } from "./tracker.ts";
 
 /**
  * The output that brings a new terminal of the same size to where this one is: everything kept above the screen, both
- * screens, the cursor, the modes. Only a cursor position that the program saved, and tab stops it set, are lost.
+ * screens, the cursor, the modes; of what scrolled off no more rows than asked for. Only a cursor position that the program saved, and tab stops it set, are lost.
  */
-export function saveScreen(terminal: Terminal, tracker: Tracker): string {
+export function saveScreen(terminal: Terminal, tracker: Tracker, scrolledOff = Number.POSITIVE_INFINITY): string {
   const { active, normal } = terminal.buffer;
-  const parts = [rowsOf(normal), at(normal.cursorY, normal.cursorX)];
+  const parts = [rowsOf(normal, Math.max(0, normal.baseY - scrolledOff)), at(normal.cursorY, normal.cursorX)];
   if (active.type === "alternate") parts.push("\x1b[m\x1b[?1049h\x1b[2J\x1b[H", rowsOf(active));
   parts.push(cursorAndModes(terminal, tracker));
   return parts.join("");
@@ -44,10 +44,10 @@ function at(row: number, column: number): string {
   return `\x1b[${row + 1};${column + 1}H`;
 }
 
-function rowsOf(buffer: IBuffer): string {
+function rowsOf(buffer: IBuffer, from = 0): string {
   const cell = buffer.getNullCell();
   const parts: string[] = [];
-  for (let row = 0; row < buffer.length; row++) {
+  for (let row = from; row < buffer.length; row++) {
     const line = buffer.getLine(row);
     if (line === undefined) continue;
     const { text, isFull } = rowOf(line, cell);

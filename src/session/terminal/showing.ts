@@ -1,4 +1,4 @@
-import type { Screen } from "../../contract/terminal.ts";
+import type { Repaint, Screen } from "../../contract/terminal.ts";
 import { notOnTerminal } from "../../present/session-errors.ts";
 import type { Registry } from "../registry.ts";
 import type { ScreenOptions } from "./emulator.ts";
@@ -11,6 +11,12 @@ export function screenOf(registry: Registry, session: Shown, options: ScreenOpti
   sizesOf(registry, session);
   const folder = registry.executor.folder(session.id);
   return registry.screens.with(session.id, folder, (terminal) => terminal.screen(options));
+}
+
+export function repaintOf(registry: Registry, session: Shown): Promise<Repaint> {
+  sizesOf(registry, session);
+  const folder = registry.executor.folder(session.id);
+  return registry.screens.with(session.id, folder, (terminal) => terminal.repaint());
 }
 
 export async function pictureOf(registry: Registry, session: Shown, format: "svg" | "png"): Promise<Uint8Array> {

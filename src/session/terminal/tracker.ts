@@ -1,4 +1,5 @@
 import { Colours } from "./colours.ts";
+import { isWhole } from "./whole-character.ts";
 
 /**
  * Follows a program's output without drawing it, some twenty times as fast as a terminal that does: which modes it
@@ -44,6 +45,7 @@ export class Tracker {
   #stringKind = "";
   /** Continuation bytes of a character that are still to come. */
   #missing = 0;
+  #begun = 0;
   #modes = new Map<string, string>();
   #margins = "";
   #charsets = new Map<string, string>();
@@ -68,11 +70,26 @@ export class Tracker {
     return this.isSettled && this.#last < 0x80;
   }
 
+  /** Bytes since the one that began the sequence or character it is in the middle of. */
+  get begun(): number {
+    return this.isSettled ? 0 : this.#begun;
+  }
+
+  /** What has another terminal take what comes for the rest of such a string, which nobody sees. */
+  get swallow(): string {
+    return this.#state === STRING ? `\x1b${this.#stringKind === "]" ? "]7777;" : "_"}` : "";
+  }
+
   push(bytes: Uint8Array): void {
     this.#last = bytes.at(-1) ?? this.#last;
     for (let at = 0; at < bytes.length; ) {
-      if (this.#state === GROUND) at = this.#ground(bytes, at);
-      else this.#step(bytes[at++] as number);
+      if (this.#state !== GROUND) {
+        this.#begun = bytes[at] === ESC ? 1 : this.#begun + 1;
+        this.#step(bytes[at++] as number);
+        continue;
+      }
+      at = this.#ground(bytes, at);
+      this.#begun = 1; // if it is in a sequence now, that began with the last byte
     }
   }
 
@@ -328,14 +345,4 @@ export class Tracker {
   charsets(): string {
     return [...this.#charsets].map(([slot, name]) => `\x1b${slot}${name}`).join("") + this.#shifted;
   }
-}
-
-/** A character of several bytes, all there, that is not a control character in disguise. */
-function isWhole(bytes: Uint8Array, at: number, length: number): boolean {
-  if (at + length > bytes.length) return false;
-  for (let index = at + 1; index < at + length; index++) {
-    const byte = bytes[index] as number;
-    if (byte < 0x80 || byte > 0xbf) return false;
-  }
-  return bytes[at] !== 0xc2 || (bytes[at + 1] as number) >= 0xa0;
 }

@@ -1,11 +1,11 @@
 import { SallyportError } from "../../../contract/error.ts";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import { typingRefused } from "../../../present/session-notes.ts";
+import { Passage } from "../../../present/terminal/passage.ts";
 import type { Io } from "../command.ts";
 import { setTalking } from "./ask-unless-talking.ts";
 import { DetachKeys } from "./detach-keys.ts";
 import { type OwnTerminal, ownTerminal } from "./own-terminal.ts";
-import { Passage } from "./passage.ts";
 
 export interface Conversation {
   /** Neither typed into nor resized. */
