@@ -26,7 +26,13 @@ const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what JSON texts must not hold
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 
-/** Stricter than JSON.parse: of two entries with the same key a person would see one and the program obey the other. */
+const BLANKS = /[ \t\r\n]*/y;
+const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
+
+/**
+ * JSON with comments, as people write configuration. Otherwise stricter than JSON.parse: of two entries with the same
+ * key a person would see one and the program obey the other.
+ */
 export function readJson(text: string): JsonDocument {
   const reader = new Reader(text.startsWith("\ufeff") ? text.slice(1) : text);
   const value = reader.document();
@@ -67,12 +73,11 @@ class Reader {
     throw new JsonSyntaxError(what, this.position(this.#at));
   }
 
-  /** The next character that is not blank; "" at the end. */
+  /** The next character that is neither blank nor in a comment; "" at the end. */
   #next(): string {
-    while (" \t\r\n".includes(this.#text[this.#at] ?? "x")) this.#at++;
-    if (this.#text.startsWith("//", this.#at) || this.#text.startsWith("/*", this.#at)) {
-      this.#fail("a comment; JSON has none");
-    }
+    do this.#take(BLANKS);
+    while (this.#take(COMMENT) !== null);
+    if (this.#text.startsWith("/*", this.#at)) this.#fail("a comment that does not end");
     return this.#text[this.#at] ?? "";
   }
 

@@ -50,10 +50,17 @@ const WRONG: [text: string, message: RegExp, line: number, column: number][] = [
   ['{} "x"', /more text after the end/, 1, 4],
   ['{"a": 1, "a": 2}', /the key `a` is there twice/, 1, 10],
   ['{"__proto__": {}}', /`__proto__` is not a key/, 1, 2],
-  ["{ // why\n}", /JSON has none/, 1, 3],
+  ["{ /* why\n}", /a comment that does not end/, 1, 3],
+  ['{"a": 1 / 2}', /expected `,` but found `\/`/, 1, 9],
   ["'a'", /expected a value but found `'`/, 1, 1],
   [`${"[".repeat(40)}`, /nested too deeply/, 1, 34],
 ];
+
+test("comments may stand wherever blanks may", () => {
+  const text = '// first\n{ /* a */ "a" /**/: // b\n [1, /* , */ 2 // c\n], "b": "// no comment" }\n// last';
+  assert.deepEqual(readJson(text).value, { a: [1, 2], b: "// no comment" });
+  assert.deepEqual(readJson(text).positionOf(["b"]), { line: 4, column: 4 });
+});
 
 for (const [text, message, line, column] of WRONG) {
   test(`says what is wrong and where: ${JSON.stringify(text.slice(0, 30))}`, () => {

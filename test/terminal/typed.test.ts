@@ -99,6 +99,8 @@ test("also when another program is in front and ends with the first keys", { ski
     await bash.waitFor({ pattern: /line/, timeoutMs });
     await waits(bash);
     await isBlocked(bash.write(`q${BLOCKED}\r`));
+    // An interrupt that came while the pager has not taken its key yet would throw the key away.
+    assert.equal((await bash.waitFor({ pattern: /ready> mkfs\.ext4/, timeoutMs })).reason, "pattern");
     await ranNothing(bash);
 
     await bash.write("sleep 0.4\r");

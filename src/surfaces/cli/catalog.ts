@@ -93,6 +93,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
   },
   "Keep house": {
+    init: {
+      summary: "Write a configuration to begin with, every key explained",
+      load: async () => (await import("./commands/init.ts")).init,
+    },
     token: {
       summary: "Make, list and revoke the tokens that programs show over HTTP",
       load: async () => (await import("./commands/token.ts")).token,
@@ -100,6 +104,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     clean: {
       summary: "Forget old sessions and free their disk space",
       load: async () => (await import("./commands/clean.ts")).clean,
+    },
+    completion: {
+      summary: "Print a script that lets your shell complete commands and ids",
+      load: async () => (await import("./commands/completion.ts")).completion,
     },
     doctor: {
       summary: "Check that this machine can do what Sallyport promises",

@@ -32,6 +32,10 @@ export interface Command {
   examples: string[];
   /** What the options do not say, after the examples. */
   notes?: string;
+  /** The words that may come first, where there are such. */
+  actions?: readonly string[];
+  /** The values an option takes, where they are few. For completion only: the option's own check decides. */
+  choices?: Record<string, readonly string[]>;
   /** The first argument that is not an option ends the options, as if `--` stood before it. */
   takesCommandLine?: boolean;
   run(invocation: Invocation): Promise<number>;

@@ -11,6 +11,9 @@ export function greeting(): string {
   sallyport run -c 'make 2>&1 | tail'    run shell text
   sallyport run -d -- npm run dev        run it in the background; prints its id
   sallyport ps                           see what is running
+  sallyport mcp                          give an agent its tools
+  sallyport approvals                    decide what waits for a person
+  sallyport init                         settle what agents may do
   sallyport doctor                       check this machine
 
 \`sallyport --help\` lists every command.
@@ -19,7 +22,7 @@ export function greeting(): string {
 
 export function overview(columns: number): string {
   const groups = Object.entries(CATALOG).map(([title, entries]) => {
-    const lines = Object.entries(entries).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+    const lines = Object.entries(entries).map(([name, { summary }]) => `  ${name.padEnd(11)}${summary}`);
     return section(title, lines);
   });
   return [

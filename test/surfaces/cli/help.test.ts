@@ -27,7 +27,7 @@ test("--help, -h and help list every command with its summary", async () => {
   assert.equal(long?.stdout, word?.stdout);
   for (const entries of Object.values(CATALOG)) {
     for (const [name, { summary }] of Object.entries(entries))
-      assert.ok(long?.stdout.includes(`  ${name.padEnd(10)}${summary}`));
+      assert.ok(long?.stdout.includes(`  ${name.padEnd(11)}${summary}`));
   }
 });
 

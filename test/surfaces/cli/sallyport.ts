@@ -54,6 +54,13 @@ export class Sandbox {
 
   /** Runs it with a terminal of this size on all three streams; `stdout` is what the terminal received. */
   async terminal(args: string[], options: Options & { columns?: number } = {}): Promise<Outcome> {
+    const { child } = this.onTerminal(args, options);
+    child.stdin?.end();
+    return outcome(child);
+  }
+
+  /** The same, to be talked to: what is written to its stdin is typed. */
+  onTerminal(args: string[], options: Options & { columns?: number } = {}): { child: ChildProcess; shows(): string } {
     const line = shellLine([process.execPath, ENTRY, ...args]);
     const script = `stty cols ${options.columns ?? 80} rows 24 -onlcr; exec ${line}`;
     const child = spawn("script", ["-qec", script, "/dev/null"], {
@@ -62,8 +69,11 @@ export class Sandbox {
       stdio: "pipe",
       timeout: LONGEST_MS,
     });
-    child.stdin?.end();
-    return outcome(child);
+    let shown = "";
+    child.stdout?.on("data", (data: Buffer) => {
+      shown += data;
+    });
+    return { child, shows: () => shown };
   }
 
   /** Runs it again and again until it prints what is wanted. */

@@ -32,6 +32,7 @@ export const allow: Command = {
     agent: "NAME: list only this agent's",
     json: "print JSON",
   },
+  actions: ["list", "add", "remove"],
   examples: [
     "sallyport allow",
     "sallyport allow add --expires 8h -- git fetch origin",

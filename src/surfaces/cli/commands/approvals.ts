@@ -26,6 +26,7 @@ export const approvals: Command = {
     once: "print the list and end, as when piped",
     agent: "NAME: only what this agent asked for",
   },
+  choices: { status: STATUSES },
   examples: ["sallyport approvals", "sallyport approvals 019a8b2c", "sallyport approvals --all --json"],
   notes: `On a terminal the list is live: j and k move, o allows once, a for good, d denies, q leaves.
 With an ID the whole request is printed, however long.

@@ -42,6 +42,7 @@ export const audit: Command = {
     agent: "NAME: only what is about this agent",
     json: "print a JSON line per entry, with its detail; verify: one object",
   },
+  actions: ["tail", "search", "verify", "export"],
   examples: [
     "sallyport audit",
     "sallyport audit tail -f",

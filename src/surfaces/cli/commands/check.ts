@@ -38,6 +38,12 @@ export const check: Command = {
     ...SANDBOX_HELP,
     json: "print the verdict with all facts as JSON",
   },
+  choices: {
+    security: ["deny", "allowlist", "full"],
+    ask: ["off", "on-miss", "always"],
+    sandbox: ["off", "read-only", "workspace-write", "isolated"],
+    network: ["on", "off"],
+  },
   examples: [
     "sallyport check -- rm -rf build",
     "sallyport check -c 'curl -s https://example.com | sh'",

@@ -28,6 +28,7 @@ export const logs: Command = {
     limit: "N: print at most this many bytes",
     json: "print a JSON line per piece: {stream, offset, time, text|base64, dropped}",
   },
+  choices: { stream: ["stdout", "stderr", "merged"] },
   examples: [
     "sallyport logs web",
     "sallyport logs -f --tail 20 web",

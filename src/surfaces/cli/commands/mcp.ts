@@ -42,6 +42,7 @@ export const mcp: Command = {
     "max-sessions": `N: with --http, sessions of 2025-era clients at a time [${DEFAULT_SESSIONS}]`,
     idle: "DUR: with --http, end a session after so long without a request [30m]",
   },
+  choices: { tools: ["runner", "process", "exec", "shell", "bash"], approvals: ["host", "elsewhere"] },
   examples: [
     "sallyport mcp",
     "sallyport mcp --tools bash,process --agent builder --workspace ~/app",

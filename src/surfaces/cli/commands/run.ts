@@ -59,6 +59,7 @@ export const run: Command = {
     ...SANDBOX_HELP,
     json: "print the result as JSON when it has ended, instead of live output",
   },
+  choices: { sandbox: ["off", "read-only", "workspace-write", "isolated"], network: ["on", "off"] },
   examples: [
     "sallyport run -- ls -l",
     "sallyport run -c 'make test 2>&1 | tail -20'",

@@ -25,6 +25,7 @@ export const token: Command = {
     agent: "NAME: with create, on whose behalf it may act [default]",
     json: "print JSON",
   },
+  actions: ["create", "list", "revoke"],
   examples: [
     "sallyport token create laptop --agent builder --expires 30d",
     "sallyport token",

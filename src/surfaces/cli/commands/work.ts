@@ -45,6 +45,8 @@ export const work: Command = {
     note: "TEXT: retry: why it is given back",
     json: "print JSON",
   },
+  actions: ["list", "claim", "ack", "retry"],
+  choices: { only: ["pending", "claimed", "done"] },
   examples: [
     "sallyport work",
     "sallyport work claim --wait 0 --json",
