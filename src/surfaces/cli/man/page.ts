@@ -15,12 +15,17 @@ const EXIT_CODES = [
 /** The manual page `sallyport(1)`, in the man macros of troff. */
 export async function manPage(): Promise<string> {
   const { options, commands } = await completions();
-  const loaded = await Promise.all(Object.values(CATALOG).map((group) => Promise.all(Object.values(group).map((entry) => entry.load()))));
+  const loaded = await Promise.all(
+    Object.values(CATALOG).map((group) => Promise.all(Object.values(group).map((entry) => entry.load()))),
+  );
   const groups = Object.keys(CATALOG).flatMap((title, index) => [
     `.SH ${title.toUpperCase()}`,
     ...(loaded[index] ?? []).flatMap((command) => {
       const own = commands.find(({ name }) => name === command.name)?.options ?? [];
-      return commandPart(command, own.filter(({ long }) => long in command.options));
+      return commandPart(
+        command,
+        own.filter(({ long }) => long in command.options),
+      );
     }),
   ]);
   return `${[
