@@ -11,6 +11,7 @@ export type { Change, ChangeList, Position } from "./contract/changes.ts";
 export { type ErrorType, type Recovery, SallyportError } from "./contract/error.ts";
 export type { CommandFact, Span, Unknown, Word } from "./contract/facts.ts";
 export type {
+  Acting,
   ApprovalCallback,
   CheckOptions,
   CleanReport,

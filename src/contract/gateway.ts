@@ -56,6 +56,19 @@ export interface Scope {
   signal?: AbortSignal;
 }
 
+/** Who calls, where one gateway serves many. Without a `person` it is the agent itself. */
+export interface Acting {
+  /** On whose behalf; whose settings hold. */
+  agent?: string;
+  /** Who acts in the agent's place, and answers for it in the audit. */
+  person?: string;
+  /** The surface they come through, for the audit. */
+  channel: string;
+  /** How long an operation on a session waits for a person's yes, and what ends that. */
+  patienceMs?: number;
+  signal?: AbortSignal;
+}
+
 export type Tier = "autonomous" | "notify" | "ask" | "deny";
 
 /** Which finished sessions are kept. Never applies to a running one. 0 means no limit. */
@@ -73,6 +86,10 @@ export interface ListQuery {
   limit?: number;
   /** Default: every agent's. */
   agent?: string;
+  /** Only older ones than the session with this id, to go on from an earlier answer. */
+  before?: string;
+  /** Occurs in the command, the name or what it is for; upper and lower case of ASCII letters are alike. */
+  text?: string;
 }
 
 export interface LogSlice {

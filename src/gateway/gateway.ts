@@ -2,6 +2,7 @@ import type { Approvals } from "../approval/approvals.ts";
 import type { Settings, Toolset } from "../config/settings.ts";
 import { confine } from "../confine/confine.ts";
 import type {
+  Acting,
   CheckOptions,
   CleanReport,
   ListQuery,
@@ -145,6 +146,14 @@ export class Gateway {
     return new Gateway(rooms, this.#retention, this.#upkeep, this.#life);
   }
 
+  /** The same gateway for one of many callers: an agent, which finds its own sessions only, or a person, who finds all. */
+  acting({ agent = this.#rooms.agent, person, channel, patienceMs, signal }: Acting): Gateway {
+    const actor = person ?? agent;
+    const ownOnly = person === undefined;
+    const rooms: Rooms = { ...this.#rooms, agent, actor, channel, ownOnly, patience: { patienceMs, signal } };
+    return new Gateway(rooms, this.#retention, this.#upkeep, this.#life);
+  }
+
   /** What the methods of a session ask by themselves; without a session, of all the agent has. */
   async permit(operation: SessionOperation, session: { id: string; name: string } | null = null): Promise<void> {
     await permitOperation(this.#rooms, operation, session);
@@ -177,13 +186,13 @@ export class Gateway {
   }
 
   #session(row: { id: string; name: string }): Session {
-    const { registry, audit, agent, channel } = this.#rooms;
+    const { registry, audit, agent, actor, channel } = this.#rooms;
     let owner: string | undefined;
     return new Session(registry, row, {
       // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
       note: (entry) => {
         owner ??= registry.store.get(row.id)?.agent;
-        audit.append({ agent: owner ?? agent, actor: agent, channel, ...entry });
+        audit.append({ agent: owner ?? agent, actor, channel, ...entry });
       },
       permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
       permitTyped: (session, commands) => permitTyped(this.#rooms, session, commands),

@@ -18,7 +18,7 @@ function commandLine(request: Pick<RunRequest, "command" | "args">): string {
 export function runEntry(
   { request, verdict, sandbox }: Attempt,
   session: Asked,
-  channel: string,
+  { actor, channel }: { actor: string; channel: string },
   outcome: string,
   by: { approval: string | null; grants: string[] },
   why?: string,
@@ -27,7 +27,7 @@ export function runEntry(
     kind: "run",
     agent: session.agent,
     session: session.id,
-    actor: session.agent,
+    actor,
     channel,
     outcome,
     summary: commandLine(request),

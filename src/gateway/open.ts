@@ -119,6 +119,7 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
     state,
     workspace,
     agent: options.agent ?? "default",
+    actor: options.agent ?? "default",
     channel: options.channel ?? "library",
     env,
     config,

@@ -106,7 +106,7 @@ export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit
     rooms.allowlistUse.note(that.verdict);
     const outcome = approval ? "approved" : grants.length > 0 ? "granted" : "allowed";
     const by = { approval: approval?.id ?? null, grants };
-    rooms.audit.append(runEntry(that, session, rooms.channel, outcome, by));
+    rooms.audit.append(runEntry(that, session, rooms, outcome, by));
     return { name, session };
   });
 }
@@ -118,7 +118,7 @@ export function recordRefusal(rooms: Rooms, that: Attempt, refusal: Refusal, app
     const name = rooms.registry.record(session, undefined, refusal);
     if (name === null) throw nameInUse(session.id);
     const by = { approval: approvalId, grants: [] };
-    rooms.audit.append(runEntry(that, session, rooms.channel, refusal.status, by, refusal.error.message));
+    rooms.audit.append(runEntry(that, session, rooms, refusal.status, by, refusal.error.message));
     return { name, session };
   });
 }

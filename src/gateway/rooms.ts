@@ -15,6 +15,8 @@ export interface Rooms {
   state: string;
   workspace: string;
   agent: string;
+  /** Who really asks, for the audit: the agent itself, or a person who acts in its place. */
+  actor: string;
   /** The surface through which requests come, for the audit. */
   channel: string;
   /** The gateway's own environment as it was when it was opened; commands get a part of it. */

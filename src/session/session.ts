@@ -36,7 +36,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** What a session needs from the gateway. */
 export interface Desk {
   /** Writes down what was done to a session, and by whom. */
-  note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail">): void;
+  note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
   /** Lets an operation on a session through, or throws. */
   permit(
     operation: "write" | "kill" | "extend" | "remove" | "read",
@@ -270,7 +270,12 @@ export class Session implements SessionHandle {
     await this.#desk.permit("remove", this);
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
-    removeSession(this.#registry, this.#registry.reconcile(this.#row()));
+    const row = this.#registry.reconcile(this.#row());
+    removeSession(this.#registry, row);
+    const [kind, summary] = ["remove", `${this.name}: ${row.command}`];
+    this.#ifPossible(() =>
+      this.#desk.note({ kind, session: this.id, agent: row.agent, outcome: "removed", summary, detail: {} }),
+    );
   }
 
   /** Who did what to a session is part of its story. */
@@ -279,8 +284,12 @@ export class Session implements SessionHandle {
   }
 
   #noteIfPossible(kind: string, outcome: string, summary: string, detail: object): void {
+    this.#ifPossible(() => this.#note(kind, outcome, summary, detail));
+  }
+
+  #ifPossible(write: () => void): void {
     try {
-      this.#note(kind, outcome, summary, detail);
+      write();
     } catch (error) {
       if (!isDiskFull(error)) throw error;
     }

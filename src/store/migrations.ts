@@ -162,4 +162,25 @@ export const MIGRATIONS: readonly string[] = [
     INSERT INTO changes (what, id, agent) VALUES ('approval', new.id, new.agent);
   END;
   `,
+  `
+  -- Links that let a person in once. Used: gone.
+  CREATE TABLE sign_in_links (
+    hash         TEXT PRIMARY KEY,         -- SHA-256 of the secret in the link
+    name         TEXT NOT NULL,
+    role         TEXT NOT NULL,
+    expires_ms   INTEGER NOT NULL
+  ) WITHOUT ROWID;
+
+  -- Who is signed in to the page. Only hashes, as with tokens.
+  CREATE TABLE sign_ins (
+    id           TEXT PRIMARY KEY,         -- UUIDv7: in order of creation
+    hash         TEXT NOT NULL UNIQUE,     -- SHA-256 of the cookie's secret and the page's together
+    name         TEXT NOT NULL,
+    role         TEXT NOT NULL,
+    agent        TEXT NOT NULL,
+    token        TEXT,                     -- the token that was shown: it ends with it; NULL: a link was used
+    created_ms   INTEGER NOT NULL,
+    expires_ms   INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -262,5 +262,15 @@ function conditions(query: ListQuery): { where: string; values: string[] } {
     parts.push("agent = ?");
     values.push(query.agent);
   }
+  if (query.before !== undefined) {
+    parts.push("id < ?");
+    values.push(query.before);
+  }
+  if (query.text) {
+    const pattern = `%${query.text.replace(/[!%_]/g, "!$&")}%`;
+    const fields = ["command", "coalesce(args, '')", "name", "coalesce(intent, '')"];
+    parts.push(`(${fields.map((field) => `${field} LIKE ? ESCAPE '!'`).join(" OR ")})`);
+    values.push(...fields.map(() => pattern));
+  }
   return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
 }

@@ -5,14 +5,18 @@ import { badTokenName, noSuchToken, tokenNameTaken } from "../present/token-erro
 import { newId } from "../session/id.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** What a token is good for. `agent`: acting as one agent, and nothing else. */
-export const TOKEN_ROLES = ["agent"] as const;
+/**
+ * What a token is good for. `agent`: acting as one agent, and nothing else. The others are persons: a viewer looks, an
+ * approver also decides, an operator also acts.
+ */
+export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
 export type TokenRole = (typeof TOKEN_ROLES)[number];
 
 export interface Token {
   id: string;
   name: string;
   role: TokenRole;
+  /** On whose behalf it may act; empty for a person. */
   agent: string;
   createdAt: string;
   createdBy: string;

@@ -20,6 +20,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Serve an agent's tools over the Model Context Protocol",
       load: async () => (await import("./commands/mcp.ts")).mcp,
     },
+    serve: {
+      summary: "Serve the console: a page for people, and everything over HTTP for programs",
+      load: async () => (await import("./commands/serve.ts")).serve,
+    },
   },
   "Follow and steer sessions": {
     ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },

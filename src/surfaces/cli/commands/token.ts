@@ -1,13 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import { alignedTable, tabbedTable } from "../../../present/table.ts";
 import { PIPED_TOKEN_COLUMNS, tokenColumns } from "../../../present/token-table.ts";
-import type { Token, Tokens } from "../../../store/tokens.ts";
+import type { Token, TokenRole, Tokens } from "../../../store/tokens.ts";
 import { decider } from "../approvals/decider.ts";
 import type { Command, Invocation } from "../command.ts";
 import { choiceOption, durationOption, textOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
 import { UsageError } from "../usage-error.ts";
 import { withDatabase } from "../with-database.ts";
+
+const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies readonly TokenRole[];
 
 export const token: Command = {
   name: "token",
@@ -19,7 +21,7 @@ export const token: Command = {
     all: { type: "boolean", short: "a" },
   },
   help: {
-    role: "ROLE: with create, what it is good for: agent (to act as one agent) [agent]",
+    role: "ROLE: with create: agent (acts as one agent), viewer, approver or operator (a person) [agent]",
     expires: "DUR: with create, how long it is good [until it is revoked]",
     all: "list those that were revoked too",
     agent: "NAME: with create, on whose behalf it may act [default]",
@@ -48,10 +50,12 @@ async function create(invocation: Invocation, [name, unexpected]: string[]): Pro
   if (name === undefined) throw new UsageError("what is it to be called? Give a name: `token create laptop`");
   if (unexpected !== undefined)
     throw new UsageError(`\`token create\` makes one token; \`${unexpected}\` came after it`);
-  const role = choiceOption(values, "role", ["agent"] as const) ?? "agent";
+  const role = choiceOption(values, "role", ROLES) ?? "agent";
   const expiresMs = durationOption(values, "expires");
   if (expiresMs === 0) throw new UsageError("`--expires` must be in the future; received `0`");
-  const agent = textOption(values, "agent") ?? "default";
+  const named = textOption(values, "agent");
+  if (role !== "agent" && named !== undefined) throw new UsageError(`a ${role} is a person: leave \`--agent\` out`);
+  const agent = role === "agent" ? (named ?? "default") : "";
   return withTokens(invocation, async (tokens, note) => {
     const made = tokens.create({ name, role, agent, createdBy: decider().who, expiresMs });
     note(made.token, "created");

@@ -1,0 +1,92 @@
+import * as z from "zod";
+import { tooManyAttempts, wrongSecret } from "../../../present/http-errors.ts";
+import { TOKEN_ROLES } from "../../../store/tokens.ts";
+import { type Caller, COOKIE } from "../guard/caller.ts";
+import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import type { Service } from "../service.ts";
+import { signInWith } from "../sign-in/sign-in.ts";
+
+const Me = z
+  .object({
+    name: z.string(),
+    role: z.enum(TOKEN_ROLES),
+    agent: z.string().nullable(),
+    expiresAt: z.string().nullable(),
+    version: z.string(),
+  })
+  .meta({ id: "Me" });
+
+const me = (
+  { name, role, agent, expiresAt }: Pick<Caller, "name" | "role" | "agent" | "expiresAt">,
+  { version }: Service,
+) => {
+  return { name, role, agent, expiresAt, version };
+};
+
+export const signInOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/v1/me",
+    id: "me",
+    summary: "Who you are to the service",
+    roles: READERS_AND_AGENT,
+    answer: Me,
+    handle: ({ caller, service }) => me(caller, service),
+  }),
+  operation({
+    method: "POST",
+    path: "/v1/sign-in",
+    id: "signIn",
+    summary: "Sign in with the secret of a link, or with a token",
+    roles: "anyone",
+    body: z.strictObject({ secret: z.string().min(1).max(512) }),
+    answer: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
+    handle: ({ service, body, request }) => {
+      const address = request.socket.remoteAddress ?? "";
+      const waitMs = service.attempts.waitMs(address);
+      if (waitMs > 0) throw tooManyAttempts(waitMs);
+      const made = signInWith(service, body.secret);
+      if (!made) {
+        service.attempts.failed(address);
+        throw wrongSecret();
+      }
+      const { signIn, cookie, key, lastsMs } = made;
+      const agent = signIn.role === "agent" ? signIn.agent : null;
+      const headers = { "set-cookie": cookieText(service, cookie, Math.floor(lastsMs / 1000)) };
+      return Response.json({ ...me({ ...signIn, agent }, service), key }, { headers });
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/v1/sign-out",
+    id: "signOut",
+    summary: "End this sign-in",
+    roles: READERS_AND_AGENT,
+    answer: z.object({}),
+    handle: ({ service, caller, gateway }) => {
+      if (caller.signIn !== null) {
+        service.signIns.end(caller.signIn);
+        gateway.audit.append(signOutEntry(caller));
+      }
+      return Response.json({}, { headers: { "set-cookie": cookieText(service, "", 0) } });
+    },
+  }),
+];
+
+/** Strict: no other site can have it sent. HttpOnly: no script can read it. */
+function cookieText({ secure }: Service, value: string, seconds: number): string {
+  return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+}
+
+function signOutEntry({ name, role, agent, channel }: Caller) {
+  return {
+    kind: "sign-in",
+    agent: agent ?? "",
+    session: null,
+    actor: name,
+    channel,
+    outcome: "ended",
+    summary: `${name} signed out`,
+    detail: { role },
+  };
+}

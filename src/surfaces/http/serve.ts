@@ -1,0 +1,100 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { SignIns } from "../../store/sign-ins.ts";
+import type { Tokens } from "../../store/tokens.ts";
+import { makeApp } from "./app.ts";
+import { openLive } from "./live/open.ts";
+import { operations } from "./operations.ts";
+import { Page } from "./page.ts";
+import type { Service } from "./service.ts";
+import { Attempts } from "./sign-in/attempts.ts";
+
+/** Sockets, of whoever connects: half a thousand event streams and their pages. */
+const MOST_CONNECTIONS = 4096;
+/** How long answers that are being written may take when the service stops. */
+const LAST_ANSWERS_MS = 5000;
+
+export interface ServeOptions {
+  gateway: Gateway;
+  tokens: Tokens;
+  signIns: SignIns;
+  workspace: string;
+  version: string;
+  host: string;
+  port: number;
+  /** Names the service is called by besides those of the loopback. */
+  names: readonly string[];
+  /** Null: plain HTTP. */
+  tls: { cert: Buffer; key: Buffer } | null;
+  /** Where the built page is; default: in the package. */
+  pageFolder?: string;
+  onfailure: (error: Error) => void;
+}
+
+export interface Serving {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the service. Rejects when the address is not to be had. Closing it closes the gateway. */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const stop = new AbortController();
+  const { gateway, tokens, signIns, workspace, version, onfailure, host } = options;
+  const names = ["localhost", "127.0.0.1", "[::1]", bracketed(host), ...options.names].map((name) =>
+    name.toLowerCase(),
+  );
+  const service: Service = {
+    gateway,
+    tokens,
+    signIns,
+    attempts: new Attempts(),
+    names,
+    secure: options.tls !== null,
+    version,
+    workspace,
+    stopping: stop.signal,
+    onfailure,
+  };
+  const live = openLive(service);
+  const app = makeApp(service, operations(live), new Page(service, options.pageFolder));
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
+  const server = await listening(options, listener);
+  server.on("error", onfailure);
+  server.on("upgrade", (request, socket, head) => {
+    if (!live.upgrade(request, socket, head)) socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${service.secure ? "https" : "http"}://${bracketed(host)}:${port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      stop.abort();
+      await live.close();
+      // Commands that are waited for are let go of, not ended: their answers say that they are running.
+      await gateway.close();
+      const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+async function listening({ tls, host, port }: ServeOptions, listener: RequestListener): Promise<Server> {
+  const server = tls ? (await import("node:https")).createServer(tls, listener) : createServer(listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return server;
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

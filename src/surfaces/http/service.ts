@@ -1,0 +1,23 @@
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { SignIns } from "../../store/sign-ins.ts";
+import type { Tokens } from "../../store/tokens.ts";
+import type { Attempts } from "./sign-in/attempts.ts";
+
+/** What everything behind the listener stands on. */
+export interface Service {
+  /** As the service itself; an operation uses its caller's view of it (`call.gateway`). */
+  gateway: Gateway;
+  tokens: Tokens;
+  signIns: SignIns;
+  attempts: Attempts;
+  /** Names the service may be called by, without ports. */
+  names: readonly string[];
+  /** It speaks TLS, so that cookies are for TLS only. */
+  secure: boolean;
+  version: string;
+  workspace: string;
+  /** Aborts when the service begins to stop: open streams end then, so that clients come back to the next one. */
+  stopping: AbortSignal;
+  /** What went wrong here, for the operator. */
+  onfailure(error: Error): void;
+}
