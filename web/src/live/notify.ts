@@ -1,0 +1,36 @@
+import { createSignal } from "solid-js";
+import type { Approval } from "../../../src/contract/approval.ts";
+import { visible } from "../../../src/present/visible.ts";
+import { go } from "../route.ts";
+import { onNewApproval } from "./approvals.ts";
+
+const KEY = "sallyport-notify";
+const LONGEST = 200;
+
+const supported = "Notification" in window;
+const [wanted, setWanted] = createSignal(
+  supported && Notification.permission === "granted" && localStorage.getItem(KEY) === "yes",
+);
+export { supported as canNotify, wanted as notifies };
+
+export async function toggleNotify(): Promise<void> {
+  const on = !wanted() && (await Notification.requestPermission()) === "granted";
+  localStorage.setItem(KEY, on ? "yes" : "no");
+  setWanted(on);
+}
+
+/** Tells of a new request on the desktop while the page is out of sight. It cannot be decided there: read it first. */
+onNewApproval((approval) => {
+  if (!wanted() || document.visibilityState === "visible") return;
+  const shown = new Notification(`${visible(approval.agent)} asks`, { body: summary(approval), tag: approval.id });
+  shown.onclick = () => {
+    window.focus();
+    go(`#/approvals/${approval.id}`);
+    shown.close();
+  };
+});
+
+function summary({ request }: Approval): string {
+  const text = visible(request.command.text);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,40 @@
+import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
+import type { ApprovalRequest } from "../../../../src/contract/approval.ts";
+import { Marked, type Mark } from "../../ui/marked.tsx";
+
+/** The whole command, never cut, with what is the matter in it pointed out. Tells when its end has been in sight. */
+export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () => void }) {
+  const [cut, setCut] = createSignal(false);
+  let box!: HTMLPreElement;
+  let end!: HTMLSpanElement;
+  const marks = createMemo((): Mark[] => [
+    ...props.request.reasons.flatMap(({ span, message }) => (span ? [{ ...span, kind: "risky", why: message }] : [])),
+    ...props.request.command.marks.map((span) => ({ ...span, kind: "hidden-char", why: "written out: not to be seen" })),
+  ]);
+  createEffect(() => {
+    props.request;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        setCut(!entry?.isIntersecting);
+        if (entry?.isIntersecting) props.onEndSeen?.();
+      },
+      { threshold: 0 },
+    );
+    observer.observe(end);
+    onCleanup(() => observer.disconnect());
+  });
+  return (
+    <figure class="command-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys */}
+      <pre ref={box} tabIndex={0} aria-label="The whole command" role="group">
+        <Marked text={props.request.command.text} marks={marks()} />
+        <span ref={end} class="end-of-command" />
+      </pre>
+      <Show when={cut()}>
+        <button type="button" class="small more" onClick={() => box.scrollTo({ top: box.scrollHeight })}>
+          The command goes on: scroll to its end
+        </button>
+      </Show>
+    </figure>
+  );
+}

@@ -1,0 +1,50 @@
+import { createSignal, Show } from "solid-js";
+import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
+import type { SessionInfo } from "../../../../../src/contract/session.ts";
+import { useKeys } from "../../../keys/bindings.ts";
+import { may } from "../../../live/me.ts";
+import { Icon } from "../../../ui/icon.tsx";
+import { ExtendDialog } from "./extend.tsx";
+import { KillDialog } from "./kill.tsx";
+import { RemoveDialog } from "./remove.tsx";
+
+type Open = "none" | "kill" | "extend" | "remove";
+
+/** What an operator can do to a session. Each asks once more and says what it will do. */
+export function Actions(props: { info: SessionInfo; processes: readonly ProcessInfo[] }) {
+  const [open, setOpen] = createSignal<Open>("none");
+  const live = () => props.info.status === "running" || props.info.lingering;
+  const close = () => setOpen("none");
+  useKeys("This session", [
+    { keys: "x", does: "Signal or kill: asks first", run: () => may("operator") && live() && setOpen("kill") },
+    { keys: "e", does: "Move its deadline", run: () => may("operator") && props.info.status === "running" && setOpen("extend") },
+  ]);
+  return (
+    <Show when={may("operator")}>
+      <div class="actions session-actions">
+        <Show
+          when={live()}
+          fallback={
+            <button type="button" class="small" onClick={() => setOpen("remove")}>
+              Remove…
+            </button>
+          }
+        >
+          <Show when={props.info.status === "running"}>
+            <button type="button" class="small" onClick={() => setOpen("extend")}>
+              <Icon name="clock" />
+              Extend…
+            </button>
+          </Show>
+          <button type="button" class="small danger" onClick={() => setOpen("kill")}>
+            <Icon name="stop" />
+            Kill…
+          </button>
+        </Show>
+      </div>
+      <KillDialog open={open() === "kill"} info={props.info} processes={props.processes} onClose={close} />
+      <ExtendDialog open={open() === "extend"} info={props.info} onClose={close} />
+      <RemoveDialog open={open() === "remove"} info={props.info} onClose={close} />
+    </Show>
+  );
+}

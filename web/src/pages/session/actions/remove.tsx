@@ -1,0 +1,39 @@
+import { Show } from "solid-js";
+import type { SessionInfo } from "../../../../../src/contract/session.ts";
+import { call } from "../../../api/client.ts";
+import { go } from "../../../route.ts";
+import { CommandText } from "../../../ui/command.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { ErrorNote } from "../../../ui/error-note.tsx";
+import { createDeed } from "./do.ts";
+
+export function RemoveDialog(props: { open: boolean; info: SessionInfo; onClose: () => void }) {
+  const deed = createDeed(() => {
+    props.onClose();
+    go("#/now");
+  });
+  return (
+    <Dialog title={`Remove ${props.info.name}`} open={props.open} onClose={props.onClose}>
+      <pre class="block">
+        <CommandText command={props.info.command} args={props.info.args} />
+      </pre>
+      <p class="hint">Its output and recording are deleted. What the audit says about it stays.</p>
+      <Show when={deed.error()}>
+        <ErrorNote error={deed.error()} />
+      </Show>
+      <div class="dialog-foot">
+        <button type="button" onClick={() => props.onClose()}>
+          Keep it
+        </button>
+        <button
+          type="button"
+          class="danger solid"
+          disabled={deed.busy()}
+          onClick={() => deed.run(() => call("DELETE", `/v1/sessions/${encodeURIComponent(props.info.id)}`))}
+        >
+          Remove {props.info.name}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

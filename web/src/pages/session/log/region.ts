@@ -1,0 +1,133 @@
+import type { StreamName } from "../../../../../src/contract/session.ts";
+import type { LogAnswer, LogPiece } from "../../../api/shapes.ts";
+import { penAfter } from "./render.ts";
+import { PLAIN, type Pen } from "./sgr.ts";
+
+/** One piece of the log at its place among all bytes of the streams that are looked at. */
+export interface Part {
+  position: number;
+  bytes: number;
+  dropped: number;
+  stream: StreamName;
+  timeMs: number | null;
+  text: string;
+}
+
+/** A stretch of the log without a gap, in memory. */
+export interface Region {
+  from: number;
+  to: number;
+  parts: readonly Part[];
+}
+
+export interface Line {
+  /** Where it begins, in bytes. */
+  position: number;
+  stream: StreamName;
+  timeMs: number | null;
+  text: string;
+  pen: Pen;
+  /** Bytes missing before it. */
+  dropped: number;
+  /** It ended with a line feed. */
+  ended: boolean;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes of the text in UTF-8. */
+export function byteLength(text: string): number {
+  let plain = true;
+  for (let at = 0; at < text.length && plain; at++) plain = text.charCodeAt(at) < 128;
+  return plain ? text.length : encoder.encode(text).length;
+}
+
+export function regionOf({ chunks, nextOffset }: LogAnswer): Region {
+  const sizes = chunks.map(textOf);
+  const all = sizes.reduce((sum, { bytes }, index) => sum + bytes + (chunks[index]?.dropped ?? 0), 0);
+  const from = Math.max(0, nextOffset - all);
+  let position = from;
+  const parts = chunks.map(({ stream, dropped, timeMs }, index): Part => {
+    const { text, bytes } = sizes[index] as { text: string; bytes: number };
+    position += dropped;
+    const part = { position, bytes, dropped, stream, timeMs, text };
+    position += bytes;
+    return part;
+  });
+  return { from, to: nextOffset, parts };
+}
+
+export function textOf({ text, base64 }: Pick<LogPiece, "text" | "base64">): { text: string; bytes: number } {
+  if (text !== undefined) return { text, bytes: byteLength(text) };
+  const bytes = Uint8Array.from(atob(base64 ?? ""), (character) => character.charCodeAt(0));
+  return { text: decoder.decode(bytes), bytes: bytes.length };
+}
+
+export function joined(first: Region, second: Region): Region {
+  return { from: first.from, to: second.to, parts: [...first.parts, ...second.parts] };
+}
+
+/** The same with less at the start, or at the end, so that at most so many bytes are kept. */
+export function trimmed(region: Region, most: number, keep: "start" | "end"): Region {
+  const parts = [...region.parts];
+  let { from, to } = region;
+  while (to - from > most && parts.length > 1) {
+    if (keep === "end") {
+      parts.shift();
+      from = (parts[0]?.position ?? to) - (parts[0]?.dropped ?? 0);
+    } else {
+      parts.pop();
+      const last = parts.at(-1) as Part;
+      to = last.position + last.bytes;
+    }
+  }
+  return { from, to, parts };
+}
+
+/** A line this long goes on as another one: no line feed may ever come. */
+const LONGEST_LINE = 8192;
+
+/** The lines of a region. Where it begins inside a line, that line is left out. */
+export function linesOf(region: Region): Line[] {
+  const lines: Line[] = [];
+  let open: Line | null = null;
+  for (const part of region.parts) {
+    if (open && (open.stream !== part.stream || part.dropped > 0)) open = null;
+    let position = part.position;
+    let dropped = part.dropped;
+    for (const piece of piecesOf(part.text)) {
+      const ended = piece.endsWith("\n");
+      const text = ended ? piece.slice(0, -1).replace(/\r$/, "") : piece;
+      if (open && open.text.length < LONGEST_LINE) Object.assign(open, { text: (open.text + text).replace(ended ? /\r$/ : /^$/, ""), ended });
+      else {
+        open = { position, stream: part.stream, timeMs: part.timeMs, text, pen: PLAIN, dropped, ended };
+        lines.push(open);
+      }
+      if (ended) open = null;
+      dropped = 0;
+      position += byteLength(piece);
+    }
+  }
+  const begun = region.from > 0 && lines.length > 1 ? lines.slice(1) : lines;
+  return withPens(begun);
+}
+
+function* piecesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const feed = text.indexOf("\n", at);
+    const end = Math.min(feed < 0 ? text.length : feed + 1, at + LONGEST_LINE);
+    yield text.slice(at, end);
+    at = end;
+  }
+}
+
+/** Colours go on from line to line, in each stream. */
+function withPens(lines: Line[]): Line[] {
+  const pens: Partial<Record<StreamName, Pen>> = {};
+  for (const line of lines) {
+    line.pen = pens[line.stream] ?? PLAIN;
+    pens[line.stream] = penAfter(line.text, line.pen);
+  }
+  return lines;
+}

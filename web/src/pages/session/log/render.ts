@@ -1,0 +1,122 @@
+import { visible } from "../../../../../src/present/visible.ts";
+import { displayWidth } from "../../../../../src/present/width.ts";
+import { afterSgr, type Pen } from "./sgr.ts";
+
+/** A stretch of a line that looks the same. `hidden`: written out, because it would not be seen or would act. */
+export interface Run {
+  text: string;
+  pen: Pen;
+  hidden: boolean;
+}
+
+// ESC [ … (also in 8 bits), ESC ] … up to BEL or ESC \, strings of other kinds, and the short ones.
+const SEQUENCE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for
+  /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\`-~]/g;
+const HIDDEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+)/u;
+const TAB = 8;
+
+export interface Rendering {
+  runs: Run[];
+  /** The pen the next line begins with. */
+  pen: Pen;
+}
+
+/**
+ * A line of output for reading: colours kept, all other sequences left out or, with `raw`, written out. A line that was
+ * written over again shows its last state and says so.
+ */
+export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
+  const runs: Run[] = [];
+  let now = pen;
+  let at = 0;
+  const { text, rewritten } = raw ? { text: line, rewritten: 0 } : lastState(line);
+  if (rewritten > 0) runs.push({ text: `⟲${rewritten} `, pen, hidden: true });
+  for (const match of text.matchAll(SEQUENCE)) {
+    pushText(runs, text.slice(at, match.index), now);
+    at = match.index + match[0].length;
+    const isSgr = match[3] === "m" && match[2] === "" && !/[<-?]/.test(match[1] ?? "");
+    if (isSgr) now = afterSgr(now, match[1] ?? "");
+    if (raw) runs.push({ text: visible(match[0]), pen: now, hidden: true });
+  }
+  pushText(runs, text.slice(at), now);
+  return { runs: withTabs(runs), pen: now };
+}
+
+/** What \r left standing: progress bars write one line a hundred times. */
+function lastState(line: string): { text: string; rewritten: number } {
+  if (!line.includes("\r")) return { text: line, rewritten: 0 };
+  const states = line.split("\r").filter((state) => state !== "");
+  return { text: states.at(-1) ?? "", rewritten: Math.max(0, states.length - 1) };
+}
+
+function pushText(runs: Run[], text: string, pen: Pen): void {
+  if (text === "") return;
+  for (const [index, part] of text.split(HIDDEN).entries()) {
+    if (part === "") continue;
+    if (index % 2 === 0) runs.push({ text: part, pen, hidden: false });
+    else for (const piece of part.split(/(\t+)/)) pushHidden(runs, piece, pen);
+  }
+}
+
+function pushHidden(runs: Run[], piece: string, pen: Pen): void {
+  if (piece !== "") runs.push({ text: piece.startsWith("\t") ? piece : visible(piece), pen, hidden: !piece.startsWith("\t") });
+}
+
+function withTabs(runs: Run[]): Run[] {
+  let column = 0;
+  for (const run of runs) {
+    if (run.text.startsWith("\t") && !run.hidden) {
+      const first = TAB - (column % TAB);
+      run.text = " ".repeat(first + (run.text.length - 1) * TAB);
+    }
+    column += displayWidth(run.text);
+  }
+  return runs;
+}
+
+/** The pen after the line, without drawing it. */
+export function penAfter(line: string, pen: Pen): Pen {
+  if (!line.includes("\u001b") && !line.includes("\u009b")) return pen;
+  return renderLine(line, pen, false).pen;
+}
+
+/** The runs in rows of at most so many cells. An empty line is one empty row. */
+export function wrapRuns(runs: readonly Run[], columns: number): Run[][] {
+  const rows: Run[][] = [[]];
+  let used = 0;
+  for (const run of runs) {
+    for (let text = run.text; text !== ""; ) {
+      const { kept, width } = prefix(text, columns - used);
+      if (kept === "" && used > 0) {
+        rows.push([]);
+        used = 0;
+        continue;
+      }
+      const taken = kept === "" ? ([...text][0] as string) : kept;
+      rows.at(-1)?.push({ ...run, text: taken });
+      used += width;
+      text = text.slice(taken.length);
+      if (used >= columns && text !== "") {
+        rows.push([]);
+        used = 0;
+      }
+    }
+  }
+  return rows;
+}
+
+function prefix(text: string, cells: number): { kept: string; width: number } {
+  const whole = displayWidth(text);
+  if (whole <= cells) return { kept: text, width: whole };
+  if (whole === text.length) return { kept: text.slice(0, Math.max(0, cells)), width: Math.max(0, cells) };
+  let kept = "";
+  let width = 0;
+  for (const character of text) {
+    const more = displayWidth(character);
+    if (width + more > cells) break;
+    kept += character;
+    width += more;
+  }
+  return { kept, width };
+}

@@ -1,0 +1,57 @@
+/** How the page is joined to a terminal: bytes come, keys go, and the service is told how much was drawn. */
+export interface TerminalConnection {
+  send(message: { type: "input"; data: string } | { type: "resize"; columns: number; rows: number }): void;
+  /** So many bytes were drawn: the service may send as many more. */
+  drawn(bytes: number): void;
+  close(): void;
+}
+
+export interface TerminalEvents {
+  onOpen: () => void;
+  onBytes: (bytes: Uint8Array) => void;
+  /** What the service says besides bytes: a new size, a refusal, the end. */
+  onMessage: (message: { type: string; [field: string]: unknown }) => void;
+  /** `again`: it is tried anew shortly. */
+  onClose: (again: boolean) => void;
+}
+
+const RETRY_MS = 1500;
+/** Closed with one of these, it is over: the session ended, or it is not for us. */
+const FINAL = new Set([1000, 1003, 1008, 4000, 4001, 4003, 4004]);
+
+export function joinTerminal(id: string, events: TerminalEvents): TerminalConnection {
+  let socket: WebSocket | null = null;
+  let timer = 0;
+  let over = false;
+
+  function open(): void {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    socket = new WebSocket(`${scheme}://${location.host}/v1/sessions/${encodeURIComponent(id)}/terminal`);
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => events.onOpen();
+    socket.onmessage = ({ data }) => {
+      if (typeof data === "string") events.onMessage(JSON.parse(data));
+      else events.onBytes(new Uint8Array(data as ArrayBuffer));
+    };
+    socket.onclose = ({ code }) => {
+      if (over) return;
+      const again = !FINAL.has(code);
+      events.onClose(again);
+      if (again) timer = window.setTimeout(open, RETRY_MS);
+    };
+  }
+
+  const say = (message: object): void => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  };
+  open();
+  return {
+    send: say,
+    drawn: (bytes) => say({ type: "ack", bytes }),
+    close: () => {
+      over = true;
+      window.clearTimeout(timer);
+      socket?.close();
+    },
+  };
+}

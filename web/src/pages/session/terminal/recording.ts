@@ -1,0 +1,65 @@
+/** What was written to a terminal, and when: an asciicast, read as it comes. */
+export interface Recording {
+  size: { columns: number; rows: number };
+  events: { at: number; data: string; resize: { columns: number; rows: number } | null }[];
+  /** Seconds. */
+  duration: number;
+  /** There is more than is held in memory. */
+  cut: boolean;
+}
+
+const MOST_CHARACTERS = 24 << 20;
+/** Nobody wants to watch nothing for longer. */
+const LONGEST_PAUSE = 2;
+
+export async function loadRecording(id: string, signal: AbortSignal): Promise<Recording> {
+  const response = await fetch(`/v1/sessions/${encodeURIComponent(id)}/recording`, { signal });
+  if (!response.ok || !response.body) throw new Error(`The recording cannot be read (${response.status}).`);
+  const recording: Recording = { size: { columns: 80, rows: 24 }, events: [], duration: 0, cut: false };
+  let read = 0;
+  let skipped = 0;
+  for await (const line of lines(response.body)) {
+    read += line.length;
+    if (read > MOST_CHARACTERS) {
+      recording.cut = true;
+      break;
+    }
+    skipped = take(recording, line, skipped);
+  }
+  return recording;
+}
+
+/** Adds one line; gives how many seconds of pauses were left out so far. */
+function take(recording: Recording, line: string, skipped: number): number {
+  const parsed: unknown = JSON.parse(line);
+  if (!Array.isArray(parsed)) {
+    const { width, height } = parsed as { width: number; height: number };
+    recording.size = { columns: width, rows: height };
+    return skipped;
+  }
+  const [time, kind, data] = parsed as [number, string, string];
+  const pause = time - skipped - recording.duration;
+  const left = skipped + Math.max(0, pause - LONGEST_PAUSE);
+  const at = Math.max(recording.duration, time - left);
+  const [columns = 0, rows = 0] = kind === "r" ? data.split("x").map(Number) : [];
+  recording.events.push({ at, data: kind === "o" ? data : "", resize: kind === "r" ? { columns, rows } : null });
+  recording.duration = at;
+  return left;
+}
+
+async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const parts = (rest + (value ?? "")).split("\n");
+      rest = parts.pop() ?? "";
+      for (const part of parts) if (part !== "") yield part;
+      if (done) break;
+    }
+    if (rest !== "") yield rest;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,59 @@
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+
+export interface ChartLine {
+  name: string;
+  /** A custom property of the page's colours. */
+  color: string;
+}
+
+export interface Chart {
+  set(data: number[][]): void;
+  dispose(): void;
+}
+
+const HEIGHT = 150;
+
+/** Lines over time, drawn on a canvas; the words beside it tell the same to those who cannot see it. */
+export function drawChart(element: HTMLElement, lines: ChartLine[], format: (value: number) => string): Chart {
+  const color = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
+  // Colours of the page may be light-dark(…), which a canvas does not know: the browser resolves them on an element.
+  const resolved = (name: string): string => {
+    element.style.setProperty("color", color(name));
+    const value = getComputedStyle(element).color;
+    element.style.removeProperty("color");
+    return value;
+  };
+  const axis = { stroke: resolved("--muted"), grid: { stroke: resolved("--line"), width: 1 }, ticks: { show: false } };
+  const plot = new uPlot(
+    {
+      width: Math.max(200, element.clientWidth),
+      height: HEIGHT,
+      cursor: { y: false },
+      legend: { show: false },
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, 1)] } },
+      axes: [axis, { ...axis, size: 58, values: (_plot, values) => values.map(format) }],
+      series: [
+        {},
+        ...lines.map((line) => ({
+          label: line.name,
+          stroke: resolved(line.color),
+          fill: resolved(line.color).replace(/^rgb\((.*)\)$/, "rgba($1, 0.12)"),
+          width: 1.5,
+          points: { show: false },
+        })),
+      ],
+    },
+    [[], ...lines.map(() => [])],
+    element,
+  );
+  const observer = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
+  observer.observe(element);
+  return {
+    set: (data) => plot.setData(data as uPlot.AlignedData),
+    dispose: () => {
+      observer.disconnect();
+      plot.destroy();
+    },
+  };
+}

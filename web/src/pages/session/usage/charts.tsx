@@ -1,0 +1,107 @@
+import { createEffect, createMemo, onCleanup, onMount, Show } from "solid-js";
+import { formatDuration } from "../../../../../src/present/duration.ts";
+import { formatSize } from "../../../../../src/present/size.ts";
+import { isDark } from "../../../theme.ts";
+import { type ChartLine, drawChart } from "./chart.ts";
+import type { Sample, Sampler } from "./sampler.ts";
+import "./usage.css";
+
+const percent = (value: number): string => `${Math.round(value)}%`;
+const rate = (value: number): string => `${formatSize(value)}/s`;
+
+export default function UsageTab(props: { sampler: Sampler; live: boolean }) {
+  const samples = props.sampler.samples;
+  const last = createMemo(() => samples().at(-1));
+  return (
+    <section class="usage" aria-label="Usage">
+      <Show when={props.sampler.usage()}>
+        {(usage) => (
+          <dl class="figures">
+            <Figure name="CPU time" value={formatDuration(usage().cpuMs)} />
+            <Figure name="Memory at its peak" value={formatSize(usage().memoryPeakBytes)} />
+            <Figure name="Read" value={formatSize(usage().ioReadBytes)} />
+            <Figure name="Written" value={formatSize(usage().ioWriteBytes)} />
+          </dl>
+        )}
+      </Show>
+      <Show
+        when={props.live || samples().length > 0}
+        fallback={<p class="hint">It has ended; charts are drawn while a session runs and its page is open.</p>}
+      >
+        <div class="charts">
+          <ChartCard
+            title="CPU"
+            now={percent(last()?.cpuPercent ?? 0)}
+            lines={[{ name: "CPU", color: "--accent" }]}
+            format={percent}
+            samples={samples()}
+            values={({ cpuPercent }) => [cpuPercent]}
+          />
+          <ChartCard
+            title="Memory"
+            now={formatSize(last()?.memoryBytes ?? 0)}
+            lines={[{ name: "Memory", color: "--odd" }]}
+            format={formatSize}
+            samples={samples()}
+            values={({ memoryBytes }) => [memoryBytes]}
+          />
+          <ChartCard
+            title="Reads and writes"
+            now={`${rate(last()?.readPerSecond ?? 0)} read, ${rate(last()?.writtenPerSecond ?? 0)} written`}
+            lines={[
+              { name: "Read", color: "--good" },
+              { name: "Written", color: "--warn" },
+            ]}
+            format={rate}
+            samples={samples()}
+            values={({ readPerSecond, writtenPerSecond }) => [readPerSecond, writtenPerSecond]}
+          />
+        </div>
+      </Show>
+    </section>
+  );
+}
+
+function Figure(props: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>{props.value}</dd>
+    </div>
+  );
+}
+
+function ChartCard(props: {
+  title: string;
+  now: string;
+  lines: ChartLine[];
+  format: (value: number) => string;
+  samples: Sample[];
+  values: (sample: Sample) => number[];
+}) {
+  let place!: HTMLDivElement;
+  onMount(() => {
+    // Drawn anew in the colours of the other theme.
+    createEffect(() => {
+      isDark();
+      const chart = drawChart(place, props.lines, props.format);
+      createEffect(() => {
+        const columns = props.samples.map((sample) => props.values(sample));
+        chart.set([
+          props.samples.map(({ at }) => at),
+          ...props.lines.map((_, index) => columns.map((column) => column[index] ?? 0)),
+        ]);
+      });
+      onCleanup(() => chart.dispose());
+    });
+  });
+  return (
+    <figure class="card chart">
+      <figcaption>
+        <h2>{props.title}</h2>
+        <span>{props.now}</span>
+      </figcaption>
+      <div ref={place} class="chart-place" aria-hidden="true" />
+    </figure>
+  );
+}

@@ -1,0 +1,25 @@
+import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
+
+export interface TreeNode {
+  process: ProcessInfo;
+  depth: number;
+}
+
+/** Parents before their children. Whose parent is not among them stands at the top. */
+export function treeOf(processes: readonly ProcessInfo[]): TreeNode[] {
+  const pids = new Set(processes.map(({ pid }) => pid));
+  const children = Map.groupBy(processes, ({ ppid, pid }) => (pids.has(ppid) && ppid !== pid ? ppid : 0));
+  const nodes: TreeNode[] = [];
+  const seen = new Set<number>();
+  const walk = (parent: number, depth: number): void => {
+    for (const process of children.get(parent) ?? []) {
+      // A pid can be given anew while the list is made, which would make a circle.
+      if (seen.has(process.pid)) continue;
+      seen.add(process.pid);
+      nodes.push({ process, depth });
+      walk(process.pid, depth + 1);
+    }
+  };
+  walk(0, 0);
+  return nodes;
+}
