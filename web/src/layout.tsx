@@ -24,6 +24,13 @@ interface Place {
 const PLACES: Place[] = [
   { page: "now", name: "Now", icon: "now", key: "n", body: NowPage },
   {
+    page: "approvals",
+    name: "Approvals",
+    icon: "approvals",
+    key: "a",
+    body: lazy(() => import("./pages/approvals/page.tsx")),
+  },
+  {
     page: "machine",
     name: "Machine",
     icon: "machine",
@@ -33,9 +40,12 @@ const PLACES: Place[] = [
   },
 ];
 
+const SessionPage = lazy(() => import("./pages/session/page.tsx"));
+
 export function Layout() {
   const places = () => PLACES.filter(({ people }) => !people || me()?.role !== "agent");
-  const body = () => PLACES.find(({ page }) => page === route().page)?.body ?? NowPage;
+  const body = () =>
+    route().page === "session" ? SessionPage : (PLACES.find(({ page }) => page === route().page)?.body ?? NowPage);
 
   useKeys("Everywhere", [
     ...PLACES.map(({ key, name, page }) => ({ keys: `g ${key}`, does: `Go to ${name}`, run: () => go(`#/${page}`) })),

@@ -1,4 +1,5 @@
 import type { Recovery } from "../../../src/contract/error.ts";
+import { KEY_HEADER, key } from "./key.ts";
 
 /** What went wrong, in the service's words or, where it did not answer, in ours. */
 export class ApiError extends Error {
@@ -48,6 +49,17 @@ export function address(path: string, query: Query = {}): string {
   return search === "" ? path : `${path}?${search}`;
 }
 
+/** For what can have no headers: event streams and downloads. */
+export const keyedAddress = (path: string, query: Query = {}): string => address(path, { ...query, key: key() });
+
+/** A stream or file that is no JSON. */
+export async function open(path: string, signal: AbortSignal): Promise<Response> {
+  const response = await answer("GET", path, { signal });
+  if (response.ok) return response;
+  const body = (await response.json().catch(() => null)) as { error?: ErrorBody } | null;
+  throw refused(response.status, body?.error, path);
+}
+
 interface ErrorBody {
   type: string;
   message: string;
@@ -59,7 +71,11 @@ async function answer(method: string, path: string, { query, body, signal }: Cal
     return await fetch(address(path, query), {
       method,
       credentials: "same-origin",
-      headers: { accept: "application/json", ...(body !== undefined && { "content-type": "application/json" }) },
+      headers: {
+        accept: "application/json",
+        ...(key() !== "" && { [KEY_HEADER]: key() }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });

@@ -1,6 +1,6 @@
 import type { Approval } from "../../../src/contract/approval.ts";
 import type { SessionInfo, StreamName } from "../../../src/contract/session.ts";
-import type { Verdict } from "../../../src/contract/verdict.ts";
+import type { Decision } from "../../../src/contract/verdict.ts";
 
 /** What the service answers where the contract has no type for it. */
 
@@ -15,7 +15,8 @@ export interface Me {
 }
 
 export interface SessionDetails extends SessionInfo {
-  verdict: Verdict | null;
+  /** What the audit keeps of it. */
+  verdict: { verdict: Decision; rules: string[]; programs: string[] } | null;
   approval: Approval | null;
 }
 

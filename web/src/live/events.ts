@@ -1,6 +1,7 @@
 import { createSignal } from "solid-js";
 import type { Approval } from "../../../src/contract/approval.ts";
 import type { SessionInfo } from "../../../src/contract/session.ts";
+import { keyedAddress } from "../api/client.ts";
 import type { Stats } from "../api/shapes.ts";
 import { loadApprovals, noteApproval } from "./approvals.ts";
 import { learnWhoIAm } from "./me.ts";
@@ -26,7 +27,7 @@ const reload = (): void => {
 export function connect(): void {
   disconnect();
   let loaded = false;
-  source = new EventSource("/v1/events");
+  source = new EventSource(keyedAddress("/v1/events"));
   source.addEventListener("open", () => {
     setConnection("live");
     // From here on nothing is missed, so that what is read now stays current.

@@ -1,5 +1,6 @@
 import { createSignal } from "solid-js";
 import { ApiError, get, onSignedOut, post } from "../api/client.ts";
+import { keepKey } from "../api/key.ts";
 import type { Me, Role } from "../api/shapes.ts";
 
 /** Who looks at the page. Undefined: not known yet; null: nobody signed in. */
@@ -28,12 +29,14 @@ export const nobodyYet = (): void => {
 };
 
 export async function signIn(secret: string): Promise<void> {
-  await post("/v1/sign-in", { secret });
-  await learnWhoIAm();
+  const { key, ...who } = await post<Me & { key: string }>("/v1/sign-in", { secret });
+  keepKey(key);
+  setMe(who);
 }
 
 export async function signOut(): Promise<void> {
   await post("/v1/sign-out").catch(() => undefined);
+  keepKey(null);
   setMe(null);
 }
 

@@ -11,6 +11,7 @@ const supported = "Notification" in window;
 const [wanted, setWanted] = createSignal(
   supported && Notification.permission === "granted" && localStorage.getItem(KEY) === "yes",
 );
+
 export { supported as canNotify, wanted as notifies };
 
 export async function toggleNotify(): Promise<void> {

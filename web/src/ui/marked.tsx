@@ -19,7 +19,9 @@ export function stretches(text: string, marks: readonly Mark[]): Stretch[] {
   const inside = marks
     .map((mark) => ({ ...mark, start: Math.max(0, mark.start), end: Math.min(text.length, mark.end) }))
     .filter(({ start, end }) => end > start);
-  const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b);
+  const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort(
+    (a, b) => a - b,
+  );
   return cuts.slice(0, -1).map((start, index) => {
     const end = cuts[index + 1] as number;
     const here = inside.filter((mark) => mark.start <= start && mark.end >= end);

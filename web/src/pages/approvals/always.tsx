@@ -40,7 +40,13 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
               </strong>{" "}
               may run{" "}
               <code>
-                <Shown text={args() && single() ? `${quoteArgv([target.executable])} ${patterns()}` : quoteArgv([target.executable, ...target.args])} />
+                <Shown
+                  text={
+                    args() && single()
+                      ? `${quoteArgv([target.executable])} ${patterns()}`
+                      : quoteArgv([target.executable, ...target.args])
+                  }
+                />
               </code>{" "}
               in{" "}
               <code>

@@ -89,7 +89,14 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
           </div>
         </Show>
       </Show>
-      <Show when={open() && may("approver")} fallback={<Show when={open()}><p class="hint">Deciding needs the role approver; you may look.</p></Show>}>
+      <Show
+        when={open() && may("approver")}
+        fallback={
+          <Show when={open()}>
+            <p class="hint">Deciding needs the role approver; you may look.</p>
+          </Show>
+        }
+      >
         <Show when={panel() === "none"}>
           <div class="actions" data-armed={armed()}>
             <button type="button" class="primary" disabled={!armed() || busy()} onClick={() => void decide("once")}>

@@ -1,6 +1,6 @@
 import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
 import type { ApprovalRequest } from "../../../../src/contract/approval.ts";
-import { Marked, type Mark } from "../../ui/marked.tsx";
+import { type Mark, Marked } from "../../ui/marked.tsx";
 
 /** The whole command, never cut, with what is the matter in it pointed out. Tells when its end has been in sight. */
 export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () => void }) {
@@ -9,7 +9,11 @@ export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () =
   let end!: HTMLSpanElement;
   const marks = createMemo((): Mark[] => [
     ...props.request.reasons.flatMap(({ span, message }) => (span ? [{ ...span, kind: "risky", why: message }] : [])),
-    ...props.request.command.marks.map((span) => ({ ...span, kind: "hidden-char", why: "written out: not to be seen" })),
+    ...props.request.command.marks.map((span) => ({
+      ...span,
+      kind: "hidden-char",
+      why: "written out: not to be seen",
+    })),
   ]);
   createEffect(() => {
     props.request;

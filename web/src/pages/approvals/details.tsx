@@ -79,7 +79,8 @@ export function ApprovalFacts(props: { approval: Approval }) {
       <Fact name="Bound to">
         <details>
           <summary>
-            {request().covers.length} {request().covers.length === 1 ? "file" : "files"}, looked at again right before it runs
+            {request().covers.length} {request().covers.length === 1 ? "file" : "files"}, looked at again right before
+            it runs
           </summary>
           <ul>
             <For each={request().covers}>

@@ -35,7 +35,10 @@ export function Outcome(props: { approval: Approval }) {
               <strong>
                 <Shown text={each.who} />
               </strong>{" "}
-              {SAID[each.decision]} <span class="muted">({each.channel}, {fullTime(each.at)})</span>
+              {SAID[each.decision]}{" "}
+              <span class="muted">
+                ({each.channel}, {fullTime(each.at)})
+              </span>
               <Show when={each.reason}>
                 {(reason) => (
                   <>

@@ -27,7 +27,13 @@ export default function ApprovalsPage() {
   createEffect(() => {
     if (current() === undefined) setSelected(pending()[0]?.id ?? null);
   });
-  createEffect(on(() => route().id, (id) => id !== null && setSelected(id), { defer: true }));
+  createEffect(
+    on(
+      () => route().id,
+      (id) => id !== null && setSelected(id),
+      { defer: true },
+    ),
+  );
 
   const focusCard = (): void => {
     queueMicrotask(() => detail.querySelector<HTMLElement>("article")?.focus());

@@ -12,9 +12,12 @@ import { Actions } from "./actions/actions.tsx";
 
 /** Which command it is and how it stands, above everything else there is to see of it. */
 export function SessionHead(props: { info: SessionInfo; processes: readonly ProcessInfo[] }) {
-  const text = () => (props.info.args === null ? props.info.command : quoteArgv([props.info.command, ...props.info.args]));
+  const text = () =>
+    props.info.args === null ? props.info.command : quoteArgv([props.info.command, ...props.info.args]);
   const took = () =>
-    props.info.endedAt === null ? Math.floor((now() - Date.parse(props.info.startedAt)) / 1000) * 1000 : props.info.durationMs;
+    props.info.endedAt === null
+      ? Math.floor((now() - Date.parse(props.info.startedAt)) / 1000) * 1000
+      : props.info.durationMs;
   return (
     <header class="session-head">
       <div class="session-line">
@@ -40,7 +43,9 @@ export function SessionHead(props: { info: SessionInfo; processes: readonly Proc
         <span>
           started <Ago at={props.info.startedAt} /> ago
         </span>
-        <span>{props.info.endedAt === null ? "runs for" : "took"} {formatDuration(Math.max(0, took()))}</span>
+        <span>
+          {props.info.endedAt === null ? "runs for" : "took"} {formatDuration(Math.max(0, took()))}
+        </span>
         <span>
           sandbox{" "}
           <strong>

@@ -6,9 +6,9 @@ import { useKeys } from "../../keys/bindings.ts";
 import { sessionNamed } from "../../live/sessions.ts";
 import { go, rememberQuery, route } from "../../route.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { FactsTab } from "./facts/facts.tsx";
 import { SessionHead } from "./head.tsx";
 import { LogViewer } from "./log/viewer.tsx";
-import { FactsTab } from "./facts/facts.tsx";
 import { ProcessTree } from "./usage/processes.tsx";
 import { createSampler } from "./usage/sampler.ts";
 import "./session.css";
@@ -45,7 +45,13 @@ function OneSession(props: { id: string }) {
     return read && told ? { ...read, ...told } : read;
   });
   // The verdict and the approval are only told when asked for.
-  createEffect(on(() => info()?.status, () => void refetch(), { defer: true }));
+  createEffect(
+    on(
+      () => info()?.status,
+      () => void refetch(),
+      { defer: true },
+    ),
+  );
   return (
     <div class="page session-page">
       <Show when={details.error}>
@@ -54,7 +60,14 @@ function OneSession(props: { id: string }) {
           <a href="#/now">Back to what runs now</a>
         </p>
       </Show>
-      <Show when={info()} fallback={<Show when={!details.error}><p class="centre muted">Loading…</p></Show>}>
+      <Show
+        when={info()}
+        fallback={
+          <Show when={!details.error}>
+            <p class="centre muted">Loading…</p>
+          </Show>
+        }
+      >
         {(known) => <Known info={known()} />}
       </Show>
     </div>

@@ -17,7 +17,11 @@ export function Actions(props: { info: SessionInfo; processes: readonly ProcessI
   const close = () => setOpen("none");
   useKeys("This session", [
     { keys: "x", does: "Signal or kill: asks first", run: () => may("operator") && live() && setOpen("kill") },
-    { keys: "e", does: "Move its deadline", run: () => may("operator") && props.info.status === "running" && setOpen("extend") },
+    {
+      keys: "e",
+      does: "Move its deadline",
+      run: () => may("operator") && props.info.status === "running" && setOpen("extend"),
+    },
   ]);
   return (
     <Show when={may("operator")}>

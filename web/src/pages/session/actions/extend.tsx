@@ -12,7 +12,8 @@ const TERMS = [MINUTE, 10 * MINUTE, 60 * MINUTE, 8 * 60 * MINUTE, 0];
 export function ExtendDialog(props: { open: boolean; info: SessionInfo; onClose: () => void }) {
   const [term, setTerm] = createSignal(10 * MINUTE);
   const deed = createDeed(() => props.onClose());
-  const now = () => (props.info.timeoutMs === 0 ? "It has no deadline now." : `It was given ${formatDuration(props.info.timeoutMs)}.`);
+  const now = () =>
+    props.info.timeoutMs === 0 ? "It has no deadline now." : `It was given ${formatDuration(props.info.timeoutMs)}.`;
   return (
     <Dialog title={`Move the deadline of ${props.info.name}`} open={props.open} onClose={props.onClose}>
       <form

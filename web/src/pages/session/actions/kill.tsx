@@ -10,11 +10,35 @@ import { treeOf } from "../usage/tree.ts";
 import { createDeed } from "./do.ts";
 
 const WAYS: { id: string; name: string; does: string; body: object; ends: boolean }[] = [
-  { id: "end", name: "End it", does: "SIGTERM, and SIGKILL after 5 seconds", body: { signal: "SIGTERM", graceMs: 5000 }, ends: true },
-  { id: "kill", name: "Kill it at once", does: "SIGKILL, no chance to clean up", body: { signal: "SIGKILL", graceMs: 0 }, ends: true },
-  { id: "int", name: "Interrupt", does: "SIGINT, as Ctrl-C would", body: { signal: "SIGINT", graceMs: null }, ends: false },
+  {
+    id: "end",
+    name: "End it",
+    does: "SIGTERM, and SIGKILL after 5 seconds",
+    body: { signal: "SIGTERM", graceMs: 5000 },
+    ends: true,
+  },
+  {
+    id: "kill",
+    name: "Kill it at once",
+    does: "SIGKILL, no chance to clean up",
+    body: { signal: "SIGKILL", graceMs: 0 },
+    ends: true,
+  },
+  {
+    id: "int",
+    name: "Interrupt",
+    does: "SIGINT, as Ctrl-C would",
+    body: { signal: "SIGINT", graceMs: null },
+    ends: false,
+  },
   { id: "hup", name: "Hang up", does: "SIGHUP", body: { signal: "SIGHUP", graceMs: null }, ends: false },
-  { id: "stop", name: "Pause", does: "SIGSTOP, until it is told to go on", body: { signal: "SIGSTOP", graceMs: null }, ends: false },
+  {
+    id: "stop",
+    name: "Pause",
+    does: "SIGSTOP, until it is told to go on",
+    body: { signal: "SIGSTOP", graceMs: null },
+    ends: false,
+  },
   { id: "cont", name: "Go on", does: "SIGCONT", body: { signal: "SIGCONT", graceMs: null }, ends: false },
 ];
 

@@ -88,5 +88,4 @@ export function FactsTab(props: { info: SessionDetails }) {
   );
 }
 
-const tone = (verdict: string): string =>
-  ({ allow: "good", ask: "warn", deny: "bad", blocked: "bad" })[verdict] ?? "";
+const tone = (verdict: string): string => ({ allow: "good", ask: "warn", deny: "bad", blocked: "bad" })[verdict] ?? "";

@@ -1,4 +1,4 @@
-import { address } from "../../../api/client.ts";
+import { keyedAddress } from "../../../api/client.ts";
 import type { LogPiece } from "../../../api/shapes.ts";
 import type { LogStream } from "./log.ts";
 import { type Part, textOf } from "./region.ts";
@@ -22,7 +22,9 @@ export function follow(
     waiting = [];
     if (parts.length > 0) onParts(parts, position);
   };
-  const source = new EventSource(address(`/v1/sessions/${encodeURIComponent(id)}/follow`, { stream, offset: position }));
+  const source = new EventSource(
+    keyedAddress(`/v1/sessions/${encodeURIComponent(id)}/follow`, { stream, offset: position }),
+  );
   source.addEventListener("chunk", (event) => {
     const piece = JSON.parse((event as MessageEvent<string>).data) as LogPiece;
     const { text, bytes } = textOf(piece);

@@ -1,7 +1,7 @@
 import type { StreamName } from "../../../../../src/contract/session.ts";
 import type { LogAnswer, LogPiece } from "../../../api/shapes.ts";
 import { penAfter } from "./render.ts";
-import { PLAIN, type Pen } from "./sgr.ts";
+import { type Pen, PLAIN } from "./sgr.ts";
 
 /** One piece of the log at its place among all bytes of the streams that are looked at. */
 export interface Part {
@@ -99,7 +99,8 @@ export function linesOf(region: Region): Line[] {
     for (const piece of piecesOf(part.text)) {
       const ended = piece.endsWith("\n");
       const text = ended ? piece.slice(0, -1).replace(/\r$/, "") : piece;
-      if (open && open.text.length < LONGEST_LINE) Object.assign(open, { text: (open.text + text).replace(ended ? /\r$/ : /^$/, ""), ended });
+      if (open && open.text.length < LONGEST_LINE)
+        Object.assign(open, { text: (open.text + text).replace(ended ? /\r$/ : /^$/, ""), ended });
       else {
         open = { position, stream: part.stream, timeMs: part.timeMs, text, pen: PLAIN, dropped, ended };
         lines.push(open);

@@ -60,7 +60,8 @@ function pushText(runs: Run[], text: string, pen: Pen): void {
 }
 
 function pushHidden(runs: Run[], piece: string, pen: Pen): void {
-  if (piece !== "") runs.push({ text: piece.startsWith("\t") ? piece : visible(piece), pen, hidden: !piece.startsWith("\t") });
+  if (piece !== "")
+    runs.push({ text: piece.startsWith("\t") ? piece : visible(piece), pen, hidden: !piece.startsWith("\t") });
 }
 
 function withTabs(runs: Run[]): Run[] {

@@ -23,7 +23,10 @@ export function LogRow(props: { row: Row; times: boolean; apart: boolean; query:
 
 function RunSpan(props: { run: Run; query: string }) {
   return (
-    <span ref={(element) => paint(element, props.run.pen)} class={props.run.hidden ? "hidden-char" : classes(props.run.pen)}>
+    <span
+      ref={(element) => paint(element, props.run.pen)}
+      class={props.run.hidden ? "hidden-char" : classes(props.run.pen)}
+    >
       <Show when={props.query !== "" && !props.run.hidden} fallback={props.run.text}>
         <For each={around(props.run.text, props.query)}>
           {(part, index) => (index() % 2 === 1 ? <mark class="found">{part}</mark> : part)}

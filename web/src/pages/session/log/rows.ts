@@ -1,6 +1,6 @@
-import { type Run, renderLine, wrapRuns } from "./render.ts";
 import type { Line, Region } from "./region.ts";
 import { linesOf } from "./region.ts";
+import { type Run, renderLine, wrapRuns } from "./render.ts";
 
 /** One row on the screen: a line, or a part of one that was too long. */
 export interface Row {

@@ -1,5 +1,5 @@
 import { For, type JSX, Show } from "solid-js";
-import { address } from "../../../api/client.ts";
+import { keyedAddress } from "../../../api/client.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import type { LogStream } from "./log.ts";
 import type { LogSettings } from "./viewer.tsx";
@@ -42,10 +42,34 @@ export function LogTools(props: {
       </Show>
       {props.children}
       <div class="log-switches">
-        <Toggle name="Wrap lines" hint="w" icon="wrap" on={props.settings.wrap} onClick={() => props.onSettings({ wrap: !props.settings.wrap })} />
-        <Toggle name="Times" hint="t" icon="clock" on={props.settings.times} onClick={() => props.onSettings({ times: !props.settings.times })} />
-        <Toggle name="Control characters" hint="c" icon="eye" on={props.settings.raw} onClick={() => props.onSettings({ raw: !props.settings.raw })} />
-        <button type="button" class="quiet icon-only" aria-label="To the beginning" title="To the beginning (Home)" onClick={() => props.onStart()}>
+        <Toggle
+          name="Wrap lines"
+          hint="w"
+          icon="wrap"
+          on={props.settings.wrap}
+          onClick={() => props.onSettings({ wrap: !props.settings.wrap })}
+        />
+        <Toggle
+          name="Times"
+          hint="t"
+          icon="clock"
+          on={props.settings.times}
+          onClick={() => props.onSettings({ times: !props.settings.times })}
+        />
+        <Toggle
+          name="Control characters"
+          hint="c"
+          icon="eye"
+          on={props.settings.raw}
+          onClick={() => props.onSettings({ raw: !props.settings.raw })}
+        />
+        <button
+          type="button"
+          class="quiet icon-only"
+          aria-label="To the beginning"
+          title="To the beginning (Home)"
+          onClick={() => props.onStart()}
+        >
           <Icon name="up" />
         </button>
         <button
@@ -59,7 +83,7 @@ export function LogTools(props: {
           <Icon name="down" />
           <Show when={props.live}>Follow</Show>
         </button>
-        <a class="button small" href={address(path(), { stream: props.settings.stream })} download="">
+        <a class="button small" href={keyedAddress(path(), { stream: props.settings.stream })} download="">
           <Icon name="file" />
           Save
         </a>
@@ -68,9 +92,22 @@ export function LogTools(props: {
   );
 }
 
-function Toggle(props: { name: string; hint: string; icon: "wrap" | "clock" | "eye"; on: boolean; onClick: () => void }) {
+function Toggle(props: {
+  name: string;
+  hint: string;
+  icon: "wrap" | "clock" | "eye";
+  on: boolean;
+  onClick: () => void;
+}) {
   return (
-    <button type="button" class="quiet icon-only" aria-pressed={props.on} aria-label={props.name} title={`${props.name} (${props.hint})`} onClick={() => props.onClick()}>
+    <button
+      type="button"
+      class="quiet icon-only"
+      aria-pressed={props.on}
+      aria-label={props.name}
+      title={`${props.name} (${props.hint})`}
+      onClick={() => props.onClick()}
+    >
       <Icon name={props.icon} />
     </button>
   );

@@ -1,7 +1,7 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
 import { formatSize } from "../../../../../src/present/size.ts";
-import { ErrorNote } from "../../../ui/error-note.tsx";
 import { useKeys } from "../../../keys/bindings.ts";
+import { ErrorNote } from "../../../ui/error-note.tsx";
 import { createLog, type LogStream } from "./log.ts";
 import { LogRow } from "./row.tsx";
 import { type Row, rowAt, rowsOf, UNWRAPPED } from "./rows.ts";
@@ -30,7 +30,12 @@ export function LogViewer(props: { id: string; live: boolean; apart: boolean }) 
   return (
     <Show when={stream()} keyed>
       {(chosen) => (
-        <OneStream {...props} stream={chosen} settings={settings()} onSettings={(next) => setSettings({ ...settings(), ...next })} />
+        <OneStream
+          {...props}
+          stream={chosen}
+          settings={settings()}
+          onSettings={(next) => setSettings({ ...settings(), ...next })}
+        />
       )}
     </Show>
   );
@@ -87,7 +92,8 @@ function OneStream(props: {
   function remember(): void {
     const index = Math.floor((view.scrollTop - layout().before) / ROW);
     const row: Row | undefined = rows()[Math.max(0, index)];
-    if (row) anchor = { position: row.line.position, part: row.part, delta: view.scrollTop - layout().before - index * ROW };
+    if (row)
+      anchor = { position: row.line.position, part: row.part, delta: view.scrollTop - layout().before - index * ROW };
   }
   function scrollTo(y: number): void {
     view.scrollTop = y;

@@ -1,3 +1,5 @@
+import { key, SOCKET_PROTOCOL } from "../../../api/key.ts";
+
 /** How the page is joined to a terminal: bytes come, keys go, and the service is told how much was drawn. */
 export interface TerminalConnection {
   send(message: { type: "input"; data: string } | { type: "resize"; columns: number; rows: number }): void;
@@ -26,7 +28,10 @@ export function joinTerminal(id: string, events: TerminalEvents): TerminalConnec
 
   function open(): void {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    socket = new WebSocket(`${scheme}://${location.host}/v1/sessions/${encodeURIComponent(id)}/terminal`);
+    socket = new WebSocket(`${scheme}://${location.host}/v1/sessions/${encodeURIComponent(id)}/terminal`, [
+      SOCKET_PROTOCOL,
+      key(),
+    ]);
     socket.binaryType = "arraybuffer";
     socket.onopen = () => events.onOpen();
     socket.onmessage = ({ data }) => {

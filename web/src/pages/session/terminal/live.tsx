@@ -61,7 +61,13 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
     drawn?.terminal.resize(columns, rows);
     drawn?.fit();
   }
-  createEffect(on(() => [props.size.columns, props.size.rows], () => resize(props.size), { defer: true }));
+  createEffect(
+    on(
+      () => [props.size.columns, props.size.rows],
+      () => resize(props.size),
+      { defer: true },
+    ),
+  );
   createEffect(() => {
     const on = typing() && mayType();
     if (!drawn) return;
@@ -80,7 +86,10 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
         <span class="hint">
           {props.size.columns} × {props.size.rows}
         </span>
-        <Show when={mayType()} fallback={<span class="hint">{props.live ? "Typing needs the role operator." : ""}</span>}>
+        <Show
+          when={mayType()}
+          fallback={<span class="hint">{props.live ? "Typing needs the role operator." : ""}</span>}
+        >
           <button type="button" class="small" aria-pressed={typing()} onClick={() => setTyping(!typing())}>
             <Icon name="keys" />
             {typing() ? "You are typing into it: stop" : "Type into it"}

@@ -1,3 +1,5 @@
+import { open } from "../../../api/client.ts";
+
 /** What was written to a terminal, and when: an asciicast, read as it comes. */
 export interface Recording {
   size: { columns: number; rows: number };
@@ -13,12 +15,11 @@ const MOST_CHARACTERS = 24 << 20;
 const LONGEST_PAUSE = 2;
 
 export async function loadRecording(id: string, signal: AbortSignal): Promise<Recording> {
-  const response = await fetch(`/v1/sessions/${encodeURIComponent(id)}/recording`, { signal });
-  if (!response.ok || !response.body) throw new Error(`The recording cannot be read (${response.status}).`);
+  const { body } = await open(`/v1/sessions/${encodeURIComponent(id)}/recording`, signal);
   const recording: Recording = { size: { columns: 80, rows: 24 }, events: [], duration: 0, cut: false };
   let read = 0;
   let skipped = 0;
-  for await (const line of lines(response.body)) {
+  for await (const line of lines(body ?? new ReadableStream())) {
     read += line.length;
     if (read > MOST_CHARACTERS) {
       recording.cut = true;
@@ -48,7 +49,9 @@ function take(recording: Recording, line: string, skipped: number): number {
 }
 
 async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
+  const reader = body
+    .pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)
+    .getReader();
   let rest = "";
   try {
     for (;;) {

@@ -47,7 +47,9 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], format: (val
     [[], ...lines.map(() => [])],
     element,
   );
-  const observer = new ResizeObserver(() => plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }));
+  const observer = new ResizeObserver(() =>
+    plot.setSize({ width: Math.max(200, element.clientWidth), height: HEIGHT }),
+  );
   observer.observe(element);
   return {
     set: (data) => plot.setData(data as uPlot.AlignedData),
