@@ -111,6 +111,11 @@ export function sessionKey(agent: string, session: string): string {
   return `${agentToken(agent)}.${session}`;
 }
 
+/** The consumer through which workers take work for this place. */
+export function consumerOf(place: Place): string {
+  return placeTokens(place).replaceAll(".", "=");
+}
+
 /** Where answers come to: each member has a place of its own, which the others may not listen at. */
 export function inboxOf(fleet: string, kind: "gateway" | "worker", name: string): string {
   return `_INBOX.${fleet}.${kind}.${name}`;

@@ -92,7 +92,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
   },
   "Many machines": {
     fleet: {
-      summary: "Say which gateways a worker trusts, and by which key it knows them",
+      summary: "Say which gateways a worker trusts, and what members may do on the servers",
       load: async () => (await import("./commands/fleet.ts")).fleet,
     },
   },

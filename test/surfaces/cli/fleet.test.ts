@@ -40,9 +40,21 @@ test("no command makes its own gateway a trusted one", async () => {
   assert.equal((await box.run(["fleet", "trust"])).stdout, "");
 });
 
+test("fleet permissions as configuration, as commands for nsc and as JSON", async () => {
+  const asked = ["fleet", "permissions", "--worker", "web-1", "--name", "lab"];
+  const [config, nsc, json] = await Promise.all([[], ["--nsc"], ["--json"]].map((how) => box.run([...asked, ...how])));
+  assert.match(
+    config?.stdout ?? "",
+    /^# Members of the fleet lab[\s\S]*# the worker web-1\n {6}nkey: PUBLIC_NKEY_HERE/,
+  );
+  assert.match(nsc?.stdout ?? "", /^nsc add user --name worker-web-1 \\\n {2}--allow-pub '\$JS\.API\.INFO,/);
+  const [{ permissions }] = JSON.parse(json?.stdout ?? "") as [{ permissions: { subscribe: string[] } }];
+  assert.deepEqual(permissions.subscribe, ["_INBOX.lab.worker.web-1.>", "sp.lab.ctl.web-1.>", "sp.lab.node.web-1.*"]);
+});
+
 for (const [args, complaint] of [
-  [[], /knows key and trust/],
-  [["keys"], /knows key and trust/],
+  [[], /knows key, trust and permissions/],
+  [["keys"], /knows key, trust and permissions/],
   [["key", "x"], /takes no `x`/],
   [["trust", "x"], /knows list, add and remove/],
   [["trust", "list", "x"], /takes no `x`/],
@@ -51,6 +63,12 @@ for (const [args, complaint] of [
   [["trust", "add", "office", "a", "b"], /adds one gateway/],
   [["trust", "remove"], /which gateway/],
   [["trust", "remove", "nobody"], /No gateway "nobody"/],
+  [["permissions"], /for whom/],
+  [["permissions", "x"], /takes no `x`/],
+  [["permissions", "--agent", "a"], /whose gateway/],
+  [["permissions", "--gateway", "a", "--labels", "gpu=yes"], /are a worker's/],
+  [["permissions", "--worker", "a", "--labels", "gpu"], /such as gpu=yes/],
+  [["permissions", "--worker", "a.b"], /cannot be the name of a worker/],
 ] as const) {
   test(`fleet ${args.join(" ")} is refused with a reason`, async () => {
     const { code, stderr } = await box.run(["fleet", ...args]);

@@ -1,0 +1,102 @@
+/**
+ * What each member of a fleet may publish and hear, so that the servers themselves hold it to that: a worker speaks for
+ * its own host only, a gateway hears its own answers only, and one that serves a single agent asks as no other.
+ */
+import { agentToken, checkedName, consumerOf, inboxOf, type Place, placeTokens, storesOf } from "./subjects.ts";
+
+export type FleetMember =
+  | { kind: "gateway"; name: string /** It serves this agent and no other. */; agent?: string | undefined }
+  | { kind: "worker"; name: string; labels: readonly [name: string, value: string][] };
+
+export interface Permissions {
+  publish: string[];
+  subscribe: string[];
+  /** Answers to what it was asked, wherever they are wanted. */
+  responses: boolean;
+}
+
+export function permissionsOf(fleet: string, member: FleetMember): Permissions {
+  checkedName(member.kind, member.name);
+  return member.kind === "worker" ? ofWorker(fleet, member) : ofGateway(fleet, member);
+}
+
+function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker" }): Permissions {
+  const { work, exits, sessions, workers, logs } = storesOf(fleet);
+  const places: Place[] = ["any", { host: name }, ...labels.map((label): Place => ({ label: [...label] }))];
+  const taking = places.flatMap((place) => {
+    const consumer = consumerOf(place);
+    return [
+      // The filter is a part of the subject: nobody makes a consumer for another host's work.
+      `$JS.API.CONSUMER.CREATE.${work}.${consumer}.sp.${fleet}.work.${placeTokens(place)}.*`,
+      `$JS.API.CONSUMER.INFO.${work}.${consumer}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${work}.${consumer}`,
+      `$JS.ACK.${work}.${consumer}.>`,
+    ];
+  });
+  return {
+    publish: [
+      "$JS.API.INFO",
+      ...[work, exits, `KV_${sessions}`, `KV_${workers}`, `OBJ_${logs}`].map((each) => `$JS.API.STREAM.INFO.${each}`),
+      ...taking,
+      `$KV.${sessions}.>`,
+      `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
+      `$KV.${workers}.${name}`,
+      `$JS.API.STREAM.MSG.GET.KV_${workers}`,
+      `$O.${logs}.>`,
+      `$JS.API.STREAM.MSG.GET.OBJ_${logs}`,
+      `sp.${fleet}.res.*.${name}.*`,
+      `sp.${fleet}.log.${name}.>`,
+      `sp.${fleet}.exit.${name}.>`,
+    ],
+    subscribe: [`${inboxOf(fleet, "worker", name)}.>`, `sp.${fleet}.ctl.${name}.>`, `sp.${fleet}.node.${name}.*`],
+    responses: true,
+  };
+}
+
+function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gateway" }): Permissions {
+  const who = agent === undefined ? "*" : agentToken(agent);
+  const { work, exits, sessions, workers, logs } = storesOf(fleet);
+  const streams = [work, exits, `KV_${sessions}`, `KV_${workers}`, `OBJ_${logs}`];
+  const own = `gateway=${name}`;
+  return {
+    publish: [
+      "$JS.API.INFO",
+      ...streams.map((each) => `$JS.API.STREAM.INFO.${each}`),
+      `sp.${fleet}.work.any.${who}`,
+      `sp.${fleet}.work.host.*.${who}`,
+      `sp.${fleet}.work.label.*.*.${who}`,
+      `sp.${fleet}.ctl.*.${who}.*`,
+      // Of a host that is gone, which cannot say so itself.
+      `sp.${fleet}.exit.*.${who}.*`,
+      `$KV.${sessions}.${who}.*`,
+      `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
+      `$JS.API.STREAM.MSG.GET.KV_${workers}`,
+      `$JS.API.CONSUMER.CREATE.KV_${sessions}.*.$KV.${sessions}.${who}.*`,
+      `$JS.API.CONSUMER.CREATE.KV_${workers}.*.$KV.${workers}.>`,
+      ...[sessions, workers].map((each) => `$JS.API.CONSUMER.INFO.KV_${each}.*`),
+      `$JS.API.CONSUMER.CREATE.${exits}.${own}.sp.${fleet}.exit.*.${who}.*`,
+      `$JS.API.CONSUMER.INFO.${exits}.${own}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${exits}.${own}`,
+      `$JS.ACK.${exits}.${own}.>`,
+      "$JS.FC.>",
+      ...(agent === undefined ? ofOperator(fleet, streams) : []),
+    ],
+    subscribe: [`${inboxOf(fleet, "gateway", name)}.>`, `sp.${fleet}.res.${name}.>`, `sp.${fleet}.log.*.${who}.*`],
+    responses: false,
+  };
+}
+
+/** What a gateway that serves everybody may do besides: make the fleet's streams, read what gone hosts left, drain. */
+function ofOperator(fleet: string, streams: string[]): string[] {
+  const { sessions, logs } = storesOf(fleet);
+  return [
+    ...streams.flatMap((each) => [`$JS.API.STREAM.CREATE.${each}`, `$JS.API.STREAM.UPDATE.${each}`]),
+    `$JS.API.CONSUMER.CREATE.KV_${sessions}.*.$KV.${sessions}.>`,
+    `$JS.API.CONSUMER.CREATE.OBJ_${logs}.>`,
+    `$JS.API.CONSUMER.DELETE.OBJ_${logs}.*`,
+    `$JS.API.STREAM.MSG.GET.OBJ_${logs}`,
+    `$JS.API.STREAM.PURGE.OBJ_${logs}`,
+    `$O.${logs}.M.>`,
+    `sp.${fleet}.node.*.*`,
+  ];
+}

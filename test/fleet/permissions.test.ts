@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { AckPolicy, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import {
+  connect,
+  type NatsConnection,
+  nkeyAuthenticator,
+  nkeys,
+  PermissionViolationError,
+} from "@nats-io/transport-node";
+import { joinFleet } from "../../src/executor/fleet/connect.ts";
+import { openStores } from "../../src/executor/fleet/stores.ts";
+import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/executor/fleet/subjects.ts";
+import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
+import { until } from "../fixtures/until.ts";
+import { Sandbox } from "../surfaces/cli/sallyport.ts";
+
+const skip = NO_NATS;
+const subjects = subjectsOf("main");
+const stores = storesOf("main");
+
+/** One who may do everything, and sees what really got through. */
+const watcher = nkeys.createUser();
+let folder: string;
+let server: NatsServer;
+let seen: string[];
+let watching: NatsConnection;
+const members: Record<string, NatsConnection> = {};
+const violations = new Map<NatsConnection, string[]>();
+
+async function member(kind: "gateway" | "worker", name: string): Promise<NatsConnection> {
+  const credentials = join(folder, "keys", `${kind}-${name}.seed`);
+  const { connection } = await joinFleet({ servers: server.url, as: name, credentials }, kind);
+  const refused: string[] = [];
+  violations.set(connection, refused);
+  void (async () => {
+    for await (const status of connection.status()) {
+      if (status.type === "error" && status.error instanceof PermissionViolationError)
+        refused.push(status.error.subject);
+    }
+  })();
+  return connection;
+}
+
+before(async () => {
+  if (skip) return;
+  folder = mkdtempSync(join(tmpdir(), "sallyport-permissions-"));
+  const box = new Sandbox();
+  const keys = ["--keys", join(folder, "keys")];
+  const names = ["--gateway", "office", "--worker", "h1", "--worker", "h2", "--labels", "gpu=yes"];
+  const all = await box.run(["fleet", "permissions", ...names, ...keys]);
+  const limited = await box.run([
+    "fleet",
+    "permissions",
+    "--gateway",
+    "laptop",
+    "--agent",
+    "team/b",
+    ...keys,
+    "--json",
+  ]);
+  const alone = await box.run(["fleet", "permissions", "--gateway", "laptop", "--agent", "team/b", ...keys]);
+  box.remove();
+  assert.equal(all.code, 0, all.stderr);
+  assert.equal(JSON.parse(limited.stdout)[0].member.agent, "team/b");
+  const users = (text: string) => text.slice(text.indexOf("users: [") + 8, text.lastIndexOf("]"));
+  const watch = `{ nkey: ${watcher.getPublicKey()} }`;
+  server = await NatsServer.start({
+    config: `authorization { users: [ ${users(all.stdout)} ${users(alone.stdout)} ${watch} ] }`,
+  });
+  watching = await connect({ servers: server.url, authenticator: nkeyAuthenticator(watcher.getSeed()) });
+  seen = [];
+  watching.subscribe(">", { callback: (_, { subject }) => void seen.push(subject) });
+  await watching.flush();
+  members.office = await member("gateway", "office");
+  await openStores(members.office, "main");
+  members.laptop = await member("gateway", "laptop");
+  members.h1 = await member("worker", "h1");
+  members.h2 = await member("worker", "h2");
+});
+
+after(async () => {
+  if (skip) return;
+  for (const connection of [...Object.values(members), watching]) await connection.close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function who(name: string): NatsConnection {
+  const found = members[name];
+  assert.ok(found, name);
+  return found;
+}
+
+test("seeds are for their owner only", { skip }, () => {
+  assert.equal(statSync(join(folder, "keys", "worker-h1.seed")).mode & 0o777, 0o600);
+});
+
+for (const [gateway, agent] of [
+  ["office", "anybody"],
+  ["laptop", "team/b"],
+] as const) {
+  test(`the gateway ${gateway} and a worker can do their work`, { skip }, async () => {
+    const [asking, working] = [who(gateway), who("h1")];
+    const session = `session-of-${gateway}`;
+    const results = asking.subscribe(subjects.result(gateway, "*", "*"), { max: 1 });
+    const logs = asking.subscribe(subjects.log("*", agent, session), { max: 1 });
+    const store = await openStores(working, "main");
+    const theirs = await openStores(asking, "main");
+    await asking.flush();
+
+    for (const place of ["any", { host: "h1" }, { label: ["gpu", "yes"] }] as const) {
+      const subject = subjects.work(place as never, agent);
+      await jetstream(asking).publish(subject, "do it", { msgID: `${session} ${consumerOf(place as never)}` });
+      const durable_name = consumerOf(place as never);
+      const filter_subject = subjects.work(place as never, "*").replace("=2A", "*");
+      const config = { durable_name, filter_subject, ack_policy: AckPolicy.Explicit };
+      await store.manager.consumers.add(stores.work, config);
+      const message = await (await jetstream(working).consumers.get(stores.work, durable_name)).next({ expires: 5000 });
+      assert.equal(message?.subject, subject);
+      await message?.ackAck();
+    }
+
+    const key = `${subject(agent)}.${session}`;
+    await store.sessions.create(key, "h1");
+    assert.equal((await theirs.sessions.get(key))?.string(), "h1");
+    await store.workers.put("h1", "{}");
+    const hosts = [];
+    for await (const host of await theirs.workers.keys()) hosts.push(host);
+    assert.deepEqual(hosts, ["h1"]);
+
+    working.publish(subjects.result(gateway, "h1", session), "done");
+    working.publish(subjects.log("h1", agent, session), "output");
+    for await (const message of results) assert.equal(message.string(), "done");
+    for await (const message of logs) assert.equal(message.string(), "output");
+
+    await jetstream(working).publish(subjects.exit("h1", agent, session), "0", { msgID: session });
+    const again = await jetstream(asking).publish(subjects.exit("h1", agent, session), "lost", { msgID: session });
+    assert.equal(again.duplicate, true);
+    const filter = subjects
+      .exit("*", agent, "*")
+      .replace(`.${subject(agent)}.`, `.${gateway === "office" ? "*" : subject(agent)}.`);
+    const exits = { durable_name: `gateway=${gateway}`, filter_subject: filter, ack_policy: AckPolicy.Explicit };
+    await theirs.manager.consumers.add(stores.exits, exits);
+    const consumer = await jetstream(asking).consumers.get(stores.exits, `gateway=${gateway}`);
+    const exit = await consumer.next({ expires: 5000 });
+    assert.equal(exit?.string(), "0");
+    await exit?.ackAck();
+
+    working.subscribe(subjects.control("h1", agent, "*").replace("=2A", "*"), {
+      max: 1,
+      callback: (_, message) => {
+        for (const part of ["a", "b"]) message.respond(part);
+      },
+    });
+    await working.flush();
+    const answers = [];
+    const parts = await asking.requestMany(subjects.control("h1", agent, "logs"), "", {
+      strategy: "count",
+      maxMessages: 2,
+      maxWait: 5000,
+    });
+    for await (const message of parts) answers.push(message.string());
+    assert.deepEqual(answers, ["a", "b"]);
+    for (const connection of [asking, working]) assert.deepEqual(violations.get(connection), []);
+  });
+}
+
+function subject(agent: string): string {
+  return agent.replace("/", "=2F");
+}
+
+test("an operator's gateway drains a worker", { skip }, async () => {
+  who("h2").subscribe(subjects.node("h2", "drain"), { max: 1, callback: (_, message) => void message.respond("yes") });
+  await who("h2").flush();
+  assert.equal((await who("office").request(subjects.node("h2", "drain"))).string(), "yes");
+});
+
+/** What each must not say. */
+const UNSPEAKABLE: [string, string][] = [
+  ["h1", subjects.exit("h2", "anybody", "s")],
+  ["h1", subjects.result("office", "h2", "s")],
+  ["h1", subjects.log("h2", "anybody", "s")],
+  ["h1", `$KV.${stores.workers}.h2`],
+  ["h1", subjects.work("any", "anybody")],
+  ["h1", subjects.control("h2", "anybody", "kill")],
+  ["h1", subjects.node("h2", "drain")],
+  ["h1", `${inboxOf("main", "gateway", "office")}.x`],
+  ["h1", `$JS.API.STREAM.DELETE.${stores.work}`],
+  ["h1", `$JS.API.STREAM.PURGE.${stores.work}`],
+  ["h1", `$JS.API.STREAM.CREATE.${stores.work}`],
+  ["h1", `$JS.API.STREAM.MSG.GET.${stores.work}`],
+  ["h1", `$JS.API.STREAM.MSG.DELETE.KV_${stores.sessions}`],
+  ["h1", `$JS.API.CONSUMER.DELETE.${stores.work}.any`],
+  ["h1", `$JS.API.CONSUMER.MSG.NEXT.${stores.work}.host=h2`],
+  ["h1", `$JS.API.CONSUMER.MSG.NEXT.${stores.work}.label=gpu=no`],
+  ["h1", `$JS.ACK.${stores.work}.host=h2.1.1.1.1.0`],
+  ["h1", `$JS.API.CONSUMER.CREATE.${stores.work}.x.${subjects.work("any", "a")}`],
+  ["h1", `$JS.API.CONSUMER.CREATE.${stores.work}.host=h1.sp.main.work.host.h2.*`],
+  ["h1", `$JS.API.CONSUMER.DURABLE.CREATE.${stores.work}.host=h1`],
+  ["h1", `$JS.API.CONSUMER.CREATE.${stores.work}`],
+  ["office", `$KV.${stores.workers}.h1`],
+  ["office", subjects.result("laptop", "h1", "s")],
+  ["office", subjects.log("h1", "anybody", "s")],
+  ["office", `$JS.API.STREAM.DELETE.${stores.work}`],
+  ["office", `$JS.API.CONSUMER.MSG.NEXT.${stores.work}.any`],
+  ["office", `$JS.API.STREAM.CREATE.OTHER`],
+  ["laptop", subjects.work("any", "anybody")],
+  ["laptop", subjects.work({ host: "h1" }, "anybody")],
+  ["laptop", subjects.work({ label: ["gpu", "yes"] }, "anybody")],
+  ["laptop", subjects.control("h1", "anybody", "kill")],
+  ["laptop", subjects.exit("h1", "anybody", "s")],
+  ["laptop", subjects.node("h1", "drain")],
+  ["laptop", `$KV.${stores.sessions}.anybody.s`],
+  ["laptop", `$JS.API.STREAM.CREATE.${stores.work}`],
+  ["laptop", `$JS.API.STREAM.MSG.GET.${stores.exits}`],
+  ["laptop", `$JS.API.CONSUMER.CREATE.${stores.exits}.x.${subjects.exit("h1", "anybody", "s")}`],
+  ["laptop", `$JS.API.CONSUMER.CREATE.KV_${stores.sessions}.x.$KV.${stores.sessions}.>`],
+];
+
+test("nobody says what is another's to say", { skip }, async () => {
+  for (const [name, forbidden] of UNSPEAKABLE) {
+    const connection = who(name);
+    const refused = violations.get(connection) ?? [];
+    refused.length = 0;
+    seen.length = 0;
+    connection.publish(forbidden, "{}");
+    await connection.flush();
+    await watching.flush();
+    assert.ok(!seen.includes(forbidden), `${name} could publish ${forbidden}`);
+    await until(`${name} is told of ${forbidden}`, () => refused.includes(forbidden));
+  }
+});
+
+const UNHEARABLE: [string, string][] = [
+  ["h1", ">"],
+  ["h1", "_INBOX.>"],
+  ["h1", `${inboxOf("main", "gateway", "office")}.>`],
+  ["h1", `${inboxOf("main", "worker", "h2")}.>`],
+  ["h1", "sp.main.ctl.h2.>"],
+  ["h1", "sp.main.work.>"],
+  ["h1", "sp.main.res.>"],
+  ["h1", `$KV.${stores.sessions}.>`],
+  ["office", `${inboxOf("main", "gateway", "laptop")}.>`],
+  ["office", "sp.main.work.>"],
+  ["office", "sp.main.res.laptop.>"],
+  ["laptop", "sp.main.log.>"],
+  ["laptop", subjects.log("h1", "anybody", "s")],
+  ["laptop", `${inboxOf("main", "gateway", "office")}.>`],
+];
+
+test("nobody hears what is not meant for them", { skip }, async () => {
+  for (const [name, forbidden] of UNHEARABLE) {
+    const subscription = who(name).subscribe(forbidden);
+    const closed = await subscription.closed;
+    assert.ok(closed instanceof PermissionViolationError, `${name} could listen to ${forbidden}`);
+  }
+});
+
+test("a consumer does not hear more than its subject says", { skip }, async () => {
+  const config = { name: "gateway=laptop", durable_name: "gateway=laptop", ack_policy: AckPolicy.Explicit };
+  const asked = `$JS.API.CONSUMER.CREATE.${stores.exits}.gateway=laptop.sp.main.exit.*.team=2Fb.*`;
+  const body = { stream_name: stores.exits, config: { ...config, filter_subject: "sp.main.exit.>" } };
+  const answer = await who("laptop").request(asked, JSON.stringify(body));
+  assert.match(answer.string(), /did not match filtered subject/);
+});
+
+test("a push consumer is no way to speak as another agent", { skip }, async () => {
+  const laptop = who("laptop");
+  const heard: string[] = [];
+  const listening = who("h1").subscribe(subjects.control("h1", "anybody", "kill"), {
+    callback: (_, { subject }) => void heard.push(subject),
+  });
+  await who("h1").flush();
+  await (await new Kvm(laptop).open(stores.sessions)).put("team=2Fb.smuggled", JSON.stringify({ command: "evil" }));
+  const filter_subject = `$KV.${stores.sessions}.team=2Fb.smuggled`;
+  const smuggle = async (name: string, deliver_subject: string) => {
+    const config = { name, deliver_subject, filter_subject, ack_policy: AckPolicy.None, deliver_policy: "all" };
+    const asked = `$JS.API.CONSUMER.CREATE.KV_${stores.sessions}.${name}.${filter_subject}`;
+    const body = JSON.stringify({ stream_name: `KV_${stores.sessions}`, config });
+    const answer = (await laptop.request(asked, body)).json<{ error?: unknown }>();
+    assert.equal(answer.error, undefined);
+  };
+  await smuggle("to-work", subjects.work("any", "anybody"));
+  await smuggle("to-control", subjects.control("h1", "anybody", "kill"));
+  // It is heard, but under the name it was published by: who looks at the subject is not deceived.
+  await until("it was delivered", () => heard.length > 0);
+  assert.deepEqual(heard, [filter_subject]);
+  listening.unsubscribe();
+  const work = await (await jetstreamManager(who("office"))).streams.info(stores.work, { subjects_filter: ">" });
+  assert.deepEqual(work.state.subjects ?? {}, {});
+});
