@@ -149,6 +149,15 @@ const callback = z
       })
       .optional()
       .describe("A web address to call"),
+    dbos: z
+      .strictObject({
+        urlFile: text.describe("File that holds the address of DBOS's system database: postgresql://…"),
+        queue: text.max(256).describe("The queue's name"),
+        workflow: text.max(256).describe("The name of the workflow that is given the item"),
+        workflowClass: text.max(256).optional().describe("The class it belongs to, if any"),
+      })
+      .optional()
+      .describe("A durable workflow queue of DBOS; needs the package @dbos-inc/dbos-sdk"),
   })
   .describe("What is called for each work item, such as the end of a background command");
 

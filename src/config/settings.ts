@@ -43,7 +43,11 @@ export interface Settings {
   /** Null: the toolset's own. */
   permissions: Record<Operation, Permission | null>;
   toolsets: Record<Toolset, boolean>;
-  callback: { command?: readonly string[]; webhook?: { url: string; secretFile: string } } | null;
+  callback: {
+    command?: readonly string[];
+    webhook?: { url: string; secretFile: string };
+    dbos?: { urlFile: string; queue: string; workflow: string; workflowClass?: string };
+  } | null;
   durability: OneOf<typeof DURABILITY>;
 }
 

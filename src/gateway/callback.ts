@@ -10,17 +10,21 @@ import type { Rooms } from "./rooms.ts";
 import { submit } from "./submit.ts";
 
 function targetOf(callback: NonNullable<Settings["callback"]>): DispatchTarget {
-  const { command, webhook } = callback;
+  const { command, webhook, dbos } = callback;
   const target: DispatchTarget = command ? { command } : {};
-  if (webhook) target.webhook = { url: webhook.url, secret: readSecret(webhook.secretFile) };
+  if (webhook) target.webhook = { url: webhook.url, secret: readSecret("webhook.secretFile", webhook.secretFile) };
+  if (dbos) {
+    const { urlFile, ...queue } = dbos;
+    target.dbos = { ...queue, databaseUrl: readSecret("dbos.urlFile", urlFile) };
+  }
   return target;
 }
 
-function readSecret(file: string): string {
+function readSecret(setting: string, file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    const message = `\`callback.webhook.secretFile\`: ${file} cannot be read (${(error as Error).message}).`;
+    const message = `\`callback.${setting}\`: ${file} cannot be read (${(error as Error).message}).`;
     throw new SallyportError("InvalidConfiguration", message, [
       { action: "fix_configuration", hint: "Name a readable file that holds the secret." },
     ]);

@@ -4,13 +4,16 @@ import type { WorkQueue } from "../store/work.ts";
 import { backoffMs } from "../store/work-backoff.ts";
 import type { ClaimedItem } from "../store/work-item.ts";
 import { callCommand, type Run } from "./call-command.ts";
+import { type DbosQueue, DbosSink } from "./dbos.ts";
 import { callWebhook, checkWebhook, type Webhook } from "./webhook.ts";
 
-/** Whom to tell about each item. With both, an item is done when both have taken it. */
+/** Whom to tell about each item. With several, an item is done when all of them have taken it. */
 export interface DispatchTarget {
   /** An argv; the item comes on its stdin. */
   command?: readonly string[];
   webhook?: Webhook;
+  /** A durable queue, which starts one workflow an item. */
+  dbos?: DbosQueue;
 }
 
 export interface DispatchOptions {
@@ -20,6 +23,7 @@ export interface DispatchOptions {
   /** Only items of these types; default any. */
   types?: readonly string[];
   webhookTimeoutMs?: number;
+  dbosTimeoutMs?: number;
   commandTimeoutMs?: number;
   backoff?(attempts: number): number;
   /** What became of each attempt; a failure comes with when it is tried again. */
@@ -27,18 +31,20 @@ export interface DispatchOptions {
 }
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
+const DBOS_TIMEOUT_MS = 10_000;
 const COMMAND_TIMEOUT_MS = 60_000;
 /** On top of the timeouts, so that a slow call is never made twice at once. */
 const LEASE_MARGIN_MS = 30_000;
 const STORE_TROUBLE_MS = 1000;
 
 /**
- * Takes items off the queue one by one and tells a command or a web hook about them: at least once, for as long as it
+ * Takes items off the queue one by one and tells a command, a web hook or a durable queue about them: at least once, for as long as it
  * takes, less and less often. An item is done only when it was taken; a crash in between lets its lease run out.
  */
 export class Dispatcher {
   readonly #queue: WorkQueue;
   readonly #target: DispatchTarget;
+  readonly #dbos: DbosSink | null;
   readonly #options: Required<Omit<DispatchOptions, "types" | "onAttempt">> &
     Pick<DispatchOptions, "types" | "onAttempt">;
   #running: { stop: AbortController; ended: Promise<void> } | null = null;
@@ -48,9 +54,11 @@ export class Dispatcher {
     if (target.command && !target.command[0]) throw noCommand();
     this.#queue = queue;
     this.#target = target;
+    this.#dbos = target.dbos ? new DbosSink(target.dbos) : null;
     this.#options = {
       worker: `dispatch ${process.pid}`,
       webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
+      dbosTimeoutMs: DBOS_TIMEOUT_MS,
       commandTimeoutMs: COMMAND_TIMEOUT_MS,
       backoff: backoffMs,
       ...options,
@@ -69,11 +77,12 @@ export class Dispatcher {
     this.#running = null;
     running?.stop.abort();
     await running?.ended;
+    await this.#dbos?.close();
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    const { worker, types, webhookTimeoutMs, commandTimeoutMs } = this.#options;
-    const leaseMs = webhookTimeoutMs + commandTimeoutMs + LEASE_MARGIN_MS;
+    const { worker, types, webhookTimeoutMs, dbosTimeoutMs, commandTimeoutMs } = this.#options;
+    const leaseMs = webhookTimeoutMs + dbosTimeoutMs + commandTimeoutMs + LEASE_MARGIN_MS;
     while (!signal.aborted) {
       try {
         const item = await this.#queue.next({ worker, leaseMs, signal, hold: false, ...(types ? { types } : {}) });
@@ -99,13 +108,14 @@ export class Dispatcher {
 
   async #call(item: ClaimedItem, stop: AbortSignal): Promise<string | null> {
     const { command, webhook } = this.#target;
-    const { run, webhookTimeoutMs, commandTimeoutMs } = this.#options;
+    const { run, webhookTimeoutMs, dbosTimeoutMs, commandTimeoutMs } = this.#options;
+    const within = (ms: number) => AbortSignal.any([stop, AbortSignal.timeout(ms)]);
     if (command) {
       const failure = await callCommand(item, command, run, { timeoutMs: commandTimeoutMs, signal: stop });
       if (failure !== null) return failure;
     }
-    if (!webhook) return null;
-    return callWebhook(item, webhook, AbortSignal.any([stop, AbortSignal.timeout(webhookTimeoutMs)]));
+    const failure = webhook ? await callWebhook(item, webhook, within(webhookTimeoutMs)) : null;
+    return failure ?? (await this.#dbos?.deliver(item, within(dbosTimeoutMs))) ?? null;
   }
 }
 
