@@ -1,5 +1,6 @@
 import type { Capture, StreamInfo } from "../contract/session.ts";
 import type { TerminalSize } from "../contract/terminal.ts";
+import type { SessionData } from "./data.ts";
 
 /** Everything an executor needs to run one command: plain data, so that it can travel. */
 export interface LaunchSpec {
@@ -224,24 +225,35 @@ export interface Abilities {
   readonly pty: boolean;
 }
 
-/** Runs commands. Knows nothing of policy; the files it writes are the data plane. */
+/** What a row says of a session that it counts among the living. */
+export interface Whereabouts {
+  id: string;
+  name: string;
+  agent: string;
+  keeper_pid: number;
+  created_ms: number;
+  /** Its main process has ended and others of it live on. */
+  lingering: number;
+}
+
+/** Runs commands, here or elsewhere. Knows nothing of policy. */
 export interface Executor {
   readonly abilities: Abilities;
   /** Ready to take a command: what comes after is quick. */
   prepare(): Promise<Slot>;
-  /** Finds a running command again. Null: it is not running here (any more). */
-  attach(id: string): Promise<Execution | null>;
-  /** What a finished command left, without waiting. */
-  readExit(id: string): ExitRecord | null;
-  /** Whether a keeper ever took this command up. */
-  isClaimed(id: string): boolean;
-  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
-  forgo(id: string): boolean;
-  /** Whether the keeper that claimed this command still has it; true as long as none has. */
-  isAlive(id: string, keeperPid: number, name: string): boolean;
-  folder(id: string): string;
-  /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
-  processesOf(id: string): number[] | null;
+  /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */
+  attach(session: Whereabouts): Promise<Execution | null>;
+  /**
+   * What became of a command that nobody follows, as far as that is known here at once; null: it lives, for all that
+   * is known. `keeperNow`: whom its row names by now, since another keeper may have taken it up meanwhile.
+   */
+  fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null;
+  /** What there is to read of a command. */
+  data(session: { id: string; capture: Capture }): SessionData;
+  /** Removes what a finished command left. */
+  remove(id: string): void;
+  /** Removes what no row tells of. */
+  removeStrays(isKnown: (id: string) => boolean, now: number): void;
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
-import { refusedResult, runResult } from "../present/run-result.ts";
+import { refusedResult } from "../present/run-result.ts";
 import { Dispatcher, type DispatchTarget } from "../work/dispatch.ts";
 import { endOrYield } from "./foreground.ts";
 import type { Rooms } from "./rooms.ts";
@@ -48,5 +48,5 @@ async function runByOperator(
   if (!submission.execution) return refusedResult(submission, submission.refusal);
   const { name, session, execution } = submission;
   const ending = await endOrYield(rooms, session, execution, signal ? { signal } : {}, undefined);
-  return runResult(name, session, ending, rooms.executor.folder(session.id));
+  return rooms.executor.data(session).result(name, session, ending);
 }

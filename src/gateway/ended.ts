@@ -1,22 +1,21 @@
-import { join } from "node:path";
 import type { Executor } from "../executor/executor.ts";
 import type { EndListener } from "../session/registry.ts";
 import type { AuditLog } from "../store/audit.ts";
 import type { WorkQueue } from "../store/work.ts";
-import { execCallback, lastLines } from "../work/exec-callback.ts";
+import { execCallback } from "../work/exec-callback.ts";
 import { exitEntry } from "./journal.ts";
 
 /** What the end of a session leaves besides its row: an audit entry and, for a background one, a callback. */
-export function onEnded(audit: AuditLog, work: WorkQueue, executor: Pick<Executor, "folder">): EndListener {
+export function onEnded(audit: AuditLog, work: WorkQueue, executor: Pick<Executor, "data">): EndListener {
   return (session, ended, first) => {
     if (!first) return () => {};
     if (session.background !== 1) return () => audit.append(exitEntry(session, ended));
-    const folder = executor.folder(session.id);
+    const { logPath, lastLines } = executor.data(session).forCallback();
     const callback = execCallback({
       id: session.id,
       exitCode: ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code,
-      logPath: session.log_file ?? join(folder, session.capture === "merged" ? "output" : "stdout"),
-      lastLines: lastLines(folder, session.capture),
+      logPath: session.log_file ?? logPath,
+      lastLines,
     });
     return () => {
       audit.append(exitEntry(session, ended));

@@ -1,7 +1,6 @@
 import type { RunOptions } from "../contract/gateway.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
 import { lastLine } from "../present/last-line.ts";
-import { readMergedSync } from "../session/logs/index.ts";
 import { killOrder } from "../session/signals.ts";
 import type { NewSession } from "../store/sessions.ts";
 import type { Rooms } from "./rooms.ts";
@@ -73,17 +72,12 @@ function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () =
   return () => signal.removeEventListener("abort", end);
 }
 
-function tellProgress(
-  rooms: Rooms,
-  { id, capture }: Session,
-  tell: NonNullable<RunOptions["onProgress"]>,
-): NodeJS.Timeout {
+function tellProgress(rooms: Rooms, session: Session, tell: NonNullable<RunOptions["onProgress"]>): NodeJS.Timeout {
   const began = performance.now();
-  return setInterval(() => {
+  return setInterval(async () => {
     const elapsedMs = Math.round(performance.now() - began);
     try {
-      const { text } = readMergedSync(rooms.executor.folder(id), capture, LOOK_BACK_BYTES);
-      tell({ elapsedMs, lastLine: lastLine(text) });
+      tell({ elapsedMs, lastLine: lastLine(await rooms.executor.data(session).tail(LOOK_BACK_BYTES)) });
     } catch (error) {
       // Nobody's progress is worth a command.
       process.emitWarning(error instanceof Error ? error : String(error));

@@ -15,9 +15,8 @@ import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import { refusedResult, runResult } from "../present/run-result.ts";
+import { refusedResult } from "../present/run-result.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
-import { terminalOutput } from "../present/terminal-output.ts";
 import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
@@ -99,9 +98,9 @@ export class Gateway {
     if (!submission.execution) return refusedResult(submission, submission.refusal);
     const { name, session, execution, verdict, approvalId } = submission;
     const ending = await endOrYield(this.#furnished, session, execution, options, forCommand());
-    const folder = this.#furnished.executor.folder(session.id);
-    const result = runResult(name, session, ending, folder);
-    if (session.capture === "merged") Object.assign(result, await terminalOutput(folder));
+    const told = this.#furnished.executor.data(session).result(name, session, ending);
+    // Awaited only where it must be: another turn of the loop is a part of what a short command costs.
+    const result = told instanceof Promise ? await told : told;
     result.verdict = verdict;
     result.approvalId = approvalId;
     return result;

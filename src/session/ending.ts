@@ -1,6 +1,7 @@
 import { newSpots } from "../confine/new-spots.ts";
 import { recall } from "../confine/remembered.ts";
 import type { Status } from "../contract/result.ts";
+import type { SessionData } from "../executor/data.ts";
 import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
 import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
@@ -33,8 +34,8 @@ export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "w
 }
 
 /** What a session's row says once it has ended. */
-export function endingOf(row: Asked, ending: Ending, folder: string): Ended {
-  const outcome = { ...outcomeOf(row, ending), hints: storedHints(row, ending, folder) };
+export function endingOf(row: Asked, ending: Ending, data: SessionData): Ended {
+  const outcome = { ...outcomeOf(row, ending), hints: storedHints(row, ending, data) };
   if (ending === "lost") return { ...outcome, endedMs: Date.now(), lingering: false, bytes: 0, record: null };
   return {
     ...outcome,

@@ -1,16 +1,16 @@
 import { recall } from "../confine/remembered.ts";
 import type { SessionInfo, StreamInfo, StreamName } from "../contract/session.ts";
+import type { SessionData, TerminalStory } from "../executor/data.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
 import { sandboxLabel } from "../present/confinement.ts";
 import { noTerminalNote } from "../present/no-terminal.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import { streamInfo } from "./logs/index.ts";
 import { signalName } from "./signals.ts";
-import { lastSize, type TerminalStory, terminalStory } from "./terminal/sizes.ts";
+import { lastSize } from "./terminal/sizes.ts";
 import { finalUsage } from "./usage.ts";
 
-function streamsOf(row: SessionRow, record: ExitRecord | null, executor: Executor): SessionInfo["streams"] {
-  if (!record?.final) return streamInfo(executor.folder(row.id), row.capture);
+function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData): SessionInfo["streams"] {
+  if (!record?.final) return data.streams();
   const names: StreamName[] = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
   const streams: Partial<Record<StreamName, StreamInfo>> = {};
   for (const [index, name] of names.entries()) {
@@ -28,8 +28,8 @@ export function terminalNotes(story: TerminalStory | null): string[] {
 /** A row as callers see it. */
 export function describe(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
-  // Only one stream can be a terminal's.
-  const story = row.capture === "merged" ? terminalStory(executor.folder(row.id)) : null;
+  const data = executor.data(row);
+  const story = data.terminal();
   const startedMs = record ? record.startedUs / 1000 : row.created_ms;
   return {
     id: row.id,
@@ -58,7 +58,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     lingering: row.lingering === 1,
     limits: row.limits === null ? null : (JSON.parse(row.limits) as SessionInfo["limits"]),
     resourceUsage: record ? finalUsage(record) : null,
-    streams: streamsOf(row, record, executor),
+    streams: streamsOf(row, record, data),
     sandbox: sandboxLabel(recall(row.sandbox)),
     warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalNotes(story)],
     hints: JSON.parse(row.hints) as string[],

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
-import { neverRan } from "../executor/never-ran.ts";
 import type { Refusal } from "../present/refusal.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
 import type { Ended, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
@@ -9,10 +8,7 @@ import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
-import { Screens } from "./terminal/screens.ts";
 
-/** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
-const CLAIM_WITHIN_MS = 10_000;
 const NAME_ATTEMPTS = 4;
 const RUNNING = { status: "running", lingering: false } as const;
 
@@ -29,8 +25,6 @@ export type EndListener = (session: Asked, ended: Ended, first: boolean) => () =
 export class Registry {
   readonly #store: SessionStore;
   readonly executor: Executor;
-  /** The terminals that are looked at. */
-  readonly screens = new Screens();
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
@@ -118,7 +112,7 @@ export class Registry {
     if (this.#writeSoon) clearImmediate(this.#writeSoon);
     this.#writeSoon = null;
     const ends = this.#unwritten.splice(0).map(({ session, ending }) => {
-      const ended = endingOf(session, ending, this.executor.folder(session.id));
+      const ended = endingOf(session, ending, this.executor.data(session));
       return { session, ending, ended, alongside: this.#onEnd(session, ended, true) };
     });
     const writeAll = () => {
@@ -141,7 +135,6 @@ export class Registry {
   /** Writes what is left to write; nothing can be looked up here any more. */
   close(): void {
     this.flush();
-    this.screens.close();
     this.#closed = true;
   }
 
@@ -180,7 +173,7 @@ export class Registry {
   reconcile(row: SessionRow): SessionRow {
     const live = row.status === "running" || row.lingering === 1;
     if (!live || this.#executions.has(row.id)) return row;
-    const ending = this.#endingOnDisk(row);
+    const ending = this.executor.fate(row, () => this.store.get(row.id)?.keeper_pid);
     if (ending === null) return row;
     try {
       this.settle(row.id, ending);
@@ -188,7 +181,7 @@ export class Registry {
     } catch {
       // A full disk: said all the same, and written as soon as the database can take it.
       const { endedMs, lingering, ...ended } =
-        this.#news(row, ending) ?? endingOf(row, ending, this.executor.folder(row.id));
+        this.#news(row, ending) ?? endingOf(row, ending, this.executor.data(row));
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
   }
@@ -199,23 +192,6 @@ export class Registry {
     if (count < limit) return count;
     for (const row of this.store.live()) if (row.agent === agent) this.reconcile(row);
     return this.store.running(agent);
-  }
-
-  #endingOnDisk(row: SessionRow): Ending | null {
-    const record = this.executor.readExit(row.id);
-    if (record?.final) return record;
-    const alive = this.executor.isAlive(row.id, row.keeper_pid, row.name);
-    if (alive && !record) return Date.now() - row.created_ms > CLAIM_WITHIN_MS ? this.#unclaimed(row) : null;
-    if (alive) return row.status === "running" ? record : null;
-    // Another keeper may have taken it up since the row was read.
-    if (this.store.get(row.id)?.keeper_pid !== row.keeper_pid) return null;
-    // Asked again after the keeper was seen gone: it writes the record first and leaves then.
-    const last = this.executor.readExit(row.id);
-    return last ? { ...last, final: true } : "lost";
-  }
-
-  #unclaimed(row: SessionRow): Ending | null {
-    return this.executor.forgo(row.id) ? neverRan("keeper") : null;
   }
 
   info(row: SessionRow): SessionInfo {
@@ -231,7 +207,9 @@ export class Registry {
   async execution(id: string): Promise<Execution | null> {
     const known = this.#executions.get(id) ?? this.#attaching.get(id);
     if (known) return known;
-    const attaching = this.executor.attach(id).then((execution) => {
+    const row = this.store.get(id);
+    if (!row) return null;
+    const attaching = this.executor.attach(row).then((execution) => {
       this.#attaching.delete(id);
       if (execution) this.track(execution);
       return execution;
@@ -262,7 +240,7 @@ export class Registry {
   /** What an ending changes about a row; null when it is nothing new. */
   #news(row: SessionRow, ending: Ending): Ended | null {
     if (row.status !== "running" && row.lingering !== 1) return null;
-    const ended = endingOf(row, ending, this.executor.folder(row.id));
+    const ended = endingOf(row, ending, this.executor.data(row));
     return row.status !== "running" && ended.lingering ? null : ended;
   }
 }

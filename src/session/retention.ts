@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import { isId } from "./id.ts";
 import type { Registry } from "./registry.ts";
 
 export const DEFAULT_RETENTION: Retention = {
@@ -14,9 +13,6 @@ export const DEFAULT_RETENTION: Retention = {
 };
 /** Many short-lived gateways share a state folder; one of them cleaning now and then is enough. */
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
-/** A folder without a row is one whose removal was cut off, or a launch of this moment. */
-const STRAY_AFTER_MS = 3600 * 1000;
-const REMOVE_ATTEMPTS = 5;
 const REFUSED: ReadonlySet<string> = new Set(["blocked", "denied", "pending"]);
 const MOST_REFUSED = 1000;
 /** What a session's folder takes besides its streams. */
@@ -29,10 +25,7 @@ export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "
 
 /** False: it is running. On a full disk the files go first, to make room for the change of the row. */
 function forget(registry: Registry, id: string): boolean {
-  const removeFiles = () => {
-    registry.screens.forget(id);
-    removeFolder(registry.executor.folder(id));
-  };
+  const removeFiles = () => registry.executor.remove(id);
   try {
     if (!registry.store.delete(id)) return false;
   } catch (error) {
@@ -66,34 +59,8 @@ export function clean(registry: Registry, retention: Retention, now = Date.now()
     report.freedBytes += row.bytes;
     bytes -= size;
   }
-  removeStrays(registry, now);
+  registry.executor.removeStrays((id) => registry.store.get(id) !== null, now);
   return report;
-}
-
-function removeStrays(registry: Registry, now: number): void {
-  const sessions = join(registry.executor.folder("x"), "..");
-  for (const id of list(sessions)) {
-    const folder = join(sessions, id);
-    if (!isId(id) || registry.store.get(id)) continue;
-    if (now - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? now) < STRAY_AFTER_MS) continue;
-    // A keeper keeps its socket there until its last word is written: this tells a live one whose row is gone.
-    if (registry.executor.readExit(id)?.final || !existsSync(join(folder, "ctl"))) removeFolder(folder);
-  }
-}
-
-/** A keeper that is just finishing may remove its socket under our hands, and rmSync then stops half-way, silently. */
-function removeFolder(folder: string): void {
-  for (let attempt = 0; attempt < REMOVE_ATTEMPTS && existsSync(folder); attempt++) {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** Cleans if nobody has for a while. Nobody asked for it, so nobody is troubled when it does not work out this time. */

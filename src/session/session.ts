@@ -3,13 +3,13 @@ import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } f
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import type { SessionData } from "../executor/data.ts";
 import type { Execution, InputState } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
 import { typedSummary } from "../present/typed-line.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { SessionRow } from "../store/sessions.ts";
-import { followLog, readLog, streamLog } from "./logs/index.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
@@ -17,13 +17,10 @@ import { killOrder, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
-import { pictureOf, recordingOf, repaintOf, screenOf } from "./terminal/showing.ts";
+import { pictureOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
-import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
-import { liveUsage } from "./usage.ts";
-import { wakeOf } from "./wake.ts";
 
 const DEFAULT_GRACE_MS = 5000;
 /** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
@@ -85,14 +82,14 @@ export class Session implements SessionHandle {
     await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
-    return readLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
+    return this.#data(info).logs(query, live);
   }
 
   async *read(query: LogQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
     await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
-    yield* streamLog(this.#registry.executor.folder(this.id), info.capture, query, { live });
+    yield* this.#data(info).read(query, live);
   }
 
   async *follow(query: FollowQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
@@ -101,14 +98,7 @@ export class Session implements SessionHandle {
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     const execution = live ? await this.#registry.execution(this.id) : null;
-    const release = execution?.hold();
-    const wake = wakeOf(execution);
-    try {
-      yield* followLog(this.#registry.executor.folder(this.id), info.capture, rest, wake, signal);
-    } finally {
-      wake.stop();
-      release?.();
-    }
+    yield* this.#data(info).follow(rest, execution, signal);
   }
 
   async write(data: string | Uint8Array): Promise<void> {
@@ -148,7 +138,7 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      if (isOnTerminal(execution, this.#registry.executor.folder(this.id))) {
+      if (isOnTerminal(execution, () => this.#data(this.#row()))) {
         return await typeInto(execution, bytes, guard, pasted);
       }
       guard.note(bytes, false);
@@ -179,15 +169,15 @@ export class Session implements SessionHandle {
   async waitFor(conditions: WaitConditions = {}): Promise<WaitOutcome> {
     insistOnConditions(conditions);
     // What comes from now on counts, and now is the call, not when somebody has permitted it.
-    const now = outputSoFar(this.#registry.executor.folder(this.id), this.info().capture);
+    const data = this.#data(this.info());
+    const now = data.size();
     await this.#desk.permit("read", this);
-    const { status, pty, capture } = this.info();
+    const { status, pty } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
-    const folder = this.#registry.executor.folder(this.id);
     // What comes in answer to what was typed may be there before anybody can begin to wait for it.
     const offset = conditions.offset ?? (execution ? outputWhenTyped(execution) : undefined) ?? now;
-    const found = await waitForAny(execution, folder, capture, { ...conditions, offset });
+    const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
     return { ...found, info: this.info() };
   }
 
@@ -201,22 +191,23 @@ export class Session implements SessionHandle {
 
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
     await this.#desk.permit("read", this);
-    return screenOf(this.#registry, this.#row(), options);
+    return this.#data(this.#row()).screen(this, options);
   }
 
   async repaint(): Promise<Repaint> {
     await this.#desk.permit("read", this);
-    return repaintOf(this.#registry, this.#row());
+    return this.#data(this.#row()).repaint(this);
   }
 
   async picture(format: "svg" | "png"): Promise<Uint8Array> {
     await this.#desk.permit("read", this);
-    return pictureOf(this.#registry, this.#row(), format);
+    return pictureOf(await this.#data(this.#row()).screen(this, { attributes: true }), format);
   }
 
   async *recording(): AsyncGenerator<string, void, undefined> {
     await this.#desk.permit("read", this);
-    yield* recordingOf(this.#registry, this.info());
+    const info = this.info();
+    yield* this.#data(info).recording(info);
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {
@@ -261,8 +252,7 @@ export class Session implements SessionHandle {
 
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] } {
     const row = this.#registry.reconcile(this.#row());
-    if (row.status === "running" || row.lingering === 1)
-      return liveUsage(row.keeper_pid, this.#registry.executor.processesOf(this.id));
+    if (row.status === "running" || row.lingering === 1) return this.#data(row).usage(row.keeper_pid);
     return { usage: this.#registry.info(row).resourceUsage, processes: [] };
   }
 
@@ -276,6 +266,10 @@ export class Session implements SessionHandle {
     this.#ifPossible(() =>
       this.#desk.note({ kind, session: this.id, agent: row.agent, outcome: "removed", summary, detail: {} }),
     );
+  }
+
+  #data(session: Pick<SessionInfo, "id" | "capture">): SessionData {
+    return this.#registry.executor.data(session);
   }
 
   /** Who did what to a session is part of its story. */

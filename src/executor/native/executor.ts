@@ -1,6 +1,12 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Abilities, Execution, Executor, ExitRecord, LaunchSpec, Slot } from "../executor.ts";
+import type { Capture } from "../../contract/session.ts";
+import { LocalData } from "../../session/local-data.ts";
+import { removeFolder, removeStrays } from "../../session/session-folders.ts";
+import { Screens } from "../../session/terminal/screens.ts";
+import type { SessionData } from "../data.ts";
+import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
+import { neverRan } from "../never-ran.ts";
 import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
 import { Tree } from "../portable/tree.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -14,6 +20,8 @@ const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
 const LAUNCH_RETRIES = 8;
 const ATTACH_ATTEMPTS = 5;
+/** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
+const CLAIM_WITHIN_MS = 10_000;
 const ASK_AGAIN_MS = 20;
 /** Nobody listens there, and never will again. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
@@ -37,6 +45,8 @@ export const NATIVE: Keepers = {
 export class KeeperExecutor implements Executor {
   readonly #keepers: Keepers;
   readonly #state: string;
+  /** The terminals that are looked at. */
+  readonly #screens = new Screens();
   #spare: Connection[] = [];
   #executions = new Set<NativeExecution>();
   #closed = false;
@@ -59,7 +69,7 @@ export class KeeperExecutor implements Executor {
     return this.#slot(this.#takeSpare() ?? (await this.#keepers.connect(this.#state)));
   }
 
-  async attach(id: string): Promise<Execution | null> {
+  async attach({ id }: Pick<Whereabouts, "id">): Promise<Execution | null> {
     const connection = await this.#reconnect(id, ATTACH_ATTEMPTS);
     if (!connection) return null;
     const execution = this.#execution(id, connection, () => null);
@@ -67,15 +77,48 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  readExit(id: string): ExitRecord | null {
+  fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
+    const { id, keeper_pid: keeperPid } = session;
+    const record = this.#readExit(id);
+    if (record?.final) return record;
+    const alive = this.#isAlive(id, keeperPid, session.name);
+    if (alive && !record) return Date.now() - session.created_ms > CLAIM_WITHIN_MS ? this.#unclaimed(id) : null;
+    if (alive) return session.lingering === 1 ? null : record;
+    // Another keeper may have taken it up since the row was read.
+    if (keeperNow() !== keeperPid) return null;
+    // Asked again after the keeper was seen gone: it writes the record first and leaves then.
+    const last = this.#readExit(id);
+    return last ? { ...last, final: true } : "lost";
+  }
+
+  data(session: { id: string; capture: Capture }): SessionData {
+    return new LocalData(session, this.folder(session.id), this.#screens, (id) => this.#processesOf(id));
+  }
+
+  remove(id: string): void {
+    this.#screens.forget(id);
+    removeFolder(this.folder(id));
+  }
+
+  removeStrays(isKnown: (id: string) => boolean, now: number): void {
+    removeStrays(join(this.#state, "sessions"), isKnown, (id) => this.#readExit(id)?.final === true, now);
+  }
+
+  #readExit(id: string): ExitRecord | null {
     return readExitRecord(this.folder(id));
   }
 
-  isClaimed(id: string): boolean {
+  /** Whether a keeper ever took this command up. */
+  #isClaimed(id: string): boolean {
     return existsSync(this.folder(id));
   }
 
-  forgo(id: string): boolean {
+  #unclaimed(id: string): Ending | null {
+    return this.#forgo(id) ? neverRan("keeper") : null;
+  }
+
+  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
+  #forgo(id: string): boolean {
     try {
       mkdirSync(this.folder(id), { mode: 0o700 }); // the folder is the claim, and now nobody else can make it
       return true;
@@ -84,9 +127,12 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  /** A native keeper shows in its title whose command it has, so a reused pid is never mistaken for it. */
-  isAlive(id: string, keeperPid: number, name: string): boolean {
-    if (!this.isClaimed(id)) return true; // nothing is known against it
+  /**
+   * Whether the keeper that claimed this command still has it; true as long as none has. A native keeper shows in its
+   * title whose command it has, so a reused pid is never mistaken for it.
+   */
+  #isAlive(id: string, keeperPid: number, name: string): boolean {
+    if (!this.#isClaimed(id)) return true; // nothing is known against it
     const portable = keepsStill(this.folder(id), keeperPid);
     if (portable !== null) return portable;
     try {
@@ -96,13 +142,15 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  processesOf(id: string): number[] | null {
+  /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
+  #processesOf(id: string): number[] | null {
     const owner = readOwner(this.folder(id));
     return owner?.main ? new Tree(owner.main, id).members().map(({ pid }) => pid) : null;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#screens.close();
     if (this.#trim) clearTimeout(this.#trim);
     for (const connection of this.#spare.splice(0)) connection.close();
     for (const execution of this.#executions) execution.release();
@@ -140,9 +188,9 @@ export class KeeperExecutor implements Executor {
     const own = connection.hello?.id === "";
     const home = {
       // No folder: the keeper died before it claimed the command, so another may have it. Never twice.
-      reconnect: async () => (own && !this.isClaimed(id) ? relaunch() : this.#reconnect(id)),
-      readExit: () => this.readExit(id),
-      forgo: () => this.forgo(id),
+      reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
+      readExit: () => this.#readExit(id),
+      forgo: () => this.#forgo(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
     const execution = new NativeExecution(home, id, connection, own);

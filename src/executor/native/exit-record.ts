@@ -6,7 +6,7 @@ import type { ExitRecord } from "../executor.ts";
 const count = z.number().min(0);
 
 /** The file is the keeper's, but it lies on a disk that may have been full or tampered with. */
-const Shape = z.object({
+export const ExitShape = z.object({
   reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
   pid: count,
   code: z.number().nullable(),
@@ -42,7 +42,7 @@ export function readExitRecord(folder: string): ExitRecord | null {
     return null;
   }
   try {
-    return Shape.parse(JSON.parse(text));
+    return ExitShape.parse(JSON.parse(text));
   } catch {
     return null;
   }

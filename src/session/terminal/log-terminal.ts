@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import type { Repaint, Screen, TerminalSize } from "../../contract/terminal.ts";
+import type { SizeChange } from "../../executor/data.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
-import { type SizeChange, terminalStory } from "./sizes.ts";
+import { terminalStory } from "./sizes.ts";
 import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
 
 /** So much more drawn is worth a checkpoint: a fifth of a second. */

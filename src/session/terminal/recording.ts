@@ -1,8 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
+import type { SizeChange } from "../../executor/data.ts";
 import { keepPace, type Pace } from "../logs/pace.ts";
 import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
 import { type Span, spansFrom } from "../logs/spans.ts";
-import type { SizeChange } from "./sizes.ts";
 
 /** What the first line of a recording tells. */
 export interface RecordingHead {

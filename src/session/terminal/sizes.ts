@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TerminalSize } from "../../contract/terminal.ts";
+import type { TerminalStory } from "../../executor/data.ts";
 import { noSuchSize } from "../../present/session-errors.ts";
 
 const MOST = 1000;
@@ -10,15 +11,7 @@ export function insistOnSize({ columns, rows }: TerminalSize): void {
   if (!fine) throw noSuchSize(columns, rows, MOST);
 }
 
-/** From this byte of the output on the terminal had this size. */
-export interface SizeChange extends TerminalSize {
-  offset: number;
-}
-
-/** What the file `sizes` says of a session: how large its terminal was when, or why it got none and runs on pipes. */
-export type TerminalStory = { sizes: [SizeChange, ...SizeChange[]] } | { failed: { step: string; errno: number } };
-
-/** Null: it never was to be on a terminal. */
+/** What the file `sizes` says of a session. Null: it never was to be on a terminal. */
 export function terminalStory(folder: string): TerminalStory | null {
   let text: string;
   try {

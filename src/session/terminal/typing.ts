@@ -1,8 +1,7 @@
-import { statSync } from "node:fs";
-import { join } from "node:path";
+import type { SessionData } from "../../executor/data.ts";
 import type { Execution, InputState } from "../../executor/executor.ts";
 import { readsCommands } from "./command-readers.ts";
-import { lastSize, terminalStory } from "./sizes.ts";
+import { lastSize } from "./sizes.ts";
 import { type TypedCommand, typedCommands } from "./typed-commands.ts";
 import { LINE_END } from "./typed-text.ts";
 
@@ -71,23 +70,25 @@ function judgedTogether(state: InputState, keys: Uint8Array): number {
   return end < 0 ? keys.length : Math.max(end, 1);
 }
 
-/** What is known of a session that is typed into: its output, and where that ended before the last keys. */
+/** What is known of a session that is typed into: where its output ended before the last keys, for one. */
 interface Known {
-  output: string | null;
-  typedAt: number;
+  data: SessionData;
+  terminal: boolean;
+  typedAt: number | undefined;
 }
 
 const known = new WeakMap<Execution, Known>();
 
 /** Whether it is on a terminal; that does not change, and every key asks. Notes where its output ends now. */
-export function isOnTerminal(execution: Execution, folder: string): boolean {
+export function isOnTerminal(execution: Execution, dataOf: () => SessionData): boolean {
   let about = known.get(execution);
   if (!about) {
-    about = { output: lastSize(terminalStory(folder)) === null ? null : join(folder, "output"), typedAt: 0 };
+    const data = dataOf();
+    about = { data, terminal: lastSize(data.terminal()) !== null, typedAt: 0 };
     known.set(execution, about);
   }
-  if (about.output === null) return false;
-  about.typedAt = statSync(about.output, { throwIfNoEntry: false })?.size ?? 0;
+  if (!about.terminal) return false;
+  about.typedAt = about.data.size();
   return true;
 }
 

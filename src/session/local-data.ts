@@ -1,0 +1,135 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { FollowQuery, LogSlice } from "../contract/gateway.ts";
+import type { RunResult } from "../contract/result.ts";
+import type { Capture, LogChunk, LogQuery } from "../contract/session.ts";
+import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import type { LiveUsage, SessionData, SizeChange, TerminalStory } from "../executor/data.ts";
+import type { Execution, Parting } from "../executor/executor.ts";
+import { runResult } from "../present/run-result.ts";
+import { notOnTerminal } from "../present/session-errors.ts";
+import { terminalOutput } from "../present/terminal-output.ts";
+import type { NewSession } from "../store/sessions.ts";
+import { lastLines } from "../work/exec-callback.ts";
+import { followLog, readLog, readMergedSync, readTextSync, streamInfo, streamLog } from "./logs/index.ts";
+import { asciicast } from "./terminal/recording.ts";
+import type { Screens } from "./terminal/screens.ts";
+import { terminalStory } from "./terminal/sizes.ts";
+import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
+import { liveUsage } from "./usage.ts";
+import { wakeOf } from "./wake.ts";
+
+/** What a keeper of this machine wrote to a session's folder. */
+export class LocalData implements SessionData {
+  readonly #id: string;
+  readonly #folder: string;
+  readonly #capture: Capture;
+  readonly #screens: Screens;
+  readonly #processes: (id: string) => number[] | null;
+
+  constructor(
+    session: { id: string; capture: Capture },
+    folder: string,
+    screens: Screens,
+    processes: (id: string) => number[] | null,
+  ) {
+    this.#id = session.id;
+    this.#capture = session.capture;
+    this.#folder = folder;
+    this.#screens = screens;
+    this.#processes = processes;
+  }
+
+  streams() {
+    return streamInfo(this.#folder, this.#capture);
+  }
+
+  terminal(): TerminalStory | null {
+    // Only one stream can be a terminal's.
+    return this.#capture === "merged" ? terminalStory(this.#folder) : null;
+  }
+
+  size(): number {
+    // Every key asks: of a single stream the file itself tells.
+    if (this.#capture === "merged") return statSync(join(this.#folder, "output"), { throwIfNoEntry: false })?.size ?? 0;
+    return outputSoFar(this.#folder, this.#capture);
+  }
+
+  result(name: string, session: Omit<NewSession, "name">, ending: Parting): RunResult | Promise<RunResult> {
+    const result = runResult(name, session, ending, this.#folder);
+    return this.#capture === "merged" ? this.#asText(result) : result;
+  }
+
+  async #asText(result: RunResult): Promise<RunResult> {
+    return Object.assign(result, await terminalOutput(this.#folder));
+  }
+
+  tail(maxBytes: number): string {
+    return readMergedSync(this.#folder, this.#capture, maxBytes).text;
+  }
+
+  complaint(maxBytes: number): string {
+    return readTextSync(this.#folder, this.#capture === "merged" ? "output" : "stderr", maxBytes).text;
+  }
+
+  forCallback(): { logPath: string; lastLines: string[] } {
+    return {
+      logPath: join(this.#folder, this.#capture === "merged" ? "output" : "stdout"),
+      lastLines: lastLines(this.#folder, this.#capture),
+    };
+  }
+
+  logs(query: LogQuery, live: boolean): Promise<LogSlice> {
+    return readLog(this.#folder, this.#capture, query, { live });
+  }
+
+  read(query: LogQuery, live: boolean): AsyncGenerator<LogChunk, void, undefined> {
+    return streamLog(this.#folder, this.#capture, query, { live });
+  }
+
+  async *follow(
+    query: Omit<FollowQuery, "signal">,
+    execution: Execution | null,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<LogChunk, void, undefined> {
+    const release = execution?.hold();
+    const wake = wakeOf(execution);
+    try {
+      yield* followLog(this.#folder, this.#capture, query, wake, signal);
+    } finally {
+      wake.stop();
+      release?.();
+    }
+  }
+
+  waitFor(execution: Execution | null, conditions: WaitConditions): Promise<Omit<WaitOutcome, "info">> {
+    return waitForAny(execution, this.#folder, this.#capture, conditions);
+  }
+
+  async screen({ name }: { name: string }, options: { attributes?: boolean; scrollback?: boolean }): Promise<Screen> {
+    this.#sizes(name);
+    return this.#screens.with(this.#id, this.#folder, (terminal) => terminal.screen(options));
+  }
+
+  async repaint({ name }: { name: string }): Promise<Repaint> {
+    this.#sizes(name);
+    return this.#screens.with(this.#id, this.#folder, (terminal) => terminal.repaint());
+  }
+
+  recording(session: { name: string; command: string; startedAt: string }): AsyncGenerator<string, void, undefined> {
+    const { name, command, startedAt } = session;
+    const head = { startedMs: Date.parse(startedAt), command, title: name };
+    return asciicast(this.#folder, this.#sizes(name), head);
+  }
+
+  usage(keeperPid: number): LiveUsage {
+    return liveUsage(keeperPid, this.#processes(this.#id));
+  }
+
+  /** How large its terminal was when; a session without one has no screen. */
+  #sizes(name: string): [SizeChange, ...SizeChange[]] {
+    const story = this.terminal();
+    if (story && "sizes" in story) return story.sizes;
+    throw notOnTerminal(name);
+  }
+}
