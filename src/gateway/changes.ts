@@ -18,6 +18,12 @@ function storeOf(database: DatabaseSync): Changes {
   return store;
 }
 
+export interface SinceOptions {
+  /** Of entries read, not of things told. */
+  limit?: number;
+  until?: Position | undefined;
+}
+
 /** What happens in a state folder, whoever does it, for those who follow it; an agent's view has its own only. */
 export class ChangeFeed {
   readonly #rooms: Rooms;
@@ -40,14 +46,14 @@ export class ChangeFeed {
     return this.#store.stamp();
   }
 
-  /** What changed since, as it is by now. Null: that is too long ago to tell, and everything is to be looked at anew. */
-  since(position: Position, limit: number = DEFAULT_LIMIT): ChangeList | null {
+  /** What changed since (and up to `until`), as it is by now. Null: that is too long ago to tell, and everything is to be looked at anew. */
+  since(position: Position, { limit = DEFAULT_LIMIT, until }: SinceOptions = {}): ChangeList | null {
     const { database, registry, agent, ownOnly } = this.#rooms;
     registry.flush();
     // One moment for all that is read: otherwise a thing could be told as it is after its next change, and then again.
     database.exec("BEGIN");
     try {
-      const read = this.#store.since(position, limit);
+      const read = this.#store.since(position, limit, until);
       if (!read) return null;
       const seen = ownOnly ? read.changed.filter((each) => each.agent === agent) : read.changed;
       const changes = seen.flatMap((each) => this.#now(each) ?? []);

@@ -7,12 +7,14 @@ export type HttpErrorType =
   | "WrongHost"
   | "WrongOrigin"
   | "TooManyAttempts"
+  | "TooManyStreams"
   | "TooLarge"
   | "NotFound"
   | "MethodNotAllowed"
   | "UnsupportedMediaType"
   | "InvalidRequest"
   | "NotAcceptable"
+  | "NotReady"
   | "InternalError";
 
 /** An answer that is a refusal, with its status. */
@@ -126,6 +128,16 @@ export function tooManyAttempts(waitMs: number): HttpError {
   );
 }
 
+export function tooManyStreams({ perCaller, inAll }: { perCaller: number; inAll: number }): HttpError {
+  return new HttpError(
+    429,
+    "TooManyStreams",
+    `No more than ${perCaller} may be open at once for one caller, and ${inAll} in all.`,
+    { action: "close_some", hint: "Close streams or terminals that nobody looks at, and try again." },
+    { "retry-after": "5" },
+  );
+}
+
 export function wrongSecret(): HttpError {
   return new HttpError(401, "NotSignedIn", "This link or token is not good, or no longer.", {
     action: "new_link",
@@ -178,6 +190,16 @@ export function otherMethods(methods: string): HttpError {
     `Only ${methods} here.`,
     { action: "fix_request", hint: "/openapi.json lists what there is." },
     { allow: methods },
+  );
+}
+
+export function notReady(): HttpError {
+  return new HttpError(
+    503,
+    "NotReady",
+    "The service is stopping, or its database does not answer.",
+    { action: "wait", hint: "Try again in a moment; `sallyport doctor` tells what is the matter with a state folder." },
+    { "retry-after": "1" },
   );
 }
 

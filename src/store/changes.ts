@@ -48,9 +48,11 @@ export class Changes {
       "SELECT (SELECT seq FROM audit_head) AS audit, (SELECT coalesce(max(seq), 0) FROM changes) AS change",
     );
     this.#audit = database.prepare(
-      "SELECT seq, kind, outcome, session, agent FROM audit WHERE seq > ? ORDER BY seq LIMIT ?",
+      "SELECT seq, kind, outcome, session, agent FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
     );
-    this.#rest = database.prepare("SELECT seq, what, id, agent FROM changes WHERE seq > ? ORDER BY seq LIMIT ?");
+    this.#rest = database.prepare(
+      "SELECT seq, what, id, agent FROM changes WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+    );
   }
 
   /** Differs from an earlier answer if anything was written since, by whomever. */
@@ -64,15 +66,15 @@ export class Changes {
   }
 
   /**
-   * Each thing that changed once, at its last change. Null: it is too long ago, or a position of another state folder.
+   * Each thing that changed once, at its last change, up to now or to another position. Null: it is too long ago, or a position of another state folder.
    * Within a transaction, so that what is read next fits.
    */
-  since(from: Position, limit: number): ChangesRead | null {
-    const head = this.head();
+  since(from: Position, limit: number, until?: Position): ChangesRead | null {
+    const head = until ?? this.head();
     if (from.audit > head.audit || from.change > head.change) return null;
     if (head.audit - from.audit > MOST_BEHIND || head.change - from.change >= MOST_BEHIND) return null;
-    const entries = this.#audit.all(from.audit, limit) as unknown as AuditKeys[];
-    const rest = this.#rest.all(from.change, limit) as unknown as ChangeRow[];
+    const entries = this.#audit.all(from.audit, head.audit, limit) as unknown as AuditKeys[];
+    const rest = this.#rest.all(from.change, head.change, limit) as unknown as ChangeRow[];
     const position = { audit: entries.at(-1)?.seq ?? from.audit, change: rest.at(-1)?.seq ?? from.change };
     const latest = new Map<string, Changed>();
     const note = (changed: Changed) => {

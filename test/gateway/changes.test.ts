@@ -13,7 +13,7 @@ function readOn(gateway: Gateway, from: Position, limit?: number): { changes: Ch
   const changes: Change[] = [];
   let position = from;
   for (let more = true; more; ) {
-    const list = gateway.changes.since(position, limit);
+    const list = gateway.changes.since(position, limit === undefined ? {} : { limit });
     assert.ok(list, "the position is good");
     changes.push(...list.changes);
     ({ position, more } = list);

@@ -2,6 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Operation } from "../operation.ts";
 import type { Service } from "../service.ts";
+import { eventsOperation } from "./events.ts";
+import { Feed } from "./feed.ts";
+import { followOperation } from "./follow.ts";
+import { healthOperations } from "./health.ts";
+import { Places } from "./places.ts";
+import { Stats } from "./stats.ts";
+import { statsOperation } from "./stats-operation.ts";
+import { Streams } from "./streams.ts";
 
 /** What stays open: event streams and terminals. */
 export interface Live {
@@ -13,6 +21,23 @@ export interface Live {
   close(): Promise<void>;
 }
 
-export function openLive(_service: Service): Live {
-  return { operations: [], upgrade: () => false, close: async () => {} };
+/** Event streams and followed logs: a page has one or two open, and somebody may have many pages. */
+const STREAM_PLACES = { perCaller: 100, inAll: 2000 };
+
+export function openLive(service: Service): Live {
+  const { gateway, onfailure } = service;
+  const feed = new Feed(gateway, onfailure);
+  const stats = new Stats(gateway, onfailure);
+  const places = new Places(STREAM_PLACES);
+  const streams = new Streams();
+  const rooms = { service, feed, stats, places, streams };
+  return {
+    operations: [...healthOperations(service), statsOperation(stats), eventsOperation(rooms), followOperation(rooms)],
+    upgrade: () => false,
+    close: async () => {
+      streams.close();
+      feed.close();
+      stats.close();
+    },
+  };
 }

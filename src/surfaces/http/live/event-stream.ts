@@ -1,0 +1,107 @@
+import type { Socket } from "node:net";
+import { HEARTBEAT, OPENING, STREAM_HEADERS } from "./sse.ts";
+
+/** So much, and one event, waits here for somebody who reads slowly; then the stream ends, and they resume. */
+const MOST_QUEUED = 1 << 20;
+/** From here on nothing is added that can wait. */
+const ENOUGH_QUEUED = 64 * 1024;
+/** Who takes nothing of what waits for so many heartbeats is not there. */
+const MOST_BEATS_STUCK = 4;
+
+export interface EventStreamOptions {
+  /** The connection, to be cut when it takes too little. */
+  socket: Pick<Socket, "destroy">;
+  /** Whoever reads is still who they were. */
+  isGood: () => boolean;
+  onClose: () => void;
+}
+
+/** One answer of events that is written as they come. Never more than a bounded amount waits for its reader. */
+export class EventStream {
+  readonly response: Response;
+  readonly #options: EventStreamOptions;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #hasRoom = Promise.withResolvers<void>();
+  #closed = false;
+  #beatsStuck = 0;
+  #queuedAtBeat = 0;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: () => {
+          this.#hasRoom.resolve();
+        },
+        cancel: () => this.#end(),
+      },
+      { highWaterMark: ENOUGH_QUEUED, size: (bytes) => bytes?.byteLength ?? 0 },
+    );
+    this.response = new Response(body, { headers: STREAM_HEADERS });
+    this.push(OPENING);
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed;
+  }
+
+  /** False: it is closed, perhaps just now because its reader is too slow. */
+  push(text: string): boolean {
+    if (this.#closed) return false;
+    if (this.#queued > MOST_QUEUED) {
+      this.cut();
+      return false;
+    }
+    this.#controller?.enqueue(Buffer.from(text));
+    return true;
+  }
+
+  get #queued(): number {
+    return ENOUGH_QUEUED - (this.#controller?.desiredSize ?? ENOUGH_QUEUED);
+  }
+
+  /** Resolves when more may be added that can wait. */
+  async room(): Promise<void> {
+    while (!this.#closed && this.#queued >= ENOUGH_QUEUED) {
+      this.#hasRoom = Promise.withResolvers();
+      await this.#hasRoom.promise;
+    }
+  }
+
+  /** Shows both sides that the other is there, and ends the stream of somebody who was signed out meanwhile. */
+  beat(): void {
+    if (!this.#options.isGood()) {
+      this.close();
+      return;
+    }
+    const queued = this.#queued;
+    if (queued === 0) this.push(HEARTBEAT);
+    this.#beatsStuck = queued > 0 && queued >= this.#queuedAtBeat ? this.#beatsStuck + 1 : 0;
+    this.#queuedAtBeat = queued;
+    if (this.#beatsStuck >= MOST_BEATS_STUCK) this.cut();
+  }
+
+  /** What is queued is still sent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#controller?.close();
+    this.#end();
+  }
+
+  /** Nothing more is sent. */
+  cut(): void {
+    if (this.#closed) return;
+    this.#end();
+    this.#options.socket.destroy();
+  }
+
+  #end(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#hasRoom.resolve();
+    this.#options.onClose();
+  }
+}
