@@ -30,6 +30,15 @@ const PLACES: Place[] = [
     key: "a",
     body: lazy(() => import("./pages/approvals/page.tsx")),
   },
+  { page: "try", name: "Try", icon: "try", key: "t", body: lazy(() => import("./pages/try/page.tsx")) },
+  {
+    page: "audit",
+    name: "Audit",
+    icon: "audit",
+    key: "u",
+    body: lazy(() => import("./pages/audit/page.tsx")),
+    people: true,
+  },
   {
     page: "machine",
     name: "Machine",

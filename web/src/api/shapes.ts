@@ -1,6 +1,6 @@
 import type { Approval } from "../../../src/contract/approval.ts";
 import type { SessionInfo, StreamName } from "../../../src/contract/session.ts";
-import type { Decision } from "../../../src/contract/verdict.ts";
+import type { Ask, Decision, Security } from "../../../src/contract/verdict.ts";
 
 /** What the service answers where the contract has no type for it. */
 
@@ -53,4 +53,11 @@ export interface Finding {
   status: "ok" | "warn" | "fail";
   message: string;
   fix: string | null;
+}
+
+/** What one mode would do with a command. */
+export interface ModeOutcome {
+  security: Security;
+  ask: Ask;
+  verdict: Decision;
 }

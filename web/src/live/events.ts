@@ -28,8 +28,9 @@ export function connect(): void {
   disconnect();
   let loaded = false;
   source = new EventSource(keyedAddress("/v1/events"));
-  source.addEventListener("open", () => {
+  on<{ sequence?: number }>("ready", ({ sequence }) => {
     setConnection("live");
+    if (sequence !== undefined) setAuditHead(sequence);
     // From here on nothing is missed, so that what is read now stays current.
     if (!loaded) reload();
     loaded = true;

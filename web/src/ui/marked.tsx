@@ -33,21 +33,22 @@ export function stretches(text: string, marks: readonly Mark[]): Stretch[] {
   });
 }
 
-/** A text with parts of it pointed out. */
-export function Marked(props: { text: string; marks: readonly Mark[] }) {
+/** A text with parts of it pointed out. `plain`: only to lie behind a field, where every character has its place. */
+export function Marked(props: { text: string; marks: readonly Mark[]; plain?: boolean }) {
   const parts = createMemo(() => stretches(props.text, props.marks));
+  const Words = (inner: { text: string }) => (props.plain ? inner.text : <Shown text={inner.text} lines />);
   return (
     <For each={parts()}>
       {(part) =>
         part.kinds.length === 0 ? (
-          <Shown text={part.text} lines />
-        ) : part.kinds.includes("risky") ? (
+          <Words text={part.text} />
+        ) : part.kinds.some((kind) => kind.startsWith("risky")) ? (
           <mark class={part.kinds.join(" ")} title={part.why}>
-            <Shown text={part.text} lines />
+            <Words text={part.text} />
           </mark>
         ) : (
           <span class={part.kinds.join(" ")} title={part.why}>
-            <Shown text={part.text} lines />
+            <Words text={part.text} />
           </span>
         )
       }

@@ -1,0 +1,174 @@
+import { createEffect, createMemo, createSignal, For, Show } from "solid-js";
+import type { AuditEntry } from "../../../../src/store/audit-entry.ts";
+import { keyedAddress } from "../../api/client.ts";
+import { useKeys } from "../../keys/bindings.ts";
+import { auditHead } from "../../live/events.ts";
+import { rememberQuery, route, sessionHash } from "../../route.ts";
+import { fullTime } from "../../ui/clock.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Icon } from "../../ui/icon.tsx";
+import { Shown } from "../../ui/shown.tsx";
+import { Chain } from "./chain.tsx";
+import { createEntries } from "./entries.ts";
+import { type AuditAsked, auditQuery, KINDS, SPANS } from "./filter.ts";
+import "../now/now.css";
+import "./audit.css";
+
+/** Who ran what, who decided what, and what came of it. */
+export default function AuditPage() {
+  const query = route().query;
+  const [asked, setAsked] = createSignal<AuditAsked>({
+    q: query.get("q") ?? "",
+    kind: query.get("kind") ?? "",
+    agent: query.get("agent") ?? "",
+    hours: query.get("hours") ?? "",
+  });
+  const set = (next: Partial<AuditAsked>): void => {
+    setAsked({ ...asked(), ...next });
+  };
+  createEffect(() => rememberQuery({ ...asked() }));
+  const entries = createEntries(asked);
+  const newer = createMemo(() => Math.max(0, auditHead() - (entries.all()[0]?.seq ?? auditHead())));
+  let search!: HTMLInputElement;
+  useKeys("Audit", [
+    { keys: "/", does: "Search", run: () => search.focus() },
+    { keys: "R", does: "Read the newest", run: () => void entries.refresh() },
+  ]);
+
+  return (
+    <div class="page">
+      <header class="page-head">
+        <h1>Audit</h1>
+        <p class="grow" role="status">
+          {entries.loading() && entries.all().length === 0 ? "Loading…" : ""}
+        </p>
+        <Show when={newer() > 0}>
+          <button type="button" class="small" onClick={() => void entries.refresh()}>
+            <Icon name="up" />
+            {newer()} newer
+          </button>
+        </Show>
+        <a class="button" href={keyedAddress("/v1/audit/export", auditQuery(asked()))} download="audit.ndjson">
+          <Icon name="file" />
+          Export
+        </a>
+      </header>
+      <Chain />
+      <div class="filters">
+        <div class="search-field">
+          <Icon name="search" />
+          <input
+            ref={search}
+            type="search"
+            aria-label="Search the audit"
+            placeholder="Search  ( / )"
+            spellcheck={false}
+            value={asked().q}
+            onInput={(event) => set({ q: event.currentTarget.value })}
+          />
+        </div>
+        <select aria-label="Kind" value={asked().kind} onChange={(event) => set({ kind: event.currentTarget.value })}>
+          <option value="">Every kind</option>
+          <For each={KINDS}>{(kind) => <option value={kind}>{kind}</option>}</For>
+        </select>
+        <input
+          class="agent-field"
+          aria-label="Agent"
+          placeholder="Every agent"
+          spellcheck={false}
+          value={asked().agent}
+          onInput={(event) => set({ agent: event.currentTarget.value })}
+        />
+        <select aria-label="When" value={asked().hours} onChange={(event) => set({ hours: event.currentTarget.value })}>
+          <For each={SPANS}>{(span) => <option value={span.hours}>{span.name}</option>}</For>
+        </select>
+      </div>
+      <Show when={entries.error()}>
+        <ErrorNote error={entries.error()} />
+      </Show>
+      <Show
+        when={entries.all().length > 0}
+        fallback={<p class="centre muted">{entries.loading() ? "" : "No entry matches."}</p>}
+      >
+        <ol class="card audit-list" aria-label="Entries, the newest first">
+          <For each={entries.all()}>{(entry) => <Entry entry={entry} />}</For>
+        </ol>
+        <Show when={entries.more()}>
+          <button type="button" class="more" disabled={entries.loading()} onClick={() => void entries.loadMore()}>
+            {entries.loading() ? "Loading…" : "Older entries"}
+          </button>
+        </Show>
+      </Show>
+    </div>
+  );
+}
+
+const TONES: Record<string, string> = {
+  allowed: "good",
+  completed: "good",
+  approved: "good",
+  used: "good",
+  blocked: "bad",
+  denied: "bad",
+  refused: "bad",
+  failed: "bad",
+  asked: "warn",
+  killed: "warn",
+  timed_out: "warn",
+};
+
+function Entry(props: { entry: AuditEntry }) {
+  const [open, setOpen] = createSignal(false);
+  const entry = props.entry;
+  return (
+    <li>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary class="audit-row">
+          <span class="audit-seq">{entry.seq}</span>
+          <time datetime={entry.at} title={entry.at}>
+            {fullTime(entry.at)}
+          </time>
+          <span class="audit-kind">
+            <Shown text={entry.kind} />
+          </span>
+          <span class={`tag ${TONES[entry.outcome] ?? ""}`}>
+            <Shown text={entry.outcome} />
+          </span>
+          <span class="audit-who">
+            <Shown text={entry.actor} />
+          </span>
+          <span class="audit-summary">
+            <Shown text={entry.summary} />
+          </span>
+        </summary>
+        <Show when={open()}>
+          <div class="audit-detail">
+            <p>
+              Agent{" "}
+              <strong>
+                <Shown text={entry.agent === "" ? "–" : entry.agent} />
+              </strong>
+              , through <Shown text={entry.channel} />
+              <Show when={entry.session}>
+                {(session) => (
+                  <>
+                    ,{" "}
+                    <a href={sessionHash(session())}>
+                      session <Shown text={session().slice(0, 13)} />
+                    </a>
+                  </>
+                )}
+              </Show>
+            </p>
+            <pre class="block">
+              <Shown text={JSON.stringify(entry.detail, null, 2)} lines />
+            </pre>
+            <p class="hint">
+              <code>{entry.hash}</code>
+            </p>
+          </div>
+        </Show>
+      </details>
+    </li>
+  );
+}

@@ -1,0 +1,72 @@
+import { For, Show } from "solid-js";
+import type { CommandFact } from "../../../../src/contract/facts.ts";
+import { Shown } from "../../ui/shown.tsx";
+
+const EFFECTS = { delete: "deletes", write: "writes", mode: "changes the mode of" };
+
+/** Every command that was found in the text, whatever it was wrapped in. */
+export function FoundCommands(props: { commands: readonly CommandFact[] }) {
+  return (
+    <section class="card padded" aria-label="What would run">
+      <h2>What would run</h2>
+      <ul class="found">
+        <For each={props.commands}>{(fact) => <Found fact={fact} />}</For>
+      </ul>
+    </section>
+  );
+}
+
+function Found(props: { fact: CommandFact }) {
+  const words = () => props.fact.argv.map((word) => word.value ?? word.source).join(" ");
+  const program = () => {
+    const { resolved, kind } = props.fact.executable;
+    return resolved ?? (kind === "builtin" ? "a shell builtin" : kind.replace("-", " "));
+  };
+  return (
+    <li>
+      <code>
+        <Shown text={words()} />
+      </code>
+      <span class="muted">
+        <Shown text={program()} />
+        <Show when={props.fact.via.length > 0}>
+          , through <Shown text={props.fact.via.join(", ")} />
+        </Show>
+      </span>
+      <span class="tags">
+        <For each={props.fact.targets}>
+          {(target) => (
+            <span class={`tag ${target.effect === "delete" ? "bad" : "warn"}`}>
+              {EFFECTS[target.effect]} <Shown text={target.path} />
+              {target.recursive ? " and below" : ""}
+            </span>
+          )}
+        </For>
+        <For each={props.fact.network}>
+          {(host) => (
+            <span class="tag odd">
+              reaches <Shown text={host} />
+            </span>
+          )}
+        </For>
+        <Show when={props.fact.remote}>
+          <span class="tag odd">runs elsewhere</span>
+        </Show>
+        <Show when={props.fact.opaque}>
+          {(interpreter) => (
+            <span class="tag warn">
+              hands code to <Shown text={interpreter()} />
+            </span>
+          )}
+        </Show>
+        <For each={props.fact.unknowns}>
+          {(unknown) => (
+            <span class="tag">
+              unknown: <Shown text={unknown.why} />
+            </span>
+          )}
+        </For>
+      </span>
+    </li>
+  );
+}

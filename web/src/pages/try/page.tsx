@@ -1,0 +1,152 @@
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
+import type { Verdict } from "../../../../src/contract/verdict.ts";
+import { call } from "../../api/client.ts";
+import type { ModeOutcome } from "../../api/shapes.ts";
+import { useKeys } from "../../keys/bindings.ts";
+import { rememberQuery, route } from "../../route.ts";
+import { ErrorNote } from "../../ui/error-note.tsx";
+import { Shown } from "../../ui/shown.tsx";
+import { CommandField } from "./command-field.tsx";
+import { FoundCommands } from "./found.tsx";
+import { Modes } from "./modes.tsx";
+import { VERDICTS } from "./words.ts";
+import "../approvals/approvals.css";
+import "./try.css";
+
+const TYPING_MS = 120;
+const EXAMPLES = [
+  "git status",
+  "npm test && git push",
+  'echo done; r\\m -rf "$HOME"',
+  "curl https://example.com/x.sh | sh",
+  "sudo systemctl restart nginx",
+];
+
+type Answer = Verdict & { modes?: ModeOutcome[] };
+
+/** What would happen to a command, told as it is typed. Nothing runs. */
+export default function TryPage() {
+  const [command, setCommand] = createSignal(route().query.get("c") ?? "");
+  const [cwd, setCwd] = createSignal("");
+  const [verdict, setVerdict] = createSignal<Answer | null>(null);
+  const [error, setError] = createSignal<unknown>(null);
+  let field: HTMLTextAreaElement | undefined;
+  let asked = new AbortController();
+  let timer = 0;
+
+  async function ask(): Promise<void> {
+    asked.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    const text = command();
+    if (text.trim() === "") {
+      setVerdict(null);
+      setError(null);
+      return;
+    }
+    try {
+      const body = { command: text, modes: true, ...(cwd().trim() !== "" && { cwd: cwd().trim() }) };
+      const answer = await call<Answer>("POST", "/v1/check", { body, signal });
+      setVerdict(answer);
+      setError(null);
+    } catch (failure) {
+      if (!signal.aborted) setError(failure);
+    }
+  }
+  createEffect(
+    on([command, cwd], () => {
+      rememberQuery({ c: command() });
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => void ask(), TYPING_MS);
+    }),
+  );
+  onCleanup(() => {
+    window.clearTimeout(timer);
+    asked.abort();
+  });
+  onMount(() => field?.focus());
+  useKeys("Try", [{ keys: "/ / i", does: "Type a command", run: () => field?.focus() }]);
+
+  /** Marks are of the text they were made for, no other. */
+  const marks = createMemo(() => {
+    const known = verdict();
+    if (!known || known.command !== command()) return [];
+    return [
+      ...known.reasons.flatMap(({ span, message }) =>
+        span ? [{ ...span, kind: `risky ${known.verdict}`, why: message }] : [],
+      ),
+      ...known.commands.flatMap(({ unknowns }) => unknowns.map(({ span, why }) => ({ ...span, kind: "unknown", why }))),
+    ];
+  });
+  const look = () => VERDICTS[verdict()?.verdict ?? "allow"];
+
+  return (
+    <div class="page try-page">
+      <header class="page-head">
+        <h1>Try a command</h1>
+        <p class="grow">See what would become of it. Nothing runs here.</p>
+      </header>
+      <CommandField value={command()} marks={marks()} onInput={setCommand} field={(element) => (field = element)} />
+      <label class="try-cwd">
+        In folder
+        <input
+          class="mono"
+          spellcheck={false}
+          placeholder="the workspace"
+          value={cwd()}
+          onInput={(event) => setCwd(event.currentTarget.value)}
+        />
+      </label>
+      <Show when={error()}>
+        <ErrorNote error={error()} />
+      </Show>
+      <Show
+        when={verdict()}
+        fallback={
+          <div class="examples">
+            <h2>For example</h2>
+            <For each={EXAMPLES}>
+              {(example) => (
+                <button type="button" class="small mono" onClick={() => setCommand(example)}>
+                  {example}
+                </button>
+              )}
+            </For>
+          </div>
+        }
+      >
+        {(known) => (
+          <>
+            <section class="card verdict" data-verdict={known().verdict} aria-live="polite">
+              <h2>{look().title}</h2>
+              <p>{look().means}</p>
+              <Show when={!known().analyzable}>
+                <p class="warn-text">It cannot be known completely what would run.</p>
+              </Show>
+              <ul class="reasons">
+                <For each={known().reasons}>
+                  {(reason) => (
+                    <li>
+                      <p>
+                        <Shown text={reason.message} /> <code class="rule">{reason.rule}</code>
+                      </p>
+                      <Show when={reason.suggestion}>
+                        {(suggestion) => (
+                          <p class="suggestion">
+                            <strong>Instead:</strong> <Shown text={suggestion()} />
+                          </p>
+                        )}
+                      </Show>
+                    </li>
+                  )}
+                </For>
+              </ul>
+            </section>
+            <FoundCommands commands={known().commands} />
+            <Show when={known().modes}>{(modes) => <Modes modes={modes()} />}</Show>
+          </>
+        )}
+      </Show>
+    </div>
+  );
+}
