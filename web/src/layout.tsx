@@ -40,6 +40,14 @@ const PLACES: Place[] = [
     people: true,
   },
   {
+    page: "rules",
+    name: "Rules",
+    icon: "rules",
+    key: "r",
+    body: lazy(() => import("./pages/rules/page.tsx")),
+    people: true,
+  },
+  {
     page: "machine",
     name: "Machine",
     icon: "machine",

@@ -1,6 +1,7 @@
-import type { Approval } from "../../../src/contract/approval.ts";
+import type { Approval, Grant, GrantTarget } from "../../../src/contract/approval.ts";
 import type { SessionInfo, StreamName } from "../../../src/contract/session.ts";
 import type { Ask, Decision, Security } from "../../../src/contract/verdict.ts";
+import type { AllowEntry, UserRule } from "../../../src/policy/policy.ts";
 
 /** What the service answers where the contract has no type for it. */
 
@@ -60,4 +61,25 @@ export interface ModeOutcome {
   security: Security;
   ask: Ask;
   verdict: Decision;
+}
+
+export interface RulesAnswer {
+  configured: {
+    security: Security;
+    ask: Ask;
+    sandbox: string;
+    rules: UserRule[];
+    allowlist: AllowEntry[];
+    safeBins: string[] | null;
+    allowDenied: string[];
+  };
+  grants: Grant[];
+  builtIn: { id: string; tier: "blocked" | "deny"; message: string; suggestion: string }[];
+}
+
+export interface TriedRule {
+  /** Why there can be no such rule. */
+  problem: string | null;
+  covers: GrantTarget[];
+  results: { command: string; covered: boolean; verdict: string; why: string }[];
 }

@@ -9,8 +9,8 @@ import { isOfKind, KINDS, type Kind, matcher } from "./filter.ts";
 import { SessionRow } from "./row.tsx";
 import "./now.css";
 
-const WIDE_ROW = 42;
-const NARROW_ROW = 68;
+const WIDE_ROW = 54;
+const NARROW_ROW = 78;
 
 /** What runs, what ran and what waits, kept current. */
 export function NowPage() {
@@ -114,7 +114,7 @@ export function NowPage() {
         <div class="card session-table" role="table" aria-label="Sessions" aria-rowcount={ids().length + 1}>
           <div role="rowgroup">
             <div class="session-row head" role="row" aria-rowindex={1}>
-              <For each={["State", "Command", "Agent", "Started", "Took", "CPU", "Memory"]}>
+              <For each={["State", "Command", "Started", "Took", "CPU", "Memory"]}>
                 {(name) => <div role="columnheader">{name}</div>}
               </For>
             </div>

@@ -27,10 +27,10 @@ export function SessionRow(props: { info: SessionInfo; index: number; onFocus: (
         </a>
         <span class="cell-name">
           <Shown text={props.info.name} />
+          <span class="by">
+            by <Shown text={props.info.agent} />
+          </span>
         </span>
-      </div>
-      <div role="cell" class="cell-agent">
-        <Shown text={props.info.agent} />
       </div>
       <div role="cell" class="cell-age">
         <Ago at={props.info.startedAt} />

@@ -55,6 +55,7 @@ function OneSession(props: { id: string }) {
   return (
     <div class="page session-page">
       <Show when={details.error}>
+        <h1>Session</h1>
         <ErrorNote error={details.error} />
         <p>
           <a href="#/now">Back to what runs now</a>
