@@ -12,6 +12,7 @@ export { type ErrorType, type Recovery, SallyportError } from "./contract/error.
 export type { CommandFact, Span, Unknown, Word } from "./contract/facts.ts";
 export type {
   Acting,
+  AgentInfo,
   ApprovalCallback,
   CheckOptions,
   CleanReport,
@@ -20,6 +21,8 @@ export type {
   KillOptions,
   ListQuery,
   LogSlice,
+  ModeVerdict,
+  PolicyInForce,
   ProcessInfo,
   Retention,
   RunOptions,

@@ -159,6 +159,16 @@ export class Grants {
   }
 }
 
+/** Whether a grant for one command would let another one through. */
+export function wouldCover(granted: GrantTarget, { args }: GrantScope, wanted: GrantTarget): boolean {
+  const words: Grant["args"] =
+    args === undefined || args === "exact"
+      ? { kind: "exact", values: granted.args }
+      : { kind: "pattern", patterns: args };
+  const fits = granted.executable === wanted.executable && (granted.piped || !wanted.piped);
+  return fits && realFolder(wanted.cwd) === granted.cwd && covers(words, wanted.args);
+}
+
 function covers(args: Grant["args"], given: readonly string[]): boolean {
   if (args.kind === "pattern") return matchesArguments(args.patterns, given);
   return args.values.length === given.length && args.values.every((value, index) => value === given[index]);

@@ -3,7 +3,7 @@ import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName } from "./session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
-import type { Ask, Security } from "./verdict.ts";
+import type { Ask, Decision, Security } from "./verdict.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
 export type ApprovalCallback = (
@@ -76,6 +76,56 @@ export interface Retention {
   maxAgeMs: number;
   maxCount: number;
   maxBytes: number;
+}
+
+/** One agent among all that have sessions. */
+export interface AgentInfo {
+  name: string;
+  /** Sessions with living processes. */
+  running: number;
+  total: number;
+  /** When its newest session was asked for. */
+  lastSeenAt: string;
+}
+
+/** What one pair of modes makes of a command. */
+export interface ModeVerdict {
+  security: Security;
+  ask: Ask;
+  verdict: Decision;
+}
+
+/** What is configured about commands; the same words as in sallyport.json. */
+export interface PolicyInForce {
+  security: Security;
+  ask: Ask;
+  sandbox: string;
+  rules: readonly ConfiguredRule[];
+  /** `lastUsed`: ISO time; null: never. */
+  allowlist: readonly (ConfiguredEntry & { lastUsed: string | null })[];
+  /** Null: all that are built in. */
+  safeBins: readonly string[] | null;
+  /** Default denials that the operator has lifted. */
+  allowDenied: readonly string[];
+}
+
+interface ConfiguredRule {
+  id?: string;
+  prefix?: readonly (string | readonly string[])[];
+  pattern?: string;
+  decision: "allow" | "ask" | "deny";
+  message?: string;
+  match?: readonly string[];
+  not_match?: readonly string[];
+}
+
+interface ConfiguredEntry {
+  pattern: string;
+  args?: string;
+  cwd?: string;
+  expires?: string;
+  agent?: string;
+  note?: string;
 }
 
 export interface ListQuery {

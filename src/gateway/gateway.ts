@@ -1,11 +1,15 @@
 import type { Approvals } from "../approval/approvals.ts";
+import { ASK, SECURITY } from "../config/schema.ts";
 import type { Settings, Toolset } from "../config/settings.ts";
 import { confine } from "../confine/confine.ts";
 import type {
   Acting,
+  AgentInfo,
   CheckOptions,
   CleanReport,
   ListQuery,
+  ModeVerdict,
+  PolicyInForce,
   Retention,
   RunOptions,
   Scope,
@@ -118,13 +122,38 @@ export class Gateway {
   }
 
   check(command: string | string[], options: CheckOptions = {}): Verdict {
+    return this.#check(command, options);
+  }
+
+  #check(command: string | string[], options: CheckOptions, modes?: Pick<Settings, "security" | "ask">): Verdict {
     const { settings, confinement } = inForce(this.#rooms);
     const [file = "", ...args] = Array.isArray(command) ? command : [command];
     const request = { command: file, ...(Array.isArray(command) ? { args } : {}), ...options };
     const { cwd, env, sandbox } = confine(request, confinement);
     const { agent, tiers } = this.#rooms;
     const who = { agent, workspace: confinement.scope.root, tier: tiers.run };
-    return judge(request, { cwd, env, path: env.PATH ?? "" }, settings, who, sandbox);
+    const as = modes ? { ...settings, ...modes } : settings;
+    return judge(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
+  }
+
+  /** The same under every mode, as if it were configured: what each would make of this command. */
+  modes(command: string | string[], options: CheckOptions = {}): ModeVerdict[] {
+    const pairs = SECURITY.flatMap((security) => ASK.map((ask) => ({ security, ask })));
+    return pairs.map((modes) => ({ ...modes, verdict: this.#check(command, options, modes).verdict }));
+  }
+
+  /** What is configured about commands, as it holds for this agent, and when its allowlist was last of use. */
+  get policy(): PolicyInForce {
+    const { rules, allowlist, safeBins, allowDenied, security, ask, sandbox } = inForce(this.#rooms).settings;
+    const used = this.#rooms.allowlistUse;
+    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.last(entry.pattern) }));
+    return { security, ask, sandbox, rules, allowlist: entries, safeBins, allowDenied };
+  }
+
+  /** Every agent that has sessions, with how many; who was last at work comes first. */
+  agents(): AgentInfo[] {
+    const { registry, agent, ownOnly } = this.#rooms;
+    return registry.store.agents().filter(({ name }) => !ownOnly || name === agent);
   }
 
   session(reference: string): Session {

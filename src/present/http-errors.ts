@@ -13,7 +13,6 @@ export type HttpErrorType =
   | "MethodNotAllowed"
   | "UnsupportedMediaType"
   | "InvalidRequest"
-  | "NotAcceptable"
   | "NotReady"
   | "InternalError";
 
@@ -207,6 +206,13 @@ export function internalError(): HttpError {
   return new HttpError(500, "InternalError", "Something went wrong here.", {
     action: "report",
     hint: "The service's own output says what; please report it.",
+  });
+}
+
+export function notReady(): HttpError {
+  return new HttpError(503, "NotReady", "The service is stopping.", {
+    action: "retry",
+    hint: "Try again in a moment.",
   });
 }
 

@@ -24,6 +24,8 @@ export interface VerifyOptions {
 
 /** Short reads: a long one would keep SQLite from shortening its write-ahead log. */
 const BATCH = 10_000;
+/** Some ten milliseconds. */
+const SMALL_BATCH = 1000;
 const CORRUPT = 11;
 
 /** A JSON array is unambiguous: no two different entries have the same encoding. */
@@ -38,7 +40,28 @@ function hashOf(fields: unknown[]): string {
 
 /** Walks the whole chain in constant memory and stops at the first entry that is not as it was written. */
 export function verifyChain(database: DatabaseSync, options: VerifyOptions = {}): ChainReport {
-  const { anchor, onProgress } = options;
+  const steps = verifySteps(database, options, BATCH);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same a little at a time, so that everybody else gets their turn in between. */
+export async function verifyChainSlowly(database: DatabaseSync, options: VerifyOptions = {}): Promise<ChainReport> {
+  const steps = verifySteps(database, options, SMALL_BATCH);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function* verifySteps(
+  database: DatabaseSync,
+  { anchor, onProgress }: VerifyOptions,
+  batch: number,
+): Generator<undefined, ChainReport, undefined> {
   const bounds = readBounds(database);
   const total = bounds.head?.seq ?? 0;
   let at: ChainHead = { seq: 0, hash: "" };
@@ -48,7 +71,7 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
   if (!bounds.head) return report("the row that says how far the log goes is missing");
   if (bounds.first < 1n) return report("there are entries before the first", Number(bounds.first));
 
-  const read = batchReader(database);
+  const read = batchReader(database, batch);
   while (at.seq < total) {
     const from = at.seq;
     try {
@@ -68,6 +91,7 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
     }
     if (at.seq === from) return report(`it is missing: the log ends here, but ${total} entries were written`);
     onProgress?.(at.seq, total);
+    yield;
   }
   if (at.hash !== bounds.head.hash) return report("it is not the latest entry that was written", at.seq);
   if (bounds.last > BigInt(total)) return report("it was not written by Sallyport: it comes after the latest entry");
@@ -76,10 +100,10 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
 }
 
 /** Reads entries as `chainHash` encodes them, with room for the previous hash in front and their own at the end. */
-function batchReader(database: DatabaseSync): StatementSync {
+function batchReader(database: DatabaseSync, batch: number): StatementSync {
   const statement = database.prepare(
     `SELECT '' AS previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash
-     FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${BATCH}`,
+     FROM audit WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${batch}`,
   ) as StatementSync & { setReturnArrays?(enabled: boolean): void };
   // Rows as objects take twice as long; a Node that knows no other way gives the same values in the same order.
   statement.setReturnArrays?.(true);

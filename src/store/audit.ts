@@ -1,7 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SallyportError } from "../contract/error.ts";
 import { maskData, maskText } from "../present/secrets.ts";
-import { type ChainHead, type ChainReport, chainHash, type VerifyOptions, verifyChain } from "./audit-chain.ts";
+import {
+  type ChainHead,
+  type ChainReport,
+  chainHash,
+  type VerifyOptions,
+  verifyChain,
+  verifyChainSlowly,
+} from "./audit-chain.ts";
 import { type AuditEntry, type AuditFilter, type AuditRow, entryOf, type NewAuditEntry } from "./audit-entry.ts";
 import { auditConditions } from "./audit-query.ts";
 import { inTransaction } from "./transaction.ts";
@@ -74,6 +81,11 @@ export class AuditLog {
   /** Checks every entry, in constant memory; blocks while it does. docs/audit.md says what it can and cannot prove. */
   verify(options: VerifyOptions = {}): ChainReport {
     return verifyChain(this.#database, options);
+  }
+
+  /** The same without keeping everybody else waiting. */
+  verifySlowly(options: VerifyOptions = {}): Promise<ChainReport> {
+    return verifyChainSlowly(this.#database, options);
   }
 
   /** The latest `count` entries that match, oldest first. */

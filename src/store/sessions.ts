@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ListQuery } from "../contract/gateway.ts";
+import type { AgentInfo, ListQuery } from "../contract/gateway.ts";
 import type { Status } from "../contract/result.ts";
 import { stateError } from "./database.ts";
 
@@ -241,6 +241,19 @@ export class SessionStore {
     const { where, values } = conditions(query);
     const sql = `SELECT * FROM sessions ${where} ORDER BY id DESC LIMIT ?`;
     return this.#database.prepare(sql).all(...values, query.limit ?? 50) as unknown as SessionRow[];
+  }
+
+  /** Who was last at work comes first; at most a thousand. */
+  agents(): AgentInfo[] {
+    const sql = `SELECT agent AS name, count(*) AS total, count(*) FILTER (WHERE ${LIVE}) AS running,
+      max(created_ms) AS ms FROM sessions GROUP BY agent ORDER BY ms DESC LIMIT 1000`;
+    const rows = this.#database.prepare(sql).all() as unknown as (Omit<AgentInfo, "lastSeenAt"> & { ms: number })[];
+    return rows.map(({ name, running, total, ms }) => ({
+      name,
+      running,
+      total,
+      lastSeenAt: new Date(ms).toISOString(),
+    }));
   }
 
   count(query: ListQuery): number {

@@ -57,9 +57,9 @@ export async function answer(
   }
 }
 
-function callerOf(service: Service, { roles, method }: Operation, request: IncomingMessage): Caller {
+function callerOf(service: Service, { roles, method, anyHost }: Operation, request: IncomingMessage): Caller {
   if (roles !== "anyone") return admit(service, request, roles, method !== "GET");
-  const wrong = wrongWayFailure(service, request);
+  const wrong = anyHost ? null : wrongWayFailure(service, request);
   if (wrong) throw wrong;
   return NOBODY;
 }

@@ -52,6 +52,8 @@ export interface Operation<
   summary: string;
   /** `anyone`: also somebody who is not signed in; `caller` is then nobody. */
   roles: readonly Role[] | "anyone";
+  /** Whatever name the service is called by. */
+  anyHost?: true;
   query?: Query;
   body?: Body;
   /** Of a body that is larger than usual. */

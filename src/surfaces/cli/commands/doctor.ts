@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import { wrap } from "../../../present/wrap.ts";
 import type { Command, Io } from "../command.ts";
-import { CHECKS } from "../doctor/checks.ts";
-import { type Check, type Finding, fail, type Machine } from "../doctor/finding.ts";
+import { examine } from "../doctor/examine.ts";
+import type { Finding } from "../doctor/finding.ts";
 import { textOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
 import { stateFolder } from "../state.ts";
@@ -20,23 +20,12 @@ export const doctor: Command = {
   notes: "The exit code is 1 when something does not work at all, else 0.",
   run: async ({ values, io }) => {
     const state = stateFolder(textOption(values, "state"));
-    const findings = await Promise.all(CHECKS.map((check) => look(check, { state })));
-    const healthy = findings.every(({ status }) => status !== "fail");
+    const { ok: healthy, findings } = await examine({ state });
     if (values.json) printJson({ ok: healthy, findings }, io);
     else io.out(findings.map((finding) => line(finding, io)).join(""));
     return healthy ? 0 : 1;
   },
 };
-
-/** A look that goes wrong is a finding too. */
-async function look(check: Check, machine: Machine): Promise<Finding> {
-  try {
-    return await check(machine);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return fail(check.name, message, "This should not happen; please report it.");
-  }
-}
 
 function line({ name, status, message, fix }: Finding, io: Io): string {
   if (!io.isTTY.stdout) return `${[status, name, message, fix ?? ""].join("\t")}\n`;

@@ -106,18 +106,10 @@ async function withTokens(
 }
 
 async function audited(database: DatabaseSync): Promise<Note> {
-  const { AuditLog } = await import("../../../store/audit.ts");
+  const [{ AuditLog }, { tokenEntry }] = await Promise.all([
+    import("../../../store/audit.ts"),
+    import("../../../store/token-entry.ts"),
+  ]);
   const audit = new AuditLog(database);
-  const { who, channel } = decider();
-  return ({ id, name, role, agent, expiresAt }, outcome) =>
-    void audit.append({
-      kind: "token",
-      agent,
-      session: null,
-      actor: who,
-      channel,
-      outcome,
-      summary: `token ${name}`,
-      detail: { id, role, expiresAt },
-    });
+  return (token, outcome) => audit.append(tokenEntry(token, outcome, decider()));
 }

@@ -1,12 +1,16 @@
 import * as z from "zod";
 import type { LogSlice } from "../../../contract/gateway.ts";
-import type { LogChunk } from "../../../contract/session.ts";
+import type { LogChunk, LogQuery } from "../../../contract/session.ts";
+import type { Session } from "../../../session/session.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { count, integer } from "../shapes/inputs.ts";
+import { searchLog } from "../search.ts";
+import { count, flag, integer, words } from "../shapes/inputs.ts";
 import { LogAnswer } from "../shapes/session.ts";
+import { attachment, streamed } from "../stream.ts";
 
 const MOST_BYTES = 1 << 20;
 const DEFAULT_BYTES = 256 << 10;
+const MOST_MATCHES = 1000;
 
 const Stream = z.enum(["stdout", "stderr", "merged"]);
 
@@ -32,7 +36,44 @@ export const logOperations: readonly Operation[] = [
       return logAnswer(slice);
     },
   }),
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/logs/raw",
+    id: "downloadLogs",
+    summary: "What a session wrote, byte for byte",
+    roles: READERS_AND_AGENT,
+    query: z.strictObject({ stream: Stream.optional(), offset: count().optional(), limit: count().optional() }),
+    answer: { media: "text/plain", description: "The bytes as they were written; what was dropped is left out" },
+    handle: ({ gateway, params, query }) => {
+      const session = gateway.session(params.id ?? "");
+      return streamed(bytesOf(session, query), attachment(`${session.name}.log`, "text/plain; charset=utf-8"));
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/search",
+    id: "searchLogs",
+    summary: "Where a text stands in what a session wrote; looks through so much at a time and says where to go on",
+    roles: READERS_AND_AGENT,
+    query: z.strictObject({
+      q: words().min(1),
+      regex: flag().optional(),
+      stream: Stream.optional(),
+      from: count().optional(),
+      limit: count(MOST_MATCHES).optional(),
+    }),
+    answer: z.object({
+      matches: z.array(z.object({ offset: z.int(), text: z.string() })),
+      next: z.int().nullable().describe("Where to go on; null: that was all there is so far"),
+    }),
+    handle: ({ gateway, params, query: { from = 0, limit = 100, regex = false, ...rest } }) =>
+      searchLog(gateway.session(params.id ?? ""), { ...rest, from, limit, regex }),
+  }),
 ];
+
+async function* bytesOf(session: Session, query: LogQuery): AsyncGenerator<Uint8Array> {
+  for await (const { bytes } of session.read(query)) yield bytes;
+}
 
 function logAnswer({ chunks, nextOffset, totalBytes, droppedBytes, totalLines }: LogSlice) {
   const lines = totalLines === undefined ? {} : { totalLines };

@@ -1,10 +1,10 @@
 import { realpathSync } from "node:fs";
-import { grantable } from "../../../approval/grantable.ts";
-import type { GrantTarget } from "../../../contract/approval.ts";
-import { SallyportError } from "../../../contract/error.ts";
-import { check } from "../../../gateway/check.ts";
-import { notGrantable } from "../../../present/approval-errors.ts";
-import { commandRefused } from "../../../present/refusal.ts";
+import { grantable } from "../approval/grantable.ts";
+import type { GrantTarget } from "../contract/approval.ts";
+import { SallyportError } from "../contract/error.ts";
+import { notGrantable } from "../present/approval-errors.ts";
+import { commandRefused } from "../present/refusal.ts";
+import { check } from "./check.ts";
 
 /** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */
 export function grantTargets(argv: string[], cwd: string, agent: string): GrantTarget[] {

@@ -1,0 +1,81 @@
+import * as z from "zod";
+import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import { flag } from "../shapes/inputs.ts";
+import { Usage } from "../shapes/session.ts";
+import { attachment, streamed } from "../stream.ts";
+
+const Screen = z
+  .looseObject({
+    columns: z.int(),
+    rows: z.int(),
+    lines: z.array(z.string()),
+    cursor: z.object({ column: z.int(), row: z.int(), visible: z.boolean() }),
+    title: z.string(),
+    alternate: z.boolean(),
+    modes: z.object({ applicationCursor: z.boolean(), bracketedPaste: z.boolean() }),
+    offset: z.int(),
+    scrollback: z.array(z.string()).optional(),
+  })
+  .meta({ id: "Screen" });
+
+const Process = z.object({
+  pid: z.int(),
+  ppid: z.int(),
+  state: z.string(),
+  command: z.string(),
+  cpuMs: z.number(),
+  memoryBytes: z.number(),
+});
+
+const PICTURES = { svg: "image/svg+xml", png: "image/png" } as const;
+
+export const terminalOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/screen",
+    id: "screen",
+    summary: "What a person at a session's terminal would see",
+    roles: READERS_AND_AGENT,
+    query: z.strictObject({ attributes: flag().optional(), scrollback: flag().optional() }),
+    answer: Screen,
+    handle: ({ gateway, params, query }) => gateway.session(params.id ?? "").screen(query),
+  }),
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/picture",
+    id: "picture",
+    summary: "The same as a picture",
+    roles: READERS_AND_AGENT,
+    query: z.strictObject({ format: z.enum(["svg", "png"]).optional() }),
+    answer: { media: "image/svg+xml", description: "Or image/png, as asked for" },
+    handle: async ({ gateway, params, query: { format = "svg" } }) => {
+      const picture = await gateway.session(params.id ?? "").picture(format);
+      return new Response(new Uint8Array(picture), { headers: { "content-type": PICTURES[format] } });
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/recording",
+    id: "recording",
+    summary: "What a session wrote to its terminal, with its times: an asciicast of version 2",
+    roles: READERS_AND_AGENT,
+    answer: { media: "application/x-asciicast", description: "One JSON line each" },
+    handle: ({ gateway, params }) => {
+      const session = gateway.session(params.id ?? "");
+      return streamed(withBreaks(session.recording()), attachment(`${session.name}.cast`, "application/x-asciicast"));
+    },
+  }),
+  operation({
+    method: "GET",
+    path: "/v1/sessions/:id/usage",
+    id: "usage",
+    summary: "CPU, memory and I/O of a session's process tree, and its processes",
+    roles: READERS_AND_AGENT,
+    answer: z.object({ usage: Usage.nullable(), processes: z.array(Process) }),
+    handle: ({ gateway, params }) => gateway.session(params.id ?? "").usage(),
+  }),
+];
+
+async function* withBreaks(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield line.endsWith("\n") ? line : `${line}\n`;
+}
