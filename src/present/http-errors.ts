@@ -209,13 +209,6 @@ export function internalError(): HttpError {
   });
 }
 
-export function notReady(): HttpError {
-  return new HttpError(503, "NotReady", "The service is stopping.", {
-    action: "retry",
-    hint: "Try again in a moment.",
-  });
-}
-
 export function pageMissing(): HttpError {
   return new HttpError(404, "NotFound", "The page was not built.", {
     action: "build_page",

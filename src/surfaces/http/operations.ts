@@ -4,7 +4,6 @@ import { openApi } from "./openapi.ts";
 import { type Operation, operation } from "./operation.ts";
 import { approvalOperations } from "./routes/approvals.ts";
 import { auditOperations } from "./routes/audit.ts";
-import { healthOperations } from "./routes/health.ts";
 import { logOperations } from "./routes/logs.ts";
 import { overviewOperations } from "./routes/overview.ts";
 import { ruleOperations } from "./routes/rules.ts";
@@ -28,7 +27,6 @@ export function operations(live: Pick<Live, "operations">): Operation[] {
     ...overviewOperations,
     ...tokenOperations,
     ...live.operations,
-    ...healthOperations,
   ];
   let description: object | null = null;
   all.push(

@@ -10,7 +10,6 @@ import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
 import type { Service } from "./service.ts";
 import { Attempts } from "./sign-in/attempts.ts";
-import { StatsMeter } from "./stats.ts";
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
 const MOST_CONNECTIONS = 4096;
@@ -54,7 +53,6 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     names,
     secure: options.tls !== null,
     version,
-    stats: new StatsMeter(gateway),
     workspace,
     stopping: stop.signal,
     onfailure,

@@ -2,7 +2,6 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
-import type { StatsMeter } from "./stats.ts";
 
 /** What everything behind the listener stands on. */
 export interface Service {
@@ -16,7 +15,6 @@ export interface Service {
   /** It speaks TLS, so that cookies are for TLS only. */
   secure: boolean;
   version: string;
-  stats: StatsMeter;
   workspace: string;
   /** Aborts when the service begins to stop: open streams end then, so that clients come back to the next one. */
   stopping: AbortSignal;

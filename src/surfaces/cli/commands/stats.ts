@@ -3,9 +3,9 @@ import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../../present/table.ts";
 import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS } from "../../../present/usage-table.ts";
-import { UsageMeter } from "../../../session/usage-meter.ts";
 import type { Command, Io } from "../command.ts";
 import { printJson } from "../print-json.ts";
+import { UsageMeter } from "../usage-meter.ts";
 import { withGateway } from "../with-gateway.ts";
 
 const ONCE_MS = 250;

@@ -12,6 +12,7 @@ export function healthOperations({ gateway, stopping }: Service): Operation[] {
       id: "health",
       summary: "The service lives: it answers at all",
       roles: "anyone",
+      anyHost: true,
       answer: z.object({ status: z.literal("ok") }),
       handle: () => ({ status: "ok" }),
     }),
@@ -21,6 +22,7 @@ export function healthOperations({ gateway, stopping }: Service): Operation[] {
       id: "ready",
       summary: "The service can take requests: its database answers and it is not stopping",
       roles: "anyone",
+      anyHost: true,
       answer: z.object({ status: z.literal("ready") }),
       handle: () => {
         if (stopping.aborted || !answers(gateway)) throw notReady();

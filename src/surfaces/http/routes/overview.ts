@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
+import { type Operation, operation, READERS } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { count } from "../shapes/inputs.ts";
 
@@ -30,23 +30,6 @@ const Item = z.object({
 
 const Agent = z.object({ name: z.string(), running: z.int(), total: z.int(), lastSeenAt: z.string() });
 
-const StatsShape = z
-  .object({
-    running: z.int(),
-    pending: z.int(),
-    total: z.int(),
-    sessions: z.array(
-      z.object({
-        id: z.string(),
-        agent: z.string(),
-        cpuPercent: z.number().nullable(),
-        memoryBytes: z.number(),
-        processes: z.int(),
-      }),
-    ),
-  })
-  .meta({ id: "Stats" });
-
 export const overviewOperations: readonly Operation[] = [
   operation({
     method: "GET",
@@ -69,15 +52,6 @@ export const overviewOperations: readonly Operation[] = [
     roles: READERS,
     answer: z.object({ agents: z.array(Agent) }),
     handle: ({ gateway }) => ({ agents: gateway.agents() }),
-  }),
-  operation({
-    method: "GET",
-    path: "/v1/stats",
-    id: "stats",
-    summary: "How much runs and waits, and what each running session consumes",
-    roles: READERS_AND_AGENT,
-    answer: StatsShape,
-    handle: ({ service, caller }) => service.stats.now(caller.agent),
   }),
   operation({
     method: "GET",

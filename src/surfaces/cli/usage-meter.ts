@@ -1,5 +1,5 @@
-import type { ProcessInfo, SessionHandle } from "../contract/gateway.ts";
-import type { UsageRow } from "../present/usage-table.ts";
+import type { ProcessInfo, SessionHandle } from "../../contract/gateway.ts";
+import type { UsageRow } from "../../present/usage-table.ts";
 
 export type Measured = UsageRow & { processes: ProcessInfo[] };
 
