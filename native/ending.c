@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "aside.h"
 #include "clock.h"
 #include "isolation.h"
 #include "session.h"
@@ -76,10 +77,13 @@ static void main_ended(struct session *session, int status)
 			session->record.reason = END_LIMIT;
 		session_over_limit(session);
 	}
-	if (session->isolation && isolation_leave(session->isolation)) {
-		session->going = session->isolation->first;
+	if (session->isolation && isolation_leave(session->isolation) && aside_has(session->isolation->first))
 		session->isolation = NULL;
-	}
+}
+
+static bool is_first(const struct session *session, pid_t pid)
+{
+	return session->isolation && session->isolation->first == pid;
 }
 
 void session_reap(struct session *session)
@@ -95,8 +99,14 @@ void session_reap(struct session *session)
 			return;
 		}
 		if (seen.si_pid == 0) {
-			session->has_children = session->has_children && !session->going;
+			if (!session->main_alive && !session->isolation && !aside_is_empty())
+				session->has_children = !children_are_aside();
 			return;
+		}
+		if (aside_has(seen.si_pid) && !is_first(session, seen.si_pid)) { /* an earlier command's */
+			waitpid(seen.si_pid, NULL, 0);
+			aside_remove(seen.si_pid);
+			continue;
 		}
 		struct rusage usage;
 		int status;
@@ -110,10 +120,10 @@ void session_reap(struct session *session)
 		record->disk_bytes += (uint64_t)usage.ru_oublock * 512;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
-		if (session->isolation && seen.si_pid == session->isolation->first)
+		if (is_first(session, seen.si_pid)) {
+			aside_remove(seen.si_pid);
 			session->isolation = NULL;
-		if (seen.si_pid == session->going)
-			session->going = 0;
+		}
 		if (seen.si_pid == record->pid)
 			main_ended(session, status);
 		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&

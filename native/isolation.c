@@ -68,16 +68,17 @@ int isolation_prepare(void)
 }
 
 int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *),
-		    void *context)
+		    void *context, int *gone)
 {
-	const int shared = CLONE_PARENT | CLONE_VM | CLONE_VFORK | SIGCHLD;
+	const int waiting = gone ? CLONE_FILES | CLONE_CHILD_CLEARTID : CLONE_VFORK;
 	if (namespaces_enter(namespaces) < 0 || unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
 		return -1;
 	pid_t pid = clone(wait_for_orphans, first_stack + sizeof first_stack, CLONE_PARENT | SIGCHLD, isolation);
 	if (pid < 0)
 		return -1;
 	isolation->first = pid;
-	pid = clone(body, command_stack + sizeof command_stack, shared, context);
+	pid = clone(body, command_stack + sizeof command_stack, CLONE_PARENT | CLONE_VM | SIGCHLD | waiting, context, NULL,
+		    NULL, gone);
 	if (pid < 0)
 		return -1;
 	isolation->command = pid;
@@ -131,7 +132,7 @@ static bool try_all(const struct namespaces *namespaces)
 		return false;
 	pid_t between = isolation_prepare() < 0 ? -1 : fork();
 	if (between == 0)
-		_exit(isolation_start(&trial->isolation, namespaces, try_proc, trial) < 0);
+		_exit(isolation_start(&trial->isolation, namespaces, try_proc, trial, NULL) < 0);
 	reap(between);
 	if (trial->isolation.first)
 		kill(trial->isolation.first, SIGKILL);

@@ -23,11 +23,12 @@ bool isolation_works(const struct namespaces *namespaces);
 int isolation_prepare(void);
 
 /* In a child of the keeper's that is to go at once: starts BODY, which must not return, as the keeper's child in
- * NAMESPACES and a few more of its own. Like vfork, it comes back when BODY has become another program or has ended.
+ * NAMESPACES and a few more of its own. Like vfork, it comes back when BODY has become another program or has ended;
+ * with GONE it comes back at once, BODY shares its descriptors, and that is set to 0 and a futex woken then.
  * ISOLATION is in memory that is shared with the keeper, and may hold a first process in any case. 0, or -1 with
  * errno. Async-signal-safe. */
 int isolation_start(struct isolation *isolation, const struct namespaces *namespaces, int (*body)(void *),
-		    void *context);
+		    void *context, int *gone);
 
 /* The command has ended, and has been waited for: the first process is to go with the last orphan. True: there never
  * was one, so it goes at once, and nobody needs to wait for that to say so. */

@@ -8,6 +8,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "ahead.h"
+#include "aside.h"
 #include "channel.h"
 #include "door.h"
 #include "kit.h"
@@ -18,15 +20,19 @@
 /* One at a time, so one place for it: idle keepers never touch these pages. */
 static struct session session;
 
-/* SIGHUP says that the zygote is gone. An idle keeper simply dies of it; a busy one takes note and finishes first. */
+/* SIGHUP says that the zygote is gone. An idle keeper simply dies of it; a busy one takes note and finishes first.
+ * Children that end while it idles are of no interest: the kernel does not keep them. */
 static void hold_signals(int how)
 {
 	sigset_t set;
+	signal(SIGCHLD, how == SIG_BLOCK ? SIG_DFL : SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigprocmask(how, &set, NULL);
+	if (how == SIG_UNBLOCK)
+		aside_review(); /* who ended before that */
 }
 
 static int open_signals(void)
@@ -37,6 +43,12 @@ static int open_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool is_quiet(const struct channel *channel)
+{
+	struct pollfd peer = {.fd = channel->fd, .events = POLLIN};
+	return channel->fd >= 0 && channel->in_used == 0 && poll(&peer, 1, 0) == 0;
 }
 
 static void serve_run(struct house *house, struct channel *channel, struct frame *frame)
@@ -52,9 +64,11 @@ static void serve_run(struct house *house, struct channel *channel, struct frame
 		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", wrong);
 	else
 		session_run(&session, house, channel, &request);
+	title_set("idle");
+	if (!wrong && is_quiet(channel))
+		ahead_prepare(&session.sandbox);
 	request_free(&request);
 	free(whole);
-	title_set("idle");
 	hold_signals(SIG_UNBLOCK);
 }
 
@@ -84,7 +98,9 @@ static void serve_connection(struct house *house, struct channel *channel)
 			channel_done(channel, &frame);
 	}
 	channel_close(channel);
+	hold_signals(SIG_BLOCK);
 	kits_forget();
+	hold_signals(SIG_UNBLOCK);
 }
 
 void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ahead.h"
 #include "grants.h"
 #include "landlock.h"
 
@@ -23,6 +24,7 @@ static void drop(struct kit *kit)
 {
 	if (!kit->key)
 		return;
+	ahead_forget(kit);
 	free(kit->key);
 	if (kit->ruleset >= 0)
 		close(kit->ruleset);
@@ -166,6 +168,7 @@ struct kit *kit_for(const struct spec *spec, struct launch_failure *failure)
 	struct kit *kit = find(key, length);
 	if (kit && kit->uses < USES_MOST && stamps_hold(&kit->stamps)) {
 		free(key);
+		kit->reused = true;
 	} else {
 		kit = kit ? kit : least_used();
 		drop(kit);

@@ -15,6 +15,7 @@ struct kit {
 	int abi;
 	int ruleset; /* -1: no Landlock */
 	unsigned uses;
+	bool reused;
 	struct namespaces namespaces;
 	gaps_t gaps;
 	struct stamps stamps;

@@ -66,9 +66,11 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 	if (proc < 0)
 		return "sandbox-mount";
 	/* A second one, at the same place in every view: the rules so far know the host's. */
-	if (sandbox->kit->ruleset >= 0 && grants_reading(sandbox->kit->ruleset, sandbox->kit->abi, proc) < 0)
-		return "sandbox-landlock";
-	return NULL;
+	int failed = sandbox->kit->ruleset < 0 ? 0 : grants_reading(sandbox->kit->ruleset, sandbox->kit->abi, proc);
+	int error = errno;
+	close(proc);
+	errno = error;
+	return failed ? "sandbox-landlock" : NULL;
 }
 
 /* Its pipes become its own, or it could not open them again by /dev/stderr and the like. */

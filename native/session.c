@@ -8,15 +8,14 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "aside.h"
 #include "clock.h"
 #include "door.h"
 #include "isolation.h"
 #include "launch.h"
 #include "title.h"
-#include "tree.h"
 
 #define MS 1000
 
@@ -150,16 +149,16 @@ static const char *claim_folder(struct session *session, const struct house *hou
 static const char *begin(struct session *session, const struct house *house, const struct request *request,
 			 int stdio[3], struct launch_failure *failure)
 {
-	struct sandbox sandbox = {0};
+	struct sandbox *sandbox = &session->sandbox;
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
 	const char *step = claim_folder(session, house);
-	if (!step && !sandbox_prepare(&sandbox, &request->sandbox, failure)) {
-		session->record.gaps = sandbox.gaps;
+	if (!step && !sandbox_prepare(sandbox, &request->sandbox, failure)) {
+		session->record.gaps = sandbox->gaps;
 		return failure->step;
 	}
 	if (!step)
-		terminal_open(&session->terminal, request, session->dirfd, sandbox_terminals(&sandbox));
+		terminal_open(&session->terminal, request, session->dirfd, sandbox_terminals(sandbox));
 	if (!step)
 		step = feed_open(&session->feed, request, &session->terminal, stdio);
 	if (!step)
@@ -169,11 +168,12 @@ static const char *begin(struct session *session, const struct house *house, con
 		return step;
 	}
 	guard_open(&session->guard, house->cgroups, request, &session->record);
-	session->record.gaps = sandbox.gaps;
+	session->record.gaps = sandbox->gaps;
 	session->record.started_us = monotonic_us();
 	session->record.started_unix_us = unix_us();
-	session->record.pid = launch(request, &sandbox, &session->guard, stdio, &session->isolation, failure);
-	tree_leave_out(session->isolation ? session->isolation->first : 0);
+	session->record.pid = launch(request, sandbox, &session->guard, stdio, &session->isolation, failure);
+	if (session->isolation)
+		aside_put(session->isolation->first);
 	capture_start_clock(&session->capture, session->record.started_unix_us, session->record.started_us);
 	return session->record.pid < 0 ? failure->step : NULL;
 }
@@ -198,8 +198,6 @@ static void finish(struct session *session)
 	}
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		channel_close(&session->clients[i]);
-	while (session->going && waitpid(session->going, NULL, 0) < 0 && errno == EINTR)
-		;
 	feed_close(&session->feed);
 	capture_close(&session->capture);
 	terminal_close(&session->terminal);
@@ -230,6 +228,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	session->leftover_term_at = session->grew_at = session->guard.look_at = NEVER;
 
 	title_set(request->title);
+	aside_review();
 	const char *failed = begin(session, house, request, stdio, &failure);
 	for (int fd = 0; fd < 3; fd++)
 		if (stdio[fd] >= 0 && (fd < 2 || stdio[2] != stdio[1]))

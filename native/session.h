@@ -30,8 +30,8 @@ struct session {
 	struct feed feed;
 	struct record record;
 	struct guard guard;
+	struct sandbox sandbox;
 	struct isolation *isolation; /* its pid namespace; NULL: it has none of its own, or that is gone */
-	pid_t going;                 /* the first process of that, when all others have gone */
 	bool main_alive, has_children, announced, reported;
 	int64_t announce_at, deadline_at, kill_at, stop_waiting_at, next_sweep_at;
 	int64_t leftover_term_at;

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aside.h"
+
 struct linux_dirent64 {
 	uint64_t d_ino;
 	int64_t d_off;
@@ -28,13 +30,6 @@ struct queue {
 	size_t count, room;
 	uint64_t tasks; /* threads of the processes whose children were looked at */
 };
-
-static pid_t left_out;
-
-void tree_leave_out(pid_t pid)
-{
-	left_out = pid;
-}
 
 static void push(struct queue *queue, pid_t pid, pid_t parent)
 {
@@ -167,8 +162,8 @@ static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 		queue->count = kept;
 	}
 	unsigned living = (unsigned)queue->count - 1;
-	for (size_t i = 1; left_out && i < queue->count; i++)
-		living -= queue->items[i].pid == left_out;
+	for (size_t i = 1; !aside_is_empty() && i < queue->count; i++)
+		living -= aside_has(queue->items[i].pid);
 	return living;
 }
 
@@ -191,7 +186,7 @@ static unsigned walk(tree_visit *visit, void *context, bool whole)
 	unsigned living = find(&queue, whole, UINT64_MAX);
 	for (size_t i = 1; visit && i < queue.count; i++) {
 		pid_t pid = queue.items[i].pid;
-		if (pid == left_out)
+		if (aside_has(pid))
 			continue;
 		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (pidfd < 0 && errno != ENOSYS)
@@ -269,6 +264,17 @@ static void visit_signal(pid_t pid, int pidfd, void *context)
 unsigned tree_signal(int signal)
 {
 	return tree_walk(visit_signal, &signal);
+}
+
+bool children_are_aside(void)
+{
+	struct queue queue = {0};
+	bool all = true;
+	push_children(&queue, getpid());
+	for (size_t i = 0; i < queue.count; i++)
+		all = all && aside_has(queue.items[i].pid);
+	free(queue.items);
+	return all;
 }
 
 unsigned children_kill(void)

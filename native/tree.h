@@ -9,16 +9,13 @@
 typedef void tree_visit(pid_t pid, int pidfd, void *context);
 
 /* Walks every living descendant of this process. A subreaper's descendants are exactly what it started, however
- * often they forked, changed session or were orphaned (promise 5). Returns how many there were. */
+ * often they forked, changed session or were orphaned (promise 5). Not those set aside. Returns how many there were. */
 unsigned tree_walk(tree_visit *visit, void *context);
 
 /* The same for direct children only. */
 unsigned tree_children(tree_visit *visit, void *context);
 
 unsigned tree_count(void);
-
-/* PID is neither visited nor counted from now on, but its children are; 0: nobody is left out. */
-void tree_leave_out(pid_t pid);
 
 /* How many processes and threads the descendants are together; counting stops a little beyond ENOUGH. */
 uint64_t tree_tasks(uint64_t enough);
@@ -28,6 +25,9 @@ unsigned tree_signal(int signal);
 
 /* The threads of PID, at most ROOM of them. Returns how many there are in TIDS. */
 unsigned tree_threads(pid_t pid, pid_t *tids, unsigned room);
+
+/* Whether all direct children, also those that have ended but were not waited for, are set aside. */
+bool children_are_aside(void);
 
 /* Kills the direct children of this process and nobody else's, as fast as can be: none of them was waited for, so none
  * of their pids can be another's. What they leave falls to this process, for the next call. Returns how many. */

@@ -13,7 +13,12 @@ chmodSync(reports, 0o777); // keepers of other users complain there as well
 const options = `log_path=${reports}/report:abort_on_error=0:exitcode=66`;
 const build = buildKeeper(
   "sanitized",
-  ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"],
+  [
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=undefined",
+    "-fno-omit-frame-pointer",
+    "-DKEEPER_NOTHING_AHEAD",
+  ],
   `const char *__asan_default_options(void) { return "${options}:detect_leaks=1:detect_stack_use_after_return=1"; }
    const char *__ubsan_default_options(void) { return "${options}:print_stacktrace=1"; }`,
 );
@@ -23,8 +28,8 @@ after(() => {
 });
 
 /**
- * A part of the suite that goes through nearly every file of the keeper. Not isolated commands: they start on a stack of
- * their own, which the sanitizers take for a mistake.
+ * A part of the suite that goes through nearly every file of the keeper. Not isolated commands, nor children made ready
+ * ahead: they start on a stack of their own, which the sanitizers take for a mistake.
  */
 const SUITE = [
   ...["endings", "pipelined", "lingering", "stdin", "output", "terminal", "killed-keepers"].map(
