@@ -280,14 +280,27 @@ static void one(struct answers *answers, char byte)
 	}
 }
 
+/* How many bytes from the start are plain ASCII text, eight at a time as far as they are all of that. */
+static size_t plain_run(const char *bytes, size_t length)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+	size_t run = 0;
+	for (uint64_t word; run + sizeof word <= length; run += sizeof word) {
+		memcpy(&word, bytes + run, sizeof word);
+		/* The top bit of a byte is set where it was set, where the byte is below a space, and where it is DEL. */
+		if ((word | (word - ones * ' ') | (word + ones)) & tops)
+			break;
+	}
+	while (run < length && bytes[run] >= ' ' && bytes[run] <= '~')
+		run++;
+	return run;
+}
+
 void answers_read(struct answers *answers, const char *bytes, size_t length)
 {
 	for (size_t at = 0; at < length;) {
-		size_t run = 0;
 		/* Mostly it is plain text. */
-		if (answers->state == GROUND)
-			while (at + run < length && bytes[at + run] >= ' ' && bytes[at + run] <= '~')
-				run++;
+		size_t run = answers->state == GROUND ? plain_run(bytes + at, length - at) : 0;
 		if (run > 0) {
 			answers->rest = 0;
 			answers->cursor.last = (uint32_t)bytes[at + run - 1];

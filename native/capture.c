@@ -10,6 +10,10 @@
 
 #define BUFFER (256u << 10)
 #define WIDE_PIPE (1 << 20)
+#define A_LITTLE 512
+#define ENOUGH (128u << 10)
+#define FLOOD_US 2000
+#define NAP_US 400
 #define AT_A_TIME (512u << 10) /* before the other stream and the gateways get their turn */
 
 /* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
@@ -71,6 +75,9 @@ const char *capture_open(struct capture *capture, const struct request *request,
 	if (capture->from_terminal)
 		answers_init(&capture->answers, terminal->columns, terminal->rows);
 	timeline_init(&capture->timeline, 0, 0);
+	capture->fresh.off = capture->count > 1;
+	fresh_reset(&capture->fresh);
+	capture->flooded_at = capture->rest_until = 0;
 	sink_init(&capture->log, request->disk_cap);
 	for (unsigned i = 0; i < 2; i++) {
 		capture->pipes[i] = -1;
@@ -115,6 +122,9 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		answers_read(&capture->answers, buffer, length);
 	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
 	timeline_add(&capture->timeline, KIND_DATA, i, kept, before, now);
+	if (kept < length)
+		capture->fresh.off = true;
+	fresh_add(&capture->fresh, buffer, kept, now);
 	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};
 	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, after, now);
 	keep_cap(capture, i, dirfd);
@@ -125,7 +135,8 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		sink_punch(&capture->log);
 }
 
-/* A terminal hands out 4 KiB at a time: what is there is taken together, or a flood would be stored crumb by crumb. */
+/* A terminal hands out 4 KiB at a time, and then a worker of the kernel's has to bring the next: what comes right after
+ * is taken together, or a flood would be stored crumb by crumb. */
 static ssize_t take(const struct capture *capture, unsigned i)
 {
 	size_t used = 0;
@@ -134,7 +145,8 @@ static ssize_t take(const struct capture *capture, unsigned i)
 		if (n <= 0)
 			return used ? (ssize_t)used : n;
 		used += (size_t)n;
-		if (!capture->from_terminal || used == sizeof buffer)
+		/* A little is the answer to a key: whoever waits for that is not to wait for more. */
+		if (!capture->from_terminal || n <= A_LITTLE || used >= ENOUGH)
 			return (ssize_t)used;
 	}
 }
@@ -160,23 +172,33 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 	return (size_t)n;
 }
 
-static size_t pump(struct capture *capture, unsigned i, int dirfd, size_t most)
+/* Until so much is MOVED at MOST, or LEAST or less is there at a time. */
+static size_t pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
 {
 	size_t moved = 0, n;
-	while (moved < most && (n = pump_once(capture, i, dirfd)) > 0)
+	while (moved < most && (n = pump_once(capture, i, dirfd)) > least)
 		moved += n;
 	return moved;
 }
 
 void capture_pump(struct capture *capture, unsigned i, int dirfd)
 {
-	pump(capture, i, dirfd, AT_A_TIME);
+	size_t moved = pump(capture, i, dirfd, AT_A_TIME, A_LITTLE);
+	if (!capture->from_terminal)
+		return;
+	/* Much, and again soon after: with a nap in between the kernel's buffer fills up meanwhile, and the program writes
+	 * on instead of waking us for every crumb. The buffer is too large to be full by then. */
+	int64_t now = monotonic_us();
+	if (moved > A_LITTLE && now - capture->flooded_at < FLOOD_US)
+		capture->rest_until = now + NAP_US;
+	if (moved > A_LITTLE)
+		capture->flooded_at = now;
 }
 
 void capture_drain(struct capture *capture, int dirfd)
 {
 	for (unsigned i = 0; i < capture->count; i++)
-		pump(capture, i, dirfd, 2u * WIDE_PIPE);
+		pump(capture, i, dirfd, 2u * WIDE_PIPE, 0);
 	capture_flush(capture, dirfd);
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "answers.h"
+#include "fresh.h"
 #include "pty.h"
 #include "request.h"
 #include "sink.h"
@@ -21,6 +22,9 @@ struct capture {
 	struct sink log;          /* the plain merged log a caller asked for */
 	bool has_log;
 	struct timeline timeline;
+	struct fresh fresh;
+	int64_t flooded_at;       /* when there was last much to read from the terminal */
+	int64_t rest_until;       /* not to be pumped before that */
 	struct answers answers;   /* to what was asked of the terminal */
 };
 

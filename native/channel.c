@@ -127,6 +127,7 @@ char *channel_take(struct channel *channel, const struct frame *frame)
 
 void channel_flush(struct channel *channel)
 {
+	channel->kept_back = false;
 	while (channel->fd >= 0 && channel->out_used > 0) {
 		ssize_t n = send(channel->fd, channel->out, channel->out_used, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
@@ -141,8 +142,34 @@ void channel_flush(struct channel *channel)
 	}
 }
 
+static void append(struct channel *channel, const char *text, size_t length)
+{
+	if (!channel->out)
+		channel->out = malloc(OUT_MAX);
+	if (!channel->out || channel->out_used + length > OUT_MAX) {
+		channel_close(channel);
+		return;
+	}
+	memcpy(channel->out + channel->out_used, text, length);
+	channel->out_used += length;
+}
+
+void channel_keep_back(struct channel *channel, const char *text, size_t length)
+{
+	if (channel->fd < 0)
+		return;
+	/* What is there already could not be sent, or is kept back itself. */
+	channel->kept_back = channel->kept_back || channel->out_used == 0;
+	append(channel, text, length);
+}
+
 void channel_send(struct channel *channel, const char *text, size_t length)
 {
+	if (channel->kept_back && channel->out_used + length <= OUT_MAX) {
+		append(channel, text, length);
+		channel_flush(channel);
+		return;
+	}
 	channel_flush(channel);
 	if (channel->fd < 0)
 		return;
@@ -155,16 +182,8 @@ void channel_send(struct channel *channel, const char *text, size_t length)
 		}
 		sent = n > 0 ? (size_t)n : 0;
 	}
-	if (sent == length)
-		return;
-	if (!channel->out)
-		channel->out = malloc(OUT_MAX);
-	if (!channel->out || channel->out_used + length - sent > OUT_MAX) {
-		channel_close(channel);
-		return;
-	}
-	memcpy(channel->out + channel->out_used, text + sent, length - sent);
-	channel->out_used += length - sent;
+	if (sent < length)
+		append(channel, text + sent, length - sent);
 }
 
 void channel_print(struct channel *channel, const char *format, ...)

@@ -14,6 +14,7 @@ struct channel {
 	size_t in_used, in_room;
 	char *out;
 	size_t out_used;
+	bool kept_back; /* what is in `out` waits for something to go with it */
 };
 
 struct frame {
@@ -39,7 +40,10 @@ char *channel_take(struct channel *channel, const struct frame *frame);
 void channel_send(struct channel *channel, const char *text, size_t length);
 void channel_print(struct channel *channel, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes what could not go out at once. */
+/* To be sent with whatever is sent next, or by channel_flush: two wakings of the peer made one. */
+void channel_keep_back(struct channel *channel, const char *text, size_t length);
+
+/* Writes what could not go out at once, or was kept back. */
 void channel_flush(struct channel *channel);
 
 #endif

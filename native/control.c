@@ -11,6 +11,8 @@
 #include "session.h"
 #include "tree.h"
 
+#define KEYS 64 /* more than that at once is no key */
+
 /* Every frame below is answered by exactly one `re` line, in order. */
 static void answer(struct channel *channel, bool ok)
 {
@@ -81,13 +83,21 @@ static void serve_write(struct session *session, struct channel *channel, const 
 {
 	/* Whether what is typed is kept from view, as a password is: not shown, but taken by the line. */
 	bool hidden = terminal_hides(&session->terminal);
+	uint64_t before = session->capture.streams[0].size;
 	long taken = feed_write(&session->feed, frame->payload, frame->length);
 	session->eager = session->terminal.master >= 0;
-	if (taken < 0)
+	if (taken < 0) {
 		refuse(channel, "closed");
+		return;
+	}
+	char text[128];
+	int n = snprintf(text, sizeof text,
+			 "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld,\"hidden\":%s,\"before\":%" PRIu64 "}\n", taken,
+			 hidden ? "true" : "false", before);
+	if (session->eager && channel->watching && frame->length <= KEYS && (size_t)taken == frame->length)
+		session_keep_reply(session, channel, text, (size_t)n);
 	else
-		channel_print(channel, "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld,\"hidden\":%s}\n", taken,
-			      hidden ? "true" : "false");
+		channel_send(channel, text, (size_t)n);
 }
 
 /* Payload: u16 columns, u16 rows. */

@@ -8,6 +8,8 @@
 /* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
 #define GREW_SOON 1000
 #define GREW_EVERY 10000
+/* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once. */
+#define REPLY_WITHIN 500
 
 void session_tell(struct session *session, const char *text, size_t length)
 {
@@ -50,24 +52,52 @@ void session_announce(struct session *session)
 	session_tell(session, text, (size_t)n);
 }
 
+static void tell_watchers(struct session *session, const char *text, size_t length)
+{
+	if (session->origin->watching)
+		channel_send(session->origin, text, length);
+	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+		if (session->clients[i].fd >= 0 && session->clients[i].watching)
+			channel_send(&session->clients[i], text, length);
+	session->reply_at = NEVER; /* only watchers' answers are kept back, and they went with this */
+}
+
 void session_tell_growth(struct session *session, int64_t now)
 {
-	char text[128];
+	struct capture *capture = &session->capture;
+	char text[128 + FRESH_TEXT_MAX], fresh[FRESH_TEXT_MAX] = "";
 	session->grew_at = NEVER;
 	session->grew_last = now;
 	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
-	bool late = session->capture.from_terminal;
+	bool late = capture->from_terminal;
 	if (!late)
-		capture_flush(&session->capture, session->dirfd);
-	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
-			 session->capture.streams[0].size, session->capture.streams[1].size);
-	if (session->origin->watching)
-		channel_send(session->origin, text, (size_t)n);
-	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
-		if (session->clients[i].fd >= 0 && session->clients[i].watching)
-			channel_send(&session->clients[i], text, (size_t)n);
+		capture_flush(capture, session->dirfd);
+	if (session->answers_key)
+		fresh_format(&capture->fresh, timeline_unix_ms(&capture->timeline, capture->fresh.since_us), fresh);
+	session->answers_key = false;
+	fresh_reset(&capture->fresh);
+	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]%s}\n",
+			 capture->streams[0].size, capture->streams[1].size, fresh);
+	tell_watchers(session, text, (size_t)n);
 	if (late)
-		capture_flush(&session->capture, session->dirfd);
+		capture_flush(capture, session->dirfd);
+}
+
+void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length)
+{
+	channel_keep_back(channel, text, length);
+	if (session->reply_at == NEVER)
+		session->reply_at = monotonic_us() + REPLY_WITHIN;
+}
+
+void session_release_replies(struct session *session)
+{
+	session->reply_at = NEVER;
+	if (session->origin->kept_back)
+		channel_flush(session->origin);
+	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+		if (session->clients[i].kept_back)
+			channel_flush(&session->clients[i]);
 }
 
 void session_note_growth(struct session *session, int64_t now)
@@ -78,6 +108,7 @@ void session_note_growth(struct session *session, int64_t now)
 	session->grew_bytes = bytes;
 	if (session->eager) {
 		session->eager = false;
+		session->answers_key = true;
 		session->grew_at = now;
 	}
 	if (session->grew_at == NEVER)

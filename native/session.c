@@ -18,6 +18,7 @@
 #include "title.h"
 
 #define MS 1000
+#define ECHO_US 200 /* most programs answer a key within this, if at all */
 
 static void serve_signals(struct session *session, struct house *house)
 {
@@ -67,7 +68,7 @@ static int watch(struct watch *watch, int fd, short events, struct channel *chan
 
 static void watch_channel(struct watch *set, struct channel *channel)
 {
-	watch(set, channel->fd, (short)(POLLIN | (channel->out_used ? POLLOUT : 0)), channel);
+	watch(set, channel->fd, (short)(POLLIN | (channel->out_used && !channel->kept_back ? POLLOUT : 0)), channel);
 }
 
 static bool ready(const struct watch *watch, int index)
@@ -84,7 +85,8 @@ static void loop(struct session *session, struct house *house)
 			return;
 		struct watch set = {.count = 0};
 		int signals = watch(&set, house->signals, POLLIN, NULL);
-		int streams[2] = {watch(&set, session->capture.pipes[0], POLLIN, NULL),
+		bool rests = session->capture.rest_until > now;
+		int streams[2] = {rests ? -1 : watch(&set, session->capture.pipes[0], POLLIN, NULL),
 				  watch(&set, session->capture.pipes[1], POLLIN, NULL)};
 		int listener = watch(&set, session->listener, POLLIN, NULL);
 		/* Without a queue only POLLERR is wanted: the command has closed its stdin. */
@@ -93,14 +95,15 @@ static void loop(struct session *session, struct house *house)
 		for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 			watch_channel(&set, &session->clients[i]);
 
+		if (session->eager)
+			spin_for(&session->echo, session->terminal.master);
 		int64_t next = session_next_timer(session);
+		if (rests && session->capture.rest_until < next)
+			next = session->capture.rest_until;
 		now = monotonic_us();
-		int timeout = -1;
-		if (next != NEVER) {
-			int64_t ms = next > now ? (next - now + MS - 1) / MS : 0;
-			timeout = ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
-		}
-		if (poll(set.fds, set.count, timeout) <= 0)
+		int64_t us = next > now ? next - now : 0;
+		struct timespec timeout = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+		if (ppoll(set.fds, set.count, next == NEVER ? NULL : &timeout, NULL) <= 0)
 			continue;
 
 		for (unsigned i = 0; i < set.count; i++) {
@@ -217,6 +220,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	session->flags = request->flags;
 	session->grace_us = request->grace_ms * MS;
 	session->origin = origin;
+	spin_init(&session->echo, ECHO_US);
 	session->dirfd = session->listener = session->reserved = session->feed.fd = -1;
 	terminal_init(&session->terminal);
 	session->capture.pipes[0] = session->capture.pipes[1] = -1;
@@ -225,7 +229,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		session->clients[i].fd = -1;
 	session->announce_at = session->deadline_at = session->kill_at = session->stop_waiting_at = NEVER;
-	session->leftover_term_at = session->grew_at = session->guard.look_at = NEVER;
+	session->leftover_term_at = session->grew_at = session->reply_at = session->guard.look_at = NEVER;
 
 	title_set(request->title);
 	aside_review();

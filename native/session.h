@@ -12,6 +12,7 @@
 #include "record.h"
 #include "request.h"
 #include "sandbox.h"
+#include "spin.h"
 
 #define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
 
@@ -38,7 +39,10 @@ struct session {
 	int64_t grew_at;          /* when watchers may be told again; NEVER: nothing new */
 	int64_t grew_last;
 	uint64_t grew_bytes;
-	bool eager;               /* somebody typed: what comes next is told at once */
+	bool eager;               /* somebody typed: what comes next is told at once, with its bytes */
+	bool answers_key;         /* that has come */
+	struct spin echo;         /* waits for it */
+	int64_t reply_at;         /* when answers to keys go out that were kept back for what those keys bring */
 };
 
 /* The folder the zygote serves, and its signal descriptor. */
@@ -79,6 +83,12 @@ void session_announce(struct session *session);
 void session_report(struct session *session);
 
 /* Watchers hear of output, and the timeline is written, a little later and for many pieces at once. */
+/* Keeps the answer to a key back for the output it brings, but not for long. Of a CHANNEL that watches. */
+void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length);
+
+/* Sends what is still kept back. */
+void session_release_replies(struct session *session);
+
 void session_note_growth(struct session *session, int64_t now);
 void session_tell_growth(struct session *session, int64_t now);
 

@@ -114,6 +114,11 @@ void timeline_add(struct timeline *timeline, enum timeline_kind kind_of, unsigne
 	timeline->used++;
 }
 
+int64_t timeline_unix_ms(const struct timeline *timeline, int64_t us)
+{
+	return timeline->start_unix_ms + (us - timeline->start_us) / 1000;
+}
+
 void timeline_publish(struct timeline *timeline, int dirfd, const struct sink *streams, unsigned count)
 {
 	unsigned char header[TIMELINE_HEADER] = "SPTL";

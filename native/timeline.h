@@ -34,6 +34,9 @@ void timeline_init(struct timeline *timeline, int64_t start_unix_us, int64_t sta
 void timeline_add(struct timeline *timeline, enum timeline_kind kind, unsigned stream, uint64_t length,
 		  const uint64_t offsets[2], int64_t now_us);
 
+/* When that was, since the epoch, by the clock the records are of. */
+int64_t timeline_unix_ms(const struct timeline *timeline, int64_t us);
+
 /* Writes what was added since. Opens the file below DIRFD when it is the first time. */
 void timeline_flush(struct timeline *timeline, int dirfd, const struct sink *streams, unsigned count);
 

@@ -172,6 +172,13 @@ export interface TerminalProcess {
   cwd: string | null;
 }
 
+/** Output of a command with one stream, on its way to whoever has read up to its `offset`. It is in the log as well. */
+export interface FreshOutput {
+  offset: number;
+  bytes: Buffer;
+  timeMs: number;
+}
+
 /** A command under an executor's care. Several gateways may hold one for the same command. */
 export interface Execution {
   readonly id: string;
@@ -184,12 +191,14 @@ export interface Execution {
   readonly exited: Promise<Parting>;
   /** Nothing of its tree is left, or we let go of it. Never rejects. */
   readonly ended: Promise<Parting>;
-  /** Calls back whenever output has grown. Returns how to stop. */
-  onGrew(listener: () => void): () => void;
+  /** Calls back whenever output has grown, now and then with what came. Returns how to stop. */
+  onGrew(listener: (fresh?: FreshOutput) => void): () => void;
   /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */
   write(data: Uint8Array): Promise<number | null>;
   /** What was written last went to a terminal that did not show it, but took it by the line: a password, most likely. */
   readonly wroteHidden: boolean;
+  /** Where its output ended when that was written; undefined: nobody looked. */
+  readonly wroteAt?: number | undefined;
   closeStdin(): Promise<void>;
   /** False: it is on no terminal, or has ended. */
   resize(size: TerminalSize): Promise<boolean>;

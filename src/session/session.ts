@@ -105,7 +105,7 @@ export class Session implements SessionHandle {
     // A copy: what was permitted and noted is what is written.
     const bytes = Buffer.from(data as Uint8Array);
     await this.#desk.permit("write", this, { input: bytes });
-    await this.#type(await this.#live(), bytes);
+    await this.#type(this.#registry.held(this.id) ?? (await this.#live()), bytes);
   }
 
   async sendKeys(keys: string[]): Promise<void> {

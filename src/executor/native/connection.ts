@@ -17,6 +17,8 @@ export interface Reply {
   why?: string;
   taken?: number;
   hidden?: boolean;
+  /** Bytes of output before what was written. */
+  before?: number;
 }
 
 /** The answer to `inputState`: pids instead of what the processes are, bytes in hex. */
@@ -38,7 +40,7 @@ export type KeeperEvent =
   | Hello
   | Reply
   | { ev: "started"; pid: number; startedUs: number; gaps: string[] }
-  | { ev: "grew"; bytes: number[] }
+  | { ev: "grew"; bytes: number[]; fresh?: string; ms?: number }
   | ({ ev: "exited" | "ended" } & ExitRecord)
   | { ev: "refused"; why: string }
   | { ev: "overloaded"; step: string; errno: number };
@@ -52,6 +54,8 @@ export class Connection {
   readonly #socket: Socket;
   #rest = "";
   #waiting: ((reply: Reply | null) => void)[] = [];
+  /** Came together with news, which goes first: whoever follows is not to wait for what the asker does then. */
+  #replies: Reply[] = [];
   hello: Hello | null = null;
   onEvent: (event: KeeperEvent) => void = () => {};
   onClose: () => void = () => {};
@@ -94,18 +98,27 @@ export class Connection {
   #take(chunk: Buffer): void {
     const text = this.#rest + chunk.toString("latin1");
     let from = 0;
+    let news = false;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
       const event = JSON.parse(text.slice(from, end)) as KeeperEvent;
       from = end + 1;
-      if (event.ev === "re") this.#waiting.shift()?.(event);
+      news ||= event.ev === "grew";
+      if (event.ev === "re") this.#replies.push(event);
       else this.onEvent(event);
     }
     this.#rest = text.slice(from);
+    if (news && this.#replies.length > 0) setImmediate(() => this.#answer());
+    else this.#answer();
+  }
+
+  #answer(): void {
+    for (const reply of this.#replies.splice(0)) this.#waiting.shift()?.(reply);
   }
 
   #end(): void {
     if (this.closed) return;
     this.closed = true;
+    this.#answer();
     for (const resolve of this.#waiting.splice(0)) resolve(null);
     this.onClose();
   }

@@ -1,5 +1,5 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
-import type { Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
+import type { Execution, ExitRecord, FreshOutput, InputState, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
 import type { Connection, InputReply, KeeperEvent, Reply } from "./connection.ts";
 import {
@@ -33,6 +33,7 @@ export class NativeExecution implements Execution {
   readonly exited: Promise<Parting>;
   readonly ended: Promise<Parting>;
   wroteHidden = false;
+  wroteAt: number | undefined = undefined;
   readonly #home: Home;
   #connection: Connection;
   #own: boolean;
@@ -40,7 +41,7 @@ export class NativeExecution implements Execution {
   #released = false;
   #recovered: Promise<void> = Promise.resolve();
   #holders = 0;
-  #listeners = new Set<() => void>();
+  #listeners = new Set<(fresh?: FreshOutput) => void>();
   #tellStarted!: (pid: number | null) => void;
   #tellExited!: (ending: Parting) => void;
   #tellEnded!: (ending: Parting) => void;
@@ -65,7 +66,7 @@ export class NativeExecution implements Execution {
     this.#listen(connection);
   }
 
-  onGrew(listener: () => void): () => void {
+  onGrew(listener: (fresh?: FreshOutput) => void): () => void {
     this.#listeners.add(listener);
     if (!this.#watching && !this.#released) {
       this.#watching = true;
@@ -77,6 +78,7 @@ export class NativeExecution implements Execution {
   async write(data: Uint8Array): Promise<number | null> {
     const reply = await this.#ask(encodeWrite(data.subarray(0, WRITE_MAX)));
     this.wroteHidden = reply?.hidden ?? false;
+    this.wroteAt = reply?.before;
     return reply?.ok ? (reply.taken ?? 0) : null;
   }
 
@@ -166,9 +168,15 @@ export class NativeExecution implements Execution {
 
   #take(event: KeeperEvent): void {
     if (event.ev === "started") this.#begin(event.pid, event.gaps);
-    else if (event.ev === "grew") for (const listener of this.#listeners) listener();
+    else if (event.ev === "grew") this.#grew(event);
     else if (event.ev === "exited" || event.ev === "ended") this.#finish(event);
     else if (event.ev === "refused") this.#finish(neverRan(`request: ${event.why}`));
+  }
+
+  #grew({ bytes, fresh, ms = 0 }: Extract<KeeperEvent, { ev: "grew" }>): void {
+    const came = fresh === undefined ? undefined : Buffer.from(fresh, "hex");
+    const news = came && { offset: (bytes[0] ?? 0) - came.length, bytes: came, timeMs: ms };
+    for (const listener of this.#listeners) listener(news);
   }
 
   #begin(pid: number | null, gaps: readonly string[]): void {

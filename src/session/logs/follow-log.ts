@@ -1,7 +1,8 @@
 import type { Capture, LogChunk, LogQuery } from "../../contract/session.ts";
+import type { FreshOutput } from "../../executor/executor.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { keepPace } from "./pace.ts";
-import { chunkOf, readPieces } from "./pieces.ts";
+import { chunkOf, type Piece, readPieces } from "./pieces.ts";
 import { type LeftOff, positionAfter, unread } from "./resume.ts";
 import { select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
@@ -10,6 +11,8 @@ import { endOf, viewOf } from "./view.ts";
 /** Hints that a log may have grown, or that nothing will be written to it any more. A hint too many does no harm. */
 export interface LogWake {
   next(signal?: AbortSignal): Promise<"grew" | "ended">;
+  /** All that came since the last time, where it is at hand: whoever has read up to there need not look into files. */
+  fresh?(): FreshOutput | null;
 }
 
 /**
@@ -38,12 +41,13 @@ export async function* followLog(
     let position = after
       ? positionAfter(live, after)
       : (await select(live, { offset, tail, fromLine, sinceMs }, endOf(live), Number.POSITIVE_INFINITY)).start;
+    let fresh: Piece | null = null;
     for (let ended = false; ; ) {
       const view = ended ? settled : live;
-      for (const piece of readPieces(view, position, endOf(view))) {
+      for (const piece of fresh ? [fresh] : readPieces(view, position, endOf(view))) {
         position = piece.position + piece.bytes.length;
-        const fresh = after ? unread(piece, after) : piece;
-        for (const whole of fresh ? wholeCharacters(held, fresh) : []) {
+        const news = after ? unread(piece, after) : piece;
+        for (const whole of news ? wholeCharacters(held, news) : []) {
           if (signal?.aborted) return;
           yield chunkOf(whole);
         }
@@ -53,11 +57,18 @@ export async function* followLog(
       const hint = await nextHint(wake, signal);
       if (hint === null) return;
       ended = hint === "ended";
+      fresh = ended || capture !== "merged" ? null : atHand(wake, position);
     }
     for (const piece of releaseHeld(held)) yield chunkOf(piece);
   } finally {
     closeSessionLog(log);
   }
+}
+
+/** What the wake brought, if it goes on where we are: then no file need be looked into. */
+function atHand(wake: LogWake, position: number): Piece | null {
+  const fresh = wake.fresh?.() ?? null;
+  return fresh?.offset === position ? { ...fresh, stream: "output", dropped: 0, position } : null;
 }
 
 /** Null once aborted, whether or not the wake minds the signal. */

@@ -23,6 +23,7 @@ export interface Guard {
 /** Types keys into a terminal, each line judged for the program that will read it. */
 export async function typeInto(execution: Execution, keys: Uint8Array, guard: Guard, pasted = false): Promise<void> {
   let rest = keys;
+  beginTyping(execution);
   // Keys that end no line have nobody run anything yet: they need not wait for anything.
   if (!LINE_END.test(Buffer.from(keys).toString("latin1"))) return typeKeys(execution, keys, guard);
   while (rest.length > 0) {
@@ -33,6 +34,7 @@ export async function typeInto(execution: Execution, keys: Uint8Array, guard: Gu
     if (commands.length > 0) await guard.permit(commands);
     guard.note(part, state.canonical && !state.echo);
     await give(execution, part, guard);
+    noteTyped(execution);
     rest = rest.subarray(part.length);
     if (rest.length > 0) await lineTaken(execution);
   }
@@ -40,6 +42,7 @@ export async function typeInto(execution: Execution, keys: Uint8Array, guard: Gu
 
 async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): Promise<void> {
   await give(execution, keys, guard);
+  noteTyped(execution);
   guard.note(keys, execution.wroteHidden);
 }
 
@@ -74,25 +77,37 @@ function judgedTogether(state: InputState, keys: Uint8Array): number {
 interface Known {
   data: SessionData;
   terminal: boolean;
+  /** Undefined: nothing was typed, or is just on its way. */
   typedAt: number | undefined;
 }
 
 const known = new WeakMap<Execution, Known>();
 
-/** Whether it is on a terminal; that does not change, and every key asks. Notes where its output ends now. */
+/** Whether it is on a terminal; that does not change, and every key asks. */
 export function isOnTerminal(execution: Execution, dataOf: () => SessionData): boolean {
   let about = known.get(execution);
   if (!about) {
     const data = dataOf();
-    about = { data, terminal: lastSize(data.terminal()) !== null, typedAt: 0 };
+    about = { data, terminal: lastSize(data.terminal()) !== null, typedAt: undefined };
     known.set(execution, about);
   }
-  if (!about.terminal) return false;
-  about.typedAt = about.data.size();
-  return true;
+  return about.terminal;
 }
 
-/** Where its output ended before this gateway last typed something. */
+/** An executor that says where the output ended when it wrote spares every key a look at the file. */
+function beginTyping(execution: Execution): void {
+  const about = known.get(execution);
+  if (!about) return;
+  about.typedAt = execution.wroteAt === undefined ? about.data.size() : undefined;
+}
+
+/** What is typed in several parts was typed where the first of them was. */
+function noteTyped(execution: Execution): void {
+  const about = known.get(execution);
+  if (about) about.typedAt ??= execution.wroteAt;
+}
+
+/** Where its output ended before this gateway last typed something; undefined while that is on its way. */
 export function outputWhenTyped(execution: Execution): number | undefined {
   return known.get(execution)?.typedAt;
 }
