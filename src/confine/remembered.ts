@@ -48,6 +48,15 @@ export function remember(sandboxed: Sandboxed | null): string | null {
   return text;
 }
 
+/** Mostly it is the same one again here, too. */
+let lastText: string | null = null;
+let last = OFF;
+
 export function recall(text: string | null): RememberedSandbox {
-  return text === null ? OFF : (JSON.parse(text) as RememberedSandbox);
+  if (text === null) return OFF;
+  if (text !== lastText) {
+    last = JSON.parse(text) as RememberedSandbox;
+    lastText = text;
+  }
+  return last;
 }

@@ -21,9 +21,23 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
 
 type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
 
+type Outcome = Pick<Ended, "status" | "warnings" | "error">;
+
+/** Whoever waits is told first, and the row is written a moment later: of one end both say the same. */
+const known = new WeakMap<ExitRecord, Outcome>();
+
 /** What became of a session, in a word and what there is to say about it. */
-export function outcomeOf(row: Asked, ending: Ending): Pick<Ended, "status" | "warnings" | "error"> {
+export function outcomeOf(row: Asked, ending: Ending): Outcome {
   if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
+  let outcome = known.get(ending);
+  if (!outcome) {
+    outcome = settle(row, ending);
+    known.set(ending, outcome);
+  }
+  return outcome;
+}
+
+function settle(row: Asked, ending: ExitRecord): Outcome {
   const limit = limitOf(row, ending);
   const error = ending.reason === "failed" ? failureOf(row, ending) : limit ? limitExceeded(limit) : null;
   return {
@@ -55,9 +69,10 @@ const SIGXFSZ = 25;
 /** The limit that ended it. Of the size of a file the kernel tells only the process itself, by a signal. */
 function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
   if (reason === "limit") return limit ?? null;
-  const given = limits === null ? null : (JSON.parse(limits) as Partial<LaunchLimits>);
   const tooLong = reason === "exited" && (signal === SIGXFSZ || code === 128 + SIGXFSZ);
-  return tooLong && given?.fileSize ? { kind: "fileSize", value: given.fileSize, peak: given.fileSize } : null;
+  if (!tooLong || limits === null) return null;
+  const { fileSize } = JSON.parse(limits) as Partial<LaunchLimits>;
+  return fileSize ? { kind: "fileSize", value: fileSize, peak: fileSize } : null;
 }
 
 function withNotes(row: Asked, record: ExitRecord): string {

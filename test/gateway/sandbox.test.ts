@@ -211,8 +211,9 @@ test("a protected spot that comes to be while a command runs is told of", async 
   const { gateway } = await open();
   const about = ({ warnings }: { warnings: string[] }) => warnings.filter((text) => text.includes("came to be"));
   assert.deepEqual(about(await gateway.run({ command: "touch plain" })), []);
-  const [warning = ""] = about(await gateway.run({ command: "mkdir .vscode && echo {} > .vscode/tasks.json" }));
-  assert.match(warning, /\/\.vscode came to be while it ran/);
+  const made = await gateway.run({ command: "mkdir .vscode && echo {} > .vscode/tasks.json" });
+  assert.match(about(made)[0] ?? "", /\/\.vscode came to be while it ran/);
+  assert.deepEqual(about(gateway.session(made.id).info()), about(made), "and the session keeps it");
   assert.deepEqual(about(await gateway.run({ command: "touch plain again" })), [], "once");
 });
 
