@@ -1,4 +1,5 @@
 import { inspect } from "node:util";
+import type { ZodType } from "zod";
 import { SallyportError } from "../contract/error.ts";
 import { RunRequest } from "../contract/request.ts";
 import { nearest } from "../present/nearest.ts";
@@ -8,9 +9,8 @@ const MOST_BYTES = 4 << 20;
 
 /** Insists on the request's shape; says which part is wrong and what was received. */
 export function validate(request: unknown): RunRequest {
-  const parsed = RunRequest.safeParse(request);
-  if (!parsed.success) throw invalid(parsed.error.issues, request);
-  const { command, args = [], env = {} } = parsed.data;
+  const valid = fieldByField(request) ?? asAWhole(request);
+  const { command, args = [], env = {} } = valid;
   let length = Buffer.byteLength(command);
   for (const arg of args) length += Buffer.byteLength(arg);
   for (const [name, value] of Object.entries(env)) length += Buffer.byteLength(name) + Buffer.byteLength(value);
@@ -19,7 +19,32 @@ export function validate(request: unknown): RunRequest {
       { action: "use_stdin", hint: "Pass the data through stdin or a file instead." },
     ]);
   }
+  return valid;
+}
+
+function asAWhole(request: unknown): RunRequest {
+  const parsed = RunRequest.safeParse(request);
+  if (!parsed.success) throw invalid(parsed.error.issues, request);
   return parsed.data;
+}
+
+const FIELDS: Readonly<Record<string, ZodType>> = RunRequest.shape;
+
+/**
+ * The same by the same schemas, but only those of the fields that are there: a request has two of twenty. Null: it is
+ * no plain object of valid fields, which is for the whole schema to put into words.
+ */
+function fieldByField(request: unknown): RunRequest | null {
+  if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype)
+    return null;
+  const valid: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(request)) {
+    const field = Object.hasOwn(FIELDS, name) ? FIELDS[name] : undefined;
+    const parsed = field?.safeParse(value);
+    if (!parsed?.success) return null;
+    valid[name] = parsed.data;
+  }
+  return "command" in valid ? (valid as RunRequest) : null;
 }
 
 interface Issue {
