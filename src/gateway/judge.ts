@@ -52,7 +52,8 @@ export function judge(
     agent: who.agent,
     request: modes,
   });
-  const asked = withLoosening(verdict, sandbox.loosened, modesInForce(policy, modes).miss);
+  const { loosened } = sandbox;
+  const asked = loosened.length === 0 ? verdict : withLoosening(verdict, loosened, modesInForce(policy, modes).miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 

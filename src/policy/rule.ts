@@ -11,6 +11,8 @@ export interface Rule {
   message: string;
   /** A safe way to get what was probably wanted. */
   suggestion: string;
+  /** It looks at `targets` and at nothing else: a command without any is none of its business. */
+  onlyTargets?: true;
   /** Which part of the command is the matter; null: none. */
   find(fact: CommandFact, scene: Scene): Span | null;
   catches: readonly string[];

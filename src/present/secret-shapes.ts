@@ -40,7 +40,11 @@ const URL_USER = /:\/\/([^\s/?#'"`<>]*)@/g;
 const LONGEST_USER_NAME = 32;
 const REFERENCE = /^\$(?:\w+|\{\w+\})$/;
 
+/** The shortest of the shapes: `xoxb-` and ten characters. */
+const SHORTEST = 15;
+
 export function maskShapes(text: string): string {
+  if (text.length < SHORTEST && !text.includes("://")) return text;
   let masked = text.replace(SHAPES, (found) => (WITHOUT_DIGITS.test(found) ? found : MASK));
   if (masked.includes("PRIVATE KEY")) masked = masked.replace(PRIVATE_KEY, MASK);
   if (!masked.includes("://")) return masked;

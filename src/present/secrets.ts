@@ -2,6 +2,7 @@ import { type PasswordFlag, passwordFlagOf } from "./secret-flags.ts";
 import { isSecretName, MASK } from "./secret-names.ts";
 import { maskShapes, maskUser } from "./secret-shapes.ts";
 import { maskWords } from "./secret-words.ts";
+import { setOwn } from "./set-own.ts";
 
 export { isSecretName, MASK } from "./secret-names.ts";
 
@@ -77,6 +78,7 @@ export function maskData(value: unknown, prepare: (text: string) => string = (te
     if (direct && name === "args") return maskArgs([command, ...args].map(prepare)).slice(1);
     return typeof each === "string" && each !== "" && isSecretName(name) ? MASK : maskData(each, prepare);
   };
-  // Not by assignment: a key may be called `__proto__`.
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(name, each)]));
+  const result: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value)) setOwn(result, name, masked(name, each));
+  return result;
 }

@@ -11,7 +11,7 @@ import type { Analysis } from "../contract/facts.ts";
 import type { InspectContext } from "./context.ts";
 import { literal } from "./field.ts";
 import { hidden } from "./hidden.ts";
-import { quoteArgv } from "./quote.ts";
+import { quoteWord } from "./quote.ts";
 import { runArgv } from "./run.ts";
 import { visitText } from "./visit.ts";
 import { doubt, finish, isolated, rootOrigin, startWalk, type Walk } from "./walk.ts";
@@ -32,14 +32,15 @@ export function inspect(text: string, context: InspectContext): Analysis {
 
 /** Analyses an argv that is run directly: nothing in it is expanded, but `env`, `bash -c` and the like still run things. */
 export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
-  const text = quoteArgv(argv);
+  const words = argv.map(quoteWord);
+  const text = words.join(" ");
   const walk = startWalk(text, context);
   guarded(walk, () => {
     for (const unknown of hidden(text)) doubt(walk, unknown);
     const span = { start: 0, end: text.length };
     let at = 0;
-    const fields = argv.map((value) => {
-      const source = quoteArgv([value]);
+    const fields = argv.map((value, index) => {
+      const source = words[index] ?? "";
       const start = at;
       at += source.length + 1;
       return literal(value, source, { start, end: start + source.length });

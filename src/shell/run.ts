@@ -147,7 +147,7 @@ function perform(call: Call): void {
     return;
   }
   const resolved = fact.executable.resolved === null ? "" : basename(fact.executable.resolved);
-  const handler = handlerOf(name) ?? handlerOf(resolved);
+  const handler = handlerOf(name) ?? (resolved === name ? undefined : handlerOf(resolved));
   if (handler) handler(call, runner);
   if (!fact.wrapper && fact.targets.length === 0) outputOption(call);
 }

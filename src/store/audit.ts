@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SallyportError } from "../contract/error.ts";
 import { maskData, maskText } from "../present/secrets.ts";
+import { setOwn } from "../present/set-own.ts";
 import {
   type ChainHead,
   type ChainReport,
@@ -135,8 +136,9 @@ function withShortLists(value: unknown): unknown {
     return value.length > MOST_ITEMS ? [...kept, `… [${value.length - MOST_ITEMS} more]`] : kept;
   }
   if (typeof value !== "object" || value === null || "toJSON" in value) return value;
-  // Not by assignment: a key may be called `__proto__`.
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withShortLists(each)]));
+  const result: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value)) setOwn(result, name, withShortLists(each));
+  return result;
 }
 
 /** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */

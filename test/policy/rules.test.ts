@@ -12,6 +12,19 @@ test("each rule has its own id, and says what to do instead", () => {
   }
 });
 
+test("a rule that only looks at targets says nothing of a command that has none, whatever else it is", () => {
+  const alike = RULES.filter(({ onlyTargets }) => onlyTargets);
+  assert.ok(alike.length >= 9);
+  const commands = RULES.flatMap(({ catches }) => catches).flatMap((example) => judge(example).commands);
+  assert.ok(commands.some(({ targets }) => targets.length > 0));
+  for (const rule of alike) {
+    for (const fact of commands) {
+      const scene = { workspace: "/work", home: "/home/me", commands };
+      assert.equal(rule.find({ ...fact, targets: [] }, scene), null, `${rule.id}: ${fact.executable.written}`);
+    }
+  }
+});
+
 for (const rule of RULES) {
   for (const example of rule.catches) {
     test(`${rule.id} catches ${example}`, () => {

@@ -8,6 +8,7 @@ const spanOf = (fact: CommandFact, test: (target: CommandFact["targets"][number]
 export const deleteVital: Rule = {
   id: "delete-vital",
   tier: "blocked",
+  onlyTargets: true,
   message: "Deletes the root, a home or a system folder.",
   suggestion: "Delete a path inside the workspace or /tmp, named in full.",
   find: (fact: CommandFact, scene: Scene) => spanOf(fact, (target) => isVital(target, scene)),
@@ -50,6 +51,7 @@ export const deleteVital: Rule = {
 export const deletePersonal: Rule = {
   id: "delete-personal",
   tier: "deny",
+  onlyTargets: true,
   message: "Deletes a folder of personal files.",
   suggestion: "Delete single files by name, or ask the person to do it.",
   find: (fact, scene) => spanOf(fact, (target) => target.recursive && isPersonal(target, scene)),
@@ -60,6 +62,7 @@ export const deletePersonal: Rule = {
 export const deleteProtected: Rule = {
   id: "delete-protected",
   tier: "deny",
+  onlyTargets: true,
   message: "Deletes a file of the system, or one that holds credentials or runs at start.",
   suggestion: "Work on a copy inside the workspace.",
   find: (fact, scene) => (fact.remote ? null : spanOf(fact, (target) => isProtected(target.path, scene))),

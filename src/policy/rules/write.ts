@@ -12,6 +12,7 @@ const written = (fact: CommandFact, test: (path: string) => boolean) =>
 export const writeDevice: Rule = {
   id: "write-device",
   tier: "blocked",
+  onlyTargets: true,
   message: "Writes to a device: a disk, memory or a port, past every file system.",
   suggestion: "Write to a regular file in the workspace, such as ./disk.img.",
   find: (fact) => fact.targets.find((target) => target.effect !== "mode" && isDevice(target.path))?.span ?? null,
@@ -42,6 +43,7 @@ export const writeDevice: Rule = {
 export const writePower: Rule = {
   id: "write-power",
   tier: "blocked",
+  onlyTargets: true,
   message: "Tells the kernel to restart, crash or sleep.",
   suggestion: "Leave the power state of the machine alone.",
   find: (fact) => written(fact, (path) => SYSRQ.test(path)),
@@ -52,6 +54,7 @@ export const writePower: Rule = {
 export const writeBoot: Rule = {
   id: "write-boot",
   tier: "blocked",
+  onlyTargets: true,
   message: "Changes how the machine boots or what it starts.",
   suggestion: "Propose the change as a file in the workspace for a person to install.",
   find: (fact) => (fact.remote ? null : written(fact, (path) => BOOT.test(path))),
@@ -68,6 +71,7 @@ export const writeBoot: Rule = {
 export const writeProtected: Rule = {
   id: "write-protected",
   tier: "deny",
+  onlyTargets: true,
   message: "Writes a file of the system or of another user, or one that holds credentials or runs at start.",
   suggestion: "Write inside the workspace and let a person install it.",
   find: (fact, scene) => (fact.remote ? null : written(fact, (path) => isProtected(path, scene))),
@@ -101,6 +105,7 @@ export const writeProtected: Rule = {
 export const modeVital: Rule = {
   id: "mode-vital",
   tier: "blocked",
+  onlyTargets: true,
   message: "Changes permissions or owners of a whole system folder or home.",
   suggestion: "Name the files inside the workspace that need it.",
   find: (fact, scene) =>
@@ -122,6 +127,7 @@ export const modeVital: Rule = {
 export const modeProtected: Rule = {
   id: "mode-protected",
   tier: "deny",
+  onlyTargets: true,
   message: "Changes permissions or owners of a file of the system, or of credentials.",
   suggestion: "Change files inside the workspace only.",
   find: (fact, scene) =>
