@@ -10,6 +10,7 @@ import { Places } from "./places.ts";
 import { Stats } from "./stats.ts";
 import { statsOperation } from "./stats-operation.ts";
 import { Streams } from "./streams.ts";
+import { Terminals } from "./terminals.ts";
 
 /** What stays open: event streams and terminals. */
 export interface Live {
@@ -30,11 +31,13 @@ export function openLive(service: Service): Live {
   const stats = new Stats(gateway, onfailure);
   const places = new Places(STREAM_PLACES);
   const streams = new Streams();
+  const terminals = new Terminals(service);
   const rooms = { service, feed, stats, places, streams };
   return {
     operations: [...healthOperations(service), statsOperation(stats), eventsOperation(rooms), followOperation(rooms)],
-    upgrade: () => false,
+    upgrade: (request, socket, head) => terminals.upgrade(request, socket, head),
     close: async () => {
+      await terminals.close();
       streams.close();
       feed.close();
       stats.close();

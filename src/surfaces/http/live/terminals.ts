@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import type { SessionHandle } from "../../../contract/gateway.ts";
+import { notOnTerminal } from "../../../present/session-errors.ts";
+import { failure } from "../failure.ts";
+import { admit } from "../guard/admit.ts";
+import { type Caller, gatewayOf, SOCKET_PROTOCOL } from "../guard/caller.ts";
+import { OPERATORS_AND_AGENT, READERS_AND_AGENT } from "../operation.ts";
+import type { Service } from "../service.ts";
+import { Places } from "./places.ts";
+import { Streams } from "./streams.ts";
+import { Viewer } from "./viewer.ts";
+
+const PATH = /^\/v1\/sessions\/([^/?#]{1,256})\/terminal(?:\?|$)/;
+const TERMINAL_PLACES = { perCaller: 32, inAll: 256 };
+/** Of a frame: keys and pastes are shorter. */
+const MOST_FRAME_BYTES = 64 * 1024;
+/** Until the other side has said that it closes, too. */
+const PARTING_MS = 1000;
+
+interface Guest {
+  caller: Caller;
+  session: SessionHandle;
+  giveBack: () => void;
+}
+
+/** WebSockets on the terminals of sessions. */
+export class Terminals {
+  readonly #service: Service;
+  readonly #viewers = new Streams();
+  readonly #places = new Places(TERMINAL_PLACES);
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MOST_FRAME_BYTES,
+    perMessageDeflate: false,
+    // The other protocol that is offered is a secret, and not to be said back.
+    handleProtocols: (offered) => (offered.has(SOCKET_PROTOCOL) ? SOCKET_PROTOCOL : false),
+  });
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  get count(): number {
+    return this.#viewers.count;
+  }
+
+  /** False: not at this path. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const [, id] = PATH.exec(request.url ?? "") ?? [];
+    if (id === undefined) return false;
+    socket.on("error", () => socket.destroy());
+    try {
+      const guest = this.#letIn(request, id);
+      socket.once("close", guest.giveBack);
+      this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const { caller, session } = guest;
+        const mayType = OPERATORS_AND_AGENT.includes(caller.role);
+        const viewer = new Viewer(webSocket, session, {
+          mayType,
+          isGood: caller.isGood,
+          onfailure: this.#service.onfailure,
+        });
+        webSocket.once("close", this.#viewers.add(viewer));
+        void viewer.show();
+      });
+    } catch (error) {
+      void refuse(socket, failure(this.#service, error));
+    }
+    return true;
+  }
+
+  /** Also to look on it must be our own page that opens it: browsers let every page do so. */
+  #letIn(request: IncomingMessage, id: string): Guest {
+    const caller = admit(this.#service, request, READERS_AND_AGENT, true);
+    const session = gatewayOf(this.#service, caller).session(decoded(id));
+    if (session.info().pty === null) throw notOnTerminal(session.name);
+    return { caller, session, giveBack: this.#places.take(caller) };
+  }
+
+  async close(): Promise<void> {
+    this.#viewers.close();
+    const late = setTimeout(() => {
+      for (const socket of this.#sockets.clients) socket.terminate();
+    }, PARTING_MS);
+    while (this.#sockets.clients.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    clearTimeout(late);
+    this.#sockets.close();
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Before it is a WebSocket, it is HTTP that is answered. */
+async function refuse(socket: Duplex, response: Response): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.end(
+    `HTTP/1.1 ${response.status} Refused\r\n${headers}connection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+}
