@@ -4,8 +4,10 @@ import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
+import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
 import { openLive } from "./live/open.ts";
+import { McpPath } from "./mcp.ts";
 import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
 import type { Service } from "./service.ts";
@@ -30,6 +32,8 @@ export interface ServeOptions {
   tls: { cert: Buffer; key: Buffer } | null;
   /** Where the built page is; default: in the package. */
   pageFolder?: string;
+  /** What agents get at /mcp. */
+  mcp: Omit<DoorOptions, "agent">;
   onfailure: (error: Error) => void;
 }
 
@@ -59,7 +63,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   };
   const live = openLive(service);
   const app = makeApp(service, operations(live), new Page(service, options.pageFolder));
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
+  const mcp = new McpPath(service, options.mcp);
+  const rest = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
+  const listener: RequestListener = (request, response) => {
+    if (mcp.takes(request)) void mcp.answer(request, response);
+    else rest(request, response);
+  };
   const server = await listening(options, listener);
   server.on("error", onfailure);
   server.on("upgrade", (request, socket, head) => {
@@ -71,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();
-      await live.close();
+      await Promise.all([live.close(), mcp.close()]);
       // Commands that are waited for are let go of, not ended: their answers say that they are running.
       await gateway.close();
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);

@@ -42,7 +42,7 @@ for (const [args, complaint] of [
   [["create", "a", "--expires", "0"], /in the future/],
   [["revoke"], /which token/],
   [["revoke", "nobody"], /no token "nobody"/],
-  [["burn"], /knows create, list and revoke/],
+  [["burn"], /knows create, list, revoke and link/],
   [["list", "x"], /takes no `x`/],
 ] as const) {
   test(`token ${args.join(" ")} is refused with a reason`, async () => {

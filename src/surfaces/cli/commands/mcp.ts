@@ -5,10 +5,10 @@ import { decider } from "../approvals/decider.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../option.ts";
 import { stateFolder } from "../state.ts";
+import { TOOLSETS, toolsetsOf } from "../toolsets-option.ts";
 import { UsageError } from "../usage-error.ts";
 import { withDatabase } from "../with-database.ts";
 
-const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
 const DEFAULT_PATIENCE_MS = 45_000;
 const DEFAULT_SESSIONS = 64;
 const DEFAULT_IDLE_MS = 30 * 60_000;
@@ -88,14 +88,6 @@ function withinADay(values: Invocation["values"], name: string): number | undefi
   const ms = durationOption(values, name);
   if (ms === undefined || (ms > 0 && ms <= DAY_MS)) return ms;
   throw new UsageError(`\`--${name}\` must be more than 0 and at most a day; received \`${textOption(values, name)}\``);
-}
-
-function toolsetsOf(text: string): (typeof TOOLSETS)[number][] {
-  return text.split(",").map((given) => {
-    const name = TOOLSETS.find((known) => known === given.trim());
-    if (!name) throw new UsageError(`\`--tools\` must be some of ${TOOLSETS.join(", ")}; received \`${given}\``);
-    return name;
-  });
 }
 
 function listenOption(text: string | undefined): { host: string; port: number } | null {

@@ -6,11 +6,14 @@ import { decider } from "../approvals/decider.ts";
 import type { Command, Invocation } from "../command.ts";
 import { textOption, textOptions } from "../option.ts";
 import { stateFolder } from "../state.ts";
+import { TOOLSETS, toolsetsOf } from "../toolsets-option.ts";
 import { UsageError } from "../usage-error.ts";
 import { packageVersion } from "../version.ts";
 import { withDatabase } from "../with-database.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
+/** As with `mcp`. */
+const MCP_PATIENCE_MS = 45_000;
 const STOPPING = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export const serve: Command = {
@@ -20,6 +23,7 @@ export const serve: Command = {
   options: {
     listen: { type: "string" },
     workspace: { type: "string" },
+    tools: { type: "string" },
     "allow-host": { type: "string", multiple: true },
     "tls-cert": { type: "string" },
     "tls-key": { type: "string" },
@@ -29,6 +33,7 @@ export const serve: Command = {
   help: {
     listen: `[HOST:]PORT: where to listen; port 0 takes a free one [${DEFAULT_LISTEN}]`,
     workspace: "DIR: where commands run [the current folder]",
+    tools: `NAME,…: which toolsets agents get at /mcp: ${TOOLSETS.join(", ")} [bash]`,
     "allow-host": "NAME: a further name this service may be called by; repeatable",
     "tls-cert": "FILE: speak TLS with this certificate (PEM), needed beyond this machine",
     "tls-key": "FILE: its private key (PEM)",
@@ -59,7 +64,7 @@ export const serve: Command = {
   },
 };
 
-type Place = Pick<ServeOptions, "host" | "port" | "tls" | "names">;
+type Place = Pick<ServeOptions, "host" | "port" | "tls" | "names"> & { toolsets: ReturnType<typeof toolsetsOf> };
 
 function placeOf(values: Invocation["values"]): Place {
   const text = textOption(values, "listen") ?? DEFAULT_LISTEN;
@@ -71,7 +76,8 @@ function placeOf(values: Invocation["values"]): Place {
       `\`--listen ${text}\` can be reached from other machines: give \`--tls-cert\` and \`--tls-key\`, or \`--insecure-listen\` if something else keeps others out`,
     );
   }
-  return { ...listen, tls, names: textOptions(values, "allow-host") };
+  const toolsets = toolsetsOf(textOption(values, "tools") ?? "bash");
+  return { ...listen, tls, names: textOptions(values, "allow-host"), toolsets };
 }
 
 function tlsOf(values: Invocation["values"]): Place["tls"] {
@@ -110,15 +116,10 @@ async function serveUntil(
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
     const tokens = new Tokens(database);
-    const serving = await start({
-      ...place,
-      gateway,
-      tokens,
-      signIns,
-      workspace,
-      version: packageVersion(),
-      onfailure,
-    });
+    const { toolsets, ...where } = place;
+    const mcp = { state, workspace, toolsets, patienceMs: MCP_PATIENCE_MS, onDisconnect: "keep" as const };
+    const version = packageVersion();
+    const serving = await start({ ...where, gateway, tokens, signIns, workspace, version, mcp, onfailure });
     const { who } = decider();
     const link = values["no-link"] ? null : linkOf(serving.url, makeOperatorLink(signIns, gateway.audit, who));
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);

@@ -14,7 +14,8 @@ const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies rea
 export const token: Command = {
   name: "token",
   summary: "Make, list and revoke the tokens that programs show over HTTP",
-  usage: "sallyport token create NAME [OPTIONS]\n       sallyport token [list]\n       sallyport token revoke NAME…",
+  usage:
+    "sallyport token create NAME [OPTIONS]\n       sallyport token [list]\n       sallyport token revoke NAME…\n       sallyport token link [URL]",
   options: {
     role: { type: "string" },
     expires: { type: "string" },
@@ -27,19 +28,24 @@ export const token: Command = {
     agent: "NAME: with create, on whose behalf it may act [default]",
     json: "print JSON",
   },
-  actions: ["create", "list", "revoke"],
+  actions: ["create", "list", "revoke", "link"],
   examples: [
     "sallyport token create laptop --agent builder --expires 30d",
     "sallyport token",
+    "sallyport token create ann --role approver",
     "sallyport token revoke laptop",
+    "sallyport token link http://127.0.0.1:4180",
   ],
   notes: `\`create\` prints the token on stdout, this once: only a hash of it is kept.
+\`link\` prints an address that signs you in to a running \`sallyport serve\` as an operator, once and within ten minutes.
 Piped, \`list\` prints ID, NAME, ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY with tabs between.`,
   run: (invocation) => {
     const [action = "list", ...names] = [...invocation.positionals, ...(invocation.rest ?? [])];
     if (action === "create") return create(invocation, names);
     if (action === "revoke") return revoke(invocation, names);
-    if (action !== "list") throw new UsageError(`\`token\` knows create, list and revoke; received \`${action}\``);
+    if (action === "link") return link(invocation, names);
+    if (action !== "list")
+      throw new UsageError(`\`token\` knows create, list, revoke and link; received \`${action}\``);
     if (names[0] !== undefined) throw new UsageError(`\`token list\` takes no \`${names[0]}\``);
     return list(invocation);
   },
@@ -75,6 +81,31 @@ async function revoke(invocation: Invocation, names: string[]): Promise<number> 
       return gone;
     });
     if (invocation.values.json) printJson(revoked, invocation.io);
+    return 0;
+  });
+}
+
+/** Into a service that runs on the same state folder. */
+async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unexpected]: string[]): Promise<number> {
+  if (unexpected !== undefined)
+    throw new UsageError(`\`token link\` takes one address; \`${unexpected}\` came after it`);
+  if (!/^https?:\/\/[^/\s]+\/?$/.test(url)) {
+    throw new UsageError(
+      `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
+    );
+  }
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const [{ linkOf, makeOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
+    import("../../http/sign-in/link.ts"),
+    import("../../../store/sign-ins.ts"),
+    import("../../../store/audit.ts"),
+  ]);
+  return withDatabase(invocation, async (database) => {
+    const secret = makeOperatorLink(new SignIns(database), new AuditLog(database), decider().who);
+    const address = linkOf(url.replace(/\/$/, ""), secret);
+    if (invocation.values.json) printJson({ link: address }, invocation.io);
+    else invocation.io.out(`${address}\n`);
     return 0;
   });
 }

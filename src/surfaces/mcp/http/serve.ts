@@ -1,36 +1,15 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
-import { isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server";
-import type { Token, Tokens } from "../../../store/tokens.ts";
-import type { DoorOptions } from "../door.ts";
-import { MESSAGE_MOST } from "../fault.ts";
-import { readBody } from "./body.ts";
-import { Endpoint } from "./endpoint.ts";
-import { whoCalls } from "./guard.ts";
-import { refuse } from "./reply.ts";
-import { HttpSessions, type SessionLimits } from "./sessions.ts";
+import { Front, type FrontOptions, PATH } from "./front.ts";
 
-export const PATH = "/mcp";
-const SWEEP_EVERY_MS = 2000;
 /** Sockets, of whoever connects. */
 const MOST_CONNECTIONS = 1024;
 /** How long answers that are being written may take when the server stops. */
 const LAST_ANSWERS_MS = 5000;
 
-export interface HttpOptions extends SessionLimits {
+export interface HttpOptions extends FrontOptions {
   host: string;
   port: number;
-  /** Names this server is called by besides those of the loopback. */
-  names: string[];
-  tokens: Tokens;
-  /** Whether a client's user may approve commands. */
-  hostDecides: boolean;
-  door: Omit<DoorOptions, "agent">;
-  /** What clients did wrong. */
-  onerror: (error: Error) => void;
-  /** What went wrong here. */
-  onfailure: (error: Error) => void;
 }
 
 export interface HttpServing {
@@ -48,13 +27,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     server.listen(options.port, options.host, resolve);
   });
   server.on("error", options.onfailure);
-  const sweeping = setInterval(() => front.sweep(), SWEEP_EVERY_MS).unref();
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   return {
     url: `http://${host}:${port}${PATH}`,
     async close() {
-      clearInterval(sweeping);
       const closed = new Promise((resolve) => server.close(resolve));
       await front.close();
       const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
@@ -63,88 +40,4 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
       clearTimeout(late);
     },
   };
-}
-
-/** From a request to whoever answers it: who may call at all, as which agent, in which era of the protocol. */
-class Front {
-  readonly #options: HttpOptions;
-  readonly #endpoints = new Map<string, Endpoint>();
-  readonly #sessions: HttpSessions;
-  readonly #guard;
-
-  constructor(options: HttpOptions) {
-    this.#options = options;
-    this.#sessions = new HttpSessions(options);
-    this.#guard = {
-      hosts: ["localhost", "127.0.0.1", "[::1]", ...options.names],
-      verify: (secret: string) => options.tokens.verify(secret),
-    };
-  }
-
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    try {
-      await this.#serve(request, response);
-    } catch (error) {
-      if (!response.destroyed) this.#options.onfailure(error as Error);
-      refuse(response, 500, "Internal error", { code: -32603 });
-    }
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const token = whoCalls(request, response, this.#guard);
-    if (!token) return;
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== PATH) {
-      return refuse(response, 404, `There is only ${PATH} here.`);
-    }
-    if (!["POST", "GET", "DELETE"].includes(request.method ?? "")) {
-      return refuse(response, 405, "POST, GET or DELETE", { headers: { allow: "POST, GET, DELETE" } });
-    }
-    const body = request.method === "POST" ? await this.#body(request, response) : { value: undefined };
-    if (!body) return;
-    const endpoint = this.#endpoint(token);
-    const hostUser = this.#options.hostDecides ? `host:${token.name}` : null;
-    if (await isLegacyRequest(await toWebRequest(request, body.value ?? null), body.value)) {
-      return this.#sessions.serve(request, response, body.value, { token, endpoint, hostUser });
-    }
-    const auth = { token: "", clientId: hostUser ?? "", scopes: [] };
-    await toNodeHandler(endpoint.modern, { onerror: this.#options.onfailure })(
-      Object.assign(request, { auth }),
-      response,
-      body.value,
-    );
-  }
-
-  async #body(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown } | null> {
-    if (!isJsonContentType(request.headers["content-type"])) {
-      refuse(response, 415, "Content-Type must be application/json");
-      return null;
-    }
-    const body = await readBody(request, MESSAGE_MOST);
-    if ("value" in body) return body;
-    const close = { connection: "close" };
-    if (body.fault === "too large") {
-      refuse(response, 413, `A message may have ${MESSAGE_MOST} bytes.`, { headers: close });
-    } else {
-      refuse(response, 400, "Parse error: it is not JSON in UTF-8", { code: -32700 });
-    }
-    return null;
-  }
-
-  #endpoint({ agent }: Token): Endpoint {
-    let endpoint = this.#endpoints.get(agent);
-    if (!endpoint) {
-      endpoint = new Endpoint({ ...this.#options.door, agent }, this.#options.onerror);
-      this.#endpoints.set(agent, endpoint);
-    }
-    return endpoint;
-  }
-
-  sweep(): void {
-    this.#sessions.sweep((id) => this.#options.tokens.isGood(id));
-  }
-
-  async close(): Promise<void> {
-    await this.#sessions.close();
-    await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
-  }
 }
