@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { parseArgs } from "node:util";
+import { installPeers } from "./peers.ts";
 import type { BenchResult } from "./result.ts";
 
-/** Every benchmark, each with its peer in the same run. `--quick` takes fewer samples; names select. */
+/** Every benchmark, each with its peer in the same run. `--quick` takes fewer samples; `--peers` installs those that are packages; names select. */
 const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<BenchResult[]> }>> = {
   spawn: () => import("./spawn/run.ts"),
   path: () => import("./path/run.ts"),
@@ -16,6 +17,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   terminal: () => import("./terminal/run.ts"),
   limits: () => import("./limits/run.ts"),
   mcp: () => import("./mcp/run.ts"),
+  curves: () => import("./curves/run.ts"),
 };
 
 function figure(value: number | null, unit: string): string {
@@ -41,7 +43,11 @@ function machine(): string {
   return `${cpus().length} x ${cpus()[0]?.model ?? "CPU"}, ${memory} GiB, Linux ${release()}, Node ${process.versions.node}`;
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean" }, peers: { type: "boolean" } },
+});
+if (values.peers) installPeers();
 const chosen = positionals.length > 0 ? positionals : Object.keys(SUITES);
 const results: BenchResult[] = [];
 for (const name of chosen) {

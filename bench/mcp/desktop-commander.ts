@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { peerFolder } from "../peers.ts";
 import { StdioServer } from "./server.ts";
 
-/** The best known MCP server for commands, where it happens to be installed: it is no dependency of ours. */
+const NAME = "@wonderwhy-er/desktop-commander";
+
+/** The best known MCP server for commands, where it is installed (`--peers`): it is no dependency of ours. */
 export async function desktopCommander(): Promise<StdioServer | null> {
   let manifest: string;
   try {
-    manifest = fileURLToPath(import.meta.resolve("@wonderwhy-er/desktop-commander/package.json"));
+    manifest = createRequire(`${peerFolder(NAME)}package.json`).resolve(`${NAME}/package.json`);
   } catch {
     return null;
   }

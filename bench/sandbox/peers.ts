@@ -1,26 +1,18 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { percentile, takeTurns } from "../measure.ts";
+import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
 
 /** Sandboxing command lines that are not ours to depend on: measured where somebody has installed them. */
 const PEERS: { name: string; program: string; words: string[] }[] = [
   { name: "@anthropic-ai/sandbox-runtime", program: "srt", words: ["/bin/true"] },
-  { name: "@openai/codex", program: "codex", words: ["sandbox", "linux", "/bin/true"] },
+  { name: "@openai/codex", program: "codex", words: ["sandbox", "--", "/bin/true"] },
 ];
-
-function place(program: string): string | null {
-  const folders = [
-    new URL("../../node_modules/.bin/", import.meta.url).pathname,
-    ...(process.env.PATH ?? "").split(":"),
-  ];
-  return folders.map((folder) => `${folder}/${program}`).find(existsSync) ?? null;
-}
 
 export async function peers(ours: number, quick: boolean): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   for (const { name, program, words } of PEERS) {
-    const found = place(program);
+    const found = peerProgram(program);
     const label = `/bin/true under workspace-write, beside ${name}`;
     const row = { name: label, ours, unit: "ms", bar: "", pass: null, ratio: null };
     if (found === null) {
