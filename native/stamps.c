@@ -92,7 +92,8 @@ bool stamps_hold(const struct stamps *stamps)
 		const struct stamp *stamp = &stamps->items[i];
 		bool same = holds(stamp);
 		if (stamp->kind == STAMP_VOUCHES)
-			i += same && stamp->there && stamp->settled ? stamp->vouched : 0;
+			/* Where there was no folder and still is none, nothing can have come into it. */
+			i += same && stamp->settled ? stamp->vouched : 0;
 		else if (!same)
 			return false;
 	}

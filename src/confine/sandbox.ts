@@ -41,6 +41,8 @@ export interface SandboxInput {
 
 /** Looked at again at most this often: a repository may appear, but a request in between costs nothing. */
 const LOOK_EVERY_MS = 1000;
+/** So many kinds of requests are remembered; agents mostly ask for one or two. */
+const MOST_ASKED = 32;
 
 /** Prepares what holds commands: once per configuration, so that a request costs a look at one folder. */
 export class Sandboxing {
@@ -55,6 +57,8 @@ export class Sandboxing {
   #nextLook = 0;
   #made = false;
   #usual: Sandboxed;
+  /** What holds requests that name a profile or a network, and no paths. */
+  readonly #asked = new Map<string, Sandboxed>();
 
   constructor(input: SandboxInput) {
     const { settings, workspace, agent, state, keepOut, home, user } = input;
@@ -88,6 +92,18 @@ export class Sandboxing {
     if (request.sandbox === undefined && request.network === undefined && request.writable === undefined) {
       return this.#usual;
     }
+    if (request.writable !== undefined) return this.#answer(request);
+    const kind = JSON.stringify([request.sandbox, request.network]);
+    let known = this.#asked.get(kind);
+    if (known === undefined) {
+      known = this.#answer(request);
+      if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
+      this.#asked.set(kind, known);
+    }
+    return known;
+  }
+
+  #answer(request: Pick<RunRequest, "sandbox" | "network" | "writable">): Sandboxed {
     const { configured, writing, readOnly } = this.#ground;
     const asked = askedBounds(request, { configured, writing, places: this.#places, denied: this.#denied });
     const lifted = liftedBy(asked.writable, readOnly, this.#places.workspace);
@@ -103,6 +119,7 @@ export class Sandboxing {
     if (isDeepStrictEqual(ground, this.#ground)) return;
     this.#ground = ground;
     this.#usual = this.#settle(ground.configured, []);
+    this.#asked.clear();
   }
 
   #make({ spec }: Sandboxed): void {
