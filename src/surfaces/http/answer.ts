@@ -26,8 +26,19 @@ const NOBODY: Caller = {
   isGood: () => true,
 };
 
-/** From a request to its answer: may it be asked, is it well formed, what comes of it. */
 export async function answer(
+  service: Service,
+  operation: Operation,
+  context: Context<{ Bindings: HttpBindings }>,
+): Promise<Response> {
+  const begun = performance.now();
+  const response = await answerOf(service, operation, context);
+  service.requests.note(operation.id, response.status, performance.now() - begun);
+  return response;
+}
+
+/** From a request to its answer: may it be asked, is it well formed, what comes of it. */
+async function answerOf(
   service: Service,
   operation: Operation,
   { env, req }: Context<{ Bindings: HttpBindings }>,

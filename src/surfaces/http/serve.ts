@@ -7,6 +7,7 @@ import type { Tokens } from "../../store/tokens.ts";
 import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
 import { openLive } from "./live/open.ts";
+import { RequestCounts } from "./live/request-counts.ts";
 import { McpPath } from "./mcp.ts";
 import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
@@ -54,6 +55,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     tokens,
     signIns,
     attempts: new Attempts(),
+    requests: new RequestCounts(),
     names,
     secure: options.tls !== null,
     version,

@@ -1,6 +1,7 @@
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
+import type { RequestCounts } from "./live/request-counts.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 
 /** What everything behind the listener stands on. */
@@ -10,6 +11,7 @@ export interface Service {
   tokens: Tokens;
   signIns: SignIns;
   attempts: Attempts;
+  requests: RequestCounts;
   /** Names the service may be called by, without ports. */
   names: readonly string[];
   /** It speaks TLS, so that cookies are for TLS only. */

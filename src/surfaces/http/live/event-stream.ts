@@ -14,6 +14,8 @@ export interface EventStreamOptions {
   /** Whoever reads is still who they were. */
   isGood: () => boolean;
   onClose: () => void;
+  /** It was ended because its reader took too little. */
+  onCut?: () => void;
 }
 
 /** One answer of events that is written as they come. Never more than a bounded amount waits for its reader. */
@@ -94,6 +96,7 @@ export class EventStream {
   /** Nothing more is sent. */
   cut(): void {
     if (this.#closed) return;
+    this.#options.onCut?.();
     this.#end();
     this.#options.socket.destroy();
   }

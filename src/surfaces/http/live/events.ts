@@ -34,6 +34,9 @@ export function eventsOperation(rooms: EventRooms): Operation {
       const stream = new EventStream({
         socket: request.socket,
         isGood: caller.isGood,
+        onCut: () => {
+          rooms.streams.cut++;
+        },
         onClose: () => {
           for (const stop of stops) stop();
         },

@@ -55,6 +55,9 @@ function begin({ service, places, streams }: FollowRooms, call: Call<z.infer<typ
   const stream = new EventStream({
     socket: request.socket,
     isGood: caller.isGood,
+    onCut: () => {
+      streams.cut++;
+    },
     onClose: () => {
       for (const stop of stops) stop();
     },

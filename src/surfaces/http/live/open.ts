@@ -6,6 +6,7 @@ import { eventsOperation } from "./events.ts";
 import { Feed } from "./feed.ts";
 import { followOperation } from "./follow.ts";
 import { healthOperations } from "./health.ts";
+import { metricsOperation } from "./metrics.ts";
 import { Places } from "./places.ts";
 import { Stats } from "./stats.ts";
 import { statsOperation } from "./stats-operation.ts";
@@ -32,14 +33,27 @@ export function openLive(service: Service): Live {
   const places = new Places(STREAM_PLACES);
   const streams = new Streams();
   const terminals = new Terminals(service);
+  const metrics = metricsOperation(service, {
+    streams: () => streams.count,
+    terminals: () => terminals.count,
+    cut: () => streams.cut,
+    traces: () => [],
+  });
   const rooms = { service, feed, stats, places, streams };
   return {
-    operations: [...healthOperations(service), statsOperation(stats), eventsOperation(rooms), followOperation(rooms)],
+    operations: [
+      ...healthOperations(service),
+      metrics,
+      statsOperation(stats),
+      eventsOperation(rooms),
+      followOperation(rooms),
+    ],
     upgrade: (request, socket, head) => terminals.upgrade(request, socket, head),
     close: async () => {
       await terminals.close();
       streams.close();
       feed.close();
+      metrics.stop();
       stats.close();
     },
   };

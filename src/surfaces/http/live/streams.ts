@@ -18,6 +18,9 @@ export class Streams {
     this.#timer.unref();
   }
 
+  /** Of those that were ended because their reader was too slow. */
+  cut = 0;
+
   get count(): number {
     return this.#kept.size;
   }

@@ -1,0 +1,51 @@
+/** Prometheus' text format, version 0.0.4. */
+
+export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Metric {
+  name: string;
+  type: "counter" | "gauge" | "histogram";
+  help: string;
+  /** A histogram's have names of their own: `_bucket`, `_sum`, `_count`. */
+  samples: { labels?: Labels; value: number; suffix?: string }[];
+}
+
+export function metricsText(metrics: readonly Metric[]): string {
+  return metrics.map(metricText).join("");
+}
+
+function metricText({ name, type, help, samples }: Metric): string {
+  const lines = samples.map(
+    ({ labels, value, suffix = "" }) => `${name}${suffix}${labelsText(labels)} ${numberText(value)}\n`,
+  );
+  return `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+}
+
+/** Values come from agents, too: an outcome or a name is text like any other. */
+function labelsText(labels: Labels | undefined): string {
+  const entries = Object.entries(labels ?? {});
+  if (entries.length === 0) return "";
+  const escaped = (value: string) => value.replace(/["\\\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`));
+  return `{${entries.map(([name, value]) => `${name}="${escaped(value)}"`).join(",")}}`;
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return value === Number.POSITIVE_INFINITY ? "+Inf" : value === Number.NEGATIVE_INFINITY ? "-Inf" : "NaN";
+}
+
+export function gauge(name: string, help: string, value: number, labels?: Labels): Metric {
+  return { name, type: "gauge", help, samples: [labels ? { labels, value } : { value }] };
+}
+
+export function counter(name: string, help: string, value: number): Metric {
+  return { name, type: "counter", help, samples: [{ value }] };
+}
+
+/** One counter for each value of a label. */
+export function counters(name: string, help: string, label: string, counts: ReadonlyMap<string, number>): Metric {
+  const samples = [...counts].map(([each, value]) => ({ labels: { [label]: each }, value }));
+  return { name, type: "counter", help, samples };
+}
