@@ -40,8 +40,8 @@ test("a name that is not ours is not served, whatever it resolves to", async () 
     `evil.example:${port}`,
     "evil.example",
     `127.0.0.1.evil.example:${port}`,
+    `localhost.evil.example:${port}`,
     "127.0.0.1@evil.example",
-    "",
   ];
   for (const name of names) {
     for (const headers of [bearer(), cookies(), {}]) {
