@@ -10,6 +10,8 @@ import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
 
 const NAME_ATTEMPTS = 4;
+/** Long enough for the ends of several short commands, too short for a person to miss one. */
+const WRITE_WITHIN_MS = 25;
 const RUNNING = { status: "running", lingering: false } as const;
 
 /** What is known of a session without looking it up. */
@@ -33,7 +35,7 @@ export class Registry {
   #closed = false;
   #lostSome = false;
   #unwritten: { session: Asked; ending: Ending }[] = [];
-  #writeSoon: NodeJS.Immediate | null = null;
+  #writeSoon: NodeJS.Timeout | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
   constructor(database: DatabaseSync, store: SessionStore, executor: Executor, onEnd: EndListener) {
@@ -97,19 +99,20 @@ export class Registry {
   }
 
   /**
-   * Ends are written a moment later, many at once or with the next start: the exit record on disk is the truth, and
-   * nobody who waits for a command is to wait for the database as well. Whoever looks here sees them written.
+   * Ends are written a moment later, all of that moment at once: the exit record on disk is the truth, and nobody who
+   * waits for a command, or gives the next one, is to wait for the database as well. Whoever looks here sees them
+   * written; another gateway that looks meanwhile finds the record, as it would had this one died.
    */
   #putOff(session: Asked, ending: Ending): void {
     if (ending === "lost") this.#lostSome = true;
     this.#unwritten.push({ session, ending });
-    this.#writeSoon ??= setImmediate(() => this.flush());
+    this.#writeSoon ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
   }
 
   /** Writes the ends that were put off; within a transaction, as part of it. */
   flush(): void {
     if (this.#unwritten.length === 0) return;
-    if (this.#writeSoon) clearImmediate(this.#writeSoon);
+    if (this.#writeSoon) clearTimeout(this.#writeSoon);
     this.#writeSoon = null;
     const ends = this.#unwritten.splice(0).map(({ session, ending }) => {
       const ended = endingOf(session, ending, this.executor.data(session));
