@@ -74,5 +74,6 @@ export const MERGE: MergeTable<Settings> = {
   permissions: { run: tier, write: tier, kill: tier, extend: tier, remove: tier, list: tier, read: tier },
   toolsets: { runner: both, process: both, exec: both, shell: both, bash: both },
   callback: operatorOnly(),
+  fleet: operatorOnly(),
   durability: strictest({ process: ["power-loss"], "power-loss": [] }),
 };

@@ -161,6 +161,29 @@ const callback = z
   })
   .describe("What is called for each work item, such as the end of a background command");
 
+const fleet = z
+  .strictObject({
+    servers: z.union([text, z.array(text).min(1).max(32)]).describe("NATS servers, such as nats://10.0.0.1:4222"),
+    name: text.max(63).optional().describe("Which fleet on these servers; default `main`"),
+    as: text.max(63).optional().describe("This gateway's name among the members; default the machine's"),
+    credentials: text.optional().describe("A file: an nkey seed, or a user's JWT with its seed"),
+    tls: z
+      .strictObject({
+        ca: text.optional().describe("The authority that vouches for the servers"),
+        cert: text.optional().describe("Our certificate, where the servers want one"),
+        key: text.optional().describe("Its key"),
+      })
+      .optional()
+      .describe("Files for TLS; with it nothing else will do"),
+    workspace: text.max(63).optional().describe("The workspace's name on the workers; default made from its folder"),
+    sticky: z
+      .boolean()
+      .optional()
+      .describe("Whether its commands all run on the host that has its files (default), or each on any"),
+    claimWithinMs: count(86_400_000).optional().describe("How long a command may wait for a free worker"),
+  })
+  .describe("Run commands on the machines of a fleet; see docs/fleet.md");
+
 export const Config = z
   .strictObject({
     $schema: z.string().optional().describe("Where the JSON Schema of this file is, for editors"),
@@ -209,6 +232,7 @@ export const Config = z
     permissions: permissions.optional(),
     toolsets: toolsets.optional(),
     callback: callback.optional(),
+    fleet: fleet.optional(),
     durability: z
       .enum(DURABILITY)
       .optional()

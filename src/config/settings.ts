@@ -1,4 +1,5 @@
 import type { Network } from "../confine/network.ts";
+import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
 import type { AllowEntry, Policy, UserRule } from "../policy/policy.ts";
 import type { ASK, DURABILITY, OPERATIONS, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY, TOOLSETS } from "./schema.ts";
 
@@ -48,6 +49,8 @@ export interface Settings {
     webhook?: { url: string; secretFile: string };
     dbos?: { urlFile: string; queue: string; workflow: string; workflowClass?: string };
   } | null;
+  /** Null: commands run on this machine. */
+  fleet: FleetGatewayOptions | null;
   durability: OneOf<typeof DURABILITY>;
 }
 
@@ -82,6 +85,7 @@ export const DEFAULTS: Settings = {
   permissions: { run: null, write: null, kill: null, extend: null, remove: null, list: null, read: null },
   toolsets: { runner: true, process: true, exec: false, shell: true, bash: true },
   callback: null,
+  fleet: null,
   durability: "process",
 };
 

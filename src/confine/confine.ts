@@ -39,13 +39,19 @@ export interface Surroundings {
   /** Sallyport's own folders: its state and the operator's configuration. */
   keepOut: readonly string[];
   parentEnv: Readonly<Environment>;
+  /** Commands run on other machines. */
+  elsewhere?: boolean;
   /** What there is to confine with; null: the executor cannot. */
   tier: () => SandboxTier | null;
 }
 
 export function confinementOf(settings: Settings, surroundings: Surroundings): Confinement {
   const { workspace, agent, state, keepOut, tier } = surroundings;
-  const scope = workspaceScope(workspace, { anywhere: settings.scope === "anywhere", keepOut });
+  const scope = workspaceScope(workspace, {
+    anywhere: settings.scope === "anywhere",
+    elsewhere: surroundings.elsewhere ?? false,
+    keepOut,
+  });
   const user = commandUser(settings.user);
   const parentEnv = asUser(withFixedPath(surroundings.parentEnv), user);
   const home = surroundings.parentEnv.HOME || homedir();

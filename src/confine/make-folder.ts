@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync } from "node:fs";
 import { isAbsolute, relative } from "node:path";
 import { SallyportError } from "../contract/error.ts";
-import { isWithin, nearestReal, type Scope } from "./workspace.ts";
+import { isWithin, nearestReal, resolveInWorkspace, type Scope } from "./workspace.ts";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -10,6 +10,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  * made and entered through the descriptor of the one above, so that a link swapped in meanwhile leads nowhere.
  */
 export function makeFolder(scope: Scope, path: string): string {
+  if (scope.elsewhere) return resolveInWorkspace(scope, path, "logFile"); // made where the command runs
   const { real, missing } = nearestReal(isAbsolute(path) ? path : `${scope.root}/${path}`);
   if (!isWithin(real, scope.root) || missing.includes("..")) throw outside(path);
   const names = [...relative(scope.root, real).split("/"), ...missing].filter((name) => name !== "" && name !== ".");

@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, type Stats } from "node:fs";
-import { basename, dirname, isAbsolute } from "node:path";
+import { basename, dirname, isAbsolute, normalize } from "node:path";
 import { SallyportError } from "../contract/error.ts";
 
 /** Where the paths of a request may lead. */
@@ -8,6 +8,8 @@ export interface Scope {
   root: string;
   /** Paths may lead out of the workspace. For people at a keyboard; agents have no say in it. */
   anywhere: boolean;
+  /** Its folders are on other machines: paths are taken by their names, and looked at where the command runs. */
+  elsewhere: boolean;
   /** Sallyport's own folders: out of bounds even where they lie within the workspace (promise 7). */
   keepOut: readonly string[];
 }
@@ -17,12 +19,16 @@ export type PathParameter = "cwd" | "logFile";
 /** Follows the links of the workspace and of the folders to keep out of, once per gateway. */
 export function workspaceScope(
   workspace: string,
-  { anywhere = false, keepOut = [] }: { anywhere?: boolean; keepOut?: readonly string[] } = {},
+  {
+    anywhere = false,
+    elsewhere = false,
+    keepOut = [],
+  }: { anywhere?: boolean; elsewhere?: boolean; keepOut?: readonly string[] } = {},
 ): Scope {
   const root = follow(workspace);
   if (root === null) throw noWorkspace(workspace, reason(workspace));
   if (!lstatSync(root).isDirectory()) throw noWorkspace(workspace, "is not a folder");
-  return { root, anywhere, keepOut: keepOut.map((folder) => follow(folder) ?? folder) };
+  return { root, anywhere, elsewhere, keepOut: keepOut.map((folder) => follow(folder) ?? folder) };
 }
 
 /**
@@ -35,6 +41,7 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
   if (path === undefined) return scope.root;
   // Joined as text: taking `link/..` apart by name would skip where the link leads.
   const asked = isAbsolute(path) ? path : `${scope.root}/${path}`;
+  if (scope.elsewhere) return byName(scope, asked, path, what);
   const real = what === "cwd" ? follow(asked) : followFile(asked);
   // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
   if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
@@ -46,6 +53,13 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
     throw outOfScope(what, path, "lies in a folder of Sallyport's own", scope);
   }
   return real;
+}
+
+/** As far as names go; where it runs, this is asked again of the folders that are there. */
+function byName(scope: Scope, asked: string, path: string, what: PathParameter): string {
+  const plain = normalize(asked).replace(/(?<=.)\/+$/, "");
+  if (scope.anywhere || isWithin(plain, scope.root)) return plain;
+  throw outOfScope(what, path, "lies outside the workspace", scope);
 }
 
 /** By whole names, never by prefix: `/workshop` is not within `/work`. */

@@ -36,6 +36,9 @@ export type ErrorType =
   | "TrustNotFound"
   | "StatementRefused"
   | "FleetUnreachable"
+  | "FleetVersion"
+  | "HostSilent"
+  | "NoWorker"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

@@ -6,6 +6,9 @@ const text = z.string().refine((value) => !value.includes("\0"), "must not conta
 /** More than this goes through `write`. */
 const STDIN_MAX = 8 << 20;
 
+/** A part of a subject as it stands. */
+const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
+
 const PORT = z.int().min(1).max(65_535);
 
 const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
@@ -85,6 +88,16 @@ export const RunRequest = z.strictObject({
     .strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) })
     .optional()
     .describe("The terminal's size; default 120 by 30"),
+  host: z.string().min(1).max(63).optional().describe("Of a fleet: run it on this host"),
+  labels: z
+    .record(z.string().regex(LABEL), z.string().regex(LABEL))
+    .refine((labels) => Object.keys(labels).length <= 16, "must be at most 16")
+    .optional()
+    .describe("Of a fleet: run it on a host with all of these labels"),
+  retry: z
+    .literal("idempotent")
+    .optional()
+    .describe("Of a fleet: run it again on another host where its own is lost; only what may run twice"),
   intent: z.string().max(4096).optional().describe("What the caller says it is for"),
 });
 export type RunRequest = z.infer<typeof RunRequest>;

@@ -40,6 +40,8 @@ export interface SessionInfo {
   pty: TerminalSize | null;
   intent: string | null;
   logFile: string | null;
+  /** The machine of the fleet it runs or ran on; null: this one, or not known yet. */
+  host: string | null;
   pid: number | null;
   exitCode: number | null;
   signal: NodeJS.Signals | null;

@@ -31,10 +31,10 @@ export interface SessionData {
   result(name: string, session: Asked, ending: Parting): RunResult | Promise<RunResult>;
   /** The end of what it wrote, both streams in order. */
   tail(maxBytes: number): string | Promise<string>;
-  /** The last it said about its end; none where that is told with the end itself. */
+  /** The last it said about its end. */
   complaint(maxBytes: number): string;
   /** Where a person can read its output, and the last lines of it. */
-  forCallback(): { logPath: string; lastLines: string[] };
+  forCallback(): { logPath: string | null; lastLines: string[] };
   logs(query: LogQuery, live: boolean): Promise<LogSlice>;
   read(query: LogQuery, live: boolean): AsyncGenerator<LogChunk, void, undefined>;
   /** `execution`: null once it has ended. */

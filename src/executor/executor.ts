@@ -1,4 +1,6 @@
-import type { Capture, StreamInfo } from "../contract/session.ts";
+import type { RunRequest } from "../contract/request.ts";
+import type { RunResult, Status } from "../contract/result.ts";
+import type { Capture, SessionInfo, StreamInfo } from "../contract/session.ts";
 import type { TerminalSize } from "../contract/terminal.ts";
 import type { SessionData } from "./data.ts";
 
@@ -29,6 +31,18 @@ export interface LaunchSpec {
   background: boolean;
   /** Flush the exit record to disk before anyone is told. */
   durable: boolean;
+  /** What all this was made from. Who runs it elsewhere judges and confines it there, and makes it anew. */
+  origin?: Origin;
+}
+
+/** What was asked for, and who said yes to it. */
+export interface Origin {
+  agent: string;
+  /** The folder that paths of the request are meant within. */
+  workspace: string;
+  request: RunRequest;
+  /** Null: nobody had to be asked. */
+  approval: { approval: string | null; grants: string[]; approvers: string[] } | null;
 }
 
 export interface LaunchLimits {
@@ -123,6 +137,20 @@ export interface ExitRecord {
   gaps?: string[] | undefined;
   /** What a portable keeper could not do as asked, by name; missing: nothing. */
   notes?: string[] | undefined;
+  /** What there is to say of it, where it ran on another machine. */
+  account?: Account | undefined;
+}
+
+/** An end in words, told by who could look at the command's files, folders and programs. */
+export interface Account {
+  status: Status;
+  warnings: string[];
+  hints: string[];
+  error: SessionInfo["error"];
+  logPath: string | null;
+  lastLines: string[];
+  /** What a foreground run resolves to. */
+  result?: RunResult | undefined;
 }
 
 /** "lost": the keeper is gone and left no record. */
@@ -187,6 +215,8 @@ export interface Execution {
   readonly started: Promise<number | null>;
   /** What of its sandbox this machine could not do, by name; known once it has started. */
   readonly gaps: readonly string[];
+  /** The machine it runs on, once that is known; null: this one. */
+  readonly host: string | null;
   /** The main process has ended, or we let go of it. Never rejects. */
   readonly exited: Promise<Parting>;
   /** Nothing of its tree is left, or we let go of it. Never rejects. */
@@ -221,7 +251,7 @@ export interface Execution {
  * as an unconfined one, and what is missing is said in the result's `warnings` and by `sallyport doctor`.
  */
 export interface Abilities {
-  readonly kind: "native" | "portable";
+  readonly kind: "native" | "portable" | "fleet";
   /** Applies a `SandboxSpec` in the kernel. False: a command runs with the gateway's own rights, whatever was asked. */
   readonly confines: boolean;
   /** Commands, their deadlines and their capture outlive the gateway. */
@@ -232,6 +262,8 @@ export interface Abilities {
   readonly limits: boolean;
   /** Opens terminals. */
   readonly pty: boolean;
+  /** Runs them on other machines: what a request names is not to be looked for on this one. */
+  readonly elsewhere: boolean;
 }
 
 /** What a row says of a session that it counts among the living. */
@@ -245,6 +277,14 @@ export interface Whereabouts {
   lingering: number;
 }
 
+/** A session, and on which machine it is or was, where that is known and not this one. */
+export interface Located {
+  id: string;
+  agent: string;
+  capture: Capture;
+  host?: string | null;
+}
+
 /** Runs commands, here or elsewhere. Knows nothing of policy. */
 export interface Executor {
   readonly abilities: Abilities;
@@ -252,13 +292,15 @@ export interface Executor {
   prepare(): Promise<Slot>;
   /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */
   attach(session: Whereabouts): Promise<Execution | null>;
+  /** Brings what is known here at once up to date; nothing to do where the disk tells all. */
+  learn(live: () => Whereabouts[]): Promise<void>;
   /**
    * What became of a command that nobody follows, as far as that is known here at once; null: it lives, for all that
    * is known. `keeperNow`: whom its row names by now, since another keeper may have taken it up meanwhile.
    */
   fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null;
   /** What there is to read of a command. */
-  data(session: { id: string; capture: Capture }): SessionData;
+  data(session: Located): SessionData;
   /** Removes what a finished command left. */
   remove(id: string): void;
   /** Removes what no row tells of. */

@@ -6,11 +6,11 @@ import { execCallback } from "../work/exec-callback.ts";
 import { exitEntry } from "./journal.ts";
 
 /** What the end of a session leaves besides its row: an audit entry and, for a background one, a callback. */
-export function onEnded(audit: AuditLog, work: WorkQueue, executor: Pick<Executor, "data">): EndListener {
+export function onEnded(audit: AuditLog, work: WorkQueue | null, executor: Pick<Executor, "data">): EndListener {
   return (session, ended, first) => {
     if (!first) return () => {};
-    if (session.background !== 1) return () => audit.append(exitEntry(session, ended));
-    const { logPath, lastLines } = executor.data(session).forCallback();
+    if (session.background !== 1 || work === null) return () => audit.append(exitEntry(session, ended));
+    const { logPath, lastLines } = ended.told ?? executor.data(session).forCallback();
     const callback = execCallback({
       id: session.id,
       exitCode: ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code,

@@ -11,7 +11,7 @@ const LOOK_BACK_BYTES = 4096;
 /** A longer timer would go off at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-type Session = Pick<NewSession, "id" | "capture">;
+type Session = Pick<NewSession, "id" | "agent" | "capture">;
 
 /** How long to wait for a person, and for the command from its start on, so that the answer comes in time. */
 export function patienceOf({ patienceMs, yieldMs, answerWithinMs }: RunOptions) {

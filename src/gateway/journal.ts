@@ -20,7 +20,7 @@ export function runEntry(
   session: Asked,
   { actor, channel }: { actor: string; channel: string },
   outcome: string,
-  by: { approval: string | null; grants: string[] },
+  by: { approval: string | null; grants: string[]; vouched?: object },
   why?: string,
 ): NewAuditEntry {
   return {
@@ -41,6 +41,7 @@ export function runEntry(
       ...(why ? { why } : {}),
       ...(by.approval ? { approval: by.approval } : {}),
       ...(by.grants.length > 0 ? { grants: by.grants } : {}),
+      ...(by.vouched ? { statement: by.vouched } : {}),
     },
   };
 }

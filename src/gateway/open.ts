@@ -7,6 +7,9 @@ import { clearPrivateFolders } from "../confine/private-folder.ts";
 import { Quota } from "../confine/quota.ts";
 import type { Retention } from "../contract/gateway.ts";
 import { openExecutor } from "../executor/choose.ts";
+import type { Executor, SandboxTier } from "../executor/executor.ts";
+import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
+import { fleetFromEnvironment } from "../executor/fleet/from-url.ts";
 import { sandboxTier } from "../executor/native/probe.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
@@ -54,7 +57,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
 /** The same, with a say between the steps of a request: for tests that die there. */
 export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
   insistOnKnownOptions(options);
-  const rooms = furnish(options, checkpoint);
+  const rooms = await furnish(options, checkpoint);
   try {
     const { settings } = rooms.config.look().config;
     const retention = () => retentionOf(rooms.config.look().config.settings, options.retention);
@@ -69,6 +72,7 @@ export async function openWith(options: GatewayOptions, checkpoint: Rooms["check
     const upkeep = new Upkeep();
     const gateway = new Gateway(rooms, retention, upkeep);
     upkeep.every(CLEAN_EVERY_MS, clean);
+    await rooms.executor.learn(() => rooms.registry.store.live());
     if (options.attach ?? true) {
       await rooms.registry.recover();
       upkeep.every(LOOK_AROUND_MS, () => void rooms.registry.recover().catch(() => {}));
@@ -92,7 +96,12 @@ function cleanLogs({ workspace, registry }: Rooms, maxAgeMs: number): void {
   }
 }
 
-function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Rooms {
+/** `callbacks`: false where somebody else tells of ends. `here`: on this machine, whatever fleet is configured. */
+export async function furnish(
+  options: GatewayOptions,
+  checkpoint: Rooms["checkpoint"],
+  { callbacks = true, here = false }: { callbacks?: boolean; here?: boolean } = {},
+): Promise<Rooms> {
   const workspace = resolve(options.workspace ?? process.cwd());
   const env = ownEnvironment();
   const given = { ...options.policy, ...(options.durability ? { durability: options.durability } : {}) };
@@ -106,11 +115,11 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
 
   const state = openStateFolder(options.state ?? defaultState());
   const database = openDatabase(join(state, "sallyport.db"));
-  const executor = openExecutor(state);
+  const executor = await executorFor(state, here ? null : (options.fleet ?? fleetFromEnvironment() ?? settings.fleet));
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
-  const registry = new Registry(database, store, executor, onEnded(audit, work, executor));
+  const registry = new Registry(database, store, executor, onEnded(audit, callbacks ? work : null, executor));
   const approvals = new Approvals(database, {
     audit: (entry) => audit.append(entry),
     expiresMs: settings.approvals.expiresMinutes * 60_000,
@@ -125,7 +134,7 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
     config,
     database,
     executor,
-    tier: () => (executor.abilities.confines ? sandboxTier() : null),
+    tier: () => tierOf(executor),
     told: new Set(),
     registry,
     approvals,
@@ -145,6 +154,27 @@ function furnish(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Room
   };
   if (config.look().config.files.length > 0) auditConfig(rooms, null);
   return rooms;
+}
+
+/** Loaded where it is used: most gateways have no fleet, and none of them should start later for it. */
+async function executorFor(state: string, fleet: FleetGatewayOptions | null): Promise<Executor> {
+  if (fleet === null) return openExecutor(state);
+  const { FleetExecutor } = await import("../executor/fleet/executor.ts");
+  return new FleetExecutor(state, fleet);
+}
+
+/** Elsewhere it is seen to where the command runs: who cannot confine it there judges it as what it then is. */
+const SOMEWHERE: SandboxTier = {
+  landlock: 1,
+  mounts: "root",
+  isolation: true,
+  networkNamespace: true,
+  seccomp: true,
+};
+
+function tierOf({ abilities }: Executor): SandboxTier | null {
+  if (abilities.elsewhere) return SOMEWHERE;
+  return abilities.confines ? sandboxTier() : null;
 }
 
 /** A listener that throws must not break off a request half-way: its command would run with nobody following it. */

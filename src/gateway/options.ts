@@ -1,6 +1,7 @@
 import type { ConfigFile } from "../config/schema.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { ApprovalCallback, GatewayEvent, Retention } from "../contract/gateway.ts";
+import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
 import { nearest } from "../present/nearest.ts";
 
 /** How a gateway is opened. */
@@ -26,6 +27,8 @@ export interface GatewayOptions {
   channel?: string;
   /** Watch running sessions of earlier gateways, so that their ends are recorded as they happen. Default true. */
   attach?: boolean;
+  /** Run commands on the machines of a fleet instead of this one; see docs/fleet.md. */
+  fleet?: FleetGatewayOptions;
 }
 
 const KNOWN: Record<keyof GatewayOptions, true> = {
@@ -40,6 +43,7 @@ const KNOWN: Record<keyof GatewayOptions, true> = {
   onEvent: true,
   channel: true,
   attach: true,
+  fleet: true,
 };
 
 /** A mistyped `policy` or `approve` must not be a gateway that is more open than was meant. */

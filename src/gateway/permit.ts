@@ -26,7 +26,13 @@ export function askingTerms(settings: Settings): Pick<NewApproval, "expiresMs" |
 
 /** Why a command may run, or why not. */
 export type Permit =
-  | { go: true; approval: { id: string; binding: () => Binding } | null; grants: string[] }
+  | {
+      go: true;
+      approval: { id: string; binding: () => Binding } | null;
+      grants: string[];
+      /** Somebody was asked elsewhere, and this is who says so. */
+      vouched?: { gateway: string; approval: string | null; approvers: readonly string[] };
+    }
   | { go: false; refusal: Refusal; approvalId: string | null };
 
 export interface Patience {

@@ -90,7 +90,8 @@ function limitsText(limits: LaunchLimits): string {
  * Everything that must be true before a command may start, at once or not at all: there is room for it, its approval
  * is used up, its row is there and its audit entry is written. Null: the approval does not fit any more.
  */
-export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit & { go: true }, keeperPid: number) {
+export function recordRun(rooms: Rooms, that: Case, permission: Permit & { go: true }, keeperPid: number) {
+  const { approval, grants, vouched } = permission;
   // Taken before the write lock: reading programs and scripts may take a moment.
   const binding = approval?.binding();
   return inTransaction(rooms.database, (): Recorded | null => {
@@ -104,8 +105,8 @@ export function recordRun(rooms: Rooms, that: Case, { approval, grants }: Permit
     if (name === null) throw nameInUse(that.request.name ?? "");
     rooms.approvals.grants.used(grants);
     rooms.allowlistUse.note(that.verdict);
-    const outcome = approval ? "approved" : grants.length > 0 ? "granted" : "allowed";
-    const by = { approval: approval?.id ?? null, grants };
+    const outcome = approval || vouched ? "approved" : grants.length > 0 ? "granted" : "allowed";
+    const by = { approval: approval?.id ?? null, grants, ...(vouched ? { vouched } : {}) };
     rooms.audit.append(runEntry(that, session, rooms, outcome, by));
     return { name, session };
   });

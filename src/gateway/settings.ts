@@ -27,9 +27,10 @@ export function inForce(rooms: Rooms): InForce {
   let confinement = byAgent.get(rooms.agent);
   if (!confinement) {
     const { workspace, agent, state, tier } = rooms;
+    const { elsewhere } = rooms.executor.abilities;
     // Neither its own state nor the operator's word is a command's to work in (promise 7).
     const keepOut = [rooms.state, dirname(operatorConfigPath(rooms.env))];
-    confinement = confinementOf(settings, { workspace, agent, state, keepOut, parentEnv: rooms.env, tier });
+    confinement = confinementOf(settings, { workspace, agent, state, keepOut, parentEnv: rooms.env, tier, elsewhere });
     byAgent.set(agent, confinement);
   }
   return { settings, confinement };

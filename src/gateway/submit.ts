@@ -11,6 +11,7 @@ import { commandRefused, keptChanging, notToBeHad, type Refusal, sandboxUnavaila
 import { newId } from "../session/id.ts";
 import type { NewSession } from "../store/sessions.ts";
 import { isForbidden, judge } from "./judge.ts";
+import { insistOnPlace, originOf } from "./origin.ts";
 import { type Patience, type Permit, permit } from "./permit.ts";
 import { type Attempt, type Case, recordRefusal, recordRun } from "./record.ts";
 import type { Rooms } from "./rooms.ts";
@@ -23,6 +24,10 @@ export interface Manner extends Patience {
   logFolder?: string | undefined;
   /** The operator's own command: neither asked about nor confined. A hard block holds all the same (promise 3). */
   byOperator?: true;
+  /** Where the session has its id from elsewhere. */
+  id?: string;
+  /** Where nobody can be asked: says whether somebody was, elsewhere. */
+  vouch?: (that: Case) => Permit;
 }
 
 export type Submission = {
@@ -50,7 +55,7 @@ const MOST_CHANGES = 3;
 export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Promise<Submission> {
   const request = validate(asked);
   const attempt: Attempt = {
-    id: newId(),
+    id: manner.id ?? newId(),
     request,
     background: manner.background,
     plan: null,
@@ -58,6 +63,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     sandbox: null,
   };
   try {
+    insistOnPlace(rooms, request);
     if (manner.byOperator) attempt.request = { ...attempt.request, sandbox: "off" };
     if (manner.logFolder !== undefined) attempt.request = withLogIn(rooms, manner.logFolder, attempt);
     return await pass(rooms, attempt.request, manner, attempt);
@@ -81,7 +87,7 @@ async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: 
     const that = study(rooms, attempt);
     rooms.checkpoint("judged");
     const trusted = manner.byOperator === true && that.verdict.verdict !== "blocked";
-    const decided = trusted ? TRUSTED : await permit(rooms, request, that, manner);
+    const decided = trusted ? TRUSTED : (manner.vouch?.(that) ?? (await permit(rooms, request, that, manner)));
     rooms.checkpoint("permitted");
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
     if (decided.approval) {
@@ -145,7 +151,9 @@ async function launch(rooms: Rooms, that: Case, permission: Permit & { go: true 
     rooms.checkpoint("recorded");
     const { name, session } = recorded;
     const moved = (keeperPid: number) => rooms.registry.store.setKeeper(that.id, keeperPid);
-    const execution = slot.launch({ ...that.plan, title: `${name} ${that.plan.title}` }, moved);
+    const origin = originOf(rooms, that, permission);
+    const title = `${name} ${that.plan.title}`;
+    const execution = slot.launch(origin ? { ...that.plan, title, origin } : { ...that.plan, title }, moved);
     rooms.checkpoint("launched");
     rooms.registry.track(execution, session);
     rooms.notify({ type: "started", session: that.id, command: that.request.command });

@@ -78,3 +78,20 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
     },
   };
 }
+
+/** A worker's own operator wants it asked, and no word of a person came with it that counts there. */
+export function statementMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
+  const [reason] = reasons;
+  const why = reason ? ` ${reason.message} (${reason.rule})` : "";
+  return {
+    status: "denied",
+    error: {
+      type: "StatementRefused",
+      message: `Denied where it would have run: it needs a person's yes there.${why} ${message}`,
+      recovery: [
+        ...recovery,
+        { action: "ask_here", hint: '`ask: "always"` with the request has a person asked at the gateway.' },
+      ],
+    },
+  };
+}

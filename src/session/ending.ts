@@ -2,7 +2,7 @@ import { newSpots } from "../confine/new-spots.ts";
 import { recall } from "../confine/remembered.ts";
 import type { Status } from "../contract/result.ts";
 import type { SessionData } from "../executor/data.ts";
-import type { Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
+import type { Account, Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
 import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
 import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
@@ -38,6 +38,7 @@ export function outcomeOf(row: Asked, ending: Ending): Outcome {
 }
 
 function settle(row: Asked, ending: ExitRecord): Outcome {
+  if (ending.account) return told(row, ending.account);
   const limit = limitOf(row, ending);
   const error = ending.reason === "failed" ? failureOf(row, ending) : limit ? limitExceeded(limit) : null;
   return {
@@ -47,16 +48,27 @@ function settle(row: Asked, ending: ExitRecord): Outcome {
   };
 }
 
+/** Who ran it elsewhere has looked at all there is to look at. */
+function told(row: Asked, { status, warnings, error }: Account): Pick<Ended, "status" | "warnings" | "error"> {
+  const before = JSON.parse(row.warnings) as string[];
+  return { status, warnings: JSON.stringify([...before, ...warnings]), error: error && JSON.stringify(error) };
+}
+
 /** What a session's row says once it has ended. */
 export function endingOf(row: Asked, ending: Ending, data: SessionData): Ended {
-  const outcome = { ...outcomeOf(row, ending), hints: storedHints(row, ending, data) };
+  const outcome: Omit<Ended, "endedMs" | "lingering" | "bytes" | "record"> = {
+    ...outcomeOf(row, ending),
+    hints: storedHints(row, ending, data),
+  };
   if (ending === "lost") return { ...outcome, endedMs: Date.now(), lingering: false, bytes: 0, record: null };
+  const { account, ...record } = ending;
   return {
     ...outcome,
+    ...(account ? { hints: JSON.stringify(account.hints), told: account } : {}),
     endedMs: Math.round(ending.endedUs / 1000),
     lingering: !ending.final,
     bytes: ending.streams.reduce((sum, s) => sum + s.bytes - (s.droppedEnd - s.droppedStart), 0),
-    record: JSON.stringify(ending),
+    record: JSON.stringify(record),
   };
 }
 

@@ -19,7 +19,8 @@ export function hintsIn(text: string, { cwd, sandbox }: Asked, record: ExitRecor
 
 /** The same for a command whose words are only in its log; JSON, as its row keeps it. */
 export function storedHints(row: Asked, ending: Ending, data: SessionData): string {
-  if (ending === "lost" || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null) return "[]";
+  if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
+    return "[]";
   return JSON.stringify(hintsIn(complaintIn(data), row, ending));
 }
 

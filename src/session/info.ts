@@ -45,6 +45,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     pty: lastSize(story),
     intent: row.intent,
     logFile: row.log_file,
+    host: row.host,
     pid: record ? record.pid || null : row.pid,
     exitCode: record?.code ?? null,
     signal: record ? signalName(record.signal) : null,

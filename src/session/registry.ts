@@ -74,10 +74,12 @@ export class Registry {
     if (asked?.background) {
       void execution.started.then((pid) => {
         if (pid !== null) this.#quietly(() => this.#store.setPid(id, pid));
+        this.#noteHost(execution);
       });
     }
     void execution.exited.then((ending) => {
       this.#asked.delete(id);
+      this.#noteHost(execution);
       if (ending === "left") return;
       if (asked) this.#putOff(asked, ending);
       else this.#quietly(() => this.settle(id, ending));
@@ -85,6 +87,10 @@ export class Registry {
       if (final) this.#executions.delete(id);
       else void execution.ended.then((last) => this.#finish(id, last));
     });
+  }
+
+  #noteHost({ id, host }: Execution): void {
+    if (host !== null) this.#quietly(() => this.#store.setHost(id, host));
   }
 
   /** A foreground command is a background one from now on, also for those who hear of its end. False: too late. */

@@ -268,7 +268,7 @@ export class Session implements SessionHandle {
     );
   }
 
-  #data(session: Pick<SessionInfo, "id" | "capture">): SessionData {
+  #data(session: Pick<SessionInfo, "id" | "agent" | "capture" | "host">): SessionData {
     return this.#registry.executor.data(session);
   }
 

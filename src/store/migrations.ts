@@ -183,4 +183,7 @@ export const MIGRATIONS: readonly string[] = [
     expires_ms   INTEGER NOT NULL
   ) WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN host TEXT; -- where it runs or ran, if not on this machine
+  `,
 ];

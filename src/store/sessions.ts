@@ -30,11 +30,13 @@ export interface SessionRow {
   hints: string;
   error: string | null;
   limits: string | null;
+  /** Where it runs or ran, if not on this machine. */
+  host: string | null;
 }
 
 export type NewSession = Omit<
   SessionRow,
-  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints"
+  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host"
 >;
 
 /** What retention goes by. */
@@ -52,6 +54,8 @@ export interface Ended {
   warnings: string;
   hints: string;
   error: string | null;
+  /** What its callback tells, where only who ran it elsewhere could look. Not a part of its row. */
+  told?: { logPath: string | null; lastLines: string[] } | undefined;
 }
 
 const UNIQUE_VIOLATION = 2067;
@@ -175,6 +179,10 @@ export class SessionStore {
     const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
        ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
     return (this.#database.prepare(sql).get(agent, pid, pid) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  setHost(id: string, host: string): void {
+    this.#database.prepare("UPDATE sessions SET host = ? WHERE id = ?").run(host, id);
   }
 
   setKeeper(id: string, keeperPid: number): void {

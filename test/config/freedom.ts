@@ -84,5 +84,6 @@ export const NO_FREER: Record<string, NoFreer> = {
   "toolsets.shell": notSwitchedOn,
   "toolsets.bash": notSwitchedOn,
   callback: same,
+  fleet: same,
   durability: ranked("power-loss", "process"),
 };

@@ -107,8 +107,7 @@ for (const [gateway, agent] of [
   test(`the gateway ${gateway} and a worker can do their work`, { skip }, async () => {
     const [asking, working] = [who(gateway), who("h1")];
     const session = `session-of-${gateway}`;
-    const results = asking.subscribe(subjects.result(gateway, "*", "*"), { max: 1 });
-    const logs = asking.subscribe(subjects.log("*", agent, session), { max: 1 });
+    const results = asking.subscribe(subjects.result(gateway, "*", "p1", "*"), { max: 1 });
     const store = await openStores(working, "main");
     const theirs = await openStores(asking, "main");
     await asking.flush();
@@ -133,10 +132,8 @@ for (const [gateway, agent] of [
     for await (const host of await theirs.workers.keys()) hosts.push(host);
     assert.deepEqual(hosts, ["h1"]);
 
-    working.publish(subjects.result(gateway, "h1", session), "done");
-    working.publish(subjects.log("h1", agent, session), "output");
+    working.publish(subjects.result(gateway, "h1", "p1", "news"), "done");
     for await (const message of results) assert.equal(message.string(), "done");
-    for await (const message of logs) assert.equal(message.string(), "output");
 
     await jetstream(working).publish(subjects.exit("h1", agent, session), "0", { msgID: session });
     const again = await jetstream(asking).publish(subjects.exit("h1", agent, session), "lost", { msgID: session });
@@ -183,8 +180,7 @@ test("an operator's gateway drains a worker", { skip }, async () => {
 /** What each must not say. */
 const UNSPEAKABLE: [string, string][] = [
   ["h1", subjects.exit("h2", "anybody", "s")],
-  ["h1", subjects.result("office", "h2", "s")],
-  ["h1", subjects.log("h2", "anybody", "s")],
+  ["h1", subjects.result("office", "h2", "p1", "news")],
   ["h1", `$KV.${stores.workers}.h2`],
   ["h1", subjects.work("any", "anybody")],
   ["h1", subjects.control("h2", "anybody", "kill")],
@@ -204,8 +200,7 @@ const UNSPEAKABLE: [string, string][] = [
   ["h1", `$JS.API.CONSUMER.DURABLE.CREATE.${stores.work}.host=h1`],
   ["h1", `$JS.API.CONSUMER.CREATE.${stores.work}`],
   ["office", `$KV.${stores.workers}.h1`],
-  ["office", subjects.result("laptop", "h1", "s")],
-  ["office", subjects.log("h1", "anybody", "s")],
+  ["office", subjects.result("laptop", "h1", "p1", "news")],
   ["office", `$JS.API.STREAM.DELETE.${stores.work}`],
   ["office", `$JS.API.CONSUMER.MSG.NEXT.${stores.work}.any`],
   ["office", `$JS.API.STREAM.CREATE.OTHER`],
@@ -248,8 +243,6 @@ const UNHEARABLE: [string, string][] = [
   ["office", `${inboxOf("main", "gateway", "laptop")}.>`],
   ["office", "sp.main.work.>"],
   ["office", "sp.main.res.laptop.>"],
-  ["laptop", "sp.main.log.>"],
-  ["laptop", subjects.log("h1", "anybody", "s")],
   ["laptop", `${inboxOf("main", "gateway", "office")}.>`],
 ];
 

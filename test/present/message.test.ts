@@ -37,6 +37,7 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
     id: "01980000-0000-7000-8000-000000000000",
     name: "calm-otter",
     agent: "default",
+    host: null,
     status: "completed",
     command: "make",
     args: null,

@@ -21,7 +21,7 @@ export function permissionsOf(fleet: string, member: FleetMember): Permissions {
 }
 
 function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker" }): Permissions {
-  const { work, exits, sessions, workers, logs } = storesOf(fleet);
+  const { work, exits, sessions, workers, places: stays, logs } = storesOf(fleet);
   const places: Place[] = ["any", { host: name }, ...labels.map((label): Place => ({ label: [...label] }))];
   const taking = places.flatMap((place) => {
     const consumer = consumerOf(place);
@@ -36,16 +36,21 @@ function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker
   return {
     publish: [
       "$JS.API.INFO",
-      ...[work, exits, `KV_${sessions}`, `KV_${workers}`, `OBJ_${logs}`].map((each) => `$JS.API.STREAM.INFO.${each}`),
+      ...[work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${stays}`, `OBJ_${logs}`].map(
+        (each) => `$JS.API.STREAM.INFO.${each}`,
+      ),
       ...taking,
       `$KV.${sessions}.>`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$KV.${workers}.${name}`,
+      // Where a workspace's files are, whoever takes it up first; and whether it is to take no more work.
+      `$KV.${stays}.workspace.*`,
+      `$KV.${stays}.drain.${name}`,
+      `$JS.API.STREAM.MSG.GET.KV_${stays}`,
       `$JS.API.STREAM.MSG.GET.KV_${workers}`,
       `$O.${logs}.>`,
       `$JS.API.STREAM.MSG.GET.OBJ_${logs}`,
-      `sp.${fleet}.res.*.${name}.*`,
-      `sp.${fleet}.log.${name}.>`,
+      `sp.${fleet}.res.*.${name}.>`,
       `sp.${fleet}.exit.${name}.>`,
     ],
     subscribe: [`${inboxOf(fleet, "worker", name)}.>`, `sp.${fleet}.ctl.${name}.>`, `sp.${fleet}.node.${name}.*`],
@@ -55,8 +60,8 @@ function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker
 
 function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gateway" }): Permissions {
   const who = agent === undefined ? "*" : agentToken(agent);
-  const { work, exits, sessions, workers, logs } = storesOf(fleet);
-  const streams = [work, exits, `KV_${sessions}`, `KV_${workers}`, `OBJ_${logs}`];
+  const { work, exits, sessions, workers, places, logs } = storesOf(fleet);
+  const streams = [work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${places}`, `OBJ_${logs}`];
   const own = `gateway=${name}`;
   return {
     publish: [
@@ -71,6 +76,7 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
       `$KV.${sessions}.${who}.*`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$JS.API.STREAM.MSG.GET.KV_${workers}`,
+      `$JS.API.STREAM.MSG.GET.KV_${places}`,
       `$JS.API.CONSUMER.CREATE.KV_${sessions}.*.$KV.${sessions}.${who}.*`,
       `$JS.API.CONSUMER.CREATE.KV_${workers}.*.$KV.${workers}.>`,
       ...[sessions, workers].map((each) => `$JS.API.CONSUMER.INFO.KV_${each}.*`),
@@ -81,7 +87,7 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
       "$JS.FC.>",
       ...(agent === undefined ? ofOperator(fleet, streams) : []),
     ],
-    subscribe: [`${inboxOf(fleet, "gateway", name)}.>`, `sp.${fleet}.res.${name}.>`, `sp.${fleet}.log.*.${who}.*`],
+    subscribe: [`${inboxOf(fleet, "gateway", name)}.>`, `sp.${fleet}.res.${name}.>`],
     responses: false,
   };
 }

@@ -15,7 +15,7 @@ import { storesOf } from "./subjects.ts";
 const NS = 1_000_000;
 const HOUR_MS = 3_600_000;
 /** A worker that says nothing for this long is gone. */
-export const WORKER_TTL_MS = 10_000;
+export const WORKER_TTL_MS = 6000;
 /** An end that is told twice within this time is stored once. */
 const EXIT_WINDOW_MS = HOUR_MS;
 const WORK_WINDOW_MS = HOUR_MS / 6;
@@ -29,6 +29,7 @@ export interface FleetStores {
   manager: JetStreamManager;
   sessions: KV;
   workers: KV;
+  places: KV;
 }
 
 export interface StoreOptions {
@@ -52,11 +53,12 @@ export async function openStores(
       ? kv.open(name)
       : // Not by direct gets, which a replica that lags behind may answer: a claim must be seen once it is made.
         kv.create(name, { ttl, history: 1, replicas: copies, storage: StorageType.File, allow_direct: false });
-  const [sessions, workers] = await Promise.all([
+  const [sessions, workers, places] = await Promise.all([
     bucket(names.sessions, SESSION_AGE_MS),
     bucket(names.workers, WORKER_TTL_MS),
+    bucket(names.places, 0),
   ]);
-  return { manager, sessions, workers };
+  return { manager, sessions, workers, places };
 }
 
 function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] {

@@ -42,10 +42,8 @@ export interface Subjects {
   control(host: string, agent: string, operation: string): string;
   /** From an operator to a worker: drain, return. */
   node(host: string, operation: string): string;
-  /** From a worker to the gateway that asked. */
-  result(gateway: string, host: string, session: string): string;
-  /** Output as it is written, for those that follow. */
-  log(host: string, agent: string, session: string): string;
+  /** From a worker to the process of the gateway that asked: `news` of sessions, or a log that it reads, by its name. */
+  result(gateway: string, host: string, process: string, flow: string): string;
   /** That a session has ended. */
   exit(host: string, agent: string, session: string): string;
   /** What a work message's subject says. Null: it is none. */
@@ -58,8 +56,7 @@ export function subjectsOf(fleet: string): Subjects {
     work: (place, agent) => `${head}.work.${placeTokens(place)}.${agentToken(agent)}`,
     control: (host, agent, operation) => `${head}.ctl.${host}.${agentToken(agent)}.${operation}`,
     node: (host, operation) => `${head}.node.${host}.${operation}`,
-    result: (gateway, host, session) => `${head}.res.${gateway}.${host}.${session}`,
-    log: (host, agent, session) => `${head}.log.${host}.${agentToken(agent)}.${session}`,
+    result: (gateway, host, process, flow) => `${head}.res.${gateway}.${host}.${process}.${flow}`,
     exit: (host, agent, session) => `${head}.exit.${host}.${agentToken(agent)}.${session}`,
     parseWork: (subject) => (subject.startsWith(`${head}.work.`) ? parsePlace(subject.slice(head.length + 6)) : null),
   };
@@ -91,6 +88,8 @@ export interface Stores {
   sessions: string;
   /** Bucket: `<host>`, renewed as long as it lives. */
   workers: string;
+  /** Bucket of what stays: `drain.<host>`, `workspace.<name>` (the host that has its files). */
+  places: string;
   /** Objects: logs that outlive their host. */
   logs: string;
 }
@@ -102,6 +101,7 @@ export function storesOf(fleet: string): Stores {
     exits: `${head}_EXITS`,
     sessions: `${head}_SESSIONS`,
     workers: `${head}_WORKERS`,
+    places: `${head}_PLACES`,
     logs: `${head}_LOGS`,
   };
 }

@@ -32,6 +32,7 @@ export class NativeExecution implements Execution {
   readonly started: Promise<number | null>;
   readonly exited: Promise<Parting>;
   readonly ended: Promise<Parting>;
+  readonly host = null;
   wroteHidden = false;
   wroteAt: number | undefined = undefined;
   readonly #home: Home;

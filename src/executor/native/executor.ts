@@ -36,7 +36,15 @@ export interface Keepers {
 }
 
 export const NATIVE: Keepers = {
-  abilities: { kind: "native", confines: true, survives: true, exactTrees: true, limits: true, pty: true },
+  abilities: {
+    kind: "native",
+    confines: true,
+    survives: true,
+    exactTrees: true,
+    limits: true,
+    pty: true,
+    elsewhere: false,
+  },
   connect: connectToZygote,
   able: (spec) => spec,
 };
@@ -76,6 +84,8 @@ export class KeeperExecutor implements Executor {
     execution.catchUp();
     return execution;
   }
+
+  async learn(): Promise<void> {}
 
   fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
     const { id, keeper_pid: keeperPid } = session;

@@ -21,6 +21,7 @@ export const PORTABLE: Keepers = {
     exactTrees: false,
     limits: false,
     pty: hasTerminals(),
+    elsewhere: false,
   },
   connect,
   able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),

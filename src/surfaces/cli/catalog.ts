@@ -91,6 +91,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
   },
   "Many machines": {
+    worker: {
+      summary: "Run commands for a fleet on this machine",
+      load: async () => (await import("./commands/worker.ts")).worker,
+    },
     fleet: {
       summary: "Say which gateways a worker trusts, and what members may do on the servers",
       load: async () => (await import("./commands/fleet.ts")).fleet,

@@ -39,6 +39,8 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     json = values.json === true;
     if (values.help) return print(commandHelp(command, readable(io)), io);
     if (values.version) return print(`${packageVersion()}\n`, io);
+    // Whatever opens a gateway from here on finds it, as if the environment had said so.
+    if (typeof values.fleet === "string") process.env.SALLYPORT_FLEET = values.fleet;
     return await command.run({ ...invocation, values, io });
   } catch (error) {
     return report(error, io, { json, command: command.name });

@@ -7,6 +7,7 @@ import { UsageError } from "./usage-error.ts";
 export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
   state: { type: "string" },
   agent: { type: "string" },
+  fleet: { type: "string" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "V" },
@@ -15,6 +16,7 @@ export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
 export const GLOBAL_HELP: Record<string, string> = {
   state: "DIR: state folder [$SALLYPORT_STATE, else ~/.local/state/sallyport]",
   agent: "NAME: who is asking; sessions belong to an agent",
+  fleet: "URL: run on the machines of a fleet, such as nats://host:4222 [$SALLYPORT_FLEET]",
   json: "print JSON",
   help: "show this help",
   version: "print the version",

@@ -51,6 +51,7 @@ export const SessionShape = z
     pty: size.nullable(),
     intent: z.string().nullable(),
     logFile: z.string().nullable(),
+    host: z.string().nullable(),
     pid: z.int().nullable(),
     exitCode: z.int().nullable(),
     signal: Signal.nullable(),

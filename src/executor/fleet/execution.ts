@@ -1,0 +1,328 @@
+import { randomUUID } from "node:crypto";
+import { SallyportError } from "../../contract/error.ts";
+import type { TerminalSize } from "../../contract/terminal.ts";
+import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "../../present/fleet-failures.ts";
+import type { TerminalStory } from "../data.ts";
+import type { Account, Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
+import { neverRan } from "../never-ran.ts";
+import { insist, type Seen } from "./book.ts";
+import { announceExit } from "./exits.ts";
+import { placeOf } from "./placement.ts";
+import type { Place } from "./subjects.ts";
+import type { Ties } from "./ties.ts";
+import { type Entry, type News, WIRE_VERSION, type Work, type WorkerInfo } from "./wire.ts";
+
+/** So often is a command run that may run more than once. */
+const MOST_ATTEMPTS = 3;
+/** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */
+const NOBODY_AFTER_MS = 3000;
+
+type Words = ReturnType<typeof givenUp>;
+
+/** A command on its way to a worker, or under one's care. */
+export class FleetExecution implements Execution {
+  readonly id: string;
+  readonly agent: string;
+  readonly keeperPid = process.pid;
+  readonly started: Promise<number | null>;
+  readonly exited: Promise<Parting>;
+  readonly ended: Promise<Parting>;
+  wroteHidden = false;
+  gaps: readonly string[] = [];
+  host: string | null = null;
+  terminal: TerminalStory | null = null;
+  readonly #ties: Ties;
+  readonly #claimWithinMs: number;
+  readonly #since = Date.now();
+  #work: Work | null;
+  #attempt = 1;
+  #background: boolean;
+  #boot: string | null = null;
+  #over = false;
+  #looking = false;
+  #exitTold = false;
+  #watchesGrowth = false;
+  #unwatch: (() => void) | null = null;
+  #listeners = new Set<() => void>();
+  #tellStarted!: (pid: number | null) => void;
+  #tellExited!: (ending: Parting) => void;
+  #tellEnded!: (ending: Parting) => void;
+
+  constructor(ties: Ties, session: { id: string; agent: string }, work: Work | null, claimWithinMs: number) {
+    this.#ties = ties;
+    this.id = session.id;
+    this.agent = session.agent;
+    this.#work = work;
+    this.#background = work?.background ?? false;
+    this.#claimWithinMs = claimWithinMs;
+    this.started = new Promise((resolve) => {
+      this.#tellStarted = resolve;
+    });
+    this.exited = new Promise((resolve) => {
+      this.#tellExited = resolve;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#tellEnded = resolve;
+    });
+  }
+
+  /** Puts it in the queue. Whatever becomes of that is told as its end. */
+  async send(to?: Place): Promise<void> {
+    const work = this.#work;
+    if (!work) return;
+    try {
+      const place = to ?? (await placeOf(this.#ties, work));
+      const { js, subjects } = this.#ties.link;
+      const subject = subjects.work(place, this.agent);
+      const payload = JSON.stringify(work);
+      // The same message twice is one to the servers: an answer that never came may have been a yes.
+      await insist(() => js.publish(subject, payload, { msgID: `${work.id}.${work.attempt}${to ? ".moved" : ""}` }));
+    } catch (error) {
+      if (this.#over) return;
+      await this.#forgo(
+        error instanceof SallyportError ? [error.message, [...error.recovery]] : notQueued(reason(error)),
+      );
+    }
+  }
+
+  /** News of it, from its worker. */
+  told(news: News): void {
+    if (this.#over || news.attempt !== this.#attempt) return;
+    if (news.kind === "grew") for (const listener of this.#listeners) listener();
+    else if (news.kind === "elsewhere") void this.send({ host: news.host });
+    else if (news.kind === "exited") {
+      this.host = news.host;
+      const result = news.result as Account["result"];
+      this.#finish(news.record, { ...(news.account as Account), ...(result ? { result } : {}) });
+    } else {
+      this.#found(news.host);
+      this.gaps = news.gaps;
+      this.terminal = news.terminal as TerminalStory | null;
+      this.#tellStarted(news.pid);
+    }
+  }
+
+  /** What the registry says of it: for one whose worker says nothing. */
+  async look(): Promise<void> {
+    if (this.#over || this.#looking || this.host !== null) return;
+    this.#looking = true;
+    try {
+      const seen = await this.#ties.book.read(this.agent, this.id);
+      if (seen) await this.consider(seen);
+      else await this.#stillWaiting();
+    } catch {
+      // The servers give no answer now; they are asked again.
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async consider({ entry }: Seen): Promise<void> {
+    if (this.#over) return;
+    this.#attempt = entry.attempt;
+    this.#background ||= entry.background;
+    if (entry.state === "ended" && entry.record) {
+      this.host = entry.host;
+      return this.#finish(entry.record, entry.account as Account);
+    }
+    if (entry.state === "lost") return this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
+    if (entry.state === "forgone") return this.#finish(neverRan("fleet"), accountOf("failed", givenUp()));
+    if (entry.state === "open") return this.#again(entry);
+    if (entry.state === "claimed" && entry.host !== null) {
+      this.#found(entry.host);
+      await this.#watch();
+    }
+  }
+
+  onGrew(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#watchesGrowth) {
+      this.#watchesGrowth = true;
+      if (this.host !== null) void this.#watch().catch(() => {});
+    }
+    return () => this.#listeners.delete(listener);
+  }
+
+  async write(data: Uint8Array): Promise<number | null> {
+    const answer = (await this.#ask("write", Buffer.from(data).toString("base64"))) as
+      | { taken: number | null; hidden: boolean }
+      | undefined;
+    this.wroteHidden = answer?.hidden ?? false;
+    return answer?.taken ?? null;
+  }
+
+  async closeStdin(): Promise<void> {
+    await this.#ask("closeStdin");
+  }
+
+  async resize(size: TerminalSize): Promise<boolean> {
+    return (await this.#ask("resize", size)) === true;
+  }
+
+  async inputState(): Promise<InputState | null> {
+    const state = (await this.#ask("inputState")) as (Omit<InputState, "typed"> & { typed: string }) | null | undefined;
+    return state ? { ...state, typed: Buffer.from(state.typed, "base64") } : null;
+  }
+
+  async kill(order: KillOrder): Promise<boolean> {
+    // Nobody has it yet: then nobody is to have it.
+    if (!this.#over && this.host === null && order.ends && (await this.#forgo(givenUp(), "killed"))) return true;
+    return (await this.#ask("kill", order)) === true;
+  }
+
+  async setDeadline(timeoutMs: number): Promise<boolean> {
+    return (await this.#ask("extend", timeoutMs)) === true;
+  }
+
+  async toBackground(): Promise<void> {
+    this.#background = true;
+    await this.#ask("background");
+  }
+
+  /** The line to the servers keeps a process alive by itself. */
+  hold(): () => void {
+    return () => {};
+  }
+
+  release(): void {
+    if (this.#over) return;
+    this.#end();
+    this.#tellStarted(null);
+    this.#tellExited("left");
+    this.#tellEnded("left");
+  }
+
+  /** The line was down: what was told meanwhile was told to nobody. */
+  async refresh(): Promise<void> {
+    if (this.#over) return;
+    const seen = await this.#ties.book.read(this.agent, this.id).catch(() => null);
+    if (seen) await this.consider(seen).catch(() => {});
+  }
+
+  #found(host: string): void {
+    if (this.host === host) return;
+    this.host = host;
+    this.#boot = null;
+    this.#unwatch?.();
+    this.#unwatch = this.#ties.hosts.watch(host, (worker) => void this.#hostIs(worker).catch(() => {}));
+  }
+
+  async #hostIs(worker: WorkerInfo | null): Promise<void> {
+    if (this.#over) return;
+    if (worker === null) return this.#hostGone();
+    const restarted = this.#boot !== null && this.#boot !== worker.boot;
+    this.#boot = worker.boot;
+    if (restarted) await this.refresh();
+  }
+
+  /** Only one of all who notice gets to say so, and a worker that has ended it meanwhile was quicker (promise 4). */
+  async #hostGone(): Promise<void> {
+    const seen = await this.#ties.book.read(this.agent, this.id);
+    if (seen?.entry.state !== "claimed" || seen.entry.host !== this.host) return this.refresh();
+    const { entry, revision } = seen;
+    const again = entry.work !== undefined && entry.attempt < MOST_ATTEMPTS;
+    const next: Entry = again
+      ? { ...entry, state: "open", attempt: entry.attempt + 1, host: null, claim: "", atMs: Date.now() }
+      : { ...entry, state: "lost", atMs: Date.now() };
+    if ((await this.#ties.book.change(this.agent, this.id, next, revision)) === null) return this.refresh();
+    if (again) return this.#again(next);
+    await this.#announce(entry.host, "lost", null);
+    this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
+  }
+
+  /** It may run once more, somewhere else. */
+  async #again(entry: Entry): Promise<void> {
+    this.#unwatch?.();
+    this.#unwatch = null;
+    this.host = null;
+    this.#attempt = entry.attempt;
+    if (!entry.work) return;
+    this.#work = { ...entry.work, attempt: entry.attempt, to: this.#ties.address };
+    await this.send();
+  }
+
+  async #stillWaiting(): Promise<void> {
+    const waited = Date.now() - this.#since;
+    if (waited > this.#claimWithinMs) return void (await this.#forgo(notTakenUp(Math.round(waited / 1000))));
+    if (waited < NOBODY_AFTER_MS || !this.#work) return;
+    const { host, labels = {} } = this.#work.request;
+    const able = (worker: WorkerInfo) =>
+      (host === undefined || worker.host === host) &&
+      Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
+    if ((await this.#ties.hosts.all()).some(able)) return;
+    const wanted = host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
+    await this.#forgo(noWorker(wanted));
+  }
+
+  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
+  async #forgo(words: Words, status: "failed" | "killed" = "failed"): Promise<boolean> {
+    const entry: Entry = {
+      version: WIRE_VERSION,
+      state: "forgone",
+      host: null,
+      attempt: this.#attempt,
+      to: this.#ties.address,
+      background: this.#background,
+      atMs: Date.now(),
+      claim: randomUUID(),
+    };
+    const made = await this.#ties.book.create(this.agent, this.id, entry).catch(() => undefined);
+    if (made === null) {
+      const seen = await this.#ties.book.read(this.agent, this.id);
+      if (seen) await this.consider(seen);
+      return false;
+    }
+    await this.#announce(null, status, null);
+    const record = { ...neverRan("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
+    this.#finish(record, accountOf(status, words));
+    return true;
+  }
+
+  async #announce(host: string | null, status: string, exitCode: number | null): Promise<void> {
+    if (!this.#background) return;
+    const told = { id: this.id, agent: this.agent, host, status, exitCode, logPath: null, lastLines: [] };
+    await announceExit(this.#ties.link, told).catch(() => {}); // its own row and callback tell of it all the same
+  }
+
+  /** Also registers this process as one to be told. */
+  async #watch(): Promise<void> {
+    const news = (await this.#ask("watch", { growth: this.#watchesGrowth })) as News | null | undefined;
+    if (news) this.told(news);
+  }
+
+  #finish(told: ExitRecord | "lost", account: Account): void {
+    if (this.#over) return;
+    const record = told === "lost" ? neverRan("lost") : told;
+    const ending: ExitRecord = { ...record, account };
+    this.gaps = record.gaps ?? [];
+    this.#tellStarted(record.reason === "failed" ? null : record.pid);
+    if (!this.#exitTold) this.#tellExited(ending);
+    this.#exitTold = true;
+    for (const listener of this.#listeners) listener();
+    if (!record.final) return;
+    this.#tellEnded(ending);
+    this.#end();
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#unwatch?.();
+    this.#unwatch = null;
+  }
+
+  /** Undefined: it has ended, or nobody has it yet. */
+  async #ask(operation: string, args?: unknown): Promise<unknown> {
+    if (!this.#over && this.host === null) await this.look();
+    if (this.#over || this.host === null) return undefined;
+    return this.#ties.ask(this.host, operation, { id: this.id, agent: this.agent, args });
+  }
+}
+
+function accountOf(status: Account["status"], [message, recovery]: Words): Account {
+  const type = status === "lost" ? "SessionLost" : "NoWorker";
+  return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

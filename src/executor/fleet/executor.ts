@@ -1,0 +1,243 @@
+import { relative } from "node:path";
+import type { RunRequest } from "../../contract/request.ts";
+import type { SessionData } from "../data.ts";
+import type {
+  Abilities,
+  Ending,
+  Execution,
+  Executor,
+  LaunchSpec,
+  Located,
+  Origin,
+  Slot,
+  Whereabouts,
+} from "../executor.ts";
+import type { FleetOptions } from "./connect.ts";
+import { FleetData, type Glimpse } from "./data.ts";
+import { FleetExecution } from "./execution.ts";
+import { workspaceName } from "./home.ts";
+import { type SigningKey, signingKey } from "./keys.ts";
+import { stateApproval } from "./statement.ts";
+import { StoredLogs } from "./stored-logs.ts";
+import { checkedName } from "./subjects.ts";
+import { Ties } from "./ties.ts";
+import { approvedPart, WIRE_VERSION, type Work } from "./wire.ts";
+
+export interface FleetGatewayOptions extends FleetOptions {
+  /** The name of the workspace on the workers; by default made from the gateway's own folder. */
+  workspace?: string | undefined;
+  /** Its sessions all run on the host that has its files (default). False: each may run anywhere, whatever is there. */
+  sticky?: boolean | undefined;
+  /** So long may a command wait for a worker with a free slot; default ten minutes. */
+  claimWithinMs?: number | undefined;
+}
+
+const CLAIM_WITHIN_MS = 600_000;
+const LOOK_EVERY_MS = 2000;
+/** A command line shows what it can find out of so many; the rest as it was last known. */
+const MOST_LEARNT = 500;
+
+/** Runs commands on the machines of a fleet. */
+export class FleetExecutor implements Executor {
+  readonly abilities: Abilities = {
+    kind: "fleet",
+    confines: true,
+    survives: true,
+    exactTrees: true,
+    limits: true,
+    pty: true,
+    elsewhere: true,
+  };
+  readonly #options: FleetGatewayOptions;
+  readonly #state: string;
+  readonly #executions = new Map<string, FleetExecution>();
+  readonly #endings = new Map<string, Ending>();
+  readonly #glimpses = new Map<string, Glimpse>();
+  readonly #storedLogs: StoredLogs;
+  #ties: Promise<Ties> | null = null;
+  #key: SigningKey | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(state: string, options: FleetGatewayOptions) {
+    this.#state = state;
+    this.#options = options;
+    this.#storedLogs = new StoredLogs(state);
+  }
+
+  async prepare(): Promise<Slot> {
+    const ties = await this.#connected();
+    return {
+      keeperPid: process.pid,
+      launch: (spec) => {
+        const execution = this.#follow(
+          ties,
+          new FleetExecution(ties, this.#idOf(spec), this.#work(ties, spec), this.#patience),
+        );
+        void execution.send();
+        return execution;
+      },
+      cancel: () => {},
+    };
+  }
+
+  async attach(session: Whereabouts): Promise<Execution | null> {
+    const ties = await this.#connected();
+    const seen = await ties.book.read(session.agent, session.id);
+    if (!seen) return this.#unclaimed(ties, session);
+    const execution = this.#follow(ties, new FleetExecution(ties, session, null, this.#patience));
+    await execution.consider(seen).catch(() => {}); // its host gives no answer now; it is watched
+    return execution;
+  }
+
+  /** In a queue still, or its gateway died before it got there: after its time it is given up for certain. */
+  async #unclaimed(ties: Ties, session: Whereabouts): Promise<Execution | null> {
+    if (Date.now() - session.created_ms <= this.#patience) return null;
+    const execution = this.#follow(ties, new FleetExecution(ties, session, null, 0));
+    await execution.look();
+    return execution;
+  }
+
+  async learn(live: () => Whereabouts[]): Promise<void> {
+    const rows = live().slice(0, MOST_LEARNT);
+    if (rows.length === 0) return;
+    const ties = await this.#connected();
+    await Promise.all(rows.map((row) => this.#learnOf(ties, row).catch(() => {})));
+  }
+
+  async #learnOf(ties: Ties, { id, agent }: Whereabouts): Promise<void> {
+    const seen = await ties.book.read(agent, id);
+    if (seen?.entry.state === "claimed") {
+      await new FleetData({ id, agent, capture: "merged", host: seen.entry.host }, this.#memory).look();
+    } else if (seen) {
+      const execution = new FleetExecution(ties, { id, agent }, null, this.#patience);
+      await execution.consider(seen);
+      const ending = await execution.exited;
+      if (ending !== "left") this.#endings.set(id, ending);
+    }
+  }
+
+  fate({ id }: Whereabouts): Ending | null {
+    const ending = this.#endings.get(id) ?? null;
+    this.#endings.delete(id);
+    return ending;
+  }
+
+  data(session: Located): SessionData {
+    return new FleetData(session, this.#memory);
+  }
+
+  remove(id: string): void {
+    this.#glimpses.delete(id);
+    this.#storedLogs.remove(id);
+  }
+
+  removeStrays(): void {}
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#timer) clearInterval(this.#timer);
+    for (const execution of this.#executions.values()) execution.release();
+    this.#executions.clear();
+    const ties = await this.#ties?.catch(() => null);
+    await ties?.close();
+  }
+
+  get #patience(): number {
+    return this.#options.claimWithinMs ?? CLAIM_WITHIN_MS;
+  }
+
+  get #memory() {
+    return {
+      ties: () => this.#connected(),
+      execution: (id: string) => this.#executions.get(id),
+      glimpses: this.#glimpses,
+      stored: async (session: Located) => this.#storedLogs.fetch((await this.#connected()).link, session),
+    };
+  }
+
+  /** Connected when first needed: a gateway that is only asked about its rows needs no fleet. */
+  #connected(): Promise<Ties> {
+    this.#ties ??= this.#connect();
+    return this.#ties;
+  }
+
+  async #connect(): Promise<Ties> {
+    try {
+      const ties = await Ties.open(this.#options);
+      const refreshAll = () => {
+        for (const execution of this.#executions.values()) void execution.refresh();
+      };
+      ties.listen((news) => this.#executions.get(news.id)?.told(news), refreshAll);
+      this.#timer = setInterval(() => {
+        for (const execution of this.#executions.values()) void execution.look();
+      }, LOOK_EVERY_MS).unref();
+      return ties;
+    } catch (error) {
+      this.#ties = null; // whoever needs it next tries again
+      throw error;
+    }
+  }
+
+  #follow(_ties: Ties, execution: FleetExecution): FleetExecution {
+    if (this.#closed) execution.release();
+    else this.#executions.set(execution.id, execution);
+    void execution.ended.then(() => {
+      if (this.#executions.get(execution.id) === execution) this.#executions.delete(execution.id);
+    });
+    return execution;
+  }
+
+  #idOf(spec: LaunchSpec): { id: string; agent: string } {
+    return { id: spec.id, agent: originOf(spec).agent };
+  }
+
+  #work(ties: Ties, spec: LaunchSpec): Work {
+    const origin = originOf(spec);
+    const { workspace, sticky = true } = this.#options;
+    const work: Work = {
+      version: WIRE_VERSION,
+      id: spec.id,
+      attempt: 1,
+      agent: origin.agent,
+      to: ties.address,
+      workspace: {
+        name:
+          workspace === undefined
+            ? workspaceName(ties.link.name, origin.workspace)
+            : checkedName("workspace", workspace),
+        sticky,
+      },
+      background: spec.background,
+      request: travelling(spec, origin),
+      statement: null,
+      sentMs: Date.now(),
+    };
+    if (origin.approval) {
+      this.#key ??= signingKey(this.#state);
+      work.statement = stateApproval(this.#key, approvedPart(work), origin.approval);
+    }
+    return work;
+  }
+}
+
+function originOf({ origin }: LaunchSpec): Origin {
+  if (!origin) throw new TypeError("a fleet needs to know what was asked for");
+  return origin;
+}
+
+/** The request as a worker gets it: what was settled here, with paths that hold where its workspace is. */
+function travelling(spec: LaunchSpec, { request, workspace }: Origin): RunRequest {
+  const { name, logFile, cwd, pty, size, capture, ...rest } = request;
+  const within = (path: string) => {
+    const short = relative(workspace, path);
+    return short.startsWith("..") ? path : short || ".";
+  };
+  return {
+    ...rest,
+    timeoutMs: spec.timeoutMs,
+    ...(cwd === undefined ? {} : { cwd: within(spec.cwd) }),
+    ...(spec.logFile === null ? {} : { logFile: within(spec.logFile) }),
+    ...(spec.pty === null ? { capture: spec.capture } : { pty: true, size: spec.pty }),
+  };
+}

@@ -1,0 +1,109 @@
+import { SallyportError } from "../../contract/error.ts";
+import { type Frame, FrameReader } from "./frames.ts";
+import { silent, type Ties } from "./ties.ts";
+
+/** So many bytes may be on their way before what was read is told. */
+export const CREDIT_BYTES = 1 << 20;
+const TELL_EVERY_BYTES = 256 * 1024;
+/** A worker drops a flow that nobody has asked to go on for a while. */
+const STILL_THERE_MS = 10_000;
+
+interface Asked {
+  id: string;
+  agent: string;
+  args: unknown;
+}
+
+/**
+ * What a worker answers an operation with, value by value or chunk by chunk, as fast as it is read (promise 6). Ends
+ * when the worker says so; throws HostSilent when it has gone or was started anew.
+ */
+export async function* flow(
+  ties: Ties,
+  host: string,
+  operation: string,
+  { id, agent, args }: Asked,
+  signal?: AbortSignal,
+): AsyncGenerator<Exclude<Frame, { kind: "end" | "error" }>, void, undefined> {
+  const reader = new FrameReader();
+  const queue: { frame: Frame; bytes: number }[] = [];
+  let wake = () => {};
+  let failed: Error | null = null;
+  const fail = (error: Error) => {
+    failed ??= error;
+    wake();
+  };
+  const { name, close } = ties.openFlow((message) => {
+    try {
+      const frame = reader.read(message);
+      if (frame) queue.push({ frame, bytes: message.length });
+    } catch (error) {
+      fail(error as Error);
+    }
+    wake();
+  });
+  let boot: string | null = null;
+  const unwatch = ties.hosts.watch(host, (worker) => {
+    if (worker === null || (boot !== null && worker.boot !== boot)) fail(silent(host));
+    else boot ??= worker.boot;
+  });
+  const tell = (what: "credit" | "cancel", bytes?: number) =>
+    ties.tell(host, agent, what, { id, args: { bytes }, flow: name, to: ties.address });
+  const stillThere = setInterval(() => tell("credit", 0), STILL_THERE_MS).unref();
+  const abort = () => wake();
+  signal?.addEventListener("abort", abort, { once: true });
+  let over = false;
+  let read = 0;
+  try {
+    void ties.ask(host, operation, { id, agent, args, flow: name }).catch(fail);
+    for (;;) {
+      if (signal?.aborted) return;
+      const next = queue.shift();
+      if (next === undefined) {
+        if (failed) throw failed;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        continue;
+      }
+      const { frame, bytes } = next;
+      over = frame.kind === "end" || frame.kind === "error";
+      if (frame.kind === "end") return;
+      if (frame.kind === "error") throw asError(frame.error);
+      yield frame;
+      read += bytes;
+      if (read >= TELL_EVERY_BYTES) {
+        tell("credit", read);
+        read = 0;
+      }
+    }
+  } finally {
+    clearInterval(stillThere);
+    signal?.removeEventListener("abort", abort);
+    unwatch();
+    close();
+    if (!over && !failed) tell("cancel");
+  }
+}
+
+/** The one value an operation answers with. */
+export async function answerOf(
+  ties: Ties,
+  host: string,
+  operation: string,
+  asked: Asked,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  for await (const frame of flow(ties, host, operation, asked, signal)) if (frame.kind === "value") return frame.value;
+  signal?.throwIfAborted();
+  throw silent(host);
+}
+
+function asError(given: unknown): SallyportError {
+  const { type, message, recovery } = given as { type: string; message: string; recovery: [] };
+  return new SallyportError(
+    String(type) as SallyportError["type"],
+    String(message),
+    Array.isArray(recovery) ? recovery : [],
+  );
+}

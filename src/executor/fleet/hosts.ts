@@ -1,0 +1,68 @@
+import type { KV } from "@nats-io/kv";
+import { WorkerInfo } from "./wire.ts";
+
+const LOOK_EVERY_MS = 2000;
+
+/** Null: its heartbeat has been missing for longer than one may. */
+export type HostListener = (worker: WorkerInfo | null) => void;
+
+/** Watches the workers that have something of ours, as long as they do. */
+export class Hosts {
+  readonly #bucket: KV;
+  readonly #listeners = new Map<string, Set<HostListener>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(bucket: KV) {
+    this.#bucket = bucket;
+  }
+
+  /** Tells now and then how a host is. Returns how to stop. */
+  watch(host: string, listener: HostListener): () => void {
+    let listeners = this.#listeners.get(host);
+    if (!listeners) {
+      listeners = new Set();
+      this.#listeners.set(host, listeners);
+    }
+    listeners.add(listener);
+    this.#timer ??= setInterval(() => void this.#lookAround(), LOOK_EVERY_MS).unref();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(host) === listeners) this.#listeners.delete(host);
+    };
+  }
+
+  /** Null: there is no such worker, or not any more. Throws where the servers give no answer. */
+  async look(host: string): Promise<WorkerInfo | null> {
+    const found = await this.#bucket.get(host);
+    return found?.operation === "PUT" ? WorkerInfo.parse(found.json()) : null;
+  }
+
+  /** Every worker that lives. */
+  async all(): Promise<WorkerInfo[]> {
+    const found: WorkerInfo[] = [];
+    for await (const key of await this.#bucket.keys()) {
+      const entry = await this.#bucket.get(key);
+      const worker = entry?.operation === "PUT" ? WorkerInfo.safeParse(entry.json()) : null;
+      if (worker?.success) found.push(worker.data);
+    }
+    return found;
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#listeners.clear();
+  }
+
+  async #lookAround(): Promise<void> {
+    await Promise.all(
+      [...this.#listeners].map(async ([host, listeners]) => {
+        try {
+          const worker = await this.look(host);
+          for (const listener of [...listeners]) listener(worker);
+        } catch {
+          // No answer says nothing about the host: nobody is given up because our own line is down.
+        }
+      }),
+    );
+  }
+}

@@ -1,0 +1,53 @@
+import type { KV } from "@nats-io/kv";
+import { SallyportError } from "../../contract/error.ts";
+import { noWorker, workspaceElsewhere } from "../../present/fleet-failures.ts";
+import type { Place } from "./subjects.ts";
+import type { Ties } from "./ties.ts";
+import type { Work } from "./wire.ts";
+
+/** Where a workspace is does not change while its host lives: it is not asked about with every command. */
+const KNOWN_MS = 5000;
+
+const known = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
+
+export const workspaceKey = (workspace: string): string => `workspace.${workspace}`;
+
+/**
+ * Which queue a command goes into. A host or a label that was asked for comes first; else the host that has the
+ * workspace's files; else whoever has a free slot.
+ */
+export async function placeOf(ties: Ties, { request, workspace }: Work): Promise<Place> {
+  if (request.host !== undefined) return { host: request.host };
+  const labels = Object.entries(request.labels ?? {});
+  const [first] = labels;
+  if (first && labels.length === 1) return { label: first };
+  if (labels.length > 1) return { host: await hostWith(ties, labels) };
+  const host = workspace.sticky ? await hostOf(ties, workspace.name) : null;
+  return host === null ? "any" : { host };
+}
+
+/** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */
+async function hostWith(ties: Ties, labels: [string, string][]): Promise<string> {
+  const able = (await ties.hosts.all()).filter(
+    (worker) => !worker.draining && labels.every(([key, value]) => worker.labels[key] === value),
+  );
+  const best = able.reduce<(typeof able)[number] | null>((a, b) => (a === null || b.free > a.free ? b : a), null);
+  if (!best) throw new SallyportError("NoWorker", ...noWorker("with these labels"));
+  return best.host;
+}
+
+async function hostOf(ties: Ties, workspace: string): Promise<string | null> {
+  const bucket = ties.link.places;
+  const hosts = known.get(bucket) ?? new Map<string, { host: string; untilMs: number }>();
+  known.set(bucket, hosts);
+  const before = hosts.get(workspace);
+  if (before && before.untilMs > Date.now()) return before.host;
+  const found = await bucket.get(workspaceKey(workspace));
+  if (found?.operation !== "PUT") return null;
+  const host = found.string();
+  if (!(await ties.hosts.look(host))) {
+    throw new SallyportError("NoWorker", ...workspaceElsewhere(workspace, host));
+  }
+  hosts.set(workspace, { host, untilMs: Date.now() + KNOWN_MS });
+  return host;
+}

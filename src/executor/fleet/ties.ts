@@ -1,0 +1,134 @@
+import { randomBytes } from "node:crypto";
+import type { Msg, Subscription } from "@nats-io/transport-node";
+import { SallyportError } from "../../contract/error.ts";
+import { hostSilent, noFleetYet, notUnderstood } from "../../present/fleet-failures.ts";
+import { Book } from "./book.ts";
+import type { FleetOptions } from "./connect.ts";
+import { Hosts } from "./hosts.ts";
+import { type Link, openLink } from "./link.ts";
+import { type Address, Answer, type Ask, News, WIRE_VERSION } from "./wire.ts";
+
+const ANSWER_MS = 10_000;
+/** A worker that is being restarted is back after a moment. */
+const RETRY_MS = 200;
+const BACK_WITHIN_MS = 8000;
+
+export type AskArgs = Pick<Ask, "id"> & Partial<Pick<Ask, "args" | "flow" | "statement">> & { agent: string };
+
+/** What a gateway's process has with its fleet: a connection, an address of its own, and who listens there. */
+export class Ties {
+  readonly link: Link;
+  readonly address: Address;
+  readonly book: Book;
+  readonly hosts: Hosts;
+  readonly #flows = new Map<string, (message: Uint8Array) => void>();
+  readonly #subscription: Subscription;
+  #onNews: (news: News) => void = () => {};
+  #onReconnect: () => void = () => {};
+
+  private constructor(link: Link, address: Address) {
+    this.link = link;
+    this.address = address;
+    this.book = new Book(link.sessions);
+    this.hosts = new Hosts(link.workers);
+    const callback = (error: Error | null, message: Msg) => {
+      if (!error) this.#take(message);
+    };
+    this.#subscription = link.nc.subscribe(link.subjects.result(address.gateway, "*", address.process, "*"), {
+      callback,
+    });
+    void this.#watchLine();
+  }
+
+  static async open(options: FleetOptions): Promise<Ties> {
+    const link = await openLink(options, "gateway");
+    try {
+      const manager = await link.js.jetstreamManager(false);
+      await manager.streams.info(link.stores.work);
+    } catch (error) {
+      await link.nc.close();
+      throw new SallyportError("FleetUnreachable", ...noFleetYet(link.fleet, (error as Error).message));
+    }
+    return new Ties(link, { gateway: link.name, process: randomBytes(9).toString("hex") });
+  }
+
+  /** `news`: of sessions. `reconnected`: some of it may have been missed. */
+  listen(onNews: (news: News) => void, onReconnect: () => void): void {
+    this.#onNews = onNews;
+    this.#onReconnect = onReconnect;
+  }
+
+  openFlow(take: (message: Uint8Array) => void): { name: string; close: () => void } {
+    const name = randomBytes(12).toString("hex");
+    this.#flows.set(name, take);
+    return { name, close: () => this.#flows.delete(name) };
+  }
+
+  /** Asks a host's worker. Where nobody listens there it is tried again for a moment: a worker may be restarting. */
+  async ask(host: string, operation: string, { agent, ...rest }: AskArgs): Promise<unknown> {
+    const subject = this.link.subjects.control(host, agent, operation);
+    const ask: Ask = { version: WIRE_VERSION, to: this.address, args: undefined, statement: undefined, ...rest };
+    const payload = JSON.stringify(ask);
+    const end = Date.now() + BACK_WITHIN_MS;
+    for (;;) {
+      try {
+        const message = await this.link.nc.request(subject, payload, { timeout: ANSWER_MS });
+        return answered(message);
+      } catch (error) {
+        if (error instanceof SallyportError) throw error;
+        // Nobody heard it, so nothing has happened; a mere silence may be a deed.
+        if (!isUnheard(error) || Date.now() > end) throw silent(host);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  /** Without waiting for an answer. */
+  tell(host: string, agent: string, operation: string, ask: Omit<Ask, "version" | "statement">): void {
+    const payload = JSON.stringify({ version: WIRE_VERSION, ...ask });
+    if (!this.link.nc.isClosed()) this.link.nc.publish(this.link.subjects.control(host, agent, operation), payload);
+  }
+
+  async close(): Promise<void> {
+    this.hosts.close();
+    this.#subscription.unsubscribe();
+    await this.link.nc.close();
+  }
+
+  #take(message: Msg): void {
+    const flow = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    const news = flow === "news" ? News.safeParse(json(message)) : null;
+    if (news?.success) this.#onNews(news.data);
+    else if (!news) this.#flows.get(flow)?.(message.data);
+  }
+
+  async #watchLine(): Promise<void> {
+    for await (const { type } of this.link.nc.status()) if (type === "reconnect") this.#onReconnect();
+  }
+}
+
+function json(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return null;
+  }
+}
+
+function answered(message: Msg): unknown {
+  const answer = Answer.safeParse(json(message));
+  if (!answer.success) throw new SallyportError("FleetVersion", ...notUnderstood(null));
+  if (answer.data.ok) return answer.data.value;
+  const { type, message: text, recovery } = answer.data.error;
+  throw new SallyportError(type as SallyportError["type"], text, recovery);
+}
+
+/** The server knows of no one who listens there. */
+function isUnheard(error: unknown): boolean {
+  const { name, cause } = error as Error;
+  return name === "NoRespondersError" || (cause as Error | undefined)?.name === "NoRespondersError";
+}
+
+export function silent(host: string): SallyportError {
+  return new SallyportError("HostSilent", ...hostSilent(host));
+}

@@ -1,0 +1,150 @@
+/** The door as a worker of a fleet uses it: commands come with their ids, and with somebody's word instead of a person. */
+import { mkdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { watchConfig } from "../config/watch.ts";
+import { SallyportError } from "../contract/error.ts";
+import type { RunRequest } from "../contract/request.ts";
+import type { Execution } from "../executor/executor.ts";
+import { commandRefused, statementMissing } from "../present/refusal.ts";
+import { Session } from "../session/session.ts";
+import type { SessionRow } from "../store/sessions.ts";
+import { isForbidden } from "./judge.ts";
+import { furnish } from "./open.ts";
+import { permitOperation } from "./operation.ts";
+import type { GatewayOptions } from "./options.ts";
+import type { Permit } from "./permit.ts";
+import type { Case } from "./record.ts";
+import type { Rooms } from "./rooms.ts";
+import { type Submission, submit } from "./submit.ts";
+import { permitTyped } from "./typed.ts";
+
+export interface Errand {
+  id: string;
+  agent: string;
+  workspace: string;
+  background: boolean;
+  request: RunRequest;
+  /** Gives who says that a person said yes, or throws what is wrong with that. */
+  vouch: () => NonNullable<(Permit & { go: true })["vouched"]>;
+}
+
+const LOOK_AROUND_MS = 5000;
+/** Agents and workspaces come and go; what is prepared for each is prepared again when it comes back. */
+const MOST_ROOMS = 1000;
+
+/** A gateway on a worker: its own state, its own operator's settings, and a workspace for each that is named. */
+export class WorkerDoor {
+  readonly #rooms: Rooms;
+  readonly #workspaces: string;
+  readonly #options: GatewayOptions;
+  readonly #prepared = new Map<string, Rooms>();
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(rooms: Rooms, workspaces: string, options: GatewayOptions) {
+    this.#rooms = rooms;
+    this.#workspaces = workspaces;
+    this.#options = options;
+    this.#timer = setInterval(() => void rooms.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref();
+  }
+
+  static async open(options: Omit<GatewayOptions, "workspace" | "fleet">, workspaces: string): Promise<WorkerDoor> {
+    mkdirSync(workspaces, { recursive: true });
+    // Whoever asked is told through the fleet: nothing is to be told here a second time.
+    const given = { ...options, workspace: workspaces, channel: "fleet" };
+    const rooms = await furnish(given, () => {}, { callbacks: false, here: true });
+    await rooms.registry.recover();
+    return new WorkerDoor(rooms, workspaces, given);
+  }
+
+  get state(): string {
+    return this.#rooms.state;
+  }
+
+  get registry(): Rooms["registry"] {
+    return this.#rooms.registry;
+  }
+
+  /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
+  take(errand: Errand): Promise<Submission> {
+    const { id, agent, background, vouch } = errand;
+    const rooms = this.#roomsOf(agent, errand.workspace);
+    const { host, labels, retry, logFile, ...rest } = errand.request;
+    // A log named after its session goes into a folder that is made for it.
+    const own = logFile !== undefined && basename(logFile) === `${id}.log`;
+    const request = own || logFile === undefined ? rest : { ...rest, logFile };
+    return submit(rooms, request, {
+      id,
+      background,
+      ...(own ? { logFolder: dirname(logFile) } : {}),
+      patienceMs: 0,
+      signal: undefined,
+      vouch: (that) => vouchFor(that, vouch),
+    });
+  }
+
+  /** Where a session's output is written. */
+  logFolder(id: string): string {
+    return join(this.#rooms.state, "sessions", id);
+  }
+
+  row(id: string): SessionRow | null {
+    return this.#rooms.registry.store.get(id);
+  }
+
+  session(row: SessionRow): Session {
+    const { registry, audit, channel } = this.#rooms;
+    // Nobody waits here for a person: who asked elsewhere is told what is missing.
+    const rooms = { ...this.#rooms, agent: row.agent, patience: { patienceMs: 0, signal: undefined } };
+    return new Session(registry, row, {
+      note: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
+      permit: (operation, session, detail) => permitOperation(rooms, operation, session, detail),
+      permitTyped: (session, commands) => permitTyped(rooms, session, commands),
+    });
+  }
+
+  execution(id: string): Promise<Execution | null> {
+    return this.#rooms.registry.execution(id);
+  }
+
+  /** A refused or broken request is part of the story here as well. */
+  note(entry: { agent: string; session: string; outcome: string; summary: string; detail: object }): void {
+    this.#rooms.audit.append({ kind: "fleet", actor: "fleet", channel: "fleet", ...entry });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#rooms.executor.close();
+    this.#rooms.registry.close();
+    this.#rooms.database.close();
+  }
+
+  #roomsOf(agent: string, workspace: string): Rooms {
+    const key = `${agent}\0${workspace}`;
+    const known = this.#prepared.get(key);
+    if (known) return known;
+    const folder = join(this.#workspaces, workspace);
+    mkdirSync(folder, { recursive: true });
+    const { policy: given = {}, configuration } = this.#options;
+    const config = watchConfig({
+      workspace: folder,
+      given,
+      ...(configuration === undefined ? {} : { operatorPath: configuration }),
+    });
+    const rooms: Rooms = { ...this.#rooms, agent, workspace: folder, config };
+    if (this.#prepared.size >= MOST_ROOMS) this.#prepared.clear();
+    this.#prepared.set(key, rooms);
+    return rooms;
+  }
+}
+
+/** What this machine's settings forbid stays forbidden, whoever said yes elsewhere (promise 3). */
+function vouchFor({ verdict }: Case, vouch: Errand["vouch"]): Permit {
+  if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
+  if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
+  try {
+    return { go: true, approval: null, grants: [], vouched: vouch() };
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error;
+    return { go: false, refusal: statementMissing(verdict, error), approvalId: null };
+  }
+}

@@ -1,0 +1,193 @@
+import type { TerminalStory } from "../../executor/data.ts";
+import type { Ending, Execution } from "../../executor/executor.ts";
+import type { Book } from "../../executor/fleet/book.ts";
+import type { Address, News } from "../../executor/fleet/wire.ts";
+import type { WorkerDoor } from "../../gateway/for-worker.ts";
+import { killOrder } from "../../session/signals.ts";
+import type { NewSession, SessionRow } from "../../store/sessions.ts";
+import type { Claim } from "./claims.ts";
+import { type Outcome, outcomeHere, storedOutcome } from "./outcome.ts";
+import type { Reports } from "./reports.ts";
+
+/** A command that ends sooner is told of once, not twice. */
+const ANNOUNCE_MS = 25;
+const GREW_EVERY_MS = 20;
+/** The end of a session is told until the registry has it. */
+const TELL_AGAIN_MS = 2000;
+
+export interface Bearer {
+  /** Nothing is left to tell of it. */
+  over(): void;
+  slotFree(): void;
+}
+
+/** One session this worker has claimed, from there to the moment its end is known to the fleet. */
+export class Charge {
+  readonly claim: Claim;
+  holdsSlot = true;
+  readonly #reports: Reports;
+  readonly #door: WorkerDoor;
+  readonly #bearer: Bearer;
+  readonly #to = new Map<string, Address>();
+  #execution: Execution | null = null;
+  #session: Omit<NewSession, "name"> | null = null;
+  #name = "";
+  #grew: NodeJS.Timeout | null = null;
+  #watchesGrowth = false;
+  #letGo = false;
+  #announced = false;
+
+  constructor(claim: Claim, reports: Reports, door: WorkerDoor, bearer: Bearer) {
+    this.claim = claim;
+    this.#reports = reports;
+    this.#door = door;
+    this.#bearer = bearer;
+    this.#tell(claim.entry.to);
+  }
+
+  /** Tells of its start and its end. */
+  follow(execution: Execution, session: Omit<NewSession, "name">, name: string): void {
+    this.#execution = execution;
+    this.#session = session;
+    this.#name = name;
+    const announce = setTimeout(() => void this.#sayStarted(), session.background === 1 ? 0 : ANNOUNCE_MS);
+    void execution.exited.then(async (ending) => {
+      clearTimeout(announce);
+      if (ending === "left" || this.#letGo) return;
+      await this.#ended(ending).catch(() => {});
+    });
+  }
+
+  /** After a restart: it runs on, or has ended meanwhile. */
+  async resume(row: SessionRow): Promise<void> {
+    const now = this.#door.registry.reconcile(row);
+    if (now.status !== "running" && now.lingering !== 1) {
+      const logs = this.#door.registry.executor.data(now).forCallback();
+      return void this.settle(storedOutcome(now, logs));
+    }
+    const execution = await this.#door.execution(row.id);
+    if (execution) this.follow(execution, row, row.name);
+    else setTimeout(() => void this.resume(this.#door.row(row.id) ?? row), TELL_AGAIN_MS).unref();
+  }
+
+  /** It was given to others, or given up: whatever of it runs here is ended (never twice). */
+  async supersede(): Promise<void> {
+    const { local, id, agent } = this.claim;
+    this.#letGo = true;
+    const execution = this.#execution ?? (this.#door.row(local) ? await this.#door.execution(local) : null);
+    if (execution) {
+      this.#door.note({ agent, session: local, outcome: "superseded", summary: `${id} was given up`, detail: {} });
+      await execution.kill(killOrder("SIGKILL", 0));
+    }
+    this.#free();
+    this.#bearer.over();
+  }
+
+  async checkClaim(book: Book): Promise<void> {
+    const { agent, id, entry } = this.claim;
+    const seen = await book.read(agent, id);
+    if (seen?.entry.state === "claimed" && seen.entry.claim === entry.claim) return;
+    if (seen?.entry.state === "ended" && seen.entry.claim === entry.claim) return;
+    await this.supersede();
+  }
+
+  /** It never began here, and others may have it. */
+  forget(): void {
+    this.#free();
+    this.#bearer.over();
+  }
+
+  /** Who else is to be told, and how it is by now. */
+  watch(to: Address | undefined, growth: boolean): News | null {
+    if (to) this.#tell(to);
+    if (growth) this.#watchGrowth();
+    return this.#startedNews();
+  }
+
+  letGo(): void {
+    this.#letGo = true;
+  }
+
+  async settle(outcome: Outcome): Promise<void> {
+    this.#free();
+    this.#reports.news(this.#to.values(), this.#reports.exitNews(this.claim, outcome));
+    await this.#enter(outcome);
+  }
+
+  async #ended(ending: Ending): Promise<void> {
+    const session = this.#session as Omit<NewSession, "name">;
+    const foreground = session.background !== 1;
+    const outcome = await outcomeHere(this.#door.registry, session, this.#name, ending, foreground);
+    const final = ending === "lost" || ending.final;
+    if (final) return this.settle(outcome);
+    this.#free();
+    this.#reports.news(this.#to.values(), this.#reports.exitNews(this.claim, outcome));
+    await this.#reports.announce(this.claim, outcome);
+    this.#announced = true;
+    const last = await this.#execution?.ended;
+    if (!last || last === "left" || this.#letGo) return;
+    const over = last === "lost" ? last : { ...last, final: true };
+    await this.settle(await outcomeHere(this.#door.registry, session, this.#name, over, false));
+  }
+
+  /** Until the registry has it, or says that it is nobody's any more. */
+  async #enter(outcome: Outcome): Promise<void> {
+    for (;;) {
+      try {
+        await this.#reports.end(this.claim, outcome, this.#background && !this.#announced);
+        return this.#bearer.over();
+      } catch {
+        if (this.#letGo) return;
+        await new Promise((resolve) => setTimeout(resolve, TELL_AGAIN_MS).unref());
+      }
+    }
+  }
+
+  /** A foreground command may have become one meanwhile. */
+  get #background(): boolean {
+    return this.#session ? this.#session.background === 1 : this.claim.entry.background;
+  }
+
+  async #sayStarted(): Promise<void> {
+    const pid = await this.#execution?.started;
+    const news = this.#startedNews(pid ?? null);
+    if (news && !this.#letGo) this.#reports.news(this.#to.values(), news);
+  }
+
+  #startedNews(pid = this.#door.row(this.claim.local)?.pid ?? null): News | null {
+    const session = this.#session;
+    if (!session) return null;
+    const terminal = this.#door.registry.executor.data(session).terminal() as TerminalStory | null;
+    return {
+      kind: "started",
+      id: this.claim.id,
+      attempt: this.claim.entry.attempt,
+      host: this.claim.entry.host ?? "",
+      pid,
+      gaps: [...(this.#execution?.gaps ?? [])],
+      terminal,
+    };
+  }
+
+  #watchGrowth(): void {
+    if (this.#watchesGrowth || !this.#execution) return;
+    this.#watchesGrowth = true;
+    const { id, entry } = this.claim;
+    this.#execution.onGrew(() => {
+      this.#grew ??= setTimeout(() => {
+        this.#grew = null;
+        this.#reports.news(this.#to.values(), { kind: "grew", id, attempt: entry.attempt });
+      }, GREW_EVERY_MS).unref();
+    });
+  }
+
+  #tell(address: Address): void {
+    this.#to.set(`${address.gateway}.${address.process}`, address);
+  }
+
+  #free(): void {
+    if (!this.holdsSlot) return;
+    this.holdsSlot = false;
+    this.#bearer.slotFree();
+  }
+}

@@ -1,0 +1,90 @@
+import type { Msg } from "@nats-io/transport-node";
+import { SallyportError } from "../../contract/error.ts";
+import type { Link } from "../../executor/fleet/link.ts";
+import { agentToken } from "../../executor/fleet/subjects.ts";
+import { Ask } from "../../executor/fleet/wire.ts";
+import type { WorkerDoor } from "../../gateway/for-worker.ts";
+import { notHere, notUnderstood } from "../../present/fleet-failures.ts";
+import type { SessionRow } from "../../store/sessions.ts";
+import { asFailure } from "./failure.ts";
+import { Flows } from "./flows.ts";
+import { localIds } from "./local-id.ts";
+import { ASKED, READ } from "./operations.ts";
+
+/** What the worker itself answers besides. */
+export interface Own {
+  /** Registers who is to be told of a session, and says how it is. */
+  watch(row: SessionRow, ask: Ask): Promise<unknown>;
+}
+
+/** Answers what gateways ask about sessions of this host. An agent's gateway finds its own sessions only. */
+export class Control {
+  readonly #door: WorkerDoor;
+  readonly #host: string;
+  readonly #own: Own;
+  readonly #flows: Flows;
+
+  constructor(link: Link, door: WorkerDoor, host: string, own: Own) {
+    this.#door = door;
+    this.#host = host;
+    this.#own = own;
+    this.#flows = new Flows(link, host);
+    const subject = `sp.${link.fleet}.ctl.${host}.*.*`;
+    link.nc.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) void this.#take(message);
+      },
+    });
+  }
+
+  close(): void {
+    this.#flows.close();
+  }
+
+  async #take(message: Msg): Promise<void> {
+    const [agent = "", operation = ""] = message.subject.split(".").slice(-2);
+    try {
+      const ask = Ask.safeParse(json(message));
+      if (!ask.success) throw new SallyportError("FleetVersion", ...notUnderstood(this.#host));
+      const value = await this.#answer(agent, operation, ask.data);
+      message.respond(JSON.stringify({ ok: true, value: value ?? null }));
+    } catch (error) {
+      message.respond(JSON.stringify({ ok: false, error: asFailure(error) }));
+    }
+  }
+
+  async #answer(agent: string, operation: string, ask: Ask): Promise<unknown> {
+    const { flow, to, args } = ask;
+    if (operation === "credit" && flow)
+      return this.#flows.credit(flow, Number((args as { bytes?: number })?.bytes ?? 0));
+    if (operation === "cancel" && flow) return this.#flows.cancel(flow);
+    const row = this.#row(agent, ask.id);
+    if (operation === "watch") return this.#own.watch(row, ask);
+    const on = { door: this.#door, row };
+    const read = Object.hasOwn(READ, operation) ? READ[operation] : undefined;
+    if (read && flow && to) {
+      void this.#flows.run(to, flow, (signal) => read(on, args, signal));
+      return null;
+    }
+    const asked = Object.hasOwn(ASKED, operation) ? ASKED[operation] : undefined;
+    if (!asked) throw new SallyportError("FleetVersion", ...notUnderstood(this.#host));
+    return asked(on, args);
+  }
+
+  /** The newest attempt at it. Of another agent's nobody learns whether it is there. */
+  #row(agent: string, id: string): SessionRow {
+    for (const local of localIds(id)) {
+      const row = this.#door.row(local);
+      if (row && agentToken(row.agent) === agent) return row;
+    }
+    throw new SallyportError("SessionNotFound", ...notHere(id, this.#host));
+  }
+}
+
+function json(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from "node:crypto";
+import type { Msg } from "@nats-io/transport-node";
+import { SallyportError } from "../../contract/error.ts";
+import type { Book } from "../../executor/fleet/book.ts";
+import type { Link } from "../../executor/fleet/link.ts";
+import { workspaceKey } from "../../executor/fleet/placement.ts";
+import { checkStatement } from "../../executor/fleet/statement.ts";
+import { agentToken } from "../../executor/fleet/subjects.ts";
+import type { TrustedKeys } from "../../executor/fleet/trusted.ts";
+import { approvedPart, type Entry, Envelope, WIRE_VERSION, Work } from "../../executor/fleet/wire.ts";
+import type { WorkerDoor } from "../../gateway/for-worker.ts";
+import type { Submission } from "../../gateway/submit.ts";
+import { otherVersion } from "../../present/fleet-failures.ts";
+import type { Claim } from "./claims.ts";
+import { localId } from "./local-id.ts";
+import { ack, giveBack, terminate } from "./pull.ts";
+
+/** Somebody has it who is not done with it: it is asked about again after this long. */
+const LOOK_AGAIN_MS = 5000;
+const ELSEWHERE_MS = 1000;
+
+/** What taking a piece of work needs of its worker. */
+export interface Post {
+  link: Link;
+  book: Book;
+  door: WorkerDoor;
+  host: string;
+  trusted: TrustedKeys;
+  /** It is ours: from here on it is told of, whatever happens. */
+  took(claim: Claim): void;
+  launched(claim: Claim, submission: Submission): void;
+  failed(claim: Claim, error: SallyportError): void;
+  /** Another host has the files it is about. */
+  elsewhere(work: Work, host: string): void;
+}
+
+/**
+ * From a message to a running command, or to the reason why not.
+ *
+ * read    nothing of it is trusted but which agent the servers let it come from
+ * claim   one entry in the registry: whoever makes it runs the command, and nobody else ever does
+ * take    the door of this machine: judged, confined and launched by its own settings
+ * ack     only now is the message gone: a worker that dies before leaves it to others
+ */
+export async function takeWork(post: Post, message: Msg): Promise<void> {
+  const work = read(post, message);
+  if (!work) return;
+  if (await belongsElsewhere(post, work, message)) return;
+  const claim = await claimIt(post, work, message);
+  if (!claim) return;
+  post.took(claim);
+  try {
+    post.launched(claim, await take(post, work, claim));
+  } catch (error) {
+    post.failed(claim, asAnswer(error));
+  }
+  ack(message);
+}
+
+function read(post: Post, message: Msg): Work | null {
+  const { subjects } = post.link;
+  const from = subjects.parseWork(message.subject);
+  const given = json(message);
+  const envelope = Envelope.safeParse(given);
+  // Who speaks for another agent than the servers let it is not answered, only written down.
+  if (!envelope.success || from?.agent !== agentToken(envelope.data.agent)) {
+    const agent = envelope.success ? envelope.data.agent : "unknown";
+    const session = envelope.success ? envelope.data.id : "";
+    post.door.note({ agent, session, outcome: "refused", summary: "a request nobody can have sent", detail: {} });
+    terminate(message);
+    return null;
+  }
+  const work = Work.safeParse(given);
+  if (work.success) return work.data;
+  void refuseVersion(post, envelope.data, given, message, work.error.issues[0]?.message ?? "");
+  return null;
+}
+
+/** One of another version is answered as far as it can be understood: with a clear word instead of silence. */
+async function refuseVersion(
+  post: Post,
+  { id, agent, version, attempt = 1 }: Opened,
+  given: unknown,
+  message: Msg,
+  why: string,
+): Promise<void> {
+  const to = Work.shape.to.safeParse((given as { to?: unknown }).to);
+  const claim = to.success
+    ? await claimEntry(post, { id, agent, attempt }, entryOf(post, { attempt, to: to.data, background: false }))
+    : null;
+  const words = otherVersion(post.host, version, WIRE_VERSION);
+  const error =
+    version === WIRE_VERSION
+      ? new SallyportError("InvalidRequest", `The request is not well formed: ${why}.`, words[1])
+      : new SallyportError("FleetVersion", ...words);
+  post.door.note({ agent, session: id, outcome: "refused", summary: error.message, detail: { version } });
+  if (claim && typeof claim === "object") {
+    post.took(claim);
+    post.failed(claim, error);
+  }
+  ack(message);
+}
+
+type Opened = { id: string; agent: string; version: number; attempt?: number | undefined };
+
+function entryOf(post: Post, about: Pick<Entry, "attempt" | "to" | "background"> & { work?: Work }): Entry {
+  const claim = randomUUID();
+  return { version: WIRE_VERSION, state: "claimed", host: post.host, atMs: Date.now(), claim, ...about };
+}
+
+async function claimIt(post: Post, work: Work, message: Msg): Promise<Claim | null> {
+  const { attempt, to, background, request } = work;
+  const again = request.retry === "idempotent" ? { work } : {};
+  const claim = await claimEntry(post, work, entryOf(post, { attempt, to, background, ...again }));
+  if (claim === "later") giveBack(message, LOOK_AGAIN_MS);
+  else if (claim === "done") ack(message);
+  return typeof claim === "string" ? null : claim;
+}
+
+/** Never twice: "done" where it has run, runs or must not run; "later" where somebody may yet give it back. */
+async function claimEntry(
+  { book }: Post,
+  { id, agent, attempt }: { id: string; agent: string; attempt: number },
+  entry: Entry,
+): Promise<Claim | "done" | "later"> {
+  const claimed = (revision: number): Claim => ({ id, agent, local: localId(id, attempt), entry, revision });
+  const made = attempt === 1 ? await book.create(agent, id, entry) : null;
+  if (made !== null) return claimed(made);
+  const seen = await book.read(agent, id);
+  if (!seen || seen.entry.attempt < attempt) return "later";
+  if (seen.entry.attempt > attempt) return "done";
+  if (seen.entry.state === "claimed") return "later";
+  if (seen.entry.state !== "open") return "done";
+  const changed = await book.change(agent, id, entry, seen.revision);
+  return changed === null ? "later" : claimed(changed);
+}
+
+/** A workspace's files are on one host: whoever takes it up first, and from then on always that one. */
+async function belongsElsewhere(post: Post, work: Work, message: Msg): Promise<boolean> {
+  const { name, sticky } = work.workspace;
+  if (!sticky || post.link.subjects.parseWork(message.subject)?.place === undefined) return false;
+  const holder = await holderOf(post, name);
+  if (holder === post.host || work.request.host !== undefined) return false;
+  // Its gateway is told where to send it; where that is gone, it comes round until that host takes it.
+  post.elsewhere(work, holder);
+  giveBack(message, ELSEWHERE_MS);
+  return true;
+}
+
+const holders = new WeakMap<Link, Set<string>>();
+
+async function holderOf({ link, host }: Post, workspace: string): Promise<string> {
+  const ours = holders.get(link) ?? new Set<string>();
+  holders.set(link, ours);
+  if (ours.has(workspace)) return host;
+  const key = workspaceKey(workspace);
+  try {
+    await link.places.create(key, host);
+  } catch {
+    const found = await link.places.get(key);
+    const holder = found?.operation === "PUT" ? found.string() : host;
+    if (holder !== host) return holder;
+  }
+  ours.add(workspace);
+  return host;
+}
+
+function take({ door, trusted }: Post, work: Work, claim: Claim): Promise<Submission> {
+  const { agent, background, request, workspace, statement } = work;
+  return door.take({
+    id: claim.local,
+    agent,
+    background,
+    request,
+    workspace: workspace.name,
+    vouch: () => {
+      const { gateway, approval, approvers } = checkStatement(statement, approvedPart(work), trusted);
+      return { gateway, approval, approvers };
+    },
+  });
+}
+
+function asAnswer(error: unknown): SallyportError {
+  if (error instanceof SallyportError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new SallyportError("SpawnFailed", `The worker failed: ${message}`, [
+    { action: "retry", hint: "Try again; the worker's own output may tell more." },
+  ]);
+}
+
+function json(message: Msg): unknown {
+  try {
+    return message.json();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,283 @@
+import { randomBytes } from "node:crypto";
+import { cpus, loadavg } from "node:os";
+import { AckPolicy } from "@nats-io/jetstream";
+import type { Msg } from "@nats-io/transport-node";
+import type { SallyportError } from "../../contract/error.ts";
+import { Book } from "../../executor/fleet/book.ts";
+import type { FleetOptions } from "../../executor/fleet/connect.ts";
+import { type Link, openLink } from "../../executor/fleet/link.ts";
+import { storeLogs } from "../../executor/fleet/stored-logs.ts";
+import { openStores } from "../../executor/fleet/stores.ts";
+import { agentToken, consumerOf, inboxOf, type Place } from "../../executor/fleet/subjects.ts";
+import { TrustedKeys } from "../../executor/fleet/trusted.ts";
+import { type Ask, type News, WIRE_VERSION, type Work, type WorkerInfo } from "../../executor/fleet/wire.ts";
+import { WorkerDoor } from "../../gateway/for-worker.ts";
+import type { GatewayOptions } from "../../gateway/options.ts";
+import type { Submission } from "../../gateway/submit.ts";
+import type { SessionRow } from "../../store/sessions.ts";
+import { packageVersion } from "../cli/version.ts";
+import { Charge } from "./charge.ts";
+import { type Claim, Claims } from "./claims.ts";
+import { Control } from "./control.ts";
+import { refusedOutcome } from "./outcome.ts";
+import { giveBack, Puller } from "./pull.ts";
+import { Reports } from "./reports.ts";
+import { type Post, takeWork } from "./take.ts";
+
+const HEARTBEAT_MS = 2000;
+const ACK_WAIT_MS = 10_000;
+const NS = 1_000_000;
+/** Enough for commands that mostly wait, as most of an agent's do. */
+const SLOTS_PER_CPU = 4;
+
+export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {
+  fleet: FleetOptions;
+  labels?: Record<string, string>;
+  /** Commands at a time; default four for each processor. */
+  slots?: number;
+  /** Where the folders of workspaces are made. */
+  workspaces: string;
+  /** Put logs by on the servers when a session ends, so that they outlive this machine. */
+  shipLogs?: boolean;
+  /** On how many servers what is kept there is; null: three where there are three. */
+  replicas?: number | null;
+}
+
+/** A machine of a fleet: takes work as long as it has free slots, and answers for the sessions it has. */
+export class Worker implements Post {
+  readonly host: string;
+  readonly link: Link;
+  readonly book: Book;
+  readonly door: WorkerDoor;
+  readonly trusted: TrustedKeys;
+  readonly #options: WorkerOptions;
+  readonly #slots: number;
+  readonly #boot = randomBytes(8).toString("hex");
+  readonly #startedMs = Date.now();
+  readonly #claims: Claims;
+  readonly #reports: Reports;
+  readonly #control: Control;
+  readonly #charges = new Map<string, Charge>();
+  #pullers: Puller[] = [];
+  #taking = 0;
+  #draining = false;
+  #heart: NodeJS.Timeout | null = null;
+
+  private constructor(link: Link, door: WorkerDoor, options: WorkerOptions) {
+    this.link = link;
+    this.host = link.name;
+    this.door = door;
+    this.book = new Book(link.sessions);
+    this.trusted = new TrustedKeys(door.state);
+    this.#options = options;
+    this.#slots = options.slots ?? SLOTS_PER_CPU * cpus().length;
+    this.#claims = new Claims(door.state);
+    this.#reports = new Reports(link, this.book, this.host);
+    this.#control = new Control(link, door, this.host, { watch: (row, ask) => this.#watch(row, ask) });
+  }
+
+  static async start(options: WorkerOptions): Promise<Worker> {
+    const { fleet, workspaces, labels, slots, shipLogs, replicas, ...rest } = options;
+    const link = await openLink(fleet, "worker");
+    try {
+      await openStores(link.nc, link.fleet, { replicas: replicas ?? null });
+      const worker = new Worker(link, await WorkerDoor.open(rest, workspaces), options);
+      await worker.#begin();
+      return worker;
+    } catch (error) {
+      await link.nc.close();
+      throw error;
+    }
+  }
+
+  /** Sessions whose main process runs. */
+  get running(): number {
+    return [...this.#charges.values()].filter((charge) => charge.holdsSlot).length;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Ends nothing: keepers go on, and whoever starts here next finds them. */
+  async close(): Promise<void> {
+    if (this.#heart) clearInterval(this.#heart);
+    for (const puller of this.#pullers) puller.stop();
+    this.#control.close();
+    for (const charge of this.#charges.values()) charge.letGo();
+    await this.link.workers.delete(this.host).catch(() => {});
+    await this.link.nc.drain().catch(() => {});
+    await this.door.close();
+  }
+
+  took(claim: Claim): void {
+    this.#claims.took(claim);
+  }
+
+  launched(claim: Claim, submission: Submission): void {
+    const charge = this.#charge(claim);
+    if (submission.execution) charge.follow(submission.execution, submission.session, submission.name);
+    else void charge.settle(refusedOutcome(submission.refusal));
+  }
+
+  failed(claim: Claim, { type, message, recovery }: SallyportError): void {
+    void this.#charge(claim).settle(refusedOutcome({ status: "failed", error: { type, message, recovery } }));
+  }
+
+  elsewhere({ id, attempt, to }: Work, host: string): void {
+    this.#reports.news([to], { kind: "elsewhere", id, attempt, host });
+  }
+
+  async #begin(): Promise<void> {
+    await this.#lookAtDrain();
+    await this.#beat();
+    await this.#takeUpAgain();
+    const places: Place[] = [
+      "any",
+      { host: this.host },
+      ...Object.entries(this.#options.labels ?? {}).map((label): Place => ({ label })),
+    ];
+    for (const place of places) await this.#addPuller(place);
+    this.#heart = setInterval(() => void this.#beat().catch(() => {}), HEARTBEAT_MS);
+    this.link.nc.subscribe(`sp.${this.link.fleet}.node.${this.host}.*`, {
+      callback: (error, message) => {
+        if (!error) void this.#order(message);
+      },
+    });
+    void this.#watchLine();
+    this.#pullAll();
+  }
+
+  async #addPuller(place: Place): Promise<void> {
+    const { nc, js, subjects, stores, fleet } = this.link;
+    const consumer = consumerOf(place);
+    const manager = await js.jetstreamManager(false);
+    await manager.consumers.add(stores.work, {
+      durable_name: consumer,
+      filter_subject: subjects.work(place, "*").replace(agentToken("*"), "*"),
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ACK_WAIT_MS * NS,
+      max_ack_pending: 100_000,
+      max_waiting: 10_000,
+    });
+    const from = { stream: stores.work, consumer, inbox: inboxOf(fleet, "worker", this.host) };
+    this.#pullers.push(
+      new Puller(
+        nc,
+        from,
+        () => this.#free,
+        (message) => void this.#take(message),
+      ),
+    );
+  }
+
+  get #free(): number {
+    return this.#draining ? 0 : Math.max(0, this.#slots - this.running - this.#taking);
+  }
+
+  #pullAll(): void {
+    for (const puller of this.#pullers) puller.pull();
+  }
+
+  async #take(message: Msg): Promise<void> {
+    // Several queues may each have filled the same slot.
+    if (this.#free <= 0) return giveBack(message);
+    this.#taking++;
+    try {
+      await takeWork(this, message);
+    } catch {
+      giveBack(message, HEARTBEAT_MS); // the servers gave no answer: nothing is claimed, or it is found to be ours
+    } finally {
+      this.#taking--;
+      this.#pullAll();
+    }
+  }
+
+  #charge(claim: Claim): Charge {
+    const charge = new Charge(claim, this.#reports, this.door, {
+      over: () => {
+        this.#claims.done(claim.local);
+        this.#charges.delete(claim.local);
+        if (this.#options.shipLogs) void this.#ship(claim);
+      },
+      slotFree: () => this.#pullAll(),
+    });
+    this.#charges.set(claim.local, charge);
+    return charge;
+  }
+
+  async #ship({ id, agent, local }: Claim): Promise<void> {
+    const folder = this.door.logFolder(local);
+    await storeLogs(this.link, { id, agent }, folder).catch(() => {}); // they are here all the same
+  }
+
+  /** What this host had when its worker was last here: the keepers went on, and so does what is told of them. */
+  async #takeUpAgain(): Promise<void> {
+    for (const claim of this.#claims.open()) {
+      const row = this.door.row(claim.local);
+      const charge = this.#charge(claim);
+      const seen = await this.book.read(claim.agent, claim.id);
+      const ours = seen?.entry.state === "claimed" && seen.entry.claim === claim.entry.claim;
+      if (!ours) await charge.supersede();
+      else if (row) await charge.resume(row);
+      // Certain: its row comes before its launch. Somebody else may have it.
+      else {
+        await this.book.change(claim.agent, claim.id, { ...claim.entry, state: "open", host: null }, claim.revision);
+        charge.forget();
+      }
+    }
+  }
+
+  async #watch(row: SessionRow, { id, to, args }: Ask): Promise<News | null> {
+    const charge = this.#charges.get(row.id);
+    if (charge) return charge.watch(to, (args as { growth?: boolean } | undefined)?.growth === true);
+    const seen = await this.book.read(row.agent, id);
+    if (!seen?.entry.record || !seen.entry.account) return null;
+    const { attempt, record, account } = seen.entry;
+    return { kind: "exited", id, attempt, host: this.host, record, account };
+  }
+
+  async #beat(): Promise<void> {
+    const info: WorkerInfo = {
+      version: WIRE_VERSION,
+      release: packageVersion(),
+      host: this.host,
+      boot: this.#boot,
+      labels: this.#options.labels ?? {},
+      slots: this.#slots,
+      free: this.#free,
+      running: this.running,
+      load: loadavg()[0] ?? 0,
+      draining: this.#draining,
+      startedMs: this.#startedMs,
+      atMs: Date.now(),
+    };
+    await this.link.workers.put(this.host, JSON.stringify(info));
+  }
+
+  async #order(message: Msg): Promise<void> {
+    const operation = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    if (operation !== "drain" && operation !== "return") return void message.respond("unknown");
+    const key = `drain.${this.host}`;
+    if (operation === "drain") await this.link.places.put(key, "yes");
+    else await this.link.places.delete(key);
+    await this.#lookAtDrain();
+    await this.#beat();
+    message.respond(operation === "drain" ? "draining" : "taking work");
+    this.#pullAll();
+  }
+
+  async #lookAtDrain(): Promise<void> {
+    this.#draining = (await this.link.places.get(`drain.${this.host}`))?.operation === "PUT";
+  }
+
+  /** Whatever was asked for went to a server that is gone, and who took us for gone may have given our work to others. */
+  async #watchLine(): Promise<void> {
+    for await (const { type } of this.link.nc.status()) {
+      if (type !== "reconnect") continue;
+      await this.#beat().catch(() => {});
+      for (const puller of this.#pullers) puller.again();
+      for (const charge of this.#charges.values()) void charge.checkClaim(this.book).catch(() => {});
+    }
+  }
+}
