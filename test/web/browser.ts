@@ -10,6 +10,8 @@ export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? "no Chromium on this ma
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+const GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+
 export type Look = "light" | "dark" | "phone";
 
 export interface Violation {
@@ -75,12 +77,13 @@ export class TestBrowser {
     await page.screenshot({ path: join(this.#shots, `${name}.png`) });
   }
 
-  /** What a machine can find wrong for people who see, hear or move differently. */
-  async axe(page: Page): Promise<Violation[]> {
+  /** What a machine can find wrong for people who see, hear or move differently; by all guidelines, or by some rules. */
+  async axe(page: Page, rules: string[] | null = null): Promise<Violation[]> {
     await page.evaluate(AXE);
-    const found = (await page.evaluate(
-      "axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })",
-    )) as { violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[] };
+    const options = { resultTypes: ["violations"], runOnly: rules ?? GUIDELINES };
+    const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as {
+      violations: { id: string; help: string; nodes: { html: string; failureSummary: string }[] }[];
+    };
     return found.violations.map(({ id, help, nodes }) => ({
       id,
       help,

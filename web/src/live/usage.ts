@@ -1,8 +1,8 @@
 import { createSignal } from "solid-js";
 import type { Stats } from "../api/shapes.ts";
 
-/** The last two minutes of each running session, one sample every two seconds. */
-const SAMPLES = 60;
+/** The last minute and a half of each running session, one sample every two seconds. */
+const SAMPLES = 45;
 
 export interface UsageHistory {
   cpu: number[];

@@ -1,37 +1,6 @@
 import { createMemo, For } from "solid-js";
-import type { Span } from "../../../src/contract/facts.ts";
 import { Shown } from "./shown.tsx";
-
-export interface Mark extends Span {
-  /** `risky`, `written-out`, `unknown` … */
-  kind: string;
-  why?: string;
-}
-
-interface Stretch {
-  text: string;
-  kinds: string[];
-  why: string | undefined;
-}
-
-/** Cuts the text wherever a mark begins or ends. Marks may overlap and lie outside. */
-export function stretches(text: string, marks: readonly Mark[]): Stretch[] {
-  const inside = marks
-    .map((mark) => ({ ...mark, start: Math.max(0, mark.start), end: Math.min(text.length, mark.end) }))
-    .filter(({ start, end }) => end > start);
-  const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort(
-    (a, b) => a - b,
-  );
-  return cuts.slice(0, -1).map((start, index) => {
-    const end = cuts[index + 1] as number;
-    const here = inside.filter((mark) => mark.start <= start && mark.end >= end);
-    return {
-      text: text.slice(start, end),
-      kinds: [...new Set(here.map(({ kind }) => kind))],
-      why: here.find(({ why }) => why !== undefined)?.why,
-    };
-  });
-}
+import { type Mark, stretches } from "./stretches.ts";
 
 /** A text with parts of it pointed out. `plain`: only to lie behind a field, where every character has its place. */
 export function Marked(props: { text: string; marks: readonly Mark[]; plain?: boolean }) {

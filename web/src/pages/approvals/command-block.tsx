@@ -1,6 +1,7 @@
 import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
 import type { ApprovalRequest } from "../../../../src/contract/approval.ts";
-import { type Mark, Marked } from "../../ui/marked.tsx";
+import { Marked } from "../../ui/marked.tsx";
+import type { Mark } from "../../ui/stretches.ts";
 
 /** The whole command, never cut, with what is the matter in it pointed out. Tells when its end has been in sight. */
 export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () => void }) {

@@ -89,7 +89,7 @@ export default function ApprovalsPage() {
               </For>
             </ul>
             <Show when={decided().length > 0}>
-              <h3>Decided lately</h3>
+              <h2>Decided lately</h2>
               <ul aria-label="Decided lately">
                 <For each={decided().slice(0, DECIDED_SHOWN)}>
                   {(approval) => <Entry approval={approval} selected={selected() === approval.id} onChoose={choose} />}

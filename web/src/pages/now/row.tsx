@@ -11,7 +11,7 @@ import { Sparkline } from "../../ui/sparkline.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
 
-const SAMPLES = 60;
+const SAMPLES = 45;
 
 export function SessionRow(props: { info: SessionInfo; index: number; onFocus: () => void }) {
   const isLive = () => props.info.status === "running" || props.info.lingering;
@@ -70,8 +70,8 @@ function LiveUsage(props: { id: string; of: "cpu" | "memory" }) {
   };
   return (
     <span class="live-usage" data-of={props.of}>
-      <Sparkline values={values()} samples={SAMPLES} atLeast={props.of === "cpu" ? 25 : 1} />
       <span class="figure">{text()}</span>
+      <Sparkline values={values()} samples={SAMPLES} atLeast={props.of === "cpu" ? 25 : 1} />
     </span>
   );
 }

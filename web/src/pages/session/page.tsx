@@ -84,6 +84,14 @@ function Known(props: { info: SessionDetails }) {
   const [tab, setTab] = createSignal<Tab>(tabs().find((each) => each.tab === route().query.get("tab"))?.tab ?? first);
   const sampler = createSampler(props.info.id, live);
   createEffect(() => rememberQuery({ tab: tab() === first ? "" : tab() }));
+  // A link to another view of the same session.
+  createEffect(
+    on(
+      () => route().query.get("tab"),
+      (asked) => setTab(tabs().find((each) => each.tab === asked)?.tab ?? first),
+      { defer: true },
+    ),
+  );
 
   const choose = (next: Tab): void => {
     setTab(next);

@@ -1,4 +1,5 @@
-import { type Mark, Marked } from "../../ui/marked.tsx";
+import { Marked } from "../../ui/marked.tsx";
+import type { Mark } from "../../ui/stretches.ts";
 
 /** A field in which parts of the text are underlined: the same text lies behind it, with the marks. */
 export function CommandField(props: {

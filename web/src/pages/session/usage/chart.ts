@@ -13,6 +13,15 @@ export interface Chart {
 }
 
 const HEIGHT = 150;
+/** Nothing at all is drawn as a line at the bottom. */
+const LEAST = 1;
+const TIME = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+const clock = (seconds: number): string => (Number.isInteger(seconds) ? TIME.format(seconds * 1000) : "");
 
 /** Lines over time, drawn on a canvas; the words beside it tell the same to those who cannot see it. */
 export function drawChart(element: HTMLElement, lines: ChartLine[], format: (value: number) => string): Chart {
@@ -31,8 +40,11 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], format: (val
       height: HEIGHT,
       cursor: { y: false },
       legend: { show: false },
-      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, 1)] } },
-      axes: [axis, { ...axis, size: 58, values: (_plot, values) => values.map(format) }],
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, LEAST)] } },
+      axes: [
+        { ...axis, space: 90, values: (_plot, values) => values.map(clock) },
+        { ...axis, size: 58, values: (_plot, values) => values.map(format) },
+      ],
       series: [
         {},
         ...lines.map((line) => ({

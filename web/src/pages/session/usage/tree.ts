@@ -21,5 +21,6 @@ export function treeOf(processes: readonly ProcessInfo[]): TreeNode[] {
     }
   };
   walk(0, 0);
+  for (const process of processes) if (!seen.has(process.pid)) nodes.push({ process, depth: 0 });
   return nodes;
 }
