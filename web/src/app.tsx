@@ -3,12 +3,13 @@ import { handleKey } from "./keys/bindings.ts";
 import { Layout } from "./layout.tsx";
 import { connect, disconnect } from "./live/events.ts";
 import { learnWhoIAm, me, nobodyYet } from "./live/me.ts";
-import { isSignInLink, SignIn } from "./sign-in.tsx";
+import { SignIn } from "./sign-in.tsx";
+import { linkSecret } from "./sign-in-link.ts";
 
 export function App() {
   onMount(() => document.addEventListener("keydown", handleKey));
   // A link with a secret is used up first, whoever is signed in already.
-  onMount(() => (isSignInLink() ? nobodyYet() : void learnWhoIAm()));
+  onMount(() => (linkSecret ? nobodyYet() : void learnWhoIAm()));
   const present = createMemo(() => Boolean(me()));
   createEffect(() => (present() ? connect() : disconnect()));
   return (

@@ -1,4 +1,6 @@
 import { createSignal } from "solid-js";
+// First, so that no secret is ever taken for a page.
+import "./sign-in-link.ts";
 
 /** Where the page is, told by the part of the address that never leaves the browser. */
 export interface Route {

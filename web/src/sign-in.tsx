@@ -1,18 +1,11 @@
 import { createSignal, onMount, Show } from "solid-js";
 import { signIn } from "./live/me.ts";
+import { linkSecret } from "./sign-in-link.ts";
 import { ErrorNote } from "./ui/error-note.tsx";
 import { Mark } from "./ui/mark.tsx";
 
-/** The secret of a one-time link stands behind the #, which no server and no referrer ever sees. */
-export const isSignInLink = (): boolean => location.pathname === "/sign-in" && location.hash.length > 1;
-
-function secretOfLink(): string | null {
-  if (!isSignInLink()) return null;
-  const secret = location.hash.slice(1);
-  // Nothing of it stays in the address or the history.
-  history.replaceState(null, "", "/");
-  return secret;
-}
+/** It is good for once: who signs out is not to see it fail. */
+let used = false;
 
 export function SignIn() {
   const [secret, setSecret] = createSignal("");
@@ -38,8 +31,8 @@ export function SignIn() {
   onMount(() => {
     document.title = "Sign in · Sallyport";
     field?.focus();
-    const linked = secretOfLink();
-    if (linked) void enter(linked);
+    if (linkSecret && !used) void enter(linkSecret);
+    used = true;
   });
 
   return (

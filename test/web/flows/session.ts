@@ -73,7 +73,7 @@ export function sessionFlows(stage: () => Stage): void {
     const { page, ids } = stage();
     await visit(page, `#/session/${ids.sleepers}`);
     await page.getByRole("tab", { name: "Processes" }).click();
-    await page.getByRole("row").filter({ hasText: "sleep 7001" }).waitFor();
+    await page.getByRole("row", { name: /^└? ?sleep 7001/ }).waitFor();
     await page.getByRole("tab", { name: "Usage" }).click();
     await page.locator(".chart canvas").first().waitFor();
     await page.getByRole("tab", { name: "Facts" }).click();
@@ -95,7 +95,7 @@ export function sessionFlows(stage: () => Stage): void {
     await page.getByRole("button", { name: "Kill…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("2 processes will die:").waitFor();
-    await dialog.getByRole("listitem").filter({ hasText: "sleep 7003" }).waitFor();
+    await dialog.getByRole("listitem").filter({ hasText: "sleep 7003" }).last().waitFor();
     await dialog.getByLabel(/^Why/).fill("no longer needed");
     await dialog.getByRole("button", { name: "End it: victim" }).click();
     await page.locator(".session-head .status").getByText("SIGTERM").waitFor();

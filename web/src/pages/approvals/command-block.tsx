@@ -30,7 +30,6 @@ export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () =
   });
   return (
     <figure class="command-block">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys */}
       <pre ref={box} tabIndex={0} aria-label="The whole command" role="group">
         <Marked text={props.request.command.text} marks={marks()} />
         <span ref={end} class="end-of-command" />

@@ -51,7 +51,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
       <Show when={request().stdin}>
         {(stdin) => (
           <Fact name="With this input">
-            <pre class="block">
+            <pre class="block" tabIndex={0}>
               <Marked text={stdin().text} marks={stdin().marks.map((span) => ({ ...span, kind: "hidden-char" }))} />
             </pre>
           </Fact>

@@ -82,7 +82,7 @@ export default function ApprovalsPage() {
         }
       >
         <div class="inbox">
-          <div class="inbox-list">
+          <div class="inbox-list" role="region" aria-label="Requests" tabIndex={0}>
             <ul aria-label="Waiting">
               <For each={pending()}>
                 {(approval) => <Entry approval={approval} selected={selected() === approval.id} onChoose={choose} />}

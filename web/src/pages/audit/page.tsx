@@ -160,7 +160,7 @@ function Entry(props: { entry: AuditEntry }) {
                 )}
               </Show>
             </p>
-            <pre class="block">
+            <pre class="block" tabIndex={0}>
               <Shown text={JSON.stringify(entry.detail, null, 2)} lines />
             </pre>
             <p class="hint">

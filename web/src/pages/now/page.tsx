@@ -35,14 +35,17 @@ export function NowPage() {
   const narrow = narrowPage();
   createEffect(() => rememberQuery({ q: text(), show: kind() === "all" ? "" : kind(), agent: agent() }));
 
-  function move(step: number): void {
-    const at = selected() === null ? -1 : ids().indexOf(selected() as string);
-    const index = Math.max(0, Math.min(ids().length - 1, at < 0 ? (step < 0 ? ids().length - 1 : 0) : at + step));
-    const id = ids()[index];
+  function choose(index: number): void {
+    const within = Math.max(0, Math.min(ids().length - 1, index));
+    const id = ids()[within];
     if (id === undefined) return;
     setSelected(id);
-    list?.reveal(index);
+    list?.reveal(within);
     queueMicrotask(() => list?.element.querySelector<HTMLElement>(`[data-session="${CSS.escape(id)}"]`)?.focus());
+  }
+  function move(step: number): void {
+    const at = selected() === null ? -1 : ids().indexOf(selected() as string);
+    choose(at < 0 ? 0 : at + step);
   }
 
   useKeys("Now", [
@@ -50,8 +53,8 @@ export function NowPage() {
     { keys: "k / ArrowUp", does: "Previous session", run: () => move(-1) },
     { keys: "PageDown", does: "A page down", run: () => move(15) },
     { keys: "PageUp", does: "A page up", run: () => move(-15) },
-    { keys: "Home", does: "The newest", run: () => move(-Infinity) },
-    { keys: "End", does: "The oldest", run: () => move(Infinity) },
+    { keys: "Home", does: "The newest", run: () => choose(0) },
+    { keys: "End", does: "The oldest", run: () => choose(ids().length - 1) },
     { keys: "Enter / o", does: "Open it", run: () => selected() && go(sessionHash(selected() as string)) },
     { keys: "/", does: "Search", run: () => search?.focus() },
     ...KINDS.map((each, index) => ({
@@ -82,8 +85,7 @@ export function NowPage() {
               if (event.key === "Escape") event.currentTarget.blur();
               if (event.key === "ArrowDown" || event.key === "Enter") {
                 event.preventDefault();
-                setSelected(null);
-                move(1);
+                choose(0);
               }
             }}
           />

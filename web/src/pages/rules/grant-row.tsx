@@ -81,7 +81,7 @@ export function GrantRow(props: { grant: Grant; onChanged: () => void }) {
             Revoke
           </button>
           <Dialog title="Take this back?" open={asking()} onClose={() => setAsking(false)}>
-            <pre class="block">
+            <pre class="block" tabIndex={0}>
               <Shown text={grantCommand(grant())} />
             </pre>
             <p class="hint">

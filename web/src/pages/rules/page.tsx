@@ -51,7 +51,7 @@ export default function RulesPage() {
             </p>
           }
         >
-          <div class="card table-card">
+          <div class="card table-card" role="region" aria-label="Grants" tabIndex={0}>
             <table class="grants">
               <thead>
                 <tr>

@@ -30,7 +30,7 @@ export function SessionHead(props: { info: SessionInfo; processes: readonly Proc
         <Status info={props.info} />
         <Actions info={props.info} processes={props.processes} />
       </div>
-      <pre class="session-command">
+      <pre class="session-command" role="group" aria-label="The whole command" tabIndex={0}>
         <Shown text={text()} lines />
       </pre>
       <p class="session-facts">

@@ -20,7 +20,7 @@ export function Modes(props: { modes: readonly ModeOutcome[] }) {
   return (
     <section class="card padded" aria-label="What each mode would do">
       <h2>What each mode would do</h2>
-      <div class="table-card">
+      <div class="table-card" role="region" aria-label="Modes" tabIndex={0}>
         <table class="modes">
           <thead>
             <tr>

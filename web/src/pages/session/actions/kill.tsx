@@ -76,7 +76,7 @@ export function KillDialog(props: {
             </strong>{" "}
             runs
           </p>
-          <pre class="block">
+          <pre class="block" tabIndex={0}>
             <CommandText command={props.info.command} args={props.info.args} />
           </pre>
           <Show when={props.processes.length > 0}>
@@ -84,7 +84,7 @@ export function KillDialog(props: {
               {props.processes.length} {props.processes.length === 1 ? "process" : "processes"}{" "}
               {chosen().ends ? "will die:" : "will get the signal:"}
             </p>
-            <ul class="victims">
+            <ul class="victims" tabIndex={0}>
               <For each={treeOf(props.processes)}>
                 {({ process, depth }) => (
                   <li>

@@ -14,7 +14,7 @@ export function RemoveDialog(props: { open: boolean; info: SessionInfo; onClose:
   });
   return (
     <Dialog title={`Remove ${props.info.name}`} open={props.open} onClose={props.onClose}>
-      <pre class="block">
+      <pre class="block" tabIndex={0}>
         <CommandText command={props.info.command} args={props.info.args} />
       </pre>
       <p class="hint">Its output and recording are deleted. What the audit says about it stays.</p>

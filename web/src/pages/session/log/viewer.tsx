@@ -10,7 +10,7 @@ import { LogTools } from "./tools.tsx";
 import "./log.css";
 
 const ROW = 20;
-const BEYOND = 30;
+const BEYOND = 12;
 /** Browsers draw nothing taller than some 30 million pixels; beyond that the rest is scaled down. */
 const TALLEST = 8_000_000;
 const JUMP_MS = 70;
@@ -203,7 +203,6 @@ function OneStream(props: {
         class="log-view"
         role="region"
         aria-label={`Output, ${formatSize(log.total())}`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys
         tabIndex={0}
         data-wrap={props.settings.wrap}
         onScroll={scrolled}

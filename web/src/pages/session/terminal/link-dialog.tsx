@@ -7,7 +7,7 @@ export function LinkDialog(props: { target: string | null; onClose: () => void }
   return (
     <Dialog title="Where this link leads" open={props.target !== null} onClose={props.onClose}>
       <p class="hint">A program wrote this link. Its text may have said something else.</p>
-      <pre class="block link-target">
+      <pre class="block link-target" tabIndex={0}>
         <Shown text={props.target ?? ""} />
       </pre>
       <div class="dialog-foot">

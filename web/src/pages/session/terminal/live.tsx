@@ -2,6 +2,7 @@ import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-
 import type { TerminalSize } from "../../../../../src/contract/terminal.ts";
 import { may } from "../../../live/me.ts";
 import { Icon } from "../../../ui/icon.tsx";
+import { Shown } from "../../../ui/shown.tsx";
 import { joinTerminal, type TerminalConnection } from "./connection.ts";
 import { watchPerson } from "./harden.ts";
 import { LinkDialog } from "./link-dialog.tsx";
@@ -20,6 +21,7 @@ const STATES: Record<State, string> = {
 export default function LiveTerminal(props: { id: string; size: TerminalSize; live: boolean }) {
   const [state, setState] = createSignal<State>("joining");
   const [typing, setTyping] = createSignal(false);
+  const [refusal, setRefusal] = createSignal("");
   const [link, setLink] = createSignal<string | null>(null);
   const mayType = () => may("operator") && props.live;
   let place!: HTMLDivElement;
@@ -39,7 +41,7 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
       onBytes: (bytes) => terminal.write(bytes, () => connection?.drawn(bytes.length)),
       onMessage: (message) => {
         const { columns, rows } = message;
-        if (message.type === "repaint" || message.type === "reset") terminal.reset();
+        if (message.type === "refused") setRefusal(String(message.message ?? "It was refused."));
         if (typeof columns === "number" && typeof rows === "number") resize({ columns, rows });
       },
       onClose: (again) => setState(again && props.live ? "again" : "over"),
@@ -96,6 +98,11 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
           </button>
         </Show>
       </div>
+      <Show when={refusal() !== ""}>
+        <p class="note bad" role="alert">
+          <Shown text={refusal()} />
+        </p>
+      </Show>
       <div ref={place} class="terminal-place" data-takes-keys data-typing={typing()} />
       <LinkDialog target={link()} onClose={() => setLink(null)} />
     </section>

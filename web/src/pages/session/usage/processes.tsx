@@ -14,7 +14,7 @@ export function ProcessTree(props: { processes: readonly ProcessInfo[]; live: bo
       when={nodes().length > 0}
       fallback={<p class="centre muted">{props.live ? "Looking…" : "None of its processes is alive."}</p>}
     >
-      <div class="card table-card">
+      <div class="card table-card" role="region" aria-label="Processes" tabIndex={0}>
         <table class="processes">
           <caption class="unseen">Processes of the session, children below their parents</caption>
           <thead>
