@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { cannotListen, unusableCertificate } from "../../present/serve-errors.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
 import type { DoorOptions } from "../mcp/door.ts";
@@ -78,7 +79,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${service.secure ? "https" : "http"}://${bracketed(host)}:${port}`,
+    url: `${service.secure ? "https" : "http"}://${nameOf(options)}:${port}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();
@@ -94,16 +95,31 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 async function listening({ tls, host, port }: ServeOptions, listener: RequestListener): Promise<Server> {
-  const server = tls ? (await import("node:https")).createServer(tls, listener) : createServer(listener);
+  const server = tls ? await secureServer(tls, listener) : createServer(listener);
   server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    const failed = (error: Error) => reject(cannotListen(`${bracketed(host)}:${port}`, error));
+    server.once("error", failed);
     server.listen(port, host, () => {
-      server.off("error", reject);
+      server.off("error", failed);
       resolve();
     });
   });
   return server;
+}
+
+async function secureServer(tls: NonNullable<ServeOptions["tls"]>, listener: RequestListener): Promise<Server> {
+  const { createServer: createSecureServer } = await import("node:https");
+  try {
+    return createSecureServer(tls, listener);
+  } catch (error) {
+    throw unusableCertificate(error as Error);
+  }
+}
+
+/** Everywhere is no address to go to. */
+function nameOf({ host, names }: ServeOptions): string {
+  return host === "0.0.0.0" || host === "::" ? (names[0] ?? "localhost") : bracketed(host);
 }
 
 function bracketed(host: string): string {
