@@ -68,7 +68,7 @@ export function NowPage() {
     <div class="page now-page">
       <header class="page-head">
         <h1>Now</h1>
-        <p class="grow" role="status">
+        <p class="grow">
           <Summary shown={ids().length} all={sessions().length} />
         </p>
         <div class="search-field">

@@ -1,8 +1,8 @@
 import { For, Show } from "solid-js";
 import type { ProcessInfo } from "../../../../src/contract/gateway.ts";
-import type { SessionInfo } from "../../../../src/contract/session.ts";
 import { formatDuration } from "../../../../src/present/duration.ts";
 import { quoteArgv } from "../../../../src/shell/quote.ts";
+import type { SessionDetails } from "../../api/shapes.ts";
 import { now } from "../../ui/clock.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Shown } from "../../ui/shown.tsx";
@@ -11,7 +11,7 @@ import { Ago } from "../../ui/time.tsx";
 import { Actions } from "./actions/actions.tsx";
 
 /** Which command it is and how it stands, above everything else there is to see of it. */
-export function SessionHead(props: { info: SessionInfo; processes: readonly ProcessInfo[] }) {
+export function SessionHead(props: { info: SessionDetails; processes: readonly ProcessInfo[] }) {
   const text = () =>
     props.info.args === null ? props.info.command : quoteArgv([props.info.command, ...props.info.args]);
   const took = () =>
@@ -66,6 +66,13 @@ export function SessionHead(props: { info: SessionInfo; processes: readonly Proc
             <q>
               <Shown text={intent()} />
             </q>
+          </p>
+        )}
+      </Show>
+      <Show when={props.info.approval?.status === "pending" && props.info.approval}>
+        {(approval) => (
+          <p class="note warn">
+            It waits for a person. <a href={`#/approvals/${approval().id}`}>See the request and decide</a>
           </p>
         )}
       </Show>

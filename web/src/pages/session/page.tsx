@@ -38,11 +38,12 @@ export default function SessionPage() {
 function OneSession(props: { id: string }) {
   const path = `/v1/sessions/${encodeURIComponent(props.id)}`;
   const [details, { refetch }] = createResource(() => get<SessionDetails>(path));
-  /** As it was read, kept current by events. */
+  /** As it was read, kept current by events; what the page knows already is shown at once. */
   const info = createMemo((): SessionDetails | undefined => {
     const read = details.error ? undefined : details.latest;
-    const told = read && sessionNamed(read.id);
-    return read && told ? { ...read, ...told } : read;
+    const told = sessionNamed(read?.id ?? props.id);
+    if (read) return { ...read, ...told };
+    return told && !details.error ? { ...told, verdict: null, approval: null } : undefined;
   });
   // The verdict and the approval are only told when asked for.
   createEffect(
