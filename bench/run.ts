@@ -17,6 +17,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   terminal: () => import("./terminal/run.ts"),
   limits: () => import("./limits/run.ts"),
   mcp: () => import("./mcp/run.ts"),
+  console: () => import("./console/run.ts"),
   curves: () => import("./curves/run.ts"),
 };
 

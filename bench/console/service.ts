@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { openDatabase } from "../../src/store/database.ts";
+import { type TokenRole, Tokens } from "../../src/store/tokens.ts";
+
+/** Quotas out of the way; everything else as it comes out of the box. */
+const CONFIGURATION = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
+
+/** A service in a process of its own, on a state folder of its own. */
+export class BenchService {
+  readonly folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
+  readonly state = join(this.folder, "state");
+  readonly workspace = join(this.folder, "workspace");
+  readonly #entry: string;
+  #child: ChildProcess | null = null;
+  url = "";
+
+  constructor(entry: string) {
+    this.#entry = entry;
+    mkdirSync(this.state, { mode: 0o700 });
+    mkdirSync(this.workspace);
+    mkdirSync(join(this.folder, "sallyport"));
+    writeFileSync(join(this.folder, "sallyport", "sallyport.json"), JSON.stringify(CONFIGURATION));
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Resolves when it says that it listens; returns how long that took, in ms. */
+  async start(): Promise<number> {
+    const env = { ...process.env, SALLYPORT_STATE: this.state, XDG_CONFIG_HOME: this.folder };
+    const args = ["serve", "--json", "--no-link", "--listen", "0", "--workspace", this.workspace];
+    const begun = performance.now();
+    this.#child = spawn(process.execPath, [this.#entry, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const [line] = await once(createInterface({ input: this.#child.stdout as NodeJS.ReadableStream }), "line");
+    const tookMs = performance.now() - begun;
+    this.url = JSON.parse(line as string).url;
+    return tookMs;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#child || this.#child.exitCode !== null) return;
+    const left = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await left;
+  }
+
+  /** The headers of somebody new. */
+  caller(name: string, role: TokenRole = "operator"): Record<string, string> {
+    const database = openDatabase(join(this.state, "sallyport.db"));
+    const { secret } = new Tokens(database).create({ name, role, agent: "", createdBy: "bench" });
+    database.close();
+    return { authorization: `Bearer ${secret}` };
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
