@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { WebSocketServer } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import { notOnTerminal } from "../../../present/session-errors.ts";
 import { failure } from "../failure.ts";
@@ -30,13 +30,7 @@ export class Terminals {
   readonly #service: Service;
   readonly #viewers = new Streams();
   readonly #places = new Places(TERMINAL_PLACES);
-  readonly #sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MOST_FRAME_BYTES,
-    perMessageDeflate: false,
-    // The other protocol that is offered is a secret, and not to be said back.
-    handleProtocols: (offered) => (offered.has(SOCKET_PROTOCOL) ? SOCKET_PROTOCOL : false),
-  });
+  #sockets: Promise<WebSocketServer> | null = null;
 
   constructor(service: Service) {
     this.#service = service;
@@ -54,21 +48,24 @@ export class Terminals {
     try {
       const guest = this.#letIn(request, id);
       socket.once("close", guest.giveBack);
-      this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const { caller, session } = guest;
-        const mayType = OPERATORS_AND_AGENT.includes(caller.role);
-        const viewer = new Viewer(webSocket, session, {
-          mayType,
-          isGood: caller.isGood,
-          onfailure: this.#service.onfailure,
-        });
-        webSocket.once("close", this.#viewers.add(viewer));
-        void viewer.show();
-      });
+      // Loaded when first needed: the service is to be there soon.
+      this.#sockets ??= openSockets();
+      void this.#sockets.then((sockets) =>
+        sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, guest)),
+      );
     } catch (error) {
       void refuse(socket, failure(this.#service, error));
     }
     return true;
+  }
+
+  #show(socket: WebSocket, { caller, session }: Guest): void {
+    const mayType = OPERATORS_AND_AGENT.includes(caller.role);
+    const { onfailure, stopping } = this.#service;
+    const viewer = new Viewer(socket, session, { mayType, isGood: caller.isGood, onfailure });
+    socket.once("close", this.#viewers.add(viewer));
+    if (stopping.aborted) viewer.close();
+    else void viewer.show();
   }
 
   /** Also to look on it must be our own page that opens it: browsers let every page do so. */
@@ -81,13 +78,26 @@ export class Terminals {
 
   async close(): Promise<void> {
     this.#viewers.close();
+    const sockets = await this.#sockets;
+    if (!sockets) return;
     const late = setTimeout(() => {
-      for (const socket of this.#sockets.clients) socket.terminate();
+      for (const socket of sockets.clients) socket.terminate();
     }, PARTING_MS);
-    while (this.#sockets.clients.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (sockets.clients.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     clearTimeout(late);
-    this.#sockets.close();
+    sockets.close();
   }
+}
+
+async function openSockets(): Promise<WebSocketServer> {
+  const { WebSocketServer: Sockets } = await import("ws");
+  return new Sockets({
+    noServer: true,
+    maxPayload: MOST_FRAME_BYTES,
+    perMessageDeflate: false,
+    // The other protocol that is offered is a secret, and not to be said back.
+    handleProtocols: (offered) => (offered.has(SOCKET_PROTOCOL) ? SOCKET_PROTOCOL : false),
+  });
 }
 
 function decoded(part: string): string {
