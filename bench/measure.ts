@@ -28,7 +28,7 @@ export async function takeTurns(rounds: number, subjects: (() => Promise<unknown
   return samples;
 }
 
-function shuffled<T>(items: T[]): T[] {
+export function shuffled<T>(items: T[]): T[] {
   for (let last = items.length - 1; last > 0; last--) {
     const other = Math.floor(Math.random() * (last + 1));
     [items[last], items[other]] = [items[other] as T, items[last] as T];

@@ -12,8 +12,6 @@
 #define WIDE_PIPE (1 << 20)
 #define A_LITTLE 512
 #define ENOUGH (128u << 10)
-#define FLOOD_US 2000
-#define NAP_US 400
 #define AT_A_TIME (512u << 10) /* before the other stream and the gateways get their turn */
 
 /* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
@@ -77,7 +75,6 @@ const char *capture_open(struct capture *capture, const struct request *request,
 	timeline_init(&capture->timeline, 0, 0);
 	capture->fresh.off = capture->count > 1;
 	fresh_reset(&capture->fresh);
-	capture->flooded_at = capture->rest_until = 0;
 	sink_init(&capture->log, request->disk_cap);
 	for (unsigned i = 0; i < 2; i++) {
 		capture->pipes[i] = -1;
@@ -173,26 +170,16 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 }
 
 /* Until so much is MOVED at MOST, or LEAST or less is there at a time. */
-static size_t pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
+static void pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
 {
 	size_t moved = 0, n;
 	while (moved < most && (n = pump_once(capture, i, dirfd)) > least)
 		moved += n;
-	return moved;
 }
 
 void capture_pump(struct capture *capture, unsigned i, int dirfd)
 {
-	size_t moved = pump(capture, i, dirfd, AT_A_TIME, A_LITTLE);
-	if (!capture->from_terminal)
-		return;
-	/* Much, and again soon after: with a nap in between the kernel's buffer fills up meanwhile, and the program writes
-	 * on instead of waking us for every crumb. The buffer is too large to be full by then. */
-	int64_t now = monotonic_us();
-	if (moved > A_LITTLE && now - capture->flooded_at < FLOOD_US)
-		capture->rest_until = now + NAP_US;
-	if (moved > A_LITTLE)
-		capture->flooded_at = now;
+	pump(capture, i, dirfd, AT_A_TIME, A_LITTLE);
 }
 
 void capture_drain(struct capture *capture, int dirfd)

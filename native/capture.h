@@ -23,8 +23,6 @@ struct capture {
 	bool has_log;
 	struct timeline timeline;
 	struct fresh fresh;
-	int64_t flooded_at;       /* when there was last much to read from the terminal */
-	int64_t rest_until;       /* not to be pumped before that */
 	struct answers answers;   /* to what was asked of the terminal */
 };
 

@@ -8,13 +8,16 @@
 /* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
 #define GREW_SOON 1000
 #define GREW_EVERY 10000
-/* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once. */
-#define REPLY_WITHIN 500
+/* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once.
+ * Longer than the kernel's tick, so that no clock has to be set for it, which takes as long as a waking. */
+#define REPLY_WITHIN 5000
+#define FLUSH_WITHIN 8000
+#define REPLY_AT_ONCE 32u /* so many answers, after one that waited in vain */
 
 void session_tell(struct session *session, const char *text, size_t length)
 {
 	channel_send(session->origin, text, length);
-	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+	for (unsigned i = 0; i < session->clients_used; i++)
 		if (session->clients[i].fd >= 0)
 			channel_send(&session->clients[i], text, length);
 }
@@ -56,7 +59,7 @@ static void tell_watchers(struct session *session, const char *text, size_t leng
 {
 	if (session->origin->watching)
 		channel_send(session->origin, text, length);
-	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+	for (unsigned i = 0; i < session->clients_used; i++)
 		if (session->clients[i].fd >= 0 && session->clients[i].watching)
 			channel_send(&session->clients[i], text, length);
 	session->reply_at = NEVER; /* only watchers' answers are kept back, and they went with this */
@@ -69,9 +72,10 @@ void session_tell_growth(struct session *session, int64_t now)
 	session->grew_at = NEVER;
 	session->grew_last = now;
 	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
-	bool late = capture->from_terminal;
-	if (!late)
-		capture_flush(capture, session->dirfd);
+	if (!session->answers_key)
+		session_flush_timeline(session);
+	else if (session->flush_at == NEVER)
+		session->flush_at = now + FLUSH_WITHIN;
 	if (session->answers_key)
 		fresh_format(&capture->fresh, timeline_unix_ms(&capture->timeline, capture->fresh.since_us), fresh);
 	session->answers_key = false;
@@ -79,12 +83,21 @@ void session_tell_growth(struct session *session, int64_t now)
 	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]%s}\n",
 			 capture->streams[0].size, capture->streams[1].size, fresh);
 	tell_watchers(session, text, (size_t)n);
-	if (late)
-		capture_flush(capture, session->dirfd);
+}
+
+void session_flush_timeline(struct session *session)
+{
+	session->flush_at = NEVER;
+	capture_flush(&session->capture, session->dirfd);
 }
 
 void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length)
 {
+	if (session->reply_at_once > 0) {
+		session->reply_at_once--;
+		channel_send(channel, text, length);
+		return;
+	}
 	channel_keep_back(channel, text, length);
 	if (session->reply_at == NEVER)
 		session->reply_at = monotonic_us() + REPLY_WITHIN;
@@ -93,9 +106,10 @@ void session_keep_reply(struct session *session, struct channel *channel, const 
 void session_release_replies(struct session *session)
 {
 	session->reply_at = NEVER;
+	session->reply_at_once = REPLY_AT_ONCE;
 	if (session->origin->kept_back)
 		channel_flush(session->origin);
-	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+	for (unsigned i = 0; i < session->clients_used; i++)
 		if (session->clients[i].kept_back)
 			channel_flush(&session->clients[i]);
 }

@@ -45,6 +45,8 @@ static void welcome(struct session *session)
 		if (session->clients[i].fd >= 0)
 			continue;
 		channel_open(&session->clients[i], fd);
+		if (session->clients_used <= i)
+			session->clients_used = i + 1;
 		control_greet(&session->clients[i], session->id);
 		return;
 	}
@@ -85,21 +87,19 @@ static void loop(struct session *session, struct house *house)
 			return;
 		struct watch set = {.count = 0};
 		int signals = watch(&set, house->signals, POLLIN, NULL);
-		bool rests = session->capture.rest_until > now;
-		int streams[2] = {rests ? -1 : watch(&set, session->capture.pipes[0], POLLIN, NULL),
+		int streams[2] = {watch(&set, session->capture.pipes[0], POLLIN, NULL),
 				  watch(&set, session->capture.pipes[1], POLLIN, NULL)};
 		int listener = watch(&set, session->listener, POLLIN, NULL);
-		/* Without a queue only POLLERR is wanted: the command has closed its stdin. */
-		int feed = watch(&set, session->feed.fd, session->feed.queued ? POLLOUT : 0, NULL);
+		/* Without a queue only POLLERR is wanted: the command has closed its stdin. A terminal is never closed. */
+		bool fed = session->feed.queued > 0;
+		int feed = session->feed.terminal && !fed ? -1 : watch(&set, session->feed.fd, fed ? POLLOUT : 0, NULL);
 		watch_channel(&set, session->origin);
-		for (unsigned i = 0; i < SESSION_CLIENTS; i++)
+		for (unsigned i = 0; i < session->clients_used; i++)
 			watch_channel(&set, &session->clients[i]);
 
 		if (session->eager)
 			spin_for(&session->echo, session->terminal.master);
 		int64_t next = session_next_timer(session);
-		if (rests && session->capture.rest_until < next)
-			next = session->capture.rest_until;
 		now = monotonic_us();
 		int64_t us = next > now ? next - now : 0;
 		struct timespec timeout = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
@@ -229,7 +229,8 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		session->clients[i].fd = -1;
 	session->announce_at = session->deadline_at = session->kill_at = session->stop_waiting_at = NEVER;
-	session->leftover_term_at = session->grew_at = session->reply_at = session->guard.look_at = NEVER;
+	session->leftover_term_at = session->grew_at = session->reply_at = session->flush_at = NEVER;
+	session->guard.look_at = NEVER;
 
 	title_set(request->title);
 	aside_review();

@@ -26,6 +26,7 @@ struct session {
 	int reserved;             /* the exit record's room */
 	struct channel *origin;   /* the connection that brought the request */
 	struct channel clients[SESSION_CLIENTS];
+	unsigned clients_used;    /* those from here on were never open: every key passes by */
 	struct terminal terminal;
 	struct capture capture;
 	struct feed feed;
@@ -39,9 +40,11 @@ struct session {
 	int64_t grew_at;          /* when watchers may be told again; NEVER: nothing new */
 	int64_t grew_last;
 	uint64_t grew_bytes;
+	unsigned reply_at_once;   /* so many that follow are not kept back */
 	bool eager;               /* somebody typed: what comes next is told at once, with its bytes */
 	bool answers_key;         /* that has come */
 	struct spin echo;         /* waits for it */
+	int64_t flush_at;         /* when the timeline is to be written, if not before */
 	int64_t reply_at;         /* when answers to keys go out that were kept back for what those keys bring */
 };
 
@@ -83,14 +86,16 @@ void session_announce(struct session *session);
 void session_report(struct session *session);
 
 /* Watchers hear of output, and the timeline is written, a little later and for many pieces at once. */
-/* Keeps the answer to a key back for the output it brings, but not for long. Of a CHANNEL that watches. */
+/* Keeps the answer to a key back for the output it brings, but not for long, and only as long as keys bring some. Of a
+ * CHANNEL that watches. */
 void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length);
 
-/* Sends what is still kept back. */
+/* Sends what was kept back in vain. */
 void session_release_replies(struct session *session);
 
 void session_note_growth(struct session *session, int64_t now);
 void session_tell_growth(struct session *session, int64_t now);
+void session_flush_timeline(struct session *session);
 
 /* control.c: what gateways say. */
 

@@ -10,7 +10,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const { gateway, leave } = await benchGateway({ approve: async () => ({ decision: "once", who: "bench" }) });
   try {
     return [
-      await keyToEcho(gateway, quick ? 200 : 2000),
+      ...(await keyToEcho(gateway, quick ? 200 : 2000)),
       ...(await flood(gateway, quick ? 1 : 3)),
       ...(await liveScreen(gateway, quick ? 50 : 200)),
       ...(await rebuild(quick ? 2 : 5)),
