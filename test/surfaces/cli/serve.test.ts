@@ -9,7 +9,7 @@ import { Certificates } from "../../fixtures/certificates.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
-import { Sandbox } from "./sallyport.ts";
+import { ENTRY, Sandbox } from "./sallyport.ts";
 
 const sandbox = new Sandbox();
 after(() => {
@@ -108,21 +108,21 @@ test("a stop lets go of commands that are waited for, and ends none", async () =
   assert.equal((await sandbox.run(["logs", id, "--state", sandbox.state])).stdout, "over\n");
 });
 
-test("no command makes itself an operator", async () => {
-  for (const inner of ["serve --listen 0", "token link", "token create x --role operator"]) {
-    const text = `${process.execPath} ${join(import.meta.dirname, "../../../bin/sallyport.js")} ${inner} --state ${sandbox.state}`;
-    const { code, stdout, stderr } = await sandbox.run([
-      "run",
-      "--state",
-      sandbox.state,
-      "--sandbox",
-      "off",
-      "-c",
-      text,
-    ]);
+test("no command makes itself an operator, also one that does not look like it", async () => {
+  for (const inner of [
+    ["serve", "--listen", "0"],
+    ["token", "link"],
+    ["token", "create", "x", "--role", "operator"],
+  ]) {
+    const file = join(sandbox.folder, "harmless.mjs");
+    writeFileSync(
+      file,
+      `process.argv.splice(2, 0, ...${JSON.stringify(inner)}); await import(${JSON.stringify(ENTRY)});`,
+    );
+    const { code, stdout, stderr } = await sandbox.run(["run", "--", process.execPath, file]);
     assert.notEqual(code, 0);
     assert.equal(stdout, "");
-    assert.match(stderr, /inside a Sallyport session|approval|person/i);
+    assert.match(stderr, /runs inside a Sallyport session/, inner.join(" "));
   }
 });
 
