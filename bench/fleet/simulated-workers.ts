@@ -1,0 +1,115 @@
+/**
+ * Many workers in one process, as their servers see them: each has a connection, a heartbeat and its pulls, claims what
+ * it is given, runs nothing, and tells of the end. Started by scale.ts; says a line of JSON when all have joined.
+ */
+import { AckPolicy, jetstream } from "@nats-io/jetstream";
+import { createInbox, type Msg } from "@nats-io/transport-node";
+import { joinFleet } from "../../src/executor/fleet/connect.ts";
+import { openStores } from "../../src/executor/fleet/stores.ts";
+import {
+  consumerOf,
+  inboxOf,
+  type Place,
+  sessionKey,
+  storesOf,
+  subjectsOf,
+} from "../../src/executor/fleet/subjects.ts";
+
+const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "yes"] = process.argv.slice(2);
+const subjects = subjectsOf("main");
+const stores = storesOf("main");
+/** More than there are workers: each waits with a request of its own. */
+const MOST_WAITING = 10_000;
+const PULL_EXPIRES_MS = 20_000;
+
+async function join(index: number): Promise<void> {
+  const host = `w${index}`;
+  const { connection } = await joinFleet({ servers, as: host }, "worker");
+  const { manager, sessions, workers } = await openStores(connection, "main");
+  const js = jetstream(connection);
+
+  const beat = {
+    version: 1,
+    release: "0.1.0",
+    host,
+    boot: `${process.pid}-${index}`,
+    labels: { zone: "eu" },
+    slots: 8,
+  };
+  const sendBeat = () => {
+    const now = Date.now();
+    const state = { free: 8, running: 0, load: 0.5, draining: false, startedMs: now, atMs: now };
+    workers.put(host, JSON.stringify({ ...beat, ...state })).catch(() => {});
+  };
+  sendBeat();
+  // Not all at the same moment.
+  setTimeout(() => setInterval(sendBeat, Number(beatMs)), Math.random() * Number(beatMs));
+
+  const work = async (message: Msg) => {
+    const { id, agent, gateway, background } = message.json<{
+      id: string;
+      agent: string;
+      gateway: string;
+      background: boolean;
+    }>();
+    const key = sessionKey(agent, id);
+    const entry = {
+      version: 1,
+      state: "claimed",
+      host,
+      attempt: 1,
+      claim: `${host}.${id}`,
+      atMs: Date.now(),
+      background,
+    };
+    const revision = await sessions.create(key, JSON.stringify(entry));
+    message.respond("+ACK");
+    const record = {
+      reason: "exited",
+      pid: 4711,
+      code: 0,
+      signal: 0,
+      durationUs: 1200,
+      streams: [{ name: "stdout", bytes: 12 }],
+    };
+    const ended = JSON.stringify({ ...entry, state: "ended", record });
+    // The result does not wait for the registry; nor does the exit for the result.
+    connection.publish(subjects.result(gateway, host, id), ended);
+    await sessions.update(key, ended, revision);
+    if (background) await js.publish(subjects.exit(host, agent, id), ended, { msgID: id });
+  };
+
+  const places: Place[] = ownQueues === "yes" ? ["any", { host }] : ["any"];
+  for (const place of places) {
+    const durable_name = consumerOf(place);
+    const filter_subject = `${subjects.work(place, "x").slice(0, -1)}*`;
+    const limits = { max_waiting: MOST_WAITING, max_ack_pending: MOST_WAITING, ack_wait: 15_000_000_000 };
+    await manager.consumers.add(stores.work, {
+      durable_name,
+      filter_subject,
+      ack_policy: AckPolicy.Explicit,
+      ...limits,
+    });
+    const inbox = createInbox(inboxOf("main", "worker", host));
+    const pull = () => {
+      const asked = JSON.stringify({ batch: 8, expires: PULL_EXPIRES_MS * 1_000_000 });
+      connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stores.work}.${durable_name}`, asked, { reply: inbox });
+    };
+    let taken = 0;
+    connection.subscribe(inbox, {
+      callback: (_, message) => {
+        if (message.headers?.code) return pull();
+        if (++taken % 8 === 0) pull();
+        void work(message).catch(() => {});
+      },
+    });
+    pull();
+  }
+}
+
+const first = Number(from);
+const all = Array.from({ length: Number(count) }, (_, index) => first + index);
+// A few at a time: a thousand machines do not start in the same millisecond.
+const AT_ONCE = 16;
+for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map(join));
+process.stdout.write(`${JSON.stringify({ joined: all.length })}\n`);
