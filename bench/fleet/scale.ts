@@ -2,7 +2,7 @@
  * The control traffic of a thousand workers against real servers: what it costs them to be there, and how quickly
  * sessions get through at the rate of a million a day, at ten times that, and at whatever the servers can take.
  *
- *   node bench/fleet/scale.ts [--workers 1000] [--servers 1|3] [--seconds 15] [--own-queues no]
+ *   node bench/fleet/scale.ts [--workers 1000] [--servers 1|3] [--seconds 15] [--own-queues replicated|single|none]
  */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -24,7 +24,7 @@ const { values } = parseArgs({
     servers: { type: "string", default: "1" },
     seconds: { type: "string", default: "15" },
     processes: { type: "string", default: "4" },
-    "own-queues": { type: "string", default: "yes" },
+    "own-queues": { type: "string", default: "replicated" },
   },
 });
 const WORKERS = Number(values.workers);
@@ -178,13 +178,16 @@ const children = Array.from({ length: PROCESSES }, (_, index) => {
   return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
 });
 try {
-  await Promise.all(
+  const joined = await Promise.all(
     children.map(async (child) => {
-      for await (const _ of createInterface({ input: child.stdout })) return;
+      for await (const line of createInterface({ input: child.stdout }))
+        return JSON.parse(line) as { timeouts: number };
       throw new Error("a process of workers ended early");
     }),
   );
-  report(`${WORKERS} workers join`, joining, await read(), [], 0);
+  const timeouts = joined.reduce((sum, each) => sum + each.timeouts, 0);
+  const took = ((Date.now() - joining.atMs) / 1000).toFixed(1);
+  report(`${WORKERS} workers join in ${took} s, ${timeouts} timeouts`, joining, await read(), [], 0);
   await sleep(2000);
   const idle = await read();
   await sleep(SECONDS * 1000);

@@ -15,7 +15,7 @@ import {
   subjectsOf,
 } from "../../src/executor/fleet/subjects.ts";
 
-const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "yes"] = process.argv.slice(2);
+const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);
 const subjects = subjectsOf("main");
 const stores = storesOf("main");
 /** More than there are workers: each waits with a request of its own. */
@@ -24,8 +24,8 @@ const PULL_EXPIRES_MS = 20_000;
 
 async function join(index: number): Promise<void> {
   const host = `w${index}`;
-  const { connection } = await joinFleet({ servers, as: host }, "worker");
-  const { manager, sessions, workers } = await openStores(connection, "main");
+  const { connection } = await insist(() => joinFleet({ servers, as: host }, "worker"));
+  const { manager, sessions, workers } = await insist(() => openStores(connection, "main"));
   const js = jetstream(connection);
 
   const beat = {
@@ -79,17 +79,14 @@ async function join(index: number): Promise<void> {
     if (background) await js.publish(subjects.exit(host, agent, id), ended, { msgID: id });
   };
 
-  const places: Place[] = ownQueues === "yes" ? ["any", { host }] : ["any"];
+  const places: Place[] = ownQueues === "none" ? ["any"] : ["any", { host }];
   for (const place of places) {
     const durable_name = consumerOf(place);
     const filter_subject = `${subjects.work(place, "x").slice(0, -1)}*`;
     const limits = { max_waiting: MOST_WAITING, max_ack_pending: MOST_WAITING, ack_wait: 15_000_000_000 };
-    await manager.consumers.add(stores.work, {
-      durable_name,
-      filter_subject,
-      ack_policy: AckPolicy.Explicit,
-      ...limits,
-    });
+    const copies = ownQueues === "single" && place !== "any" ? { num_replicas: 1, mem_storage: true } : {};
+    const config = { durable_name, filter_subject, ack_policy: AckPolicy.Explicit, ...limits, ...copies };
+    await insist(() => manager.consumers.add(stores.work, config));
     const inbox = createInbox(inboxOf("main", "worker", host));
     const pull = () => {
       const asked = JSON.stringify({ batch: 8, expires: PULL_EXPIRES_MS * 1_000_000 });
@@ -107,9 +104,21 @@ async function join(index: number): Promise<void> {
   }
 }
 
+/** Under load an answer may not come in time. How often is a part of what is measured. */
+let timeouts = 0;
+async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (++timeouts > 1000) throw error;
+    }
+  }
+}
+
 const first = Number(from);
 const all = Array.from({ length: Number(count) }, (_, index) => first + index);
 // A few at a time: a thousand machines do not start in the same millisecond.
 const AT_ONCE = 16;
 for (let at = 0; at < all.length; at += AT_ONCE) await Promise.all(all.slice(at, at + AT_ONCE).map(join));
-process.stdout.write(`${JSON.stringify({ joined: all.length })}\n`);
+process.stdout.write(`${JSON.stringify({ joined: all.length, timeouts })}\n`);

@@ -1,0 +1,86 @@
+/**
+ * Ten thousand commands over eight workers while everything breaks, and then the books are checked.
+ *
+ *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--no-namespaces]
+ */
+import { parseArgs } from "node:util";
+import { breakThings, FAULTS } from "../test/fleet/chaos/faults.ts";
+import { ChaosHouse } from "../test/fleet/chaos/house.ts";
+import { newCommand, sendAll } from "../test/fleet/chaos/load.ts";
+import { reconcile, settled } from "../test/fleet/chaos/reconcile.ts";
+
+const { values } = parseArgs({
+  options: {
+    commands: { type: "string", default: "10000" },
+    workers: { type: "string", default: "8" },
+    gateways: { type: "string", default: "2" },
+    "at-once": { type: "string", default: "32" },
+    "no-namespaces": { type: "boolean", default: false },
+    settle: { type: "string", default: "180" },
+  },
+});
+
+const from = Date.now();
+const say = (text: string) =>
+  process.stderr.write(`${((Date.now() - from) / 1000).toFixed(1).padStart(7)} s  ${text}\n`);
+const house = new ChaosHouse({
+  workers: Number(values.workers),
+  gateways: Number(values.gateways),
+  slots: 8,
+  namespaces: !values["no-namespaces"],
+});
+const hosts = new Set<string>();
+try {
+  await house.open();
+  say(`open, lines through ${house.isolated ? "network namespaces" : "proxies"}`);
+  const commands = Array.from({ length: Number(values.commands) }, (_, index) => newCommand(index));
+  let answered = 0;
+  let over = false;
+  const sending = sendAll(commands, house.gateways, Number(values["at-once"]), () => {
+    if (++answered % 500 === 0) say(`${answered} answered`);
+  }).finally(() => {
+    over = true;
+  });
+  const remember = () => {
+    for (const { name } of house.workers) hosts.add(name);
+  };
+  remember();
+  const faults = await breakThings(
+    house,
+    Object.keys(FAULTS),
+    () => over,
+    (name) => {
+      remember();
+      say(name);
+    },
+  );
+  remember();
+  await sending;
+  say("all sent; waiting for every session's end");
+  for (const member of [...house.workers, ...house.gateways]) {
+    member.line.heal();
+    member.start();
+    await member.started();
+  }
+  await house.cluster.ready();
+  await settled(house, Number(values.settle) * 1000).catch((error: Error) => say(error.message));
+  const account = await reconcile(house, commands, [...hosts]);
+  const kills = [...house.workers, ...house.gateways].reduce((sum, { kills }) => sum + kills, 0);
+  const { wrong, ...figures } = account;
+  const report = {
+    ...figures,
+    wrong: wrong.length,
+    faults: Object.fromEntries(faults),
+    kills,
+    seconds: (Date.now() - from) / 1000,
+  };
+  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  for (const each of wrong.slice(0, 50)) process.stdout.write(`WRONG ${each}\n`);
+  if (wrong.length > 0) {
+    for (const member of [...house.workers, ...house.gateways])
+      if (member.complaints) say(`${member.name}: ${member.complaints}`);
+  }
+  process.exitCode = wrong.length === 0 ? 0 : 1;
+} finally {
+  await house.close();
+}

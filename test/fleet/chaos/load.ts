@@ -1,0 +1,75 @@
+/** Commands that leave a trace where they run, and what each must have written. */
+import { randomInt } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Member } from "./member.ts";
+
+const TRACE = "ran";
+
+export interface Sent {
+  token: string;
+  lines: number;
+  background: boolean;
+  /** What came back: the session's id; null: nothing, or an error. */
+  id: string | null;
+  error: string | null;
+}
+
+export function newCommand(index: number): Sent {
+  const token = `t${index}-${randomInt(1_000_000)}`;
+  return { token, lines: 5 + (index % 40), background: index % 5 < 3, id: null, error: null };
+}
+
+/** It appends its token to a file of its host before anything else, and writes lines that can be told from any other's. */
+export function requestOf({ token, lines }: Sent, index: number): object {
+  const nap = index % 50 === 0 ? 2 : index % 7 === 0 ? 0.2 : 0;
+  const sleeping = nap > 0 ? `sleep ${nap}; ` : "";
+  const script = `echo ${token} >> ${TRACE}; ${sleeping}i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo ${token} $i; done`;
+  return { command: script, timeoutMs: 60_000 };
+}
+
+export function outputOf({ token, lines }: Sent): string {
+  return Array.from({ length: lines }, (_, index) => `${token} ${index + 1}\n`).join("");
+}
+
+export function tokenIn(command: string): string | null {
+  return /echo (t\d+-\d+) >>/.exec(command)?.[1] ?? null;
+}
+
+/** How often each token was run, over all hosts. */
+export function traces(folders: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const folder of folders) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (entry.name !== TRACE || !entry.isFile()) continue;
+      for (const token of readFileSync(join(entry.parentPath, entry.name), "utf8").split("\n")) {
+        if (token) counts.set(token, (counts.get(token) ?? 0) + 1);
+      }
+    }
+  }
+  return counts;
+}
+
+/** Sends all of them through whichever gateways are up, so many at a time. None is sent twice. */
+export async function sendAll(commands: Sent[], gateways: Member[], atOnce: number, onSent: () => void): Promise<void> {
+  let next = 0;
+  const one = async (lane: number) => {
+    while (next < commands.length) {
+      const gateway = gateways[lane % gateways.length];
+      if (!gateway?.isUp) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        continue;
+      }
+      const index = next++;
+      const command = commands[index] as Sent;
+      const call = command.background ? "start" : "run";
+      try {
+        command.id = await gateway.ask<string>({ call, request: requestOf(command, index) });
+      } catch (error) {
+        command.error = (error as Error).message;
+      }
+      onSent();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, (_, lane) => one(lane)));
+}
