@@ -1,0 +1,38 @@
+/**
+ * What it costs a server to remember a session: fills the registry as so many sessions would and reads its memory and disk.
+ *
+ *   node bench/fleet/keys.ts [SESSIONS]
+ */
+import { randomUUID } from "node:crypto";
+import { joinFleet } from "../../src/executor/fleet/connect.ts";
+import { openStores } from "../../src/executor/fleet/stores.ts";
+import { sessionKey } from "../../src/executor/fleet/subjects.ts";
+import { NatsServer } from "../../test/fixtures/nats.ts";
+
+const SESSIONS = Number(process.argv[2] ?? 200_000);
+const AT_ONCE = 500;
+
+const server = await NatsServer.start();
+try {
+  const { connection } = await joinFleet({ servers: server.url, as: "keys" }, "gateway");
+  const { sessions } = await openStores(connection, "main");
+  const read = async () => {
+    const { mem } = await server.monitor<{ mem: number }>("/varz");
+    const { storage } = await server.monitor<{ storage: number }>("/jsz");
+    return { mem, storage };
+  };
+  const before = await read();
+  // About what an ended session leaves there.
+  const entry = JSON.stringify({ version: 1, state: "ended", host: "web-1", attempt: 1, record: "x".repeat(700) });
+  for (let at = 0; at < SESSIONS; at += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => sessions.put(sessionKey("builder", randomUUID()), entry)));
+  }
+  const after = await read();
+  const each = (name: "mem" | "storage") => Math.round((after[name] - before[name]) / SESSIONS);
+  process.stdout.write(
+    `${JSON.stringify({ sessions: SESSIONS, "memory bytes each": each("mem"), "disk bytes each": each("storage") })}\n`,
+  );
+  await connection.close();
+} finally {
+  await server.close();
+}
