@@ -33,12 +33,14 @@ const hosts = new Set<string>();
 try {
   await house.open();
   say(`open, lines through ${house.isolated ? "network namespaces" : "proxies"}`);
-  const commands = Array.from({ length: Number(values.commands) }, (_, index) => newCommand(index));
-  let answered = 0;
+  let asked = 0;
   let over = false;
-  const sending = sendAll(commands, house.gateways, Number(values["at-once"]), () => {
-    if (++answered % 500 === 0) say(`${answered} answered`);
-  }).finally(() => {
+  const more = () => {
+    if (asked >= Number(values.commands)) return null;
+    if (asked > 0 && asked % 500 === 0) say(`${asked} sent`);
+    return newCommand(asked++);
+  };
+  const sending = sendAll(more, house.gateways, Number(values["at-once"])).finally(() => {
     over = true;
   });
   const remember = () => {
@@ -55,7 +57,7 @@ try {
     },
   );
   remember();
-  await sending;
+  const commands = await sending;
   say("all sent; waiting for every session's end");
   for (const member of [...house.workers, ...house.gateways]) {
     member.line.heal();
@@ -65,7 +67,7 @@ try {
   await house.cluster.ready();
   await settled(house, Number(values.settle) * 1000).catch((error: Error) => say(error.message));
   const account = await reconcile(house, commands, [...hosts]);
-  const kills = [...house.workers, ...house.gateways].reduce((sum, { kills }) => sum + kills, 0);
+  const kills = [...house.workers, ...house.gateways, ...house.lost].reduce((sum, { kills }) => sum + kills, 0);
   const { wrong, ...figures } = account;
   const report = {
     ...figures,

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
-import { Kvm } from "@nats-io/kv";
 import { connect, nkeyAuthenticator, nkeys } from "@nats-io/transport-node";
 import { Certificates } from "../fixtures/certificates.ts";
-import { NatsCluster, NatsServer, NO_NATS } from "../fixtures/nats.ts";
+import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
 import { missing } from "../fixtures/on-path.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -24,24 +23,6 @@ test("a server keeps its streams and its port through kill -9", { skip: NO_NATS 
     await client.close();
   } finally {
     await server.close();
-  }
-});
-
-test("three servers keep a key while one of them is gone", { skip: NO_NATS }, async () => {
-  const cluster = await NatsCluster.start();
-  try {
-    const client = await connect({ servers: cluster.urls, reconnectTimeWait: 50, maxReconnectAttempts: -1 });
-    const bucket = await new Kvm(client).create("THINGS", { replicas: 3 });
-    await bucket.put("a", "1");
-    const [, second] = cluster.servers;
-    await second?.kill();
-    await cluster.ready();
-    assert.equal((await bucket.get("a"))?.string(), "1");
-    await second?.start();
-    await cluster.ready();
-    await client.close();
-  } finally {
-    await cluster.close();
   }
 });
 

@@ -21,11 +21,12 @@ async function obey({ call, request, id = "" }: Order): Promise<unknown> {
     case "live":
       return (await gateway.list({ live: true, limit: 10_000 })).length;
     case "sessions":
-      return (await gateway.list({ limit: 10_000 })).map(({ id, command, status, exitCode, background }) => {
-        return { id, command, status, exitCode, background };
+      return (await gateway.list({ limit: 10_000 })).map((info) => {
+        const { id, command, status, exitCode, background, host, error } = info;
+        return { id, command, status, exitCode, background, host, why: error?.message ?? null };
       });
     case "output":
-      return (await gateway.session(id).logs({ stream: "stdout", maxBytes: 1 << 20 } as never)).text;
+      return (await gateway.session(id).logs({ stream: "stdout" })).text;
     case "callbacks":
       return gateway.work.list({ limit: MOST }).map(({ key }) => key);
   }

@@ -28,6 +28,8 @@ export class ChaosHouse {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-chaos-"));
   readonly workers: Member[] = [];
   readonly gateways: Member[] = [];
+  /** Machines that are gone for good. */
+  readonly lost: Member[] = [];
   readonly isolated: boolean;
   readonly #options: HouseOptions;
   readonly #bridge: Bridge | null;
@@ -80,6 +82,7 @@ export class ChaosHouse {
   /** The machine is gone, with everything that ran on it. It does not come back. */
   async lose(worker: Member): Promise<void> {
     this.workers.splice(this.workers.indexOf(worker), 1);
+    this.lost.push(worker);
     await worker.kill();
     for (const zygote of zygotesOf(this.stateOf(worker.name))) process.kill(zygote, "SIGKILL");
     await until("nothing of it is left", () => {
@@ -94,7 +97,15 @@ export class ChaosHouse {
     mkdirSync(this.workspacesOf(name), { recursive: true });
     mkdirSync(config, { recursive: true });
     writeFileSync(join(config, "sallyport.json"), JSON.stringify(POLICY));
-    const options = ["--workspaces", this.workspacesOf(name), "--slots", String(this.#options.slots), "--as", name];
+    const options = [
+      "--workspaces",
+      this.workspacesOf(name),
+      "--slots",
+      String(this.#options.slots),
+      "--as",
+      name,
+      "--ship-logs",
+    ];
     return new Member({
       name,
       line: await this.#line(),
@@ -107,7 +118,8 @@ export class ChaosHouse {
     const workspace = join(this.folder, "shop");
     mkdirSync(workspace, { recursive: true });
     const line = await this.#line();
-    const fleet = { servers: line.urls, as: name };
+    // No files are kept between commands: they may run anywhere.
+    const fleet = { servers: line.urls, as: name, workspace: null };
     const options = { state: this.stateOf(name), workspace, configuration: null, policy: POLICY, fleet };
     mkdirSync(join(this.folder, name), { recursive: true });
     const env = { ...this.#env(name), GATEWAY_OPTIONS: JSON.stringify(options) };
@@ -129,7 +141,7 @@ export class ChaosHouse {
   }
 
   async close(): Promise<void> {
-    const members = [...this.gateways, ...this.workers];
+    const members = [...this.gateways, ...this.workers, ...this.lost];
     for (const { line } of members) line.heal();
     await Promise.all(members.map((member) => member.stop()));
     const names = new Set(members.map(({ name }) => name));

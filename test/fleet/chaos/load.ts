@@ -50,26 +50,27 @@ export function traces(folders: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Sends all of them through whichever gateways are up, so many at a time. None is sent twice. */
-export async function sendAll(commands: Sent[], gateways: Member[], atOnce: number, onSent: () => void): Promise<void> {
-  let next = 0;
+/** Sends one after the other through whichever gateways are up, so many at a time, as long as there are more. */
+export async function sendAll(more: () => Sent | null, gateways: Member[], atOnce: number): Promise<Sent[]> {
+  const sent: Sent[] = [];
   const one = async (lane: number) => {
-    while (next < commands.length) {
+    for (;;) {
       const gateway = gateways[lane % gateways.length];
       if (!gateway?.isUp) {
         await new Promise((resolve) => setTimeout(resolve, 50));
         continue;
       }
-      const index = next++;
-      const command = commands[index] as Sent;
+      const command = more();
+      if (!command) return;
+      const index = sent.push(command) - 1;
       const call = command.background ? "start" : "run";
       try {
         command.id = await gateway.ask<string>({ call, request: requestOf(command, index) });
       } catch (error) {
-        command.error = (error as Error).message;
+        command.error = (error as Error).message; // never sent twice: whether it ran is found out afterwards
       }
-      onSent();
     }
   };
   await Promise.all(Array.from({ length: atOnce }, (_, lane) => one(lane)));
+  return sent;
 }

@@ -13,6 +13,8 @@ export interface MemberOptions {
   env: NodeJS.ProcessEnv;
 }
 
+const WORKER_IS_UP = "takes work from the fleet";
+
 export class Member {
   readonly name: string;
   readonly line: Line;
@@ -52,6 +54,7 @@ export class Member {
     child.stdin?.on("error", () => {});
     child.stderr?.on("data", (chunk: Buffer) => {
       this.#said = (this.#said + chunk).slice(-20_000);
+      if (this.#child === child && chunk.includes(WORKER_IS_UP)) this.#ready = true;
     });
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (text) => {
       if (this.#child === child) this.#hear(text);
@@ -64,7 +67,14 @@ export class Member {
   }
 
   async started(): Promise<void> {
-    await until(`${this.name} is up: ${this.complaints}`, () => this.isUp, 60_000);
+    // As whoever looks after it would: one that gives up is started again.
+    const look = () => {
+      this.start();
+      return this.isUp;
+    };
+    await until(`${this.name} is up`, look, 60_000).catch((error: Error) => {
+      throw new Error(`${error.message}: ${this.complaints}`);
+    });
   }
 
   /** Kill -9; what it started lives on. Those who wait for its answers are told that there will be none. */
@@ -115,9 +125,7 @@ export class Member {
   }
 
   #hear(text: string): void {
-    // A worker says a line for people, a gateway one of JSON.
     this.#ready = true;
-    if (!text.startsWith("{")) return;
     const { n, value, error } = JSON.parse(text) as { n?: number; value?: unknown; error?: { message: string } };
     const waiting = n === undefined ? undefined : this.#waiting.get(n);
     if (n === undefined || !waiting) return;

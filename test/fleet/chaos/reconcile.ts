@@ -5,6 +5,7 @@ import { storesOf } from "../../../src/executor/fleet/subjects.ts";
 import { until } from "../../fixtures/until.ts";
 import type { ChaosHouse } from "./house.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
+import type { Member } from "./member.ts";
 
 interface Row {
   id: string;
@@ -12,15 +13,21 @@ interface Row {
   status: string;
   exitCode: number | null;
   background: boolean;
+  host: string | null;
+  why: string | null;
 }
 
 export interface Account {
   sent: number;
   /** By what the gateways report of each. */
   statuses: Record<string, number>;
+  /** Why those that did not complete did not. */
+  reasons: Record<string, number>;
   /** Sent, but the gateway died before it was recorded: never ran, and nobody claims it did. */
   neverRecorded: number;
   outputsRead: number;
+  /** Of machines that were lost before they had put their logs by. */
+  outputsLost: number;
   exitsInStream: number;
   callbacks: number;
   /** Empty, or the promise is broken. */
@@ -47,8 +54,10 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
   const account: Account = {
     sent: commands.length,
     statuses: {},
+    reasons: {},
     neverRecorded: 0,
     outputsRead: 0,
+    outputsLost: 0,
     exitsInStream: 0,
     callbacks: 0,
     wrong: [],
@@ -64,15 +73,9 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
       if (recorded.has(command.token)) account.wrong.push(`${command.token} has two rows`);
       recorded.add(command.token);
       account.statuses[row.status] = (account.statuses[row.status] ?? 0) + 1;
+      if (row.why !== null) account.reasons[row.why] = (account.reasons[row.why] ?? 0) + 1;
       judge(row, command, ran.get(command.token) ?? 0, account);
-      if (row.status === "completed") {
-        const output = await gateway
-          .ask<string>({ call: "output", id: row.id })
-          .catch((error: Error) => `!${error.message}`);
-        account.outputsRead++;
-        if (output !== outputOf(command))
-          account.wrong.push(`${command.token} ${row.id}: output ${JSON.stringify(output.slice(0, 200))}`);
-      }
+      if (row.status === "completed") await checkOutput(house, gateway, row, command, account);
       if (row.background) {
         background.add(row.id);
         if (!callbacks.has(`exec_callback:${row.id}`)) account.wrong.push(`${row.id} ${row.status}: no callback`);
@@ -89,6 +92,25 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
   for (const token of ran.keys()) if (!byToken.has(token)) account.wrong.push(`${token} ran and was never sent`);
   await checkExits(house, background, account);
   return account;
+}
+
+async function checkOutput(
+  house: ChaosHouse,
+  gateway: Member,
+  row: Row,
+  command: Sent,
+  account: Account,
+): Promise<void> {
+  try {
+    const output = await gateway.ask<string>({ call: "output", id: row.id });
+    account.outputsRead++;
+    if (output !== outputOf(command)) {
+      account.wrong.push(`${command.token} ${row.id}: output ${JSON.stringify(output.slice(0, 200))}`);
+    }
+  } catch (error) {
+    if (house.lost.some(({ name }) => name === row.host)) account.outputsLost++;
+    else account.wrong.push(`${command.token} ${row.id}: no output: ${(error as Error).message}`);
+  }
 }
 
 function judge({ id, status, exitCode }: Row, { token }: Sent, times: number, { wrong }: Account): void {

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NO_NATS } from "../fixtures/nats.ts";
+import { breakThings } from "./chaos/faults.ts";
+import { ChaosHouse } from "./chaos/house.ts";
+import { newCommand, sendAll } from "./chaos/load.ts";
+import { reconcile, settled } from "./chaos/reconcile.ts";
+
+/** The short ones; `npm run chaos` does all of them, to ten thousand commands. */
+const FAULTS = [
+  "kill -9 of a worker",
+  "kill -9 of a gateway",
+  "kill -9 of one server of three",
+  "a worker cut off for a moment",
+];
+const LEAST = 100;
+
+test("whatever is killed or cut off, each command runs at most once and all are accounted for", {
+  skip: NO_NATS,
+}, async () => {
+  const house = new ChaosHouse({ workers: 3, gateways: 2, slots: 8, namespaces: false });
+  try {
+    await house.open();
+    let [broken, asked, over] = [0, 0, false];
+    const more = () => (over && asked >= LEAST ? null : newCommand(asked++));
+    const sending = sendAll(more, house.gateways, 4);
+    const faults = await breakThings(
+      house,
+      FAULTS,
+      () => broken++ >= FAULTS.length,
+      () => {},
+    );
+    assert.deepEqual([...faults.keys()].sort(), [...FAULTS].sort());
+    over = true;
+    const commands = await sending;
+    await settled(house, 60_000);
+    const account = await reconcile(
+      house,
+      commands,
+      house.workers.map(({ name }) => name),
+    );
+    assert.deepEqual(account.wrong, []);
+    assert.ok((account.statuses.completed ?? 0) > commands.length / 2, JSON.stringify(account));
+  } finally {
+    await house.close();
+  }
+});
