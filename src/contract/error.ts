@@ -39,6 +39,7 @@ export type ErrorType =
   | "FleetVersion"
   | "HostSilent"
   | "NoWorker"
+  | "NodeNotFound"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

@@ -135,3 +135,20 @@ const REMEDIES: Record<StatementFault, Recovery> = {
 export function statementRefused(fault: StatementFault): Words {
   return [`The worker's operator wants this asked, and ${FAULTS[fault]}.`, [REMEDIES[fault]]];
 }
+
+export function noSuchNode(host: string): Words {
+  return [
+    `No worker ${quoted(host)} is in the fleet now.`,
+    [
+      { action: "list_nodes", hint: "`sallyport nodes` lists those that are." },
+      { action: "start_worker", hint: "A worker that is down takes no work either; start it first to drain it." },
+    ],
+  ];
+}
+
+export function nodeSilent(host: string): Words {
+  return [
+    `The worker ${quoted(host)} does not answer.`,
+    [{ action: "try_again", hint: "Try again; if it stays silent its sessions become lost within seconds." }],
+  ];
+}

@@ -1,4 +1,5 @@
 import type { Trusted } from "../executor/fleet/trusted.ts";
+import type { WorkerInfo } from "../executor/fleet/wire.ts";
 import { shownLine } from "./approval-text.ts";
 import { formatAge } from "./duration.ts";
 import type { Column } from "./table.ts";
@@ -19,3 +20,38 @@ export const PIPED_TRUST_COLUMNS: Column<Trusted>[] = [
   { title: "ADDED", value: ({ addedAt }) => shownLine(addedAt) },
   { title: "BY", value: ({ by }) => shownLine(by) },
 ];
+
+/** For a person. */
+export function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
+  return [
+    { title: "HOST", value: ({ host }) => shownLine(host) },
+    { title: "STATE", value: stateOf },
+    { title: "SLOTS", value: ({ slots, running }) => `${running}/${slots}`, align: "right" },
+    { title: "LOAD", value: ({ load }) => load.toFixed(2), align: "right" },
+    { title: "UP", value: ({ startedMs }) => formatAge(nowMs - startedMs) },
+    { title: "VERSION", value: ({ release }) => shownLine(release) },
+    { title: "LABELS", value: labelText, flexible: true },
+  ];
+}
+
+/** For a program. */
+export const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
+  { title: "HOST", value: ({ host }) => shownLine(host) },
+  { title: "STATE", value: stateOf },
+  { title: "SLOTS", value: ({ slots }) => String(slots) },
+  { title: "RUNNING", value: ({ running }) => String(running) },
+  { title: "LOAD", value: ({ load }) => load.toFixed(2) },
+  { title: "STARTED", value: ({ startedMs }) => new Date(startedMs).toISOString() },
+  { title: "VERSION", value: ({ release }) => shownLine(release) },
+  { title: "LABELS", value: labelText },
+];
+
+function stateOf({ draining, running, free }: WorkerInfo): string {
+  if (draining) return running === 0 ? "drained" : "draining";
+  return free === 0 ? "full" : "ready";
+}
+
+function labelText({ labels }: WorkerInfo): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? "-" : shownLine(pairs.sort().join(","));
+}
