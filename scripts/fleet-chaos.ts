@@ -1,7 +1,7 @@
 /**
  * Ten thousand commands over eight workers while everything breaks, and then the books are checked.
  *
- *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--no-namespaces]
+ *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--only PART-OF-A-FAULT] [--no-namespaces]
  */
 import { parseArgs } from "node:util";
 import { breakThings, FAULTS } from "../test/fleet/chaos/faults.ts";
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     gateways: { type: "string", default: "2" },
     "at-once": { type: "string", default: "32" },
     "no-namespaces": { type: "boolean", default: false },
+    only: { type: "string", default: "" },
     settle: { type: "string", default: "180" },
   },
 });
@@ -49,7 +50,7 @@ try {
   remember();
   const faults = await breakThings(
     house,
-    Object.keys(FAULTS),
+    Object.keys(FAULTS).filter((name) => name.includes(values.only)),
     () => over,
     (name) => {
       remember();

@@ -102,7 +102,7 @@ function round(value: number): number | null {
 const sent = new Map<string, number>();
 let latencies: number[] = [];
 let onResult: (() => void) | null = null;
-connection.subscribe(subjects.result("simulated", "*", "*"), {
+connection.subscribe(subjects.result("simulated", "*", "*", "*"), {
   callback: (_, { subject }) => {
     const id = subject.slice(subject.lastIndexOf(".") + 1);
     const from = sent.get(id);

@@ -74,7 +74,7 @@ async function join(index: number): Promise<void> {
     };
     const ended = JSON.stringify({ ...entry, state: "ended", record });
     // The result does not wait for the registry; nor does the exit for the result.
-    connection.publish(subjects.result(gateway, host, id), ended);
+    connection.publish(subjects.result(gateway, host, "1", id), ended);
     await sessions.update(key, ended, revision);
     if (background) await js.publish(subjects.exit(host, agent, id), ended, { msgID: id });
   };

@@ -42,6 +42,16 @@ export function fleetUnreachable(servers: string[], why: string): Words {
   ];
 }
 
+export function fleetNotReady(servers: string | readonly string[], why: string): Words {
+  return [
+    `The fleet's servers at ${typeof servers === "string" ? servers : servers.join(", ")} are not ready (${why}).`,
+    [
+      { action: "check_server", hint: "JetStream must be enabled, and of three servers two must be up." },
+      { action: "try_again", hint: "Start it again: what runs here runs on meanwhile." },
+    ],
+  ];
+}
+
 export function fleetRefused(servers: string[], why: string): Words {
   return [
     `The fleet's server at ${servers.join(", ")} lets nobody in with these credentials (${why}).`,

@@ -51,7 +51,7 @@ export function otherVersion(host: string, theirs: number, ours: number): Words 
 
 export function noWorker(wanted: string): Words {
   return [
-    `No worker that could run it ${wanted} is there.`,
+    `No worker that could run it ${wanted === "" ? "" : `${wanted} `}is there.`,
     [LIST, { action: "start_worker", hint: "Start one: sallyport worker --fleet nats://host:4222" }],
   ];
 }

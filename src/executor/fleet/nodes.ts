@@ -1,6 +1,6 @@
 import { NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
-import { noSuchNode, nodeSilent } from "../../present/fleet-errors.ts";
+import { nodeSilent, noSuchNode } from "../../present/fleet-errors.ts";
 import { Hosts } from "./hosts.ts";
 import type { Link } from "./link.ts";
 import { checkedName } from "./subjects.ts";

@@ -32,7 +32,7 @@ export const Work = z.object({
   /** Paths within the workspace are relative to it. */
   request: RunRequest,
   /** A person's yes, signed: see statement.ts. */
-  statement: z.unknown(),
+  statement: z.unknown().optional(),
   sentMs: when,
 });
 export type Work = z.infer<typeof Work>;
@@ -136,14 +136,14 @@ export type News = z.infer<typeof News>;
 export const Ask = z.object({
   version: z.literal(WIRE_VERSION),
   id,
-  args: z.unknown(),
+  args: z.unknown().optional(),
   to: Address.optional(),
   /** Answers come as a row of messages under this name, at most `credit` bytes ahead of who reads them. */
   flow: z
     .string()
     .regex(/^[A-Za-z0-9]{1,40}$/)
     .optional(),
-  statement: z.unknown(),
+  statement: z.unknown().optional(),
 });
 export type Ask = z.infer<typeof Ask>;
 

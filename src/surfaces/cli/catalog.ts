@@ -95,6 +95,10 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       summary: "Run commands for a fleet on this machine",
       load: async () => (await import("./commands/worker.ts")).worker,
     },
+    nodes: {
+      summary: "List the workers of a fleet, drain them and take them back",
+      load: async () => (await import("./commands/nodes.ts")).nodes,
+    },
     fleet: {
       summary: "Say which gateways a worker trusts, and what members may do on the servers",
       load: async () => (await import("./commands/fleet.ts")).fleet,

@@ -1,7 +1,8 @@
+import type { Account } from "../../executor/executor.ts";
 import type { Book } from "../../executor/fleet/book.ts";
 import { announceExit } from "../../executor/fleet/exits.ts";
 import type { Link } from "../../executor/fleet/link.ts";
-import type { Address, News } from "../../executor/fleet/wire.ts";
+import type { Address, Entry, News } from "../../executor/fleet/wire.ts";
 import type { Claim } from "./claims.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -43,14 +44,32 @@ export class Reports {
     };
   }
 
-  /** False: somebody has decided otherwise meanwhile, and this end is nobody's any more. */
+  /**
+   * False: somebody has decided otherwise meanwhile, and this end is nobody's any more. It may be called again after a
+   * failure halfway: what stands in the registry already is found to be one's own, and what is missing is added.
+   */
   async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<boolean> {
     const { result, ...account } = outcome.account;
     const { work, ...rest } = entry;
     const ended = { ...rest, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
-    if ((await this.#book.change(agent, id, ended, revision)) === null) return false;
+    if (
+      (await this.#book.change(agent, id, ended, revision)) === null &&
+      !(await this.#stands(agent, id, entry.claim))
+    ) {
+      return false;
+    }
     if (background) await this.announce({ id, agent }, outcome);
     return true;
+  }
+
+  async #stands(agent: string, id: string, claim: string): Promise<boolean> {
+    const seen = await this.#book.read(agent, id);
+    return seen?.entry.state === "ended" && seen.entry.claim === claim;
+  }
+
+  /** What a worker that was killed between the two may not have done: the entry stands, the stream is told (again). */
+  async complete({ id, agent }: Pick<Claim, "id" | "agent">, { background, record, account }: Entry): Promise<void> {
+    if (background && record && account) await this.announce({ id, agent }, { record, account: account as Account });
   }
 
   async announce({ id, agent }: Pick<Claim, "id" | "agent">, { record, account }: Outcome): Promise<void> {

@@ -26,6 +26,11 @@ export interface Post {
   door: WorkerDoor;
   host: string;
   trusted: TrustedKeys;
+  /** Keeps a second delivery of the same message from being taken while the first is. False: it is. */
+  begin(local: string): boolean;
+  done(local: string): void;
+  /** Whether anything of it ever began here. */
+  knows(local: string): boolean;
   /** It is ours: from here on it is told of, whatever happens. */
   took(claim: Claim): void;
   launched(claim: Claim, submission: Submission): void;
@@ -45,6 +50,16 @@ export interface Post {
 export async function takeWork(post: Post, message: Msg): Promise<void> {
   const work = read(post, message);
   if (!work) return;
+  const local = localId(work.id, work.attempt);
+  if (!post.begin(local)) return giveBack(message, LOOK_AGAIN_MS);
+  try {
+    await takeIt(post, work, message);
+  } finally {
+    post.done(local);
+  }
+}
+
+async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
   if (await belongsElsewhere(post, work, message)) return;
   const claim = await claimIt(post, work, message);
   if (!claim) return;
@@ -85,8 +100,9 @@ async function refuseVersion(
   why: string,
 ): Promise<void> {
   const to = Work.shape.to.safeParse((given as { to?: unknown }).to);
+  const background = (given as { background?: unknown }).background === true;
   const claim = to.success
-    ? await claimEntry(post, { id, agent, attempt }, entryOf(post, { attempt, to: to.data, background: false }))
+    ? await claimEntry(post, { id, agent, attempt }, entryOf(post, { attempt, to: to.data, background }))
     : null;
   const words = otherVersion(post.host, version, WIRE_VERSION);
   const error =
@@ -119,7 +135,7 @@ async function claimIt(post: Post, work: Work, message: Msg): Promise<Claim | nu
 
 /** Never twice: "done" where it has run, runs or must not run; "later" where somebody may yet give it back. */
 async function claimEntry(
-  { book }: Post,
+  { book, host, knows }: Post,
   { id, agent, attempt }: { id: string; agent: string; attempt: number },
   entry: Entry,
 ): Promise<Claim | "done" | "later"> {
@@ -129,8 +145,10 @@ async function claimEntry(
   const seen = await book.read(agent, id);
   if (!seen || seen.entry.attempt < attempt) return "later";
   if (seen.entry.attempt > attempt) return "done";
-  if (seen.entry.state === "claimed") return "later";
-  if (seen.entry.state !== "open") return "done";
+  // Our own claim, of which we never heard that it was made, or were killed before we could note it.
+  const orphan = seen.entry.state === "claimed" && seen.entry.host === host && !knows(localId(id, attempt));
+  if (seen.entry.state === "claimed" && !orphan) return "later";
+  if (seen.entry.state !== "open" && !orphan) return "done";
   const changed = await book.change(agent, id, entry, seen.revision);
   return changed === null ? "later" : claimed(changed);
 }
@@ -156,10 +174,10 @@ async function holderOf({ link, host }: Post, workspace: string): Promise<string
   const key = workspaceKey(workspace);
   try {
     await link.places.create(key, host);
-  } catch {
+  } catch (error) {
     const found = await link.places.get(key);
-    const holder = found?.operation === "PUT" ? found.string() : host;
-    if (holder !== host) return holder;
+    if (found?.operation !== "PUT") throw error; // not known, so not ours
+    if (found.string() !== host) return found.string();
   }
   ours.add(workspace);
   return host;

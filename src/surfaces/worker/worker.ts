@@ -2,18 +2,19 @@ import { randomBytes } from "node:crypto";
 import { cpus, loadavg } from "node:os";
 import { AckPolicy } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
-import type { SallyportError } from "../../contract/error.ts";
-import { Book } from "../../executor/fleet/book.ts";
+import { SallyportError } from "../../contract/error.ts";
+import { Book, insist } from "../../executor/fleet/book.ts";
 import type { FleetOptions } from "../../executor/fleet/connect.ts";
 import { type Link, openLink } from "../../executor/fleet/link.ts";
 import { storeLogs } from "../../executor/fleet/stored-logs.ts";
-import { openStores } from "../../executor/fleet/stores.ts";
+import { openStores, WORKER_TTL_MS } from "../../executor/fleet/stores.ts";
 import { agentToken, consumerOf, inboxOf, type Place } from "../../executor/fleet/subjects.ts";
 import { TrustedKeys } from "../../executor/fleet/trusted.ts";
 import { type Ask, type News, WIRE_VERSION, type Work, type WorkerInfo } from "../../executor/fleet/wire.ts";
 import { WorkerDoor } from "../../gateway/for-worker.ts";
 import type { GatewayOptions } from "../../gateway/options.ts";
 import type { Submission } from "../../gateway/submit.ts";
+import { fleetNotReady } from "../../present/fleet-errors.ts";
 import type { SessionRow } from "../../store/sessions.ts";
 import { packageVersion } from "../cli/version.ts";
 import { Charge } from "./charge.ts";
@@ -25,6 +26,8 @@ import { Reports } from "./reports.ts";
 import { type Post, takeWork } from "./take.ts";
 
 const HEARTBEAT_MS = 2000;
+/** So long may the servers take to be ready for a worker that starts. */
+const START_MS = 30_000;
 const ACK_WAIT_MS = 10_000;
 const NS = 1_000_000;
 /** Enough for commands that mostly wait, as most of an agent's do. */
@@ -59,7 +62,9 @@ export class Worker implements Post {
   readonly #control: Control;
   readonly #charges = new Map<string, Charge>();
   #pullers: Puller[] = [];
+  readonly #begun = new Set<string>();
   #taking = 0;
+  #lastBeatMs = Date.now();
   #draining = false;
   #heart: NodeJS.Timeout | null = null;
 
@@ -80,13 +85,15 @@ export class Worker implements Post {
     const { fleet, workspaces, labels, slots, shipLogs, replicas, ...rest } = options;
     const link = await openLink(fleet, "worker");
     try {
-      await openStores(link.nc, link.fleet, { replicas: replicas ?? null });
+      // Servers that have just been started have no leader yet.
+      await insist(() => openStores(link.nc, link.fleet, { replicas: replicas ?? null }), START_MS);
       const worker = new Worker(link, await WorkerDoor.open(rest, workspaces), options);
       await worker.#begin();
       return worker;
     } catch (error) {
       await link.nc.close();
-      throw error;
+      if (error instanceof SallyportError) throw error;
+      throw new SallyportError("FleetUnreachable", ...fleetNotReady(fleet.servers, (error as Error).message));
     }
   }
 
@@ -110,6 +117,18 @@ export class Worker implements Post {
     await this.door.close();
   }
 
+  begin(local: string): boolean {
+    if (this.#begun.has(local)) return false;
+    this.#begun.add(local);
+    return true;
+  }
+
+  done(local: string): void {
+    this.#begun.delete(local);
+  }
+
+  readonly knows = (local: string): boolean => this.#charges.has(local) || this.door.row(local) !== null;
+
   took(claim: Claim): void {
     this.#claims.took(claim);
   }
@@ -129,15 +148,15 @@ export class Worker implements Post {
   }
 
   async #begin(): Promise<void> {
-    await this.#lookAtDrain();
-    await this.#beat();
+    await insist(() => this.#lookAtDrain(), START_MS);
+    await insist(() => this.#beat(), START_MS);
     await this.#takeUpAgain();
     const places: Place[] = [
       "any",
       { host: this.host },
       ...Object.entries(this.#options.labels ?? {}).map((label): Place => ({ label })),
     ];
-    for (const place of places) await this.#addPuller(place);
+    for (const place of places) await insist(() => this.#addPuller(place), START_MS);
     this.#heart = setInterval(() => void this.#beat().catch(() => {}), HEARTBEAT_MS);
     this.link.nc.subscribe(`sp.${this.link.fleet}.node.${this.host}.*`, {
       callback: (error, message) => {
@@ -218,7 +237,10 @@ export class Worker implements Post {
       const charge = this.#charge(claim);
       const seen = await this.book.read(claim.agent, claim.id);
       const ours = seen?.entry.state === "claimed" && seen.entry.claim === claim.entry.claim;
-      if (!ours) await charge.supersede();
+      if (seen?.entry.state === "ended" && seen.entry.claim === claim.entry.claim) {
+        await this.#reports.complete(claim, seen.entry);
+        charge.forget();
+      } else if (!ours) await charge.supersede();
       else if (row) await charge.resume(row);
       // Certain: its row comes before its launch. Somebody else may have it.
       else {
@@ -253,11 +275,21 @@ export class Worker implements Post {
       atMs: Date.now(),
     };
     await this.link.workers.put(this.host, JSON.stringify(info));
+    const silentMs = Date.now() - this.#lastBeatMs;
+    this.#lastBeatMs = Date.now();
+    // Stopped, swapped out or cut off: who took us for gone may have given our work to others.
+    if (silentMs > WORKER_TTL_MS) this.#checkClaims();
+  }
+
+  #checkClaims(): void {
+    for (const charge of this.#charges.values()) void charge.checkClaim(this.book).catch(() => {});
   }
 
   async #order(message: Msg): Promise<void> {
     const operation = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    if (operation !== "drain" && operation !== "return") return void message.respond("unknown");
+    // A server's own answers can be made to come here by whoever names this subject as where they should go.
+    const meant = isOrder(message, operation) && message.reply?.startsWith("_INBOX.");
+    if (!meant || (operation !== "drain" && operation !== "return")) return;
     const key = `drain.${this.host}`;
     if (operation === "drain") await this.link.places.put(key, "yes");
     else await this.link.places.delete(key);
@@ -277,7 +309,15 @@ export class Worker implements Post {
       if (type !== "reconnect") continue;
       await this.#beat().catch(() => {});
       for (const puller of this.#pullers) puller.again();
-      for (const charge of this.#charges.values()) void charge.checkClaim(this.book).catch(() => {});
+      this.#checkClaims();
     }
+  }
+}
+
+function isOrder(message: Msg, operation: string): boolean {
+  try {
+    return message.json<{ order?: unknown }>().order === operation;
+  } catch {
+    return false;
   }
 }

@@ -8,6 +8,8 @@ type Fault = (house: ChaosHouse, pick: <T>(items: readonly T[]) => T) => Promise
 /** A little over what a heartbeat may be late: long enough to be given up, and to come back after that. */
 const LONG_MS = 14_000;
 const SHORT_MS = 1500;
+/** Between two faults. */
+const PEACE_MS = 1000;
 
 async function bounce(member: Member, downMs: number): Promise<void> {
   await member.kill();
@@ -71,6 +73,7 @@ export async function breakThings(
     onFault(name);
     await FAULTS[name]?.(house, pick);
     done.set(name, (done.get(name) ?? 0) + 1);
+    await sleep(PEACE_MS);
   }
   return done;
 }

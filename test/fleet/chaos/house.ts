@@ -109,7 +109,7 @@ export class ChaosHouse {
     return new Member({
       name,
       line: await this.#line(),
-      argv: (urls) => [process.execPath, ENTRY, "worker", "--fleet", urls.join(","), ...options],
+      argv: (urls) => [process.execPath, ENTRY, "worker", "--fleet", oneUrl(urls), ...options],
       env: this.#env(name),
     });
   }
@@ -119,7 +119,7 @@ export class ChaosHouse {
     mkdirSync(workspace, { recursive: true });
     const line = await this.#line();
     // No files are kept between commands: they may run anywhere.
-    const fleet = { servers: line.urls, as: name, workspace: null };
+    const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false };
     const options = { state: this.stateOf(name), workspace, configuration: null, policy: POLICY, fleet };
     mkdirSync(join(this.folder, name), { recursive: true });
     const env = { ...this.#env(name), GATEWAY_OPTIONS: JSON.stringify(options) };
@@ -152,6 +152,10 @@ export class ChaosHouse {
     this.#bridge?.close();
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+function oneUrl(urls: string[]): string {
+  return `nats://${urls.map((url) => new URL(url).host).join(",")}`;
 }
 
 function killed(pid: number): void {
