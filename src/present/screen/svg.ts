@@ -1,4 +1,4 @@
-import type { Screen, ScreenRun } from "../../contract/terminal.ts";
+import type { Screen, ScreenRun, TerminalSize } from "../../contract/terminal.ts";
 import { BACKGROUND, CURSOR, coloursOf, FOREGROUND, toHex } from "./palette.ts";
 import { drawnRows } from "./rows.ts";
 
@@ -14,19 +14,51 @@ const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
 /** The screen as a picture of text: it can be searched, scaled, and holds any script. Best with attributes. */
 export function screenSvg(screen: Screen): string {
-  const width = screen.columns * CELL_WIDTH + 2 * MARGIN;
-  const height = screen.rows * CELL_HEIGHT + 2 * MARGIN;
+  return picture(screen, screen.title, contentOf(screen));
+}
+
+/** Screens one after the other, over and over. Who wants no motion sees the last. */
+export function movieSvg(frames: readonly { screen: Screen; lastsMs: number }[]): string {
+  const wholeMs = frames.reduce((sum, { lastsMs }) => sum + lastsMs, 0);
+  const columns = Math.max(...frames.map(({ screen }) => screen.columns));
+  const rows = Math.max(...frames.map(({ screen }) => screen.rows));
+  const styles: string[] = [];
+  const groups: string[] = [];
+  let atMs = 0;
+  for (const [index, { screen, lastsMs }] of frames.entries()) {
+    const last = index === frames.length - 1;
+    const [from, to] = [atMs, atMs + lastsMs].map((ms) => ((100 * ms) / wholeMs).toFixed(3));
+    styles.push(
+      `@keyframes f${index}{0%{visibility:hidden}${from}%{visibility:visible}${last ? "" : `${to}%{visibility:hidden}`}100%{visibility:${last ? "visible" : "hidden"}}}`,
+      `#f${index}{visibility:${last ? "visible" : "hidden"};animation:f${index} ${wholeMs}ms step-end infinite}`,
+    );
+    groups.push(`<g id="f${index}">${contentOf(screen)}</g>`);
+    atMs += lastsMs;
+  }
+  const style = `<style>${styles.join("")}@media (prefers-reduced-motion:reduce){g{animation:none!important}}</style>`;
+  return picture({ columns, rows }, frames.at(-1)?.screen.title ?? "", `${style}\n${groups.join("\n")}`);
+}
+
+/** Newer browsers want the style to keep blanks, other programs `xml:space`. */
+function picture({ columns, rows }: TerminalSize, title: string, content: string): string {
+  const width = columns * CELL_WIDTH + 2 * MARGIN;
+  const height = rows * CELL_HEIGHT + 2 * MARGIN;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>${escaped(title)}</title>
+<style>text{white-space:pre}</style>
+<rect width="100%" height="100%" rx="6" fill="${toHex(BACKGROUND)}"/>
+${content}</svg>
+`;
+}
+
+function contentOf(screen: Screen): string {
   const parts: string[] = [];
   for (const [row, runs] of drawnRows(screen).entries()) {
     for (const run of runs) parts.push(behind(run, row), text(run, row));
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
-<title>${escaped(screen.title)}</title>
-<rect width="100%" height="100%" rx="6" fill="${toHex(BACKGROUND)}"/>
-<g font-family="${FONTS}" font-size="15" fill="${toHex(FOREGROUND)}" xml:space="preserve">
+  return `<g font-family="${FONTS}" font-size="15" fill="${toHex(FOREGROUND)}" xml:space="preserve">
 ${parts.join("")}</g>
-${cursor(screen)}</svg>
-`;
+${cursor(screen)}`;
 }
 
 function behind(run: ScreenRun, row: number): string {

@@ -113,3 +113,22 @@ test("mistakes are told", async () => {
   assert.notEqual(unwritable.code, 0);
   assert.match(unwritable.stderr, /cannot write `\/nowhere\/at\/all\.cast`/);
 });
+
+test("record draws a moving picture of what was seen, one moment after the other", async () => {
+  const command = "printf '<one>'; sleep 0.3; printf ' \\033[31mtwo'; sleep 0.3; printf '\\033[2J\\033[Hthree'";
+  const session = await gateway.start({ command, pty: true, size, name: "movie" });
+  await session.wait();
+  const { stdout, code } = await box.run(["record", "--svg", "-", "movie"]);
+  assert.equal(code, 0);
+  const frames = [...stdout.matchAll(/<g id="f\d+">[\s\S]*?<\/g>/g)].map(([frame]) =>
+    [...frame.matchAll(/<text[^>]*>([^<]*)</g)].map(([, text]) => text?.trim()).join(" "),
+  );
+  assert.deepEqual(
+    frames.filter((text) => text !== ""),
+    ["&lt;one&gt;", "&lt;one&gt; two", "three"],
+  );
+  assert.equal(stdout.match(/@keyframes/g)?.length, frames.length);
+  const refused = await box.run(["record", "--svg", "/no/such/folder/x.svg", "movie"]);
+  assert.equal(refused.code, 125);
+  assert.match(refused.stderr, /cannot write `\/no\/such\/folder\/x\.svg`/);
+});

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, writeFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { Command, Io } from "../command.ts";
@@ -9,10 +9,17 @@ import { withGateway } from "../with-gateway.ts";
 export const record: Command = {
   name: "record",
   summary: "Export what was on the terminal of a session, to be played back",
-  usage: "sallyport record [-o FILE] SESSION",
-  options: { output: { type: "string", short: "o" } },
-  help: { output: "FILE: write it there instead of to stdout" },
-  examples: ["sallyport record -o editor.cast editor", "sallyport record editor | asciinema play -"],
+  usage: "sallyport record [-o FILE] [--svg FILE] SESSION",
+  options: { output: { type: "string", short: "o" }, svg: { type: "string" } },
+  help: {
+    output: "FILE: write it there instead of to stdout",
+    svg: "FILE: draw it as a moving picture of text instead (- is stdout)",
+  },
+  examples: [
+    "sallyport record -o editor.cast editor",
+    "sallyport record editor | asciinema play -",
+    "sallyport record --svg editor.svg editor",
+  ],
   notes: `An asciicast of version 2: every output with its time, and every change of size, up to now.
 What was typed is in it as far as the program showed it.`,
   run: (invocation) =>
@@ -21,12 +28,25 @@ What was typed is in it as far as the program showed it.`,
       if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
       if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
       const session = gateway.session(reference);
-      const { output } = invocation.values;
-      if (typeof output === "string" && output !== "-") await toFile(session, output);
+      const { output, svg } = invocation.values;
+      if (typeof svg === "string") await draw(session, svg, invocation.io);
+      else if (typeof output === "string" && output !== "-") await toFile(session, output);
       else await toStdout(session, invocation.io);
       return 0;
     }),
 };
+
+async function draw(session: SessionHandle, path: string, io: Io): Promise<void> {
+  const { replay } = await import("../../../session/terminal/replay.ts");
+  const { movieSvg } = await import("../../../present/screen/svg.ts");
+  const picture = movieSvg(await replay(session.recording()));
+  if (path === "-") return io.out(picture);
+  try {
+    writeFileSync(path, picture);
+  } catch (error) {
+    throw new UsageError(`cannot write \`${path}\`: ${(error as Error).message}`);
+  }
+}
 
 async function toStdout(session: SessionHandle, io: Io): Promise<void> {
   for await (const line of session.recording()) {
