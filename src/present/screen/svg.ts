@@ -44,7 +44,7 @@ function picture({ columns, rows }: TerminalSize, title: string, content: string
   const width = columns * CELL_WIDTH + 2 * MARGIN;
   const height = rows * CELL_HEIGHT + 2 * MARGIN;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
-<title>${escaped(title)}</title>
+<title>${escaped(title || "terminal")}</title>
 <style>text{white-space:pre}</style>
 <rect width="100%" height="100%" rx="6" fill="${toHex(BACKGROUND)}"/>
 ${content}</svg>
