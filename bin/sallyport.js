@@ -32,7 +32,7 @@ if (isNewEnough(process.versions.node)) {
   hideSqliteWarning();
   enableCompileCache();
   const source = new URL("../src/surfaces/cli/main.ts", import.meta.url);
-  const built = new URL("../dist/surfaces/cli/main.js", import.meta.url);
+  const built = new URL("../dist/cli/main.js", import.meta.url);
   import(existsSync(fileURLToPath(source)) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {
   process.stderr.write(

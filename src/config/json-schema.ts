@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ConfigFile } from "./schema.ts";
+import { configFile } from "./schema.ts";
 import { DEFAULTS } from "./settings.ts";
 
 export interface JsonSchema {
@@ -9,7 +9,7 @@ export interface JsonSchema {
 
 /** The JSON Schema of sallyport.json, with the defaults that a file left out would have. */
 export function configJsonSchema(): JsonSchema {
-  const schema = z.toJSONSchema(ConfigFile, { io: "input", target: "draft-2020-12" }) as JsonSchema;
+  const schema = z.toJSONSchema(configFile(), { io: "input", target: "draft-2020-12" }) as JsonSchema;
   addDefaults(schema, DEFAULTS as unknown as Record<string, unknown>);
   return { $schema: schema.$schema, title: "sallyport.json", ...schema };
 }

@@ -6,7 +6,7 @@ import { checkMeaning } from "./check.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
 import { wrongShape } from "./problem.ts";
 import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
-import { ConfigFile } from "./schema.ts";
+import { type ConfigFile, configFile } from "./schema.ts";
 import { DEFAULTS, type Settings } from "./settings.ts";
 
 export const CONFIG_NAME = "sallyport.json";
@@ -47,7 +47,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const operator = operatorPath === null ? null : readOperatorFile(operatorPath);
   const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
   const operatorSays = operator ? parseFile(operator, "operator") : {};
-  const programSays = options.given ? parseFile(asText(options.given), "operator") : {};
+  const programSays =
+    options.given && Object.keys(options.given).length > 0 ? parseFile(asText(options.given), "operator") : {};
   const workspaceSays = workspace ? parseFile(workspace, "workspace") : {};
 
   const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
@@ -97,8 +98,8 @@ function asText(given: unknown): ConfigText {
 }
 
 function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {
-  const parsed = ConfigFile.safeParse(text.document.value);
-  if (!parsed.success) throw wrongShape(text.path, text.document, parsed.error.issues, ConfigFile);
+  const parsed = configFile().safeParse(text.document.value);
+  if (!parsed.success) throw wrongShape(text.path, text.document, parsed.error.issues, configFile());
   checkMeaning(text, parsed.data, kind);
   return parsed.data;
 }

@@ -1,4 +1,4 @@
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+import { graphemesOf } from "./graphemes.ts";
 
 // Scripts and signs that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
 const WIDE =
@@ -9,7 +9,7 @@ const PLAIN = /^[\x20-\x7e]*$/;
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let cells = 0;
-  for (const { segment } of graphemes.segment(text)) cells += cellsOf(segment);
+  for (const { segment } of graphemesOf(text)) cells += cellsOf(segment);
   return cells;
 }
 
@@ -18,7 +18,7 @@ export function fit(text: string, cells: number): string {
   if (displayWidth(text) <= cells) return text;
   let kept = "";
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     used += cellsOf(segment);
     if (used > cells - 1) break;
     kept += segment;

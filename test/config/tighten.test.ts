@@ -4,7 +4,7 @@ import { configJsonSchema, type JsonSchema } from "../../src/config/json-schema.
 import { override, tighten } from "../../src/config/merge.ts";
 import type { Merge } from "../../src/config/merge-kinds.ts";
 import { MERGE } from "../../src/config/merge-table.ts";
-import { ConfigFile } from "../../src/config/schema.ts";
+import { type ConfigFile, configFile } from "../../src/config/schema.ts";
 import { DEFAULTS, policyOf, type Settings } from "../../src/config/settings.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { inspect } from "../../src/shell/inspect.ts";
@@ -27,7 +27,7 @@ function at(value: unknown, name: string): unknown {
 }
 
 function only(name: string, value: unknown): ConfigFile {
-  return ConfigFile.parse(name.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value));
+  return configFile().parse(name.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value));
 }
 
 function schemaOf(name: string): JsonSchema {
@@ -72,8 +72,8 @@ for (const name of leaves(schema)) {
 test("no whole workspace file loosens a whole operator's file, for any agent", () => {
   const random = seeded(4711);
   for (let round = 0; round < 1500; round++) {
-    const operator = ConfigFile.parse(sample(schema, random));
-    const workspace = ConfigFile.parse(sample(schema, random));
+    const operator = configFile().parse(sample(schema, random));
+    const workspace = configFile().parse(sample(schema, random));
     for (const agent of [null, "ci", "dev"]) {
       const own = (file: ConfigFile) => (agent === null ? undefined : file.agents?.[agent]);
       const before = override(override(DEFAULTS, operator), own(operator));
@@ -101,8 +101,8 @@ test("no workspace file makes a verdict milder", () => {
   const analyses = COMMANDS.map((text) => inspect(text, world));
   const context = { workspace: "/w", home: "/home/u", now: 0, agent: "ci" };
   for (let round = 0; round < 300; round++) {
-    const before = override(DEFAULTS, ConfigFile.parse(sample(schema, random)));
-    const now = tighten(before, ConfigFile.parse(sample(schema, random)));
+    const before = override(DEFAULTS, configFile().parse(sample(schema, random)));
+    const now = tighten(before, configFile().parse(sample(schema, random)));
     for (const analysis of analyses) {
       for (const confined of [true, false]) {
         const [old, fresh] = [before, now].map((settings) =>

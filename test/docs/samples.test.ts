@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { AllowlistEntry } from "../../src/config/policy-schema.ts";
-import { ConfigFile } from "../../src/config/schema.ts";
+import { allowlistEntry } from "../../src/config/policy-schema.ts";
+import { configFile } from "../../src/config/schema.ts";
 import { mcp } from "../../src/surfaces/cli/commands/mcp.ts";
 import { parseCommand, splitCommand } from "../../src/surfaces/cli/parse.ts";
 import { pages, ROOT, samples } from "./pages.ts";
@@ -53,7 +53,7 @@ test("the configuration samples are valid", () => {
     if (language !== "json") continue;
     const value = JSON.parse(text) as object;
     if ("payload" in value || hostServers(value)) continue;
-    const shape = "pattern" in value ? AllowlistEntry : ConfigFile;
+    const shape = "pattern" in value ? allowlistEntry() : configFile();
     const { error } = shape.safeParse(value);
     assert.equal(error, undefined, `${page}:${line}: ${error?.message}`);
   }

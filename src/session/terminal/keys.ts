@@ -1,3 +1,4 @@
+import { graphemesOf } from "../../present/graphemes.ts";
 import { keyWithoutCode, notKeys, tooManyKeys, unknownKey } from "../../present/key-errors.ts";
 import { KEY_NAMES, type NamedKey, namedKey } from "./key-table.ts";
 
@@ -21,8 +22,6 @@ const ESCAPE = "\u001b";
 const MODIFIER = /^(C|Ctrl|Control|M|Meta|A|Alt|S|Shift)[-+](?=.)/iu;
 const CARET = /^\^([@-_a-z?])$/;
 const HEX = /^0x((?:[\da-f]{2})+)$/i;
-
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /**
  * The bytes a terminal would send for these keys: names (`Enter`, `Up`, `F5`), single characters, each with modifiers
@@ -110,7 +109,7 @@ function controlCharacter(character: string): string | null {
 
 function isOneCharacter(text: string): boolean {
   if (!text.isWellFormed()) return false;
-  const [first, second] = [...graphemes.segment(text)];
+  const [first, second] = [...graphemesOf(text)];
   if (first === undefined || second !== undefined) return false;
   return [...text].length === 1 || !/\p{Cc}/u.test(text);
 }

@@ -1,0 +1,55 @@
+/**
+ * Puts the command line's four hundred small files, and the two packages that every command needs, together into a few:
+ * most of a cold start is finding and reading them. The library stays as it is compiled, file by file.
+ *
+ * `node scripts/bundle.ts [FOLDER]`; without a folder to dist/cli.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { build, type Plugin } from "vite";
+
+const ROOT = join(import.meta.dirname, "..");
+const SOURCE = join(ROOT, "src");
+const BUNDLED = ["zod", "unbash"];
+
+/** A file that finds others by its own place goes by the place it is compiled to. */
+function ownPlaces(): Plugin {
+  return {
+    name: "own-places",
+    transform(code, id) {
+      if (!id.startsWith(SOURCE) || !code.includes("import.meta.url")) return null;
+      const compiled = `../${relative(SOURCE, id).replace(/\.ts$/, ".js")}`;
+      return { code: code.replaceAll("import.meta.url", `new URL("${compiled}", import.meta.url).href`), map: null };
+    },
+  };
+}
+
+function licences(): string {
+  const texts = BUNDLED.map((name) => {
+    const text = readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim();
+    return `${name}\n${"=".repeat(name.length)}\n\n${text}\n`;
+  });
+  return texts.join("\n\n");
+}
+
+async function bundle(folder: string): Promise<void> {
+  await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: "warn",
+    plugins: [ownPlaces()],
+    ssr: { noExternal: BUNDLED },
+    build: {
+      ssr: join(SOURCE, "surfaces/cli/main.ts"),
+      outDir: folder,
+      emptyOutDir: true,
+      target: "node22",
+      minify: false,
+      copyPublicDir: false,
+      rolldownOptions: { output: { entryFileNames: "main.js", chunkFileNames: "[name]-[hash].js" } },
+    },
+  });
+  writeFileSync(join(folder, "LICENSES.txt"), licences());
+}
+
+await bundle(resolve(process.argv[2] ?? join(ROOT, "dist/cli")));
