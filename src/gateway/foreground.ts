@@ -66,7 +66,8 @@ async function exitWithin(execution: Execution, ms: number): Promise<Parting | n
 /** Aborting ends the command and everything it started. */
 function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
   if (!signal) return () => {};
-  const end = () => void execution.kill(killOrder("SIGTERM", 2000));
+  // Its host may give no answer; what becomes of it is told all the same.
+  const end = () => void execution.kill(killOrder("SIGTERM", 2000)).catch(() => {});
   if (signal.aborted) end(); // while it was being launched: no event will tell of it
   signal.addEventListener("abort", end, { once: true });
   return () => signal.removeEventListener("abort", end);

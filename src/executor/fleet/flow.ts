@@ -33,10 +33,14 @@ export async function* flow(
     failed ??= error;
     wake();
   };
+  const tell = (what: "credit" | "cancel", bytes?: number) =>
+    ties.tell(host, agent, what, { id, args: { bytes }, flow: name, to: ties.address });
   const { name, close } = ties.openFlow((message) => {
     try {
       const frame = reader.read(message);
+      // A part waits for no reader: the rest of its value must come first.
       if (frame) queue.push({ frame, bytes: message.length });
+      else tell("credit", message.length);
     } catch (error) {
       fail(error as Error);
     }
@@ -47,8 +51,6 @@ export async function* flow(
     if (worker === null || (boot !== null && worker.boot !== boot)) fail(silent(host));
     else boot ??= worker.boot;
   });
-  const tell = (what: "credit" | "cancel", bytes?: number) =>
-    ties.tell(host, agent, what, { id, args: { bytes }, flow: name, to: ties.address });
   const stillThere = setInterval(() => tell("credit", 0), STILL_THERE_MS).unref();
   const abort = () => wake();
   signal?.addEventListener("abort", abort, { once: true });

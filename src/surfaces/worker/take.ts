@@ -156,9 +156,10 @@ async function claimEntry(
 /** A workspace's files are on one host: whoever takes it up first, and from then on always that one. */
 async function belongsElsewhere(post: Post, work: Work, message: Msg): Promise<boolean> {
   const { name, sticky } = work.workspace;
-  if (!sticky || post.link.subjects.parseWork(message.subject)?.place === undefined) return false;
+  // Who names a host or a label wants that one, whatever files are there.
+  if (!sticky || work.request.host !== undefined || work.request.labels) return false;
   const holder = await holderOf(post, name);
-  if (holder === post.host || work.request.host !== undefined) return false;
+  if (holder === post.host) return false;
   // Its gateway is told where to send it; where that is gone, it comes round until that host takes it.
   post.elsewhere(work, holder);
   giveBack(message, ELSEWHERE_MS);
