@@ -35,6 +35,21 @@ export function nowFlows(stage: () => Stage): void {
     await row.waitFor({ state: "detached" });
   });
 
+  test("any number of windows share one stream of events, and the next takes it over", async () => {
+    const { page, gateway, browser, service } = stage();
+    const first = await browser.signedIn(service.link());
+    const others = await Promise.all(Array.from({ length: 7 }, () => first.context().newPage()));
+    await Promise.all(others.map((each) => each.goto("/")));
+    const session = await gateway.start({ command: "read -r line", name: "shared", stdin: "open" });
+    for (const each of others) await each.getByRole("row").filter({ hasText: "shared" }).getByText("running").waitFor();
+    await first.close();
+    await session.write("end\n");
+    for (const each of others) await each.getByRole("row").filter({ hasText: "shared" }).getByText("done").waitFor();
+    await others[0]?.context().close();
+    await visit(page, "#/now");
+    await session.remove();
+  });
+
   test("keys find, choose and open a session", async () => {
     const { page } = stage();
     await visit(page, "#/now");

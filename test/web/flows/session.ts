@@ -69,6 +69,19 @@ export function sessionFlows(stage: () => Stage): void {
     await page.locator(".log-row", { hasText: "got three" }).waitFor();
   });
 
+  test("a flood is skipped through to its end", async () => {
+    const { page, gateway } = stage();
+    const command = "read -r line; seq 1 800000; read -r line; echo that was it";
+    const session = await gateway.start({ command, name: "flood", stdin: "open" });
+    await visit(page, `#/session/${session.id}`);
+    await page.getByText("Nothing written yet.").waitFor();
+    await session.write("go\n");
+    await page.locator(".log-row", { hasText: /^800000$/ }).waitFor();
+    await session.write("go\n");
+    await page.locator(".log-row", { hasText: "that was it" }).waitFor();
+    await page.getByRole("button", { name: "To the end" }).waitFor();
+  });
+
   test("the tree, the charts and the facts of a session", async () => {
     const { page, ids } = stage();
     await visit(page, `#/session/${ids.sleepers}`);

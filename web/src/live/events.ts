@@ -1,61 +1,52 @@
 import { createSignal } from "solid-js";
 import type { Approval } from "../../../src/contract/approval.ts";
 import type { SessionInfo } from "../../../src/contract/session.ts";
-import { keyedAddress } from "../api/client.ts";
 import type { Stats } from "../api/shapes.ts";
 import { loadApprovals, noteApproval } from "./approvals.ts";
 import { learnWhoIAm } from "./me.ts";
 import { loadSessions, noteSession } from "./sessions.ts";
+import { type Connection, openSharedStream } from "./shared-stream.ts";
 import { noteStats } from "./usage.ts";
 
 /** `live`: events come as they happen; `waiting`: the browser tries to get back to the service. */
-const [connection, setConnection] = createSignal<"connecting" | "live" | "waiting">("connecting");
+const [connection, setConnection] = createSignal<Connection>("connecting");
 const [auditHead, setAuditHead] = createSignal(0);
 
 export { auditHead, connection };
 
-const RETRY_MS = 2000;
-let source: EventSource | null = null;
-let retry = 0;
+let stop: (() => void) | null = null;
 
-const reload = (): void => {
-  void loadSessions();
-  void loadApprovals();
-};
-
-/** One stream for the whole page. The browser resumes it by itself where it broke off, without a gap. */
 export function connect(): void {
   disconnect();
-  let loaded = false;
-  source = new EventSource(keyedAddress("/v1/events"));
-  on<{ sequence?: number }>("ready", ({ sequence }) => {
-    setConnection("live");
-    if (sequence !== undefined) setAuditHead(sequence);
-    // From here on nothing is missed, so that what is read now stays current.
-    if (!loaded) reload();
-    loaded = true;
+  stop = openSharedStream({
+    onState: setConnection,
+    onFresh: (sequence) => {
+      setAuditHead((known) => Math.max(known, sequence));
+      reload();
+    },
+    onEvent: (name, data) => TAKERS[name]?.(data),
+    onRefused: () => void learnWhoIAm(),
   });
-  source.addEventListener("error", () => {
-    setConnection("waiting");
-    // Closed for good: refused, or answered with something else. The browser does not try again by itself then.
-    if (source?.readyState !== EventSource.CLOSED) return;
-    void learnWhoIAm();
-    retry = window.setTimeout(connect, RETRY_MS);
-  });
-  on<SessionInfo>("session", (info) => noteSession(info.id, info));
-  on<{ id: string }>("removed", ({ id }) => noteSession(id, null));
-  on<Approval>("approval", noteApproval);
-  on<Stats>("stats", noteStats);
-  on<{ sequence: number }>("audit", ({ sequence }) => setAuditHead(sequence));
-  source.addEventListener("reset", reload);
 }
 
 export function disconnect(): void {
-  window.clearTimeout(retry);
-  source?.close();
-  source = null;
+  stop?.();
+  stop = null;
+  setConnection("connecting");
 }
 
-function on<T>(type: string, take: (data: T) => void): void {
-  source?.addEventListener(type, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
+function reload(): void {
+  void loadSessions();
+  void loadApprovals();
 }
+
+const TAKERS: Record<string, (data: unknown) => void> = {
+  session: (data) => noteSession((data as SessionInfo).id, data as SessionInfo),
+  removed: (data) => noteSession((data as { id: string }).id, null),
+  approval: (data) => noteApproval(data as Approval),
+  stats: (data) => noteStats(data as Stats),
+  audit: (data) => {
+    setAuditHead((data as { sequence: number }).sequence);
+  },
+  reset: reload,
+};

@@ -134,11 +134,17 @@ function WouldRun(props: { command: ShownCommand; cwd: string }) {
       </span>
       <For each={props.command.notes}>
         {(note) => (
-          <span class="tag warn">
+          <span class={`tag note-tag ${toneOf(note)}`}>
             <Shown text={note} />
           </span>
         )}
       </For>
     </li>
   );
+}
+
+/** What it deletes and whom it reaches is seen first. */
+function toneOf(note: string): string {
+  if (note.startsWith("deletes ")) return "bad";
+  return note.startsWith("connects to ") ? "odd" : "warn";
 }

@@ -10,10 +10,10 @@ const EVERY_MS = 60;
 export function follow(
   id: string,
   stream: LogStream,
-  from: () => number,
+  from: number,
   onParts: (parts: Part[], end: number) => void,
 ): () => void {
-  let position = from();
+  let position = from;
   let waiting: Part[] = [];
   let timer = 0;
   const flush = (): void => {
@@ -41,6 +41,5 @@ export function follow(
   return () => {
     window.clearTimeout(timer);
     source.close();
-    flush();
   };
 }

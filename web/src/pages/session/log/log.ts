@@ -13,6 +13,12 @@ const MOST = 512 << 10;
 /** What lies before the place that is jumped to, so that one can look back at once. */
 const LEAD = 8 << 10;
 
+/** What is followed keeps less: it is drawn anew again and again. */
+const FOLLOWED = 160 << 10;
+/** So much at once is a flood. */
+const FLOOD = 384 << 10;
+const SKIP_MS = 200;
+
 const NOTHING: Region = { from: 0, to: 0, parts: [] };
 
 export interface Log {
@@ -22,6 +28,8 @@ export interface Log {
   error: () => unknown;
   openAt(position: number): Promise<void>;
   openEnd(): Promise<void>;
+  /** How much there is by now. */
+  learnTotal(): Promise<void>;
   extend(side: "before" | "after"): Promise<void>;
   /** From now on what is written comes by itself, until it is told to stop. */
   startFollowing(): void;
@@ -38,6 +46,7 @@ export function createLog(id: string, stream: LogStream): Log {
   let question = 0;
   let gone = false;
   let stop: (() => void) | null = null;
+  let pursuit = 0;
 
   const read = (offset: number, limit: number): Promise<LogAnswer> =>
     get<LogAnswer>(`/v1/sessions/${encodeURIComponent(id)}/logs`, { stream, offset: Math.floor(offset), limit });
@@ -63,11 +72,17 @@ export function createLog(id: string, stream: LogStream): Log {
   const openAt = (position: number): Promise<void> =>
     ask(() => read(Math.max(0, position - LEAD), position === 0 ? FIRST : BLOCK), regionOf);
 
-  /** The size is not known before the first answer; a read past the end tells it. */
-  async function openEnd(): Promise<void> {
-    const size = total() > 0 ? total() : (await read(Number.MAX_SAFE_INTEGER, 1).catch(() => null))?.totalBytes;
-    await ask(() => read(Math.max(0, (size ?? 0) - FIRST), BLOCK), regionOf);
+  async function learnTotal(): Promise<void> {
+    const answer = await read(Number.MAX_SAFE_INTEGER, 1).catch(() => null);
+    if (!gone && answer) setTotal((known) => Math.max(known, answer.totalBytes));
   }
+
+  /** A read past the end tells how much there is by now. */
+  const openEnd = (): Promise<void> =>
+    ask(async () => {
+      const { totalBytes } = await read(Number.MAX_SAFE_INTEGER, 1);
+      return read(Math.max(0, totalBytes - FIRST), BLOCK);
+    }, regionOf);
 
   async function extend(side: "before" | "after"): Promise<void> {
     if (loading()) return;
@@ -88,27 +103,40 @@ export function createLog(id: string, stream: LogStream): Log {
   }
 
   function append(parts: Part[], end: number): void {
-    const now = region();
+    const { from, to, parts: known } = region();
+    const fresh = parts.filter((part) => part.position + part.bytes > to);
+    const begins = fresh[0] ? fresh[0].position - fresh[0].dropped : end;
+    if (fresh.length === 0) return;
+    if (begins !== to || end - begins > FLOOD) return void skipAhead();
     batch(() => {
       setTotal((size) => Math.max(size, end));
-      // Somebody looks elsewhere: it is read when they come back.
-      if (parts[0] && now.to === parts[0].position - parts[0].dropped) {
-        setRegion(trimmed({ from: now.from, to: end, parts: [...now.parts, ...parts] }, MOST, "end"));
-      }
+      setRegion(trimmed({ from, to: end, parts: [...known, ...fresh] }, FOLLOWED, "end"));
     });
   }
 
+  /** More comes than anybody reads: the end is looked at now and then instead of every line on the way to it. */
+  async function skipAhead(): Promise<void> {
+    stopFollowing();
+    const mine = ++pursuit;
+    await new Promise((resolve) => setTimeout(resolve, SKIP_MS));
+    if (gone || mine !== pursuit) return;
+    await openEnd();
+    if (!gone && mine === pursuit) startFollowing();
+  }
+
   function startFollowing(): void {
-    stop ??= follow(id, stream, () => region().to, append);
+    stop ??= follow(id, stream, region().to, append);
   }
   function stopFollowing(): void {
-    stop?.();
+    pursuit += 1;
+    const end = stop;
     stop = null;
+    end?.();
   }
   onCleanup(() => {
     gone = true;
     stopFollowing();
   });
 
-  return { region, total, loading, error, openAt, openEnd, extend, startFollowing, stopFollowing };
+  return { region, total, loading, error, openAt, openEnd, learnTotal, extend, startFollowing, stopFollowing };
 }

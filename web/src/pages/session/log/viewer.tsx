@@ -1,4 +1,4 @@
-import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show, untrack } from "solid-js";
 import { formatSize } from "../../../../../src/present/size.ts";
 import { useKeys } from "../../../keys/bindings.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
@@ -54,6 +54,7 @@ function OneStream(props: {
   const [top, setTop] = createSignal(0);
   const [height, setHeight] = createSignal(600);
   const [pinned, setPinned] = createSignal(props.live);
+  const [opened, setOpened] = createSignal(false);
   let view!: HTMLDivElement;
   let space!: HTMLDivElement;
   let block!: HTMLDivElement;
@@ -106,7 +107,7 @@ function OneStream(props: {
     const { before, inside, after } = layout();
     const bottom = view.scrollTop + view.clientHeight;
     const atEnd = bottom >= view.scrollHeight - 3;
-    setPinned(atEnd && log.region().to >= log.total());
+    setPinned(atEnd && (log.region().to >= log.total() || pinned()));
     const outside = bottom < before || view.scrollTop > before + inside;
     window.clearTimeout(jumping);
     if (outside || (atEnd && after > 0)) {
@@ -138,7 +139,7 @@ function OneStream(props: {
   }
   async function goEnd(): Promise<void> {
     setPinned(true);
-    if (log.region().to < log.total() || log.total() === 0) await log.openEnd();
+    if (props.live || log.region().to < log.total()) await log.openEnd();
     toEnd();
   }
 
@@ -153,21 +154,30 @@ function OneStream(props: {
     observer.observe(view);
     createEffect(measure);
     onCleanup(() => observer.disconnect());
-    void (props.live ? log.openEnd() : log.openAt(0)).then(() => props.live && log.startFollowing());
+    void (props.live ? log.openEnd() : log.openAt(0)).then(() => setOpened(true));
   });
   // What came after the last look is read once more when it has ended.
   createEffect(
     on(
       () => props.live,
       (live) => {
-        if (live) return;
-        log.stopFollowing();
-        void log.extend("after");
+        if (!live) void (pinned() ? log.openEnd() : log.learnTotal());
       },
       { defer: true },
     ),
   );
-  onCleanup(() => window.clearTimeout(jumping));
+  // Only what is looked at is followed: a browser has few connections for one service.
+  const [seen, setSeen] = createSignal(document.visibilityState === "visible");
+  const look = (): void => void setSeen(document.visibilityState === "visible");
+  document.addEventListener("visibilitychange", look);
+  createEffect(() => {
+    const wanted = opened() && props.live && pinned() && seen();
+    untrack(() => (wanted ? log.startFollowing() : log.stopFollowing()));
+  });
+  onCleanup(() => {
+    document.removeEventListener("visibilitychange", look);
+    window.clearTimeout(jumping);
+  });
 
   useKeys("Log", [
     { keys: "/", does: "Search", run: () => search.focus() },

@@ -6,7 +6,7 @@ import { harden } from "./harden.ts";
 
 const SCROLLBACK = 2000;
 const LARGEST_FONT = 14;
-const SMALLEST_FONT = 7;
+const SMALLEST_FONT = 6;
 /** A character of the font is about so wide, in parts of its size. */
 const WIDTH = 0.602;
 

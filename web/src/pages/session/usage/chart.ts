@@ -7,14 +7,19 @@ export interface ChartLine {
   color: string;
 }
 
+export interface ChartLook {
+  lines: ChartLine[];
+  format: (value: number) => string;
+  /** The scale goes up to this at least, so that next to nothing does not look like much. */
+  least: number;
+}
+
 export interface Chart {
   set(data: number[][]): void;
   dispose(): void;
 }
 
 const HEIGHT = 150;
-/** Nothing at all is drawn as a line at the bottom. */
-const LEAST = 1;
 const TIME = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
@@ -24,7 +29,7 @@ const TIME = new Intl.DateTimeFormat(undefined, {
 const clock = (seconds: number): string => (Number.isInteger(seconds) ? TIME.format(seconds * 1000) : "");
 
 /** Lines over time, drawn on a canvas; the words beside it tell the same to those who cannot see it. */
-export function drawChart(element: HTMLElement, lines: ChartLine[], format: (value: number) => string): Chart {
+export function drawChart(element: HTMLElement, { lines, format, least }: ChartLook): Chart {
   const color = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
   // Colours of the page may be light-dark(…), which a canvas does not know: the browser resolves them on an element.
   const resolved = (name: string): string => {
@@ -40,7 +45,7 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], format: (val
       height: HEIGHT,
       cursor: { y: false },
       legend: { show: false },
-      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, LEAST)] } },
+      scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, least)] } },
       axes: [
         { ...axis, space: 90, values: (_plot, values) => values.map(clock) },
         { ...axis, size: 58, values: (_plot, values) => values.map(format) },

@@ -2,11 +2,15 @@ import { createEffect, createMemo, onCleanup, onMount, Show } from "solid-js";
 import { formatDuration } from "../../../../../src/present/duration.ts";
 import { formatSize } from "../../../../../src/present/size.ts";
 import { isDark } from "../../../theme.ts";
-import { type ChartLine, drawChart } from "./chart.ts";
+import { type ChartLook, drawChart } from "./chart.ts";
 import type { Sample, Sampler } from "./sampler.ts";
 import "./usage.css";
 
 const percent = (value: number): string => `${Math.round(value)}%`;
+const DISK = [
+  { name: "Read", color: "--good" },
+  { name: "Written", color: "--warn" },
+];
 const rate = (value: number): string => `${formatSize(value)}/s`;
 
 export default function UsageTab(props: { sampler: Sampler; live: boolean }) {
@@ -25,34 +29,32 @@ export default function UsageTab(props: { sampler: Sampler; live: boolean }) {
         )}
       </Show>
       <Show
-        when={props.live || samples().length > 0}
-        fallback={<p class="hint">It has ended; charts are drawn while a session runs and its page is open.</p>}
+        when={samples().length > 1}
+        fallback={
+          <p class="hint" role="status">
+            {props.live ? "Measuring…" : "It has ended; charts are drawn while a session runs and its page is open."}
+          </p>
+        }
       >
         <div class="charts">
           <ChartCard
             title="CPU"
             now={percent(last()?.cpuPercent ?? 0)}
-            lines={[{ name: "CPU", color: "--accent" }]}
-            format={percent}
+            look={{ lines: [{ name: "CPU", color: "--accent" }], format: percent, least: 10 }}
             samples={samples()}
             values={({ cpuPercent }) => [cpuPercent]}
           />
           <ChartCard
             title="Memory"
             now={formatSize(last()?.memoryBytes ?? 0)}
-            lines={[{ name: "Memory", color: "--odd" }]}
-            format={formatSize}
+            look={{ lines: [{ name: "Memory", color: "--odd" }], format: formatSize, least: 1 << 20 }}
             samples={samples()}
             values={({ memoryBytes }) => [memoryBytes]}
           />
           <ChartCard
-            title="Reads and writes"
+            title="Disk"
             now={`${rate(last()?.readPerSecond ?? 0)} read, ${rate(last()?.writtenPerSecond ?? 0)} written`}
-            lines={[
-              { name: "Read", color: "--good" },
-              { name: "Written", color: "--warn" },
-            ]}
-            format={rate}
+            look={{ lines: DISK, format: rate, least: 1024 }}
             samples={samples()}
             values={({ readPerSecond, writtenPerSecond }) => [readPerSecond, writtenPerSecond]}
           />
@@ -74,8 +76,7 @@ function Figure(props: { name: string; value: string }) {
 function ChartCard(props: {
   title: string;
   now: string;
-  lines: ChartLine[];
-  format: (value: number) => string;
+  look: ChartLook;
   samples: Sample[];
   values: (sample: Sample) => number[];
 }) {
@@ -84,12 +85,12 @@ function ChartCard(props: {
     // Drawn anew in the colours of the other theme.
     createEffect(() => {
       isDark();
-      const chart = drawChart(place, props.lines, props.format);
+      const chart = drawChart(place, props.look);
       createEffect(() => {
         const columns = props.samples.map((sample) => props.values(sample));
         chart.set([
           props.samples.map(({ at }) => at),
-          ...props.lines.map((_, index) => columns.map((column) => column[index] ?? 0)),
+          ...props.look.lines.map((_, index) => columns.map((column) => column[index] ?? 0)),
         ]);
       });
       onCleanup(() => chart.dispose());
