@@ -54,7 +54,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   return openWith(options, () => {});
 }
 
-/** The same, with a say between the steps of a request: for tests that die there. */
+/** The same, with a say between the steps of a request: for traces, and for tests that die there. */
 export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
   insistOnKnownOptions(options);
   const rooms = await furnish(options, checkpoint);

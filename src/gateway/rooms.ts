@@ -43,6 +43,6 @@ export interface Rooms {
   notify: (event: GatewayEvent) => void;
   /** What was said once and need not be again. */
   told: Set<string>;
-  /** Called between the steps of a request; tests die here. */
-  checkpoint: (step: string) => void;
+  /** Called between the steps of a request, to tell how long each takes; tests die here. */
+  checkpoint: (step: string, session?: string) => void;
 }

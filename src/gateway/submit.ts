@@ -62,6 +62,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     verdict: null,
     sandbox: null,
   };
+  rooms.checkpoint("received", attempt.id);
   try {
     insistOnPlace(rooms, request);
     if (manner.byOperator) attempt.request = { ...attempt.request, sandbox: "off" };
@@ -85,10 +86,10 @@ const ANSWERS = new Set([
 async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: Attempt): Promise<Submission> {
   for (let changes = 0; ; changes++) {
     const that = study(rooms, attempt);
-    rooms.checkpoint("judged");
+    rooms.checkpoint("judged", attempt.id);
     const trusted = manner.byOperator === true && that.verdict.verdict !== "blocked";
     const decided = trusted ? TRUSTED : (manner.vouch?.(that) ?? (await permit(rooms, request, that, manner)));
-    rooms.checkpoint("permitted");
+    rooms.checkpoint("permitted", attempt.id);
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
     if (decided.approval) {
       // A person may take their time: what was forbidden meanwhile is forbidden, whatever they said (promise 3).
@@ -141,20 +142,20 @@ function refuse(rooms: Rooms, attempt: Attempt, refusal: Refusal, approvalId: st
 /** Null: what was approved is not what would run any more. */
 async function launch(rooms: Rooms, that: Case, permission: Permit & { go: true }): Promise<Submission | null> {
   const slot = await rooms.executor.prepare();
-  rooms.checkpoint("prepared");
+  rooms.checkpoint("prepared", that.id);
   try {
     const recorded = recordRun(rooms, that, permission, slot.keeperPid);
     if (!recorded) {
       slot.cancel();
       return null;
     }
-    rooms.checkpoint("recorded");
+    rooms.checkpoint("recorded", that.id);
     const { name, session } = recorded;
     const moved = (keeperPid: number) => rooms.registry.store.setKeeper(that.id, keeperPid);
     const origin = originOf(rooms, that, permission);
     const title = `${name} ${that.plan.title}`;
     const execution = slot.launch(origin ? { ...that.plan, title, origin } : { ...that.plan, title }, moved);
-    rooms.checkpoint("launched");
+    rooms.checkpoint("launched", that.id);
     rooms.registry.track(execution, session);
     rooms.notify({ type: "started", session: that.id, command: that.request.command });
     return { name, session, verdict: that.verdict, approvalId: permission.approval?.id ?? null, execution };

@@ -9,6 +9,7 @@ import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
 import { openLive } from "./live/open.ts";
 import { RequestCounts } from "./live/request-counts.ts";
+import type { Tracing } from "./live/traces/tracer.ts";
 import { McpPath } from "./mcp.ts";
 import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
@@ -36,6 +37,8 @@ export interface ServeOptions {
   pageFolder?: string;
   /** What agents get at /mcp. */
   mcp: Omit<DoorOptions, "agent">;
+  /** Where traces go; default: nowhere. */
+  tracing?: Tracing | null;
   onfailure: (error: Error) => void;
 }
 
@@ -57,6 +60,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     signIns,
     attempts: new Attempts(),
     requests: new RequestCounts(),
+    tracing: options.tracing ?? null,
     names,
     secure: options.tls !== null,
     version,

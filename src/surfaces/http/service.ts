@@ -2,6 +2,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
 import type { RequestCounts } from "./live/request-counts.ts";
+import type { Tracing } from "./live/traces/tracer.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
 
 /** What everything behind the listener stands on. */
@@ -12,6 +13,8 @@ export interface Service {
   signIns: SignIns;
   attempts: Attempts;
   requests: RequestCounts;
+  /** Null: nobody wants traces. */
+  tracing: Tracing | null;
   /** Names the service may be called by, without ports. */
   names: readonly string[];
   /** It speaks TLS, so that cookies are for TLS only. */

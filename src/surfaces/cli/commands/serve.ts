@@ -101,7 +101,7 @@ async function serveUntil(
   database: import("node:sqlite").DatabaseSync,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ openGateway }, { serve: start }, { Tokens }, { SignIns }, { linkOf, makeOperatorLink }] = await Promise.all([
+  const [{ openWith }, { serve: start }, { Tokens }, { SignIns }, { linkOf, makeOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../http/serve.ts"),
     import("../../../store/tokens.ts"),
@@ -111,7 +111,11 @@ async function serveUntil(
   const workspace = resolve(textOption(values, "workspace") ?? ".");
   const agent = textOption(values, "agent");
   const state = stateFolder(textOption(values, "state"));
-  const gateway = await openGateway({ state, workspace, channel: "console", ...(agent ? { agent } : {}) });
+  const tracing = await tracingOf(process.env);
+  const gateway = await openWith(
+    { state, workspace, channel: "console", ...(agent ? { agent } : {}) },
+    (step, session) => session !== undefined && tracing?.stages.note(step, session),
+  );
   const signIns = new SignIns(database);
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
@@ -119,7 +123,7 @@ async function serveUntil(
     const { toolsets, ...where } = place;
     const mcp = { state, workspace, toolsets, patienceMs: MCP_PATIENCE_MS, onDisconnect: "keep" as const };
     const version = packageVersion();
-    const serving = await start({ ...where, gateway, tokens, signIns, workspace, version, mcp, onfailure });
+    const serving = await start({ ...where, gateway, tokens, signIns, workspace, version, mcp, tracing, onfailure });
     const { who } = decider();
     const link = values["no-link"] ? null : linkOf(serving.url, makeOperatorLink(signIns, gateway.audit, who));
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);
@@ -128,5 +132,18 @@ async function serveUntil(
     await serving.close();
   } finally {
     await gateway.close();
+  }
+}
+
+/** Traces where the operator's environment says so, as for every program that sends them. */
+async function tracingOf(env: NodeJS.ProcessEnv): Promise<ServeOptions["tracing"]> {
+  const { traceSettings } = await import("../../http/live/traces/settings.ts");
+  try {
+    const settings = traceSettings(env);
+    if (!settings) return null;
+    const { Stages } = await import("../../http/live/traces/stages.ts");
+    return { settings, stages: new Stages() };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
   }
 }

@@ -1,4 +1,4 @@
-import type { Position } from "../../../contract/changes.ts";
+import type { Change, Position } from "../../../contract/changes.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { isAhead, isBehind, positionText } from "./event-position.ts";
 import { type EventText, eventTexts } from "./event-texts.ts";
@@ -9,8 +9,8 @@ const LOOK_EVERY_MS = 40;
 /** Entries read at a stretch: each session among them is described, which takes a tenth of a millisecond. */
 const AT_A_STRETCH = 200;
 
-/** Called with what happened since the last call. */
-export type FeedListener = (events: readonly EventText[]) => void;
+/** Called with what happened since the last call, as events and as it is. */
+export type FeedListener = (events: readonly EventText[], changes: readonly Change[]) => void;
 
 /** What follows a position somebody had: events, and where they lead to. Null: it is too old. */
 export type CatchUp = { events: EventText[]; position: Position } | null;
@@ -36,6 +36,11 @@ export class Feed {
   get position(): Position {
     if (this.#listeners.size === 0) this.#position = this.#gateway.changes.head();
     return this.#position;
+  }
+
+  /** From now on, for the first who listens. */
+  start(): void {
+    void this.position;
   }
 
   /** From `position` on. Returns how to stop. */
@@ -95,17 +100,17 @@ export class Feed {
     const list = this.#gateway.changes.since(before, { limit: AT_A_STRETCH });
     if (list === null) {
       this.#position = this.#gateway.changes.head();
-      this.#tell([resetEvent(this.#position)]);
+      this.#tell([resetEvent(this.#position)], []);
       return false;
     }
     this.#position = list.position;
-    this.#tell(eventTexts(list, list.position.audit > before.audit));
+    this.#tell(eventTexts(list, list.position.audit > before.audit), list.changes);
     return list.more;
   }
 
-  #tell(events: readonly EventText[]): void {
+  #tell(events: readonly EventText[], changes: readonly Change[]): void {
     if (events.length === 0) return;
-    for (const listener of [...this.#listeners]) listener(events);
+    for (const listener of [...this.#listeners]) listener(events, changes);
   }
 }
 

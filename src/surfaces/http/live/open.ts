@@ -12,6 +12,7 @@ import { Stats } from "./stats.ts";
 import { statsOperation } from "./stats-operation.ts";
 import { Streams } from "./streams.ts";
 import { Terminals } from "./terminals.ts";
+import { Tracer } from "./traces/tracer.ts";
 
 /** What stays open: event streams and terminals. */
 export interface Live {
@@ -27,17 +28,18 @@ export interface Live {
 const STREAM_PLACES = { perCaller: 100, inAll: 2000 };
 
 export function openLive(service: Service): Live {
-  const { gateway, onfailure } = service;
+  const { gateway, tracing, version, onfailure } = service;
   const feed = new Feed(gateway, onfailure);
   const stats = new Stats(gateway, onfailure);
   const places = new Places(STREAM_PLACES);
   const streams = new Streams();
   const terminals = new Terminals(service);
+  const tracer = tracing && new Tracer(feed, tracing, version, onfailure);
   const metrics = metricsOperation(service, {
     streams: () => streams.count,
     terminals: () => terminals.count,
     cut: () => streams.cut,
-    traces: () => [],
+    traces: () => tracer?.metrics() ?? [],
   });
   const rooms = { service, feed, stats, places, streams };
   return {
@@ -52,6 +54,7 @@ export function openLive(service: Service): Live {
     close: async () => {
       await terminals.close();
       streams.close();
+      await tracer?.close();
       feed.close();
       metrics.stop();
       stats.close();
