@@ -1,18 +1,25 @@
-// Builds the keeper with the system's C compiler. Plain JavaScript for any Node: it runs before anything is checked.
-// No compiler is not a failed install: commands then run under the portable executor, and `sallyport doctor` says so.
+// Puts the keeper in place: the one that came with the package where it fits, else built with the system's C compiler.
+// Plain JavaScript for any Node: it runs before anything is checked. No compiler is not a failed install: commands then
+// run under the portable executor, and `sallyport doctor` says so.
+//   --strict    builds it here, and no warning is let pass
+//   --prebuilt  builds the one that goes into the package: static, so that it runs wherever the kernel does
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const strict = process.argv.includes("--strict");
+const platform = `${process.platform}-${process.arch}`;
+const prebuilt = join(here, "prebuilt", platform);
 const sources = readdirSync(here)
   .filter((name) => /\.[ch]$/.test(name))
   .sort();
 const base = ["-std=c99", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
-const warnings = strict ? ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"] : [];
+const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
+// Small, quick to fork, and the same wherever it is copied. Not every system has the static C library.
+const STATIC = "-static-pie";
 
 /** Two builds are the same exactly when their sources are: a running keeper of another build is left alone. */
 function buildId() {
@@ -21,17 +28,58 @@ function buildId() {
   return hash.digest("hex").slice(0, 12);
 }
 
-function compile(id, linking) {
-  const target = join(here, "build", `keeper.${process.pid}`);
+/** Whole or not at all: somebody may be about to run it. */
+function put(folder, id, make) {
+  const target = join(folder, `keeper.${process.pid}`);
+  mkdirSync(folder, { recursive: true });
+  try {
+    const result = make(target);
+    if (result.status !== 0) return result;
+    renameSync(target, join(folder, "keeper"));
+    writeFileSync(join(folder, "keeper.id"), id);
+    return result;
+  } finally {
+    rmSync(target, { force: true });
+  }
+}
+
+function compile(folder, id, flags) {
   const files = sources.filter((name) => name.endsWith(".c")).map((name) => join(here, name));
-  const args = [...base, ...warnings, `-DKEEPER_BUILD="${id}"`, ...linking, ...files, "-o", target];
-  const result = spawnSync(process.env.CC || "cc", args, { encoding: "utf8" });
-  if (result.status === 0) renameSync(target, join(here, "build", "keeper"));
-  return result;
+  const args = [...base, ...flags, `-DKEEPER_BUILD="${id}"`, ...files, "-o"];
+  const run = (target) => spawnSync(process.env.CC || "cc", [...args, target], { encoding: "utf8" });
+  return put(folder, id, run);
+}
+
+/** Made from these very sources, for this kind of machine, and it runs here. */
+function takePrebuilt(id) {
+  const program = join(prebuilt, "keeper");
+  try {
+    if (readFileSync(`${program}.id`, "utf8") !== id) return false;
+    const { status, stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+    if (status !== 0 || !stdout.startsWith(`keeper ${id} `)) return false;
+    put(join(here, "build"), id, (target) => {
+      copyFileSync(program, target);
+      return { status: 0 };
+    });
+    return true;
+  } catch {
+    return false; // not there, or not for this place: a compiler may do
+  }
 }
 
 function note(text) {
   process.stdout.write(`sallyport: ${text}\n`);
+}
+
+function explain({ error, stderr }) {
+  if (error && error.code === "ENOENT") {
+    note(
+      "no C compiler found, so the portable executor is used, which confines nothing (docs/portable.md); for the native" +
+        " one install a compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run: npm rebuild sallyport",
+    );
+  } else {
+    note(`the native keeper could not be built:\n${stderr || error}`);
+  }
 }
 
 function install() {
@@ -39,25 +87,26 @@ function install() {
     note("the native keeper is for Linux; nothing to build here");
     return 0;
   }
-  mkdirSync(join(here, "build"), { recursive: true });
   const id = buildId();
-  // Static: small, quick to fork, and the same wherever it is copied. Not every system has the static C library.
-  let result = compile(id, ["-static-pie"]);
-  if (result.status !== 0) result = compile(id, []);
-  if (result.status === 0) {
-    writeFileSync(join(here, "build", "keeper.id"), id);
-    return 0;
-  }
-  rmSync(join(here, "build", `keeper.${process.pid}`), { force: true });
-  if (result.error && result.error.code === "ENOENT") {
-    note(
-      "no C compiler found, so the portable executor is used, which confines nothing (docs/portable.md); for the native" +
-        " one install a compiler (Debian, Ubuntu: apt-get install gcc libc6-dev) and run: npm rebuild sallyport",
-    );
-  } else {
-    note(`the native keeper could not be built:\n${result.stderr || result.error}`);
-  }
+  if (!strict && takePrebuilt(id)) return 0;
+  const flags = strict ? warnings : [];
+  const build = join(here, "build");
+  let result = compile(build, id, [...flags, STATIC]);
+  if (result.status !== 0) result = compile(build, id, flags);
+  if (result.status === 0) return 0;
+  explain(result);
   return strict ? 1 : 0;
 }
 
-process.exitCode = install();
+function pack() {
+  rmSync(join(here, "prebuilt"), { recursive: true, force: true });
+  if (platform !== "linux-x64") {
+    note(`a package made on ${platform} has no keeper in it: make it on linux-x64`);
+    return 1;
+  }
+  const result = compile(prebuilt, buildId(), [...warnings, STATIC, "-s"]);
+  if (result.status !== 0) explain(result);
+  return result.status === 0 ? 0 : 1;
+}
+
+process.exitCode = process.argv.includes("--prebuilt") ? pack() : install();

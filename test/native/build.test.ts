@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { NATIVE } from "../fixtures/keeper-build.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-native-"));
-cpSync(NATIVE, join(folder, "native"), { recursive: true, filter: (path) => !path.includes("/build") });
+cpSync(NATIVE, join(folder, "native"), { recursive: true, filter: (path) => !/\/(pre)?buil[dt]/.test(path) });
 after(() => rmSync(folder, { recursive: true }));
 
 function install(args: string[], env: NodeJS.ProcessEnv = {}) {
@@ -37,6 +37,21 @@ test("without a compiler the install succeeds with a note, and a strict one fail
   assert.match(stdout, /no C compiler found/);
   assert.ok(!existsSync(join(folder, "native", "build", "keeper.id")));
   assert.equal(install(["--strict"], { CC: "/no/such/compiler" }).status, 1);
+});
+
+test("a keeper that came with the package is taken where it is of these sources, and no compiler is needed", (t) => {
+  if (process.platform !== "linux" || process.arch !== "x64") return t.skip("it is made for linux-x64");
+  const none = { CC: "/no/such/compiler" };
+  const built = join(folder, "native", "build");
+  rmSync(built, { recursive: true, force: true });
+  assert.equal(install(["--prebuilt"], none).status, 1, "a package without it is not made");
+  assert.equal(install(["--prebuilt"]).status, 0);
+  const { status, stdout } = install([], none);
+  assert.deepEqual([status, stdout, existsSync(join(built, "keeper"))], [0, "", true]);
+  rmSync(built, { recursive: true });
+  appendFileSync(join(folder, "native", "title.c"), "\n");
+  assert.match(install([], none).stdout, /no C compiler found/);
+  rmSync(join(folder, "native", "prebuilt"), { recursive: true });
 });
 
 test("a keeper asked for something it does not know says how it is used", () => {

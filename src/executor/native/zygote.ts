@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../contract/error.ts";
@@ -7,6 +7,8 @@ import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
+/** What came with the package: it serves also where no install script was run. */
+const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
 /** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
 export const BUILD_COMMAND = `node ${join(BUILD, "../install.js")}`;
 /** The keeper writes its title over its own arguments: this makes room for one. */
@@ -15,7 +17,14 @@ const ALREADY_SERVED = 3;
 const ATTEMPTS = 40;
 
 export function keeperBinary(): string {
-  return process.env.SALLYPORT_KEEPER ?? join(BUILD, "keeper");
+  return process.env.SALLYPORT_KEEPER ?? join(isBuilt(BUILD) || !isBuilt(PREBUILT) ? BUILD : PREBUILT, "keeper");
+}
+
+const built = new Set<string>();
+
+function isBuilt(folder: string): boolean {
+  if (!built.has(folder) && existsSync(join(folder, "keeper.id"))) built.add(folder);
+  return built.has(folder);
 }
 
 /** Two builds never share a zygote: each has its own socket, so an upgrade leaves running commands where they are. */
