@@ -8,6 +8,7 @@ import type { BenchResult } from "./result.ts";
 const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): Promise<BenchResult[]> }>> = {
   spawn: () => import("./spawn/run.ts"),
   path: () => import("./path/run.ts"),
+  start: () => import("./start/run.ts"),
   sandbox: () => import("./sandbox/run.ts"),
   capture: () => import("./capture/run.ts"),
   logs: () => import("./logs/run.ts"),
