@@ -38,7 +38,14 @@ test("what a fleet keeps is made once, whoever comes first", { skip: NO_NATS }, 
     assert.equal((await stores[2]?.sessions.get("agent.s1"))?.string(), "mine");
     const streams = (await stores[0]?.manager.streams.list().next()) ?? [];
     const names = streams.map(({ config }) => config.name).sort();
-    assert.deepEqual(names, ["KV_SP_main_SESSIONS", "KV_SP_main_WORKERS", "SP_main_EXITS", "SP_main_WORK"]);
+    assert.deepEqual(names, [
+      "KV_SP_main_PLACES",
+      "KV_SP_main_SESSIONS",
+      "KV_SP_main_WORKERS",
+      "OBJ_SP_main_LOGS",
+      "SP_main_EXITS",
+      "SP_main_WORK",
+    ]);
     for (const { connection } of members) await connection.close();
   } finally {
     await server.close();

@@ -9,6 +9,7 @@ import {
   type StreamConfig,
 } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
+import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { storesOf } from "./subjects.ts";
 
@@ -22,6 +23,7 @@ const WORK_WINDOW_MS = HOUR_MS / 6;
 /** Nobody waits longer for a worker; nothing is kept for ever (promise 6). */
 const WORK_AGE_MS = 24 * HOUR_MS;
 const EXIT_AGE_MS = 7 * 24 * HOUR_MS;
+const LOG_AGE_MS = 7 * 24 * HOUR_MS;
 /** Renewed by the worker for as long as a session runs. */
 const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
 
@@ -57,8 +59,20 @@ export async function openStores(
     bucket(names.sessions, SESSION_AGE_MS),
     bucket(names.workers, WORKER_TTL_MS),
     bucket(names.places, 0),
+    ensureLogs(connection, manager, names.logs, copies),
   ]);
   return { manager, sessions, workers, places };
+}
+
+/** Where workers put logs by that are to outlive them. */
+async function ensureLogs(
+  nc: NatsConnection,
+  manager: JetStreamManager,
+  name: string,
+  replicas: number,
+): Promise<void> {
+  if (await exists(manager, `OBJ_${name}`)) return;
+  await new Objm(nc).create(name, { ttl: LOG_AGE_MS * NS, replicas, storage: StorageType.File });
 }
 
 function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] {

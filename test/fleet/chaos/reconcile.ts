@@ -1,7 +1,8 @@
 /** Afterwards: what was reported against what really happened. */
 import { jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
-import { storesOf } from "../../../src/executor/fleet/subjects.ts";
+import { sessionKey, storesOf } from "../../../src/executor/fleet/subjects.ts";
 import { until } from "../../fixtures/until.ts";
 import type { ChaosHouse } from "./house.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
@@ -108,8 +109,19 @@ async function checkOutput(
       account.wrong.push(`${command.token} ${row.id}: output ${JSON.stringify(output.slice(0, 200))}`);
     }
   } catch (error) {
-    if (house.lost.some(({ name }) => name === row.host)) account.outputsLost++;
+    const host = row.host ?? (await registeredHost(house, row.id));
+    if (house.lost.some(({ name }) => name === host)) account.outputsLost++;
     else account.wrong.push(`${command.token} ${row.id}: no output: ${(error as Error).message}`);
+  }
+}
+
+async function registeredHost(house: ChaosHouse, id: string): Promise<string | null> {
+  const connection = await connect({ servers: house.cluster.urls });
+  try {
+    const bucket = await new Kvm(connection).open(storesOf("main").sessions);
+    return (await bucket.get(sessionKey("default", id)))?.json<{ host: string | null }>().host ?? null;
+  } finally {
+    await connection.close();
   }
 }
 
