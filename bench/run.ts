@@ -19,6 +19,7 @@ const SUITES: Record<string, () => Promise<{ run(options: { quick: boolean }): P
   limits: () => import("./limits/run.ts"),
   mcp: () => import("./mcp/run.ts"),
   console: () => import("./console/run.ts"),
+  fleet: () => import("./fleet/run.ts"),
   curves: () => import("./curves/run.ts"),
 };
 
