@@ -39,6 +39,30 @@ function builtinsDirectly(): Plugin {
   };
 }
 
+interface Graph {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null;
+}
+
+/** All that a file imports, and what that imports, as far as it is loaded at once. */
+function reachable(from: string, graph: Graph, found = new Set<string>()): Set<string> {
+  if (found.has(from)) return found;
+  found.add(from);
+  for (const id of graph.getModuleInfo(from)?.importedIds ?? []) reachable(id, graph, found);
+  return found;
+}
+
+const MAIN = join(SOURCE, "surfaces/cli/main.ts");
+const TO_RUN = [join(SOURCE, "surfaces/cli/commands/run.ts"), join(SOURCE, "gateway/open.ts")];
+let atStart: Set<string> | null = null;
+let toRun: Set<string> | null = null;
+
+/** What it takes to run a command is one file; what every command line takes is in the first, and not here. */
+function chunkOf(id: string, graph: Graph): string | null {
+  atStart ??= reachable(MAIN, graph);
+  toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]));
+  return toRun.has(id) && !atStart.has(id) ? "core" : null;
+}
+
 function licences(): string {
   const texts = BUNDLED.map((name) => {
     const text = readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim();
@@ -55,13 +79,21 @@ async function bundle(folder: string): Promise<void> {
     plugins: [ownPlaces(), builtinsDirectly()],
     ssr: { noExternal: BUNDLED },
     build: {
-      ssr: join(SOURCE, "surfaces/cli/main.ts"),
+      ssr: MAIN,
       outDir: folder,
       emptyOutDir: true,
       target: "node22",
       minify: false,
       copyPublicDir: false,
-      rolldownOptions: { output: { entryFileNames: "main.js", chunkFileNames: "[name]-[hash].js" } },
+      rolldownOptions: {
+        // What one command loads late another may load at once; each is right for itself.
+        checks: { ineffectiveDynamicImport: false },
+        output: {
+          entryFileNames: "main.js",
+          chunkFileNames: "[name]-[hash].js",
+          codeSplitting: { groups: [{ name: chunkOf, debugName: "core", includeDependenciesRecursively: false }] },
+        },
+      },
     },
   });
   writeFileSync(join(folder, "LICENSES.txt"), licences());
