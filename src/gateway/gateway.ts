@@ -25,6 +25,8 @@ import { findSession } from "../session/find.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
 import type { AuditLog } from "../store/audit.ts";
+import { SignIns } from "../store/sign-ins.ts";
+import { Tokens } from "../store/tokens.ts";
 import type { WorkQueue } from "../store/work.ts";
 import { ChangeFeed } from "./changes.ts";
 import { endOrYield, patienceOf } from "./foreground.ts";
@@ -39,6 +41,8 @@ import type { Upkeep } from "./upkeep.ts";
 /** Shared by all views of a gateway. */
 interface Life {
   closed: Promise<void> | null;
+  tokens?: Tokens;
+  signIns?: SignIns;
 }
 
 /** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
@@ -81,6 +85,20 @@ export class Gateway {
   /** What happens in the state folder, whoever does it. */
   get changes(): ChangeFeed {
     return new ChangeFeed(this.#rooms);
+  }
+
+  /** Who may call over HTTP. Made when first asked for: most gateways serve nobody. */
+  get tokens(): Tokens {
+    const { database } = this.#rooms;
+    this.#life.tokens ??= new Tokens(database);
+    return this.#life.tokens;
+  }
+
+  /** Who is signed in to the console. */
+  get signIns(): SignIns {
+    const { database } = this.#rooms;
+    this.#life.signIns ??= new SignIns(database);
+    return this.#life.signIns;
   }
 
   /** Which toolsets are offered now. */

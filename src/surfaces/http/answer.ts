@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type * as z from "zod";
 import { nothingHere, notJson, tooLarge, wrongInput, wrongType } from "../../present/http-errors.ts";
@@ -33,7 +34,8 @@ export async function answer(
 ): Promise<Response> {
   const begun = performance.now();
   const response = await answerOf(service, operation, context);
-  service.requests.note(operation.id, response.status, performance.now() - begun);
+  const { status } = response === RESPONSE_ALREADY_SENT ? sentBy(context.env.outgoing) : response;
+  service.requests.note(operation.id, status, performance.now() - begun);
   return response;
 }
 
@@ -62,10 +64,21 @@ async function answerOf(
     };
     const result = await operation.handle(call);
     if (result instanceof Response) return withHeaders(result);
-    return new Response(JSON.stringify(result), { status: operation.status ?? 200, headers: JSON_HEADERS });
+    return send(outgoing, operation.status ?? 200, JSON.stringify(result));
   } catch (error) {
     return failure(service, error);
   }
+}
+
+/** Most answers are JSON: written as they are, they do not cost the making and reading of a Response. */
+function send(outgoing: ServerResponse, status: number, text: string): Response {
+  outgoing.writeHead(status, { ...JSON_HEADERS, "content-length": Buffer.byteLength(text) });
+  outgoing.end(text);
+  return RESPONSE_ALREADY_SENT;
+}
+
+function sentBy({ statusCode }: ServerResponse): { status: number } {
+  return { status: statusCode };
 }
 
 function callerOf(service: Service, { roles, method, anyHost }: Operation, request: IncomingMessage): Caller {
@@ -98,15 +111,15 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
 
 /** A body of the right type is also what makes a form of another page powerless: none can send JSON unasked. */
 async function bodyOf(
-  { body: schema, method, bodyMost = BODY_MOST }: Operation,
+  { body, bodyHere: schema = body, method, bodyMost = BODY_MOST }: Operation,
   request: IncomingMessage,
 ): Promise<unknown> {
   if (method === "GET") return undefined;
   if (schema === undefined) return nothing(request);
   if (!/^application\/json(?:\s*;|$)/i.test(request.headers["content-type"] ?? "")) throw wrongType();
-  const body = await readBody(request, bodyMost);
-  if ("value" in body) return checked(schema, body.value, "body");
-  throw body.fault === "too large" ? tooLarge(bodyMost) : notJson();
+  const read = await readBody(request, bodyMost);
+  if ("value" in read) return checked(schema, read.value, "body");
+  throw read.fault === "too large" ? tooLarge(bodyMost) : notJson();
 }
 
 /** Where nothing is expected, nothing but an empty object may come. */

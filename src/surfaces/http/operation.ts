@@ -56,6 +56,8 @@ export interface Operation<
   anyHost?: true;
   query?: Query;
   body?: Body;
+  /** What of the body is looked at here, where the gateway looks at the rest by itself. */
+  bodyHere?: z.ZodType;
   /** Of a body that is larger than usual. */
   bodyMost?: number;
   answer: Answer | Media;

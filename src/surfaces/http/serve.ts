@@ -3,8 +3,6 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { cannotListen, unusableCertificate } from "../../present/serve-errors.ts";
-import type { SignIns } from "../../store/sign-ins.ts";
-import type { Tokens } from "../../store/tokens.ts";
 import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
 import { openLive } from "./live/open.ts";
@@ -23,8 +21,6 @@ const LAST_ANSWERS_MS = 5000;
 
 export interface ServeOptions {
   gateway: Gateway;
-  tokens: Tokens;
-  signIns: SignIns;
   workspace: string;
   version: string;
   host: string;
@@ -50,14 +46,14 @@ export interface Serving {
 /** Starts the service. Rejects when the address is not to be had. Closing it closes the gateway. */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const stop = new AbortController();
-  const { gateway, tokens, signIns, workspace, version, onfailure, host } = options;
+  const { gateway, workspace, version, onfailure, host } = options;
   const names = ["localhost", "127.0.0.1", "[::1]", bracketed(host), ...options.names].map((name) =>
     name.toLowerCase(),
   );
   const service: Service = {
     gateway,
-    tokens,
-    signIns,
+    tokens: gateway.tokens,
+    signIns: gateway.signIns,
     attempts: new Attempts(),
     requests: new RequestCounts(),
     tracing: options.tracing ?? null,

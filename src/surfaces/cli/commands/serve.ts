@@ -9,7 +9,6 @@ import { stateFolder } from "../state.ts";
 import { TOOLSETS, toolsetsOf } from "../toolsets-option.ts";
 import { UsageError } from "../usage-error.ts";
 import { packageVersion } from "../version.ts";
-import { withDatabase } from "../with-database.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
 /** As with `mcp`. */
@@ -59,7 +58,7 @@ export const serve: Command = {
     // Whoever started it gets an operator's link: that must be a person, not a command (promise 7).
     const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
     insistOnPerson(whoIsAbove(), null);
-    await withDatabase(invocation, (database) => serveUntil(invocation, place, database, stop.signal));
+    await serveUntil(invocation, place, stop.signal);
     return 0;
   },
 };
@@ -95,17 +94,10 @@ function fileOf(option: string, path: string): Buffer {
   }
 }
 
-async function serveUntil(
-  { values, io }: Invocation,
-  place: Place,
-  database: import("node:sqlite").DatabaseSync,
-  signal: AbortSignal,
-): Promise<void> {
-  const [{ openWith }, { serve: start }, { Tokens }, { SignIns }, { linkOf, makeOperatorLink }] = await Promise.all([
+async function serveUntil({ values, io }: Invocation, place: Place, signal: AbortSignal): Promise<void> {
+  const [{ openWith }, { serve: start }, { linkOf, makeOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../http/serve.ts"),
-    import("../../../store/tokens.ts"),
-    import("../../../store/sign-ins.ts"),
     import("../../http/sign-in/link.ts"),
   ]);
   const workspace = resolve(textOption(values, "workspace") ?? ".");
@@ -116,16 +108,14 @@ async function serveUntil(
     { state, workspace, channel: "console", ...(agent ? { agent } : {}) },
     (step, session) => session !== undefined && tracing?.stages.note(step, session),
   );
-  const signIns = new SignIns(database);
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
-    const tokens = new Tokens(database);
     const { toolsets, ...where } = place;
     const mcp = { state, workspace, toolsets, patienceMs: MCP_PATIENCE_MS, onDisconnect: "keep" as const };
     const version = packageVersion();
-    const serving = await start({ ...where, gateway, tokens, signIns, workspace, version, mcp, tracing, onfailure });
+    const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
     const { who } = decider();
-    const link = values["no-link"] ? null : linkOf(serving.url, makeOperatorLink(signIns, gateway.audit, who));
+    const link = values["no-link"] ? null : linkOf(serving.url, makeOperatorLink(gateway.signIns, gateway.audit, who));
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);
     else io.err(`Serving the console at ${serving.url}\n${link ? `Sign in once, within ten minutes: ${link}\n` : ""}`);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

@@ -1,5 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { type HttpError, notPermitted, notSignedIn, wrongHost, wrongOrigin } from "../../../present/http-errors.ts";
+import {
+  type HttpError,
+  notPermitted,
+  notReady,
+  notSignedIn,
+  wrongHost,
+  wrongOrigin,
+} from "../../../present/http-errors.ts";
 import type { Role } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { type Caller, whoCalls } from "./caller.ts";
@@ -21,6 +28,8 @@ export function wrongWayFailure({ names }: Pick<Service, "names">, request: Inco
 export function admit(service: Service, request: IncomingMessage, roles: readonly Role[], changes: boolean): Caller {
   const wrong = wrongWayFailure(service, request);
   if (wrong) throw wrong;
+  // On a connection that was kept: whoever comes now is the next one's to serve.
+  if (service.stopping.aborted) throw notReady();
   const caller = whoCalls(service, request);
   if (!caller) throw notSignedIn();
   if (changes && caller.channel === "console" && !isFromOwnPage(request)) throw wrongOrigin();

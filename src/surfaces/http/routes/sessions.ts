@@ -11,12 +11,12 @@ const PATIENCE_MS = 30_000;
 /** `stdin: { text }` may be 8 MiB, and JSON writes some characters with six. */
 const RUN_BODY_MOST = 50 << 20;
 
-const Run = RunRequest.extend({
+const manner = {
   background: z.boolean().optional().describe("Answer as soon as it has started"),
   yieldMs: patience.optional().describe("Carry on in the background after so long; the answer is `running`"),
   patienceMs: patience.optional().describe(`How long to wait for a person's approval; default ${PATIENCE_MS}`),
   agent: words(128).min(1).optional().describe("On whose behalf; for persons only"),
-});
+};
 
 export const sessionOperations: readonly Operation[] = [
   operation({
@@ -54,7 +54,8 @@ export const sessionOperations: readonly Operation[] = [
     id: "run",
     summary: "Run a command, in the foreground or as a background session",
     roles: OPERATORS_AND_AGENT,
-    body: Run,
+    body: RunRequest.extend(manner),
+    bodyHere: z.looseObject(manner),
     bodyMost: RUN_BODY_MOST,
     answer: z.union([RunResultShape, SessionShape]),
     handle: async ({ service, caller, body, gone }) => {
