@@ -1,4 +1,4 @@
-import { createEffect, For, type JSX, lazy, on, Show, Suspense } from "solid-js";
+import { createEffect, createMemo, For, type JSX, lazy, on, Show, Suspense } from "solid-js";
 import { Dynamic } from "solid-js/web";
 import { useKeys } from "./keys/bindings.ts";
 import { KeyHelp, toggleHelp } from "./keys/help.tsx";
@@ -77,13 +77,8 @@ export function Layout() {
   });
 
   // Whoever cannot see the page change is led to the new one; a page may then lead them on to what matters in it.
-  createEffect(
-    on(
-      () => route().page,
-      () => document.getElementById("main")?.focus(),
-      { defer: true },
-    ),
-  );
+  const page = createMemo(() => route().page);
+  createEffect(on(page, () => document.getElementById("main")?.focus(), { defer: true }));
 
   return (
     <div class="frame">

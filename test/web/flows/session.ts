@@ -6,11 +6,15 @@ import { type Stage, visit } from "../stage.ts";
 export function sessionFlows(stage: () => Stage): void {
   test("streams are told apart, and output is only ever text", async () => {
     const { page, ids } = stage();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
     await visit(page, `#/session/${ids.greeter}`);
     await page.locator(".log-row[data-stream=stderr]", { hasText: "to stderr" }).waitFor();
     await page.getByRole("button", { name: "stdout" }).click();
     await page.locator(".log-row", { hasText: "to stdout" }).waitFor();
     assert.equal(await page.getByText("to stderr", { exact: true }).count(), 0);
+    // What is asked for again and again without need shows up here.
+    assert.ok(asked.filter((path) => path === `/v1/sessions/${ids.greeter}`).length <= 2);
 
     await visit(page, `#/session/${ids.hostile}`);
     const line = page.locator(".log-row", { hasText: "<script>" });

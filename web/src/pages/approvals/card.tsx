@@ -1,4 +1,4 @@
-import { createEffect, createSignal, on, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, on, Show } from "solid-js";
 import type { Approval, ApprovalDecision, GrantScope } from "../../../../src/contract/approval.ts";
 import { get, post } from "../../api/client.ts";
 import { useKeys } from "../../keys/bindings.ts";
@@ -22,7 +22,8 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
   const [busy, setBusy] = createSignal(false);
   const [error, setError] = createSignal<unknown>(null);
   const [endSeen, setEndSeen] = createSignal(false);
-  const id = () => props.approval.id;
+  // A memo: the same request told anew must not close what was opened, or take back what was said.
+  const id = createMemo(() => props.approval.id);
   const armed = useArmed(id, endSeen);
   const open = () => props.approval.status === "pending";
   let card!: HTMLElement;

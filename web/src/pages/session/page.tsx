@@ -46,13 +46,8 @@ function OneSession(props: { id: string }) {
     return told && !details.error ? { ...told, verdict: null, approval: null } : undefined;
   });
   // The verdict and the approval are only told when asked for.
-  createEffect(
-    on(
-      () => info()?.status,
-      () => void refetch(),
-      { defer: true },
-    ),
-  );
+  const status = createMemo(() => info()?.status);
+  createEffect(on(status, (_now, before) => before !== undefined && void refetch(), { defer: true }));
   return (
     <div class="page session-page">
       <Show when={details.error}>
@@ -79,19 +74,16 @@ function OneSession(props: { id: string }) {
 const isLive = (info: SessionInfo): boolean => info.status === "running" || info.lingering;
 
 function Known(props: { info: SessionDetails }) {
-  const live = () => isLive(props.info);
+  const live = createMemo(() => isLive(props.info));
   const tabs = () => TABS.filter((each) => !("pty" in each) || props.info.pty !== null);
   const first = tabs()[0]?.tab as Tab;
   const [tab, setTab] = createSignal<Tab>(tabs().find((each) => each.tab === route().query.get("tab"))?.tab ?? first);
   const sampler = createSampler(props.info.id, live);
   createEffect(() => rememberQuery({ tab: tab() === first ? "" : tab() }));
   // A link to another view of the same session.
+  const askedTab = createMemo(() => route().query.get("tab"));
   createEffect(
-    on(
-      () => route().query.get("tab"),
-      (asked) => setTab(tabs().find((each) => each.tab === asked)?.tab ?? first),
-      { defer: true },
-    ),
+    on(askedTab, (asked) => setTab(tabs().find((each) => each.tab === asked)?.tab ?? first), { defer: true }),
   );
 
   const choose = (next: Tab): void => {

@@ -76,13 +76,14 @@ function OneStream(props: {
   const shown = createMemo(() => rows().slice(first(), first() + Math.ceil(height() / ROW) + 2 * BEYOND));
   const search = createSearch(props.id, props.stream, (position) => void jumpTo(position));
 
-  createEffect(() => space.style.setProperty("height", `${layout().before + layout().inside + layout().after}px`));
   createEffect(() => block.style.setProperty("transform", `translateY(${layout().before + first() * ROW}px)`));
 
   /** Whatever is read in, the row at the top of the view stays where it is. */
   let anchor: { position: number; part: number; delta: number } | null = null;
   createEffect(
     on([rows, layout], () => {
+      // First the room, then the place in it: out of order, the end of before would be taken for the end of now.
+      space.style.setProperty("height", `${layout().before + layout().inside + layout().after}px`);
       if (pinned()) toEnd();
       else if (anchor) {
         const index = rowAt(rows(), anchor.position, anchor.part);
@@ -157,11 +158,12 @@ function OneStream(props: {
     void (props.live ? log.openEnd() : log.openAt(0)).then(() => setOpened(true));
   });
   // What came after the last look is read once more when it has ended.
+  const live = createMemo(() => props.live);
   createEffect(
     on(
-      () => props.live,
-      (live) => {
-        if (!live) void (pinned() ? log.openEnd() : log.learnTotal());
+      live,
+      (isLive) => {
+        if (!isLive) void (pinned() ? log.openEnd() : log.learnTotal());
       },
       { defer: true },
     ),
