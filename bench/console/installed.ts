@@ -11,6 +11,7 @@ export function installed(): { entry: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-package-"));
   const tsc = join(ROOT, "node_modules", ".bin", "tsc");
   execFileSync(tsc, ["-p", join(ROOT, "tsconfig.build.json"), "--outDir", join(folder, "dist")], { cwd: ROOT });
+  execFileSync(process.execPath, [join(ROOT, "scripts", "bundle.ts"), join(folder, "dist", "cli")], { cwd: ROOT });
   for (const name of ["node_modules", "native"]) symlinkSync(join(ROOT, name), join(folder, name));
   cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
   mkdirSync(join(folder, "bin"));

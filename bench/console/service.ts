@@ -37,9 +37,11 @@ export class BenchService {
     const args = ["serve", "--json", "--no-link", "--listen", "0", "--workspace", this.workspace];
     const begun = performance.now();
     this.#child = spawn(process.execPath, [this.#entry, ...args], { env, stdio: ["ignore", "pipe", "inherit"] });
-    const [line] = await once(createInterface({ input: this.#child.stdout as NodeJS.ReadableStream }), "line");
+    const lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
+    const [line] = await Promise.race([once(lines, "line"), once(this.#child, "exit")]);
+    if (typeof line !== "string") throw new Error(`the service did not start: ${line}`);
     const tookMs = performance.now() - begun;
-    this.url = JSON.parse(line as string).url;
+    this.url = JSON.parse(line).url;
     return tookMs;
   }
 
