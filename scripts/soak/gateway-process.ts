@@ -1,0 +1,83 @@
+/** One gateway under load, in a process of its own: to be killed. Ends its jobs and leaves at SIGTERM. */
+import { readdirSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { SallyportError } from "../../src/contract/error.ts";
+import { openGateway } from "../../src/gateway/open.ts";
+import { JOBS } from "./jobs.ts";
+import { Ledger } from "./ledger.ts";
+import { Random } from "./random.ts";
+
+export interface Orders {
+  state: string;
+  workspace: string;
+  ledgers: string;
+  name: string;
+  seed: number;
+  atOnce: number;
+  /** The clock of this process jumps back and forth by up to so much. */
+  clockMs: number;
+}
+
+const orders = JSON.parse(process.env.SOAK_ORDERS ?? "") as Orders;
+delete process.env.SOAK_ORDERS;
+const random = new Random(orders.seed);
+const ledger = new Ledger(orders.ledgers, orders.name);
+let going = true;
+process.on("SIGTERM", () => {
+  going = false;
+});
+
+if (orders.clockMs > 0) {
+  const real = Date.now;
+  let shift = 0;
+  setInterval(() => {
+    shift = random.between(-orders.clockMs, orders.clockMs);
+  }, 700).unref();
+  Date.now = () => real() + shift;
+}
+
+const gateway = await openGateway({
+  state: orders.state,
+  workspace: orders.workspace,
+  configuration: null,
+  policy: { scope: "anywhere", sandbox: "off", limits: { sessions: 10_000, startsPerMinute: 1_000_000 } },
+  approve: async () => ({ decision: random.chance(0.8) ? "once" : "deny", who: "soak" }),
+});
+
+setInterval(() => {
+  const descriptors = readdirSync("/proc/self/fd").length;
+  ledger.note({
+    what: "sample",
+    pid: process.pid,
+    atMs: performance.now(),
+    rss: process.memoryUsage.rss(),
+    descriptors,
+  });
+}, 500).unref();
+
+/** Failures have a type and a way on, or they are findings. */
+function noteFailure(job: string, token: string, error: unknown): void {
+  if (error instanceof SallyportError && error.recovery.length > 0) {
+    ledger.note({ what: "refused", token, type: error.type });
+    return;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  ledger.note({ what: "finding", text: `${job} failed without a type: ${text}` });
+}
+
+async function work(): Promise<void> {
+  const names = Object.keys(JOBS) as [string, ...string[]];
+  while (going) {
+    const job = random.pick(names);
+    const token = `${orders.name}-${random.between(0, 2 ** 31)}`;
+    ledger.note({ what: "asked", token, job });
+    await JOBS[job]?.({ gateway, random, ledger, token }).catch((error) => noteFailure(job, token, error));
+    await pause(random.between(0, 20));
+  }
+}
+
+process.stdout.write("at work\n");
+process.on("unhandledRejection", (error) => noteFailure("nobody's promise", "", error));
+await Promise.all(Array.from({ length: orders.atOnce }, work));
+await gateway.close();
+ledger.close();

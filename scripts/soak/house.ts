@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { withVariable } from "../../test/fixtures/processes.ts";
+import type { Orders } from "./gateway-process.ts";
+import { Ledger } from "./ledger.ts";
+import type { Random } from "./random.ts";
+
+/** Commands inherit it, so that /proc tells whose they are. */
+const MARK = "SALLYPORT_SOAK_MARK";
+
+/** Few, but enough for Node itself. */
+const FEW_DESCRIPTORS = 64;
+const CLOCK_MS = 3_600_000;
+
+/** One state folder with several gateways on it. */
+export class House {
+  readonly folder = mkdtempSync(join(tmpdir(), "sallyport-soak-"));
+  readonly state = join(this.folder, "state");
+  readonly workspace = join(this.folder, "workspace");
+  readonly ledgers = join(this.folder, "ledgers");
+  readonly mark = randomUUID();
+  readonly gateways: ChildProcess[] = [];
+  /** Those that have begun: to kill one that is still being loaded would prove nothing. */
+  readonly atWork: ChildProcess[] = [];
+  readonly own: Ledger;
+  readonly #random: Random;
+  #count = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    for (const folder of [this.workspace, join(this.workspace, "ran"), this.ledgers]) mkdirSync(folder);
+    this.own = new Ledger(this.ledgers, "soak");
+  }
+
+  /** A gateway more: an ordinary one, one whose clock jumps, or one that has hardly any descriptors. */
+  startGateway(kind: "plain" | "clock" | "descriptors"): void {
+    const name = `${kind}-${this.#count++}`;
+    const orders: Orders = {
+      state: this.state,
+      workspace: this.workspace,
+      ledgers: this.ledgers,
+      name,
+      seed: this.#random.between(0, 2 ** 31),
+      atOnce: this.#random.between(2, 4),
+      clockMs: kind === "clock" ? CLOCK_MS : 0,
+    };
+    const program = fileURLToPath(new URL("gateway-process.ts", import.meta.url));
+    const words = [process.execPath, program];
+    if (kind === "descriptors") words.unshift("sh", "-c", `ulimit -n ${FEW_DESCRIPTORS}; exec "$0" "$@"`);
+    const [file = "", ...args] = words;
+    const cache = join(this.folder, "cache");
+    const env = { ...process.env, NODE_COMPILE_CACHE: cache, SOAK_ORDERS: JSON.stringify(orders), [MARK]: this.mark };
+    const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.once("data", () => this.atWork.push(child));
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    child.once("close", (code, signal) => {
+      for (const list of [this.gateways, this.atWork])
+        list.splice(0, list.length, ...list.filter((each) => each !== child));
+      if (signal === "SIGKILL" || code === 0) return;
+      this.own.note({ what: "finding", text: `the gateway ${name} ended with ${code ?? signal}: ${errors.trim()}` });
+    });
+    this.gateways.push(child);
+  }
+
+  /** Lets all gateways end what they have begun. */
+  async stopGateways(limitMs: number): Promise<void> {
+    await Promise.all(
+      [...this.gateways].map(async (child) => {
+        child.kill("SIGTERM");
+        const late = setTimeout(() => {
+          this.own.note({ what: "finding", text: `a gateway did not leave within ${limitMs} ms` });
+          child.kill("SIGKILL");
+        }, limitMs);
+        await once(child, "close");
+        clearTimeout(late);
+      }),
+    );
+  }
+
+  /** Every living process that a command of this house started, and our gateways. */
+  alive(): number[] {
+    return withVariable(MARK, this.mark);
+  }
+
+  remove(): void {
+    this.own.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}

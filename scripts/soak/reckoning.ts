@@ -1,0 +1,188 @@
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { SessionInfo } from "../../src/contract/session.ts";
+import type { Gateway } from "../../src/gateway/gateway.ts";
+import { openGateway } from "../../src/gateway/open.ts";
+import { groupsOf } from "../../test/fixtures/cgroups.ts";
+import { allProcesses, descendantsOf, exists, isRunning, zygotesOf } from "../../test/fixtures/processes.ts";
+import { until } from "../../test/fixtures/until.ts";
+import type { Harm } from "./chaos.ts";
+import type { House } from "./house.ts";
+import { type Entry, readLedgers } from "./ledger.ts";
+
+type Of<W extends Entry["what"]> = Extract<Entry, { what: W }>;
+
+export interface Reckoning {
+  sessions: number;
+  statuses: Record<string, number>;
+  refusals: Record<string, number>;
+  auditEntries: number;
+  findings: string[];
+}
+
+/** Holds what gateways were told against what is there, once everything has come to its end. */
+export async function reckon(house: House, harm: Harm): Promise<Reckoning> {
+  const entries = readLedgers(house.ledgers);
+  const pick = <W extends Entry["what"]>(what: W) => entries.filter((entry): entry is Of<W> => entry.what === what);
+  const findings = pick("finding").map(({ text }) => text);
+  const descriptors = readdirSync("/proc/self/fd").length;
+  const gateway = await openGateway({ state: house.state, workspace: house.workspace, configuration: null });
+  const ids = new Set([...pick("started"), ...pick("ended")].map(({ id }) => id));
+  const infos = new Map<string, SessionInfo>();
+  try {
+    await endAll(gateway, findings);
+    for (const id of ids) {
+      const info = infoOf(gateway, id);
+      if (info) infos.set(id, info);
+      else findings.push(`${id} was acknowledged, and nobody knows of it any more`);
+    }
+    findings.push(...commandsAccountedFor(house, infos, pick("started"), pick("ended"), harm));
+    findings.push(...bytesPresent(house, pick("seen")));
+    findings.push(...nothingLeaked(house, gateway));
+    const { entries: auditEntries, broken } = gateway.audit.verify();
+    if (broken) findings.push(`the audit is broken at ${broken.seq}: ${broken.why}`);
+    findings.push(...flat(pick("sample")));
+    return {
+      sessions: gateway.count(),
+      statuses: tally([...infos.values()].map(({ status }) => status)),
+      refusals: tally(pick("refused").map(({ type }) => type)),
+      auditEntries,
+      findings,
+    };
+  } finally {
+    await gateway.close();
+    findings.push(...(await nobodyLeft(house, [...ids])));
+    const open = readdirSync("/proc/self/fd").length;
+    if (open > descriptors) findings.push(`${open - descriptors} descriptors more are open than before`);
+  }
+}
+
+async function endAll(gateway: Gateway, findings: string[]): Promise<void> {
+  for (const { id } of gateway.list({ live: true, limit: 100_000 })) {
+    const session = gateway.session(id);
+    await session.kill({ signal: "SIGKILL" }).catch(() => {}); // it may have ended by itself
+    const { status } = await session.wait({ timeoutMs: 20_000 });
+    if (status === "running") findings.push(`${id} cannot be ended`);
+  }
+}
+
+function infoOf(gateway: Gateway, id: string): SessionInfo | null {
+  try {
+    return gateway.session(id).info();
+  } catch {
+    return null;
+  }
+}
+
+/** Nothing runs twice, what was said to have ended stays as it was said, and only a killed keeper loses a command. */
+function commandsAccountedFor(
+  house: House,
+  infos: Map<string, SessionInfo>,
+  started: Of<"started">[],
+  ended: Of<"ended">[],
+  harm: Harm,
+): string[] {
+  const findings: string[] = [];
+  for (const { id, status, exitCode } of ended) {
+    const now = infos.get(id);
+    if (now && (now.status !== status || now.exitCode !== exitCode)) {
+      findings.push(`${id} was said to be ${status} (${exitCode}) and is now ${now.status} (${now.exitCode})`);
+    }
+  }
+  const ran = new Map<string, number>();
+  for (const name of readdirSync(join(house.workspace, "ran"))) {
+    ran.set(name, readFileSync(join(house.workspace, "ran", name), "utf8").split("\n").length - 1);
+  }
+  for (const [token, times] of ran) if (times > 1) findings.push(`the command of ${token} ran ${times} times`);
+  for (const { id, token } of started) {
+    if (infos.get(id)?.status === "completed" && !ran.has(token)) findings.push(`${id} is completed and never ran`);
+    if (infos.get(id)?.status === "running") findings.push(`${id} is still running`);
+  }
+  const lost = [...infos.values()].filter(({ status }) => status === "lost").length;
+  if (lost > harm.keepers) findings.push(`${lost} sessions are lost, and only ${harm.keepers} keepers were killed`);
+  return findings;
+}
+
+/** What was handed out to a follower is in the log, at the same place. */
+function bytesPresent(house: House, seen: Of<"seen">[]): string[] {
+  const findings: string[] = [];
+  for (const { id, offset, bytes } of seen) {
+    const folder = join(house.state, "sessions", id);
+    const file = ["output", "stdout"].map((name) => join(folder, name)).find(existsSync);
+    const wanted = Buffer.from(bytes, "hex");
+    if (!file || !readPart(file, offset, wanted.length).equals(wanted)) {
+      findings.push(`${wanted.length} bytes of ${id} that were followed at ${offset} are not in its log`);
+    }
+  }
+  return findings;
+}
+
+function readPart(path: string, offset: number, length: number): Buffer {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(file, bytes, 0, length, offset));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A session that has ended keeps its output and its record, and nothing else. */
+function nothingLeaked(house: House, gateway: Gateway): string[] {
+  const findings: string[] = [];
+  const kept = new Set(["stdout", "stderr", "output", "timeline", "sizes", "screen", "exit"]);
+  const sessions = join(house.state, "sessions");
+  for (const id of existsSync(sessions) ? readdirSync(sessions) : []) {
+    const info = infoOf(gateway, id);
+    if (!info) findings.push(`the folder of ${id} belongs to no session`);
+    const left = readdirSync(join(sessions, id)).filter((name) => !kept.has(name));
+    if (left.length > 0) findings.push(`${id} (${info?.status}) has left ${left.join(", ")}`);
+  }
+  return findings;
+}
+
+/** The memory and the descriptors of a gateway that lived long enough to tell. */
+function flat(samples: Of<"sample">[]): string[] {
+  const findings: string[] = [];
+  for (const [pid, each] of Map.groupBy(samples, ({ pid }) => pid)) {
+    if (each.length < 60) continue;
+    const third = Math.floor(each.length / 3);
+    const middle = (part: Of<"sample">[], of: (sample: Of<"sample">) => number) =>
+      part.map(of).sort((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
+    const [early, late] = [each.slice(third, 2 * third), each.slice(2 * third)];
+    const [before, after] = [early, late].map((part) => middle(part, ({ rss }) => rss)) as [number, number];
+    if (after > before * 1.25 + 32 * 2 ** 20) findings.push(`the gateway ${pid} grew from ${before} to ${after} bytes`);
+    const [fewer, more] = [early, late].map((part) => middle(part, (sample) => sample.descriptors)) as [number, number];
+    if (more > fewer + 40) findings.push(`the gateway ${pid} went from ${fewer} to ${more} open descriptors`);
+  }
+  return findings;
+}
+
+async function nobodyLeft(house: House, ids: string[]): Promise<string[]> {
+  const findings: string[] = [];
+  const orphans = () => house.alive();
+  await until("no process is left", () => orphans().length === 0, 10_000).catch(() => {
+    for (const pid of orphans()) {
+      findings.push(`process ${pid} is left: ${allProcesses().find((each) => each.pid === pid)?.title}`);
+      process.kill(pid, "SIGKILL");
+    }
+  });
+  for (const zygote of zygotesOf(house.state)) {
+    const below = () => descendantsOf(zygote);
+    await until("no zombie is left", () => below().every(({ state }) => state !== "Z"), 5000).catch(() => {
+      findings.push(`${below().filter(({ state }) => state === "Z").length} zombies are left under the zygote`);
+    });
+    const keepers = below().map(({ pid }) => pid);
+    process.kill(zygote, "SIGTERM");
+    await until("the zygote has left", () => !isRunning(zygote), 10_000).catch(() => findings.push("the zygote stays"));
+    for (const pid of keepers.filter(exists)) findings.push(`the keeper ${pid} is left`);
+  }
+  for (const id of ids) for (const group of groupsOf(id)) findings.push(`the cgroup ${group} is left`);
+  return findings;
+}
+
+function tally(words: string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const word of words.sort()) counts[word] = (counts[word] ?? 0) + 1;
+  return counts;
+}
