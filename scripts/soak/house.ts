@@ -56,7 +56,11 @@ export class House {
     const cache = join(this.folder, "cache");
     const env = { ...process.env, NODE_COMPILE_CACHE: cache, SOAK_ORDERS: JSON.stringify(orders), [MARK]: this.mark };
     const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-    child.stdout.once("data", () => this.atWork.push(child));
+    let worked = false;
+    child.stdout.once("data", () => {
+      worked = true;
+      this.atWork.push(child);
+    });
     let errors = "";
     child.stderr.on("data", (chunk) => {
       errors += chunk;
@@ -64,7 +68,8 @@ export class House {
     child.once("close", (code, signal) => {
       for (const list of [this.gateways, this.atWork])
         list.splice(0, list.length, ...list.filter((each) => each !== child));
-      if (signal === "SIGKILL" || code === 0) return;
+      const toldBeforeItCouldHear = signal === "SIGTERM" && !worked;
+      if (signal === "SIGKILL" || code === 0 || toldBeforeItCouldHear) return;
       this.own.note({ what: "finding", text: `the gateway ${name} ended with ${code ?? signal}: ${errors.trim()}` });
     });
     this.gateways.push(child);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Session } from "../../src/session/session.ts";
@@ -18,6 +18,11 @@ function keeperOf(session: Session): number {
   return keeper.pid;
 }
 
+/** What only a living keeper needs. */
+function leftIn({ id }: { id: string }): string[] {
+  return readdirSync(house.sessionFolder(id)).filter((name) => name === "ctl" || name === "exit.new");
+}
+
 const FAMILY = "setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; echo up; sleep 300";
 
 test("a killed keeper takes its whole tree with it, and its session is lost", async () => {
@@ -32,6 +37,7 @@ test("a killed keeper takes its whole tree with it, and its session is lost", as
   assert.ok((info.error?.recovery.length ?? 0) > 0);
   await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
   assert.equal((await session.logs()).text, "up\n");
+  assert.deepEqual(leftIn(session), []);
   assert.deepEqual([(await bystander.wait()).status, (await bystander.logs()).text], ["completed", "done\n"]);
 });
 
@@ -55,6 +61,7 @@ test("a session whose keeper was killed while no gateway was there is lost, neve
   await until("the keeper is gone", () => !exists(keeper));
   assert.equal(gateway.session(session.id).info().status, "lost");
   assert.equal((await gateway.session(session.id).wait()).status, "lost");
+  assert.deepEqual(leftIn(session), []);
   assert.equal(gateway.list({ status: "running" }).length, 0);
   await assert.rejects(gateway.session(session.id).kill(), { type: "AlreadyExited" });
 });

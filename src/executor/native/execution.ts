@@ -22,6 +22,8 @@ export interface Home {
   readExit(id: string): ExitRecord | null;
   /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
   forgo(id: string): boolean;
+  /** Its keeper is gone for good. */
+  tidyAfter(id: string): void;
   /** The keeper is done with this connection's command and ready for the next. */
   recycle(connection: Connection): void;
 }
@@ -220,6 +222,7 @@ export class NativeExecution implements Execution {
     if (after?.final) return this.#finish(after);
     // The keeper was killed. A record it left before that still tells how the main process ended.
     this.#released = true;
+    this.#home.tidyAfter(this.id);
     const ending = after ?? this.#record ?? (this.#home.forgo(this.id) ? neverRan("keeper") : "lost");
     this.#tellStarted(null);
     this.#tellExited(ending);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture } from "../../contract/session.ts";
 import { LocalData } from "../../session/local-data.ts";
@@ -98,6 +98,7 @@ export class KeeperExecutor implements Executor {
     if (keeperNow() !== keeperPid) return null;
     // Asked again after the keeper was seen gone: it writes the record first and leaves then.
     const last = this.#readExit(id);
+    this.#tidyAfter(id);
     return last ? { ...last, final: true } : "lost";
   }
 
@@ -125,6 +126,11 @@ export class KeeperExecutor implements Executor {
 
   #unclaimed(id: string): Ending | null {
     return this.#forgo(id) ? neverRan("keeper") : null;
+  }
+
+  /** Removes what a keeper that was killed could not: its socket, and the room it had reserved for its record. */
+  #tidyAfter(id: string): void {
+    for (const name of ["ctl", "exit.new"]) rmSync(join(this.folder(id), name), { force: true });
   }
 
   /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
@@ -201,6 +207,7 @@ export class KeeperExecutor implements Executor {
       reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
       readExit: () => this.#readExit(id),
       forgo: () => this.#forgo(id),
+      tidyAfter: () => this.#tidyAfter(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
     const execution = new NativeExecution(home, id, connection, own);
