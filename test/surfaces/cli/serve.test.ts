@@ -112,7 +112,6 @@ test("no command makes itself an operator, also one that does not look like it",
   for (const inner of [
     ["serve", "--listen", "0"],
     ["token", "link"],
-    ["token", "create", "x", "--role", "operator"],
   ]) {
     const file = join(sandbox.folder, "harmless.mjs");
     writeFileSync(
