@@ -3,6 +3,7 @@ import { App } from "./app.tsx";
 import { applyTheme } from "./theme.ts";
 import "./style/tokens.css";
 import "./style/base.css";
+import "./style/parts.css";
 import "./style/layout.css";
 
 applyTheme();

@@ -49,14 +49,18 @@ const VIEWS: View[] = [
     hash: ({ greeter }) => `#/session/${greeter}?tab=facts`,
     ready: (page) => page.getByRole("heading", { name: "The command" }).waitFor(),
   },
-  { name: "approvals", hash: () => "#/approvals", ready: (page) => page.getByRole("article").waitFor() },
+  {
+    name: "approvals",
+    hash: () => "#/approvals",
+    ready: (page) => page.getByRole("button", { name: /Once/ }).and(page.locator(":enabled")).waitFor(),
+  },
   {
     name: "try",
     hash: () => "#/try?c=echo%20hi%3B%20rm%20-rf%20~",
     ready: (page) => page.getByRole("heading", { name: "It would be blocked" }).waitFor(),
   },
   { name: "audit", hash: () => "#/audit", ready: (page) => page.locator(".audit-row").first().waitFor() },
-  { name: "rules", hash: () => "#/rules", ready: (page) => page.getByRole("table").waitFor() },
+  { name: "rules", hash: () => "#/rules", ready: (page) => page.getByRole("heading", { name: "Built in" }).waitFor() },
   { name: "machine", hash: () => "#/machine", ready: (page) => page.locator(".findings li").first().waitFor() },
 ];
 

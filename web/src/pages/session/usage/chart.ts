@@ -47,7 +47,7 @@ export function drawChart(element: HTMLElement, { lines, format, least }: ChartL
       legend: { show: false },
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.15, least)] } },
       axes: [
-        { ...axis, space: 90, values: (_plot, values) => values.map(clock) },
+        { ...axis, size: 30, space: 90, values: (_plot, values) => values.map(clock) },
         { ...axis, size: 58, values: (_plot, values) => values.map(format) },
       ],
       series: [
