@@ -60,6 +60,11 @@ export class WorkerDoor {
     return this.#rooms.state;
   }
 
+  get audit(): Rooms["audit"] {
+    this.#rooms.registry.flush();
+    return this.#rooms.audit;
+  }
+
   get registry(): Rooms["registry"] {
     return this.#rooms.registry;
   }

@@ -18,6 +18,7 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     ["sandbox", info.sandbox],
     given("intent", info.intent),
     ["kind", `${info.background ? "background" : "foreground"}, output ${info.capture}`],
+    given("host", info.host),
     given("pid", info.pid),
     ["started", info.startedAt],
     given("ended", info.endedAt),

@@ -32,10 +32,12 @@ export function terminalColumns(
 ): Column<SessionInfo>[] {
   const shorten = shortIds(sessions.map(({ id }) => id));
   const someEnded = sessions.some(({ status }) => status !== "running");
+  const elsewhere = sessions.some(({ host }) => host !== null);
   const columns: (Column<SessionInfo> | null)[] = [
     { title: "ID", value: ({ id }) => shorten(id) },
     { title: "NAME", value: ({ name }) => name },
     { title: "STATUS", value: ({ status }) => status, style: (text, { status }) => paint(text, status, screen.color) },
+    elsewhere ? { title: "HOST", value: ({ host }) => host ?? "-" } : null,
     someEnded ? { title: "EXIT", value: (info) => exitWord(info).replace(/^SIG/, "") } : null,
     { title: "AGE", value: ({ startedAt }) => formatAge(screen.nowMs - Date.parse(startedAt)), align: "right" },
     someEnded && screen.columns >= WIDE

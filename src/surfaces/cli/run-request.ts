@@ -3,6 +3,7 @@ import type { RunRequest } from "../../contract/request.ts";
 import type { Invocation } from "./command.ts";
 import {
   amountOption,
+  choiceOption,
   countOption,
   durationOption,
   sizeOption,
@@ -34,9 +35,23 @@ export function runRequest({ values, rest, io }: Invocation): RunRequest {
       capture: values.merge ? ("merged" as const) : undefined,
       stdin: values.interactive ? ("open" as const) : undefined,
       pty: values.tty ? true : undefined,
+      host: textOption(values, "host"),
+      labels: labelsOf(textOptions(values, "label")),
+      retry: choiceOption(values, "retry", ["idempotent"] as const),
       size: values.tty ? (terminalSizeOption(values, "size") ?? ownTerminal(io)?.size()) : undefined,
     }),
   };
+}
+
+function labelsOf(given: string[]): RunRequest["labels"] {
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, key, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (!key || !value) throw new UsageError(`\`--label\` must be KEY=VALUE; received \`${text}\``);
+      return [key, value];
+    }),
+  );
 }
 
 function limitsOf(values: Invocation["values"]): RunRequest["limits"] {

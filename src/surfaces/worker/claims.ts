@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { Entry } from "../../executor/fleet/wire.ts";
@@ -22,6 +22,7 @@ const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]
  */
 export class Claims {
   readonly #file: string;
+  #open: number | null = null;
 
   constructor(state: string) {
     this.#file = join(state, "fleet", "claims");
@@ -46,11 +47,19 @@ export class Claims {
     const left = [...claims.values()];
     writeFileSync(`${this.#file}.new`, left.map((took) => `${JSON.stringify({ took })}\n`).join(""), { mode: 0o600 });
     renameSync(`${this.#file}.new`, this.#file);
+    this.close();
     return left;
   }
 
+  close(): void {
+    if (this.#open !== null) closeSync(this.#open);
+    this.#open = null;
+  }
+
+  /** Two lines a command: the file stays open. */
   #append(line: z.input<typeof Line>): void {
-    appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    this.#open ??= openSync(this.#file, "a", 0o600);
+    writeSync(this.#open, `${JSON.stringify(line)}\n`);
   }
 
   #lines(): z.infer<typeof Line>[] {

@@ -115,6 +115,7 @@ export class Worker implements Post {
     await this.link.workers.delete(this.host).catch(() => {});
     await this.link.nc.drain().catch(() => {});
     await this.door.close();
+    this.#claims.close();
   }
 
   begin(local: string): boolean {

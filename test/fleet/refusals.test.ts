@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, before, test } from "node:test";
+import { Book } from "../../src/executor/fleet/book.ts";
+import { openLink } from "../../src/executor/fleet/link.ts";
+import { newId } from "../../src/session/id.ts";
+import type { Worker } from "../../src/surfaces/worker/worker.ts";
+import { TestFleet } from "../fixtures/fleet.ts";
+import { NO_NATS } from "../fixtures/nats.ts";
+import { until } from "../fixtures/until.ts";
+
+const skip = NO_NATS;
+let fleet: TestFleet;
+let wary: Worker;
+
+before(async () => {
+  if (skip) return;
+  fleet = await TestFleet.start();
+  const policy = {
+    sandbox: "off" as const,
+    rules: [{ prefix: ["date"], decision: "deny" as const, message: "No dates here." }],
+  };
+  wary = await fleet.worker("wary", { policy }, fleet.house({ trusting: false }));
+});
+
+after(() => fleet?.close());
+
+/** What a worker's own records say of a session. */
+function auditOf(worker: Worker, session: string): string[] {
+  return worker.door.audit.search({ session }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+}
+
+test("what a worker's own rules forbid does not run there, whatever the gateway thinks of it", { skip }, async () => {
+  const gateway = await fleet.open();
+  const result = await gateway.run({ command: "date" });
+  assert.deepEqual([result.status, result.error?.type], ["denied", "CommandDenied"]);
+  assert.match(result.error?.message ?? "", /No dates here/);
+  assert.equal(gateway.session(result.id).info().status, "denied");
+  assert.deepEqual(auditOf(wary, result.id), ["run denied"]);
+});
+
+test("a yes of a gateway that the worker does not know counts for nothing, on both sides", { skip }, async () => {
+  const gateway = await fleet.open();
+  const result = await gateway.run({ command: 'eval "$(echo echo hidden)"' });
+  assert.deepEqual([result.status, result.error?.type, result.stdout], ["denied", "StatementRefused", ""]);
+  assert.deepEqual(auditOf(wary, result.id), ["run denied"]);
+  const here = gateway.audit.search({ session: result.id }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+  assert.deepEqual(here.sort(), ["approval used", "exit denied", "run approved"]);
+});
+
+test("a request of another version is answered with a clear word", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "newer" }, "gateway");
+  try {
+    const id = newId();
+    const work = { version: 99, id, attempt: 1, agent: "default", to: { gateway: "newer", process: "p" }, more: true };
+    await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
+    const book = new Book(link.sessions);
+    await until("it is answered", async () => (await book.read("default", id))?.entry.state === "ended");
+    const error = (await book.read("default", id))?.entry.account?.error;
+    assert.equal(error?.type, "FleetVersion");
+    assert.match(error?.message ?? "", /version 99.*speaks version 1/);
+    assert.match(error?.recovery[0]?.hint ?? "", /the worker on wary/);
+  } finally {
+    await link.nc.close();
+  }
+});
+
+test("who speaks for another agent than the servers let it is not run", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "liar" }, "gateway");
+  try {
+    const id = newId();
+    const work = { version: 1, id, attempt: 1, agent: "somebody", to: { gateway: "liar", process: "p" } };
+    await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
+    await until("it is written down", () => auditOf(wary, id).includes("fleet refused"));
+    assert.equal(await new Book(link.sessions).read("somebody", id), null);
+  } finally {
+    await link.nc.close();
+  }
+});
+
+test("logs that were put by outlive their machine", { skip }, async () => {
+  const worker = await fleet.workerProcess("mortal", { shipLogs: true });
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "echo kept; echo too >&2", host: "mortal" });
+  await session.wait();
+  const link = await openLink({ servers: fleet.servers, as: "looker" }, "gateway");
+  const stored = async () => {
+    const manager = await link.js.jetstreamManager(false);
+    const { state } = await manager.streams.info(`OBJ_${link.stores.logs}`, { subjects_filter: ">" });
+    return Object.keys(state.subjects ?? {}).length;
+  };
+  await until("its logs are put by", async () => (await stored().catch(() => 0)) >= 4);
+  worker.child.kill("SIGKILL");
+  await once(worker.child, "exit");
+  await until("its host is gone", async () => (await link.workers.get("mortal")) === null);
+  assert.equal((await session.logs({ stream: "stdout" })).text, "kept\n");
+  assert.equal((await session.logs({ stream: "stderr" })).text, "too\n");
+  await link.nc.close();
+});
