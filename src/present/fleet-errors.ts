@@ -47,6 +47,10 @@ export function fleetNotReady(servers: string | readonly string[], why: string):
     `The fleet's servers at ${typeof servers === "string" ? servers : servers.join(", ")} are not ready (${why}).`,
     [
       { action: "check_server", hint: "JetStream must be enabled, and of three servers two must be up." },
+      {
+        action: "set_up",
+        hint: "Where permission is missing: `sallyport fleet setup`, once, as an operator's gateway.",
+      },
       { action: "try_again", hint: "Start it again: what runs here runs on meanwhile." },
     ],
   ];

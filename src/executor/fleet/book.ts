@@ -1,5 +1,6 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
+import { PermissionViolationError } from "@nats-io/transport-node";
 import { sessionKey } from "./subjects.ts";
 import { Entry } from "./wire.ts";
 
@@ -73,6 +74,7 @@ export async function insist<T>(attempt: () => Promise<T>, patienceMs = PATIENCE
       return await attempt();
     } catch (error) {
       if (error instanceof JetStreamApiError && !isBusy(error)) throw error;
+      if ((error as Error).cause instanceof PermissionViolationError) throw error;
       if ((error as Error).name === "ClosedConnectionError" || Date.now() + pause > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }

@@ -53,8 +53,8 @@ test("fleet permissions as configuration, as commands for nsc and as JSON", asyn
 });
 
 for (const [args, complaint] of [
-  [[], /knows key, trust and permissions/],
-  [["keys"], /knows key, trust and permissions/],
+  [[], /knows key, trust, permissions and setup/],
+  [["keys"], /knows key, trust, permissions and setup/],
   [["key", "x"], /takes no `x`/],
   [["trust", "x"], /knows list, add and remove/],
   [["trust", "list", "x"], /takes no `x`/],
