@@ -130,7 +130,7 @@ function readPart(path: string, offset: number, length: number): Buffer {
 /** A session that has ended keeps its output and its record, and nothing else. */
 function nothingLeaked(house: House, gateway: Gateway): string[] {
   const findings: string[] = [];
-  const kept = new Set(["stdout", "stderr", "output", "timeline", "sizes", "screen", "exit"]);
+  const kept = new Set(["stdout", "stderr", "output", "timeline", "sizes", "screen", "exit", "forgone"]);
   const sessions = join(house.state, "sessions");
   for (const id of existsSync(sessions) ? readdirSync(sessions) : []) {
     const info = infoOf(gateway, id);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { allProcesses, exists, isRunning, zygotesOf } from "../fixtures/processes.ts";
@@ -154,4 +155,13 @@ test("garbage in an exit record is not taken for an ending", async () => {
     process.kill(keeper, "SIGKILL");
     assert.equal((await session.wait()).status, "lost", garbage);
   }
+});
+
+test("two gateways that give up a command nobody took up say the same of it", async () => {
+  const id = "01a00000-0000-7000-8000-000000000001";
+  const session = { id, name: "nobody", keeper_pid: 2 ** 22, created_ms: 0, lingering: 0 };
+  const ends = [new NativeExecutor(house.state), new NativeExecutor(house.state)].map((executor) =>
+    executor.fate(session as never, () => session.keeper_pid),
+  );
+  for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
 });

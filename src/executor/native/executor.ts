@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture } from "../../contract/session.ts";
 import { LocalData } from "../../session/local-data.ts";
@@ -19,6 +19,8 @@ import { connectToZygote } from "./zygote.ts";
 const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
 const LAUNCH_RETRIES = 8;
+/** In a folder that no keeper made: its command never runs. */
+const FORGONE = "forgone";
 const ATTACH_ATTEMPTS = 5;
 /** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
 const CLAIM_WITHIN_MS = 10_000;
@@ -99,7 +101,8 @@ export class KeeperExecutor implements Executor {
     // Asked again after the keeper was seen gone: it writes the record first and leaves then.
     const last = this.#readExit(id);
     this.#tidyAfter(id);
-    return last ? { ...last, final: true } : "lost";
+    if (last) return { ...last, final: true };
+    return this.#isForgone(id) ? neverRan("keeper") : "lost";
   }
 
   data(session: { id: string; capture: Capture }): SessionData {
@@ -137,10 +140,20 @@ export class KeeperExecutor implements Executor {
   #forgo(id: string): boolean {
     try {
       mkdirSync(this.folder(id), { mode: 0o700 }); // the folder is the claim, and now nobody else can make it
-      return true;
     } catch {
-      return false;
+      return this.#isForgone(id);
     }
+    try {
+      writeFileSync(join(this.folder(id), FORGONE), "");
+    } catch {
+      // A full disk: others will then call it lost.
+    }
+    return true;
+  }
+
+  /** Two gateways that look after the same command must come to the same end. */
+  #isForgone(id: string): boolean {
+    return existsSync(join(this.folder(id), FORGONE));
   }
 
   /**
