@@ -44,6 +44,7 @@ const EXAMPLES: Record<string, unknown> = {
   permissions: { kill: "ask" },
   timeouts: { defaultSeconds: 120, maxSeconds: 3600 },
   callback: { command: ["/usr/local/bin/on-exit"] },
+  fleet: { servers: "nats://10.0.0.1:4222" },
 };
 
 /** An example, else its default, or those of what is in it. */
