@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { type Gateway, openGateway } from "../../src/index.ts";
-import { atMost, percentile, procKib, takeTurns } from "../measure.ts";
+import { atMost, percentile, procKib, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 import { ask, listen, type OpenStream, view } from "./clients.ts";
 import { installed } from "./installed.ts";
@@ -26,7 +26,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   try {
     const ready = await startTimes(service, quick ? 3 : 10);
     await service.start();
-    const gateway = await openGateway({ state: service.state, workspace: service.workspace, configuration: null });
+    const gateway = await openGateway({ state: service.state, workspace: service.workspace, ...UNLIMITED });
     const stage: Stage = { service, gateway, headers: service.caller("bench"), quick };
     try {
       return [ready, await runs(stage), ...(await latencies(stage)), await largeLog(stage), ...(await many(stage))];
@@ -112,7 +112,8 @@ async function startToEvent({ service, gateway, headers, quick }: Stage): Promis
   await ready.promise;
   for (let n = 0; n < (quick ? 20 : 100); n++) {
     told = Promise.withResolvers();
-    await gateway.run({ command: "true" });
+    const { status } = await gateway.run({ command: "true" });
+    if (status !== "completed") throw new Error(`\`true\` was ${status}`);
     begun = performance.now();
     await told.promise;
   }
