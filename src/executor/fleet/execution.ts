@@ -93,6 +93,7 @@ export class FleetExecution implements Execution {
     else if (news.kind === "exited") {
       this.host = news.host;
       const result = news.result as Account["result"];
+      void this.#confirm(news.record, news.account as Account);
       this.#finish(news.record, { ...(news.account as Account), ...(result ? { result } : {}) });
     } else {
       this.#found(news.host);
@@ -123,10 +124,17 @@ export class FleetExecution implements Execution {
     this.#background ||= entry.background;
     if (entry.state === "ended" && entry.record) {
       this.host = entry.host;
+      void this.#confirm(entry.record, entry.account as Account);
       return this.#finish(entry.record, entry.account as Account);
     }
-    if (entry.state === "lost") return this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
-    if (entry.state === "forgone") return this.#finish(neverRan("fleet"), accountOf("failed", givenUp()));
+    if (entry.state === "lost") {
+      void this.#announce(entry.host, "lost", null);
+      return this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
+    }
+    if (entry.state === "forgone") {
+      void this.#announce(null, "failed", null);
+      return this.#finish(neverRan("fleet"), accountOf("failed", givenUp()));
+    }
     if (entry.state === "open") return this.#again(entry);
     if (entry.state === "claimed" && entry.host !== null) {
       this.#found(entry.host);
@@ -278,9 +286,19 @@ export class FleetExecution implements Execution {
     return true;
   }
 
-  async #announce(host: string | null, status: string, exitCode: number | null): Promise<void> {
+  /** Its machine may be gone before it has told the stream of exits; twice is once there. */
+  async #confirm(record: ExitRecord | "lost", { status, logPath, lastLines }: Account): Promise<void> {
+    await this.#announce(this.host, status, record === "lost" ? null : record.code, { logPath, lastLines });
+  }
+
+  async #announce(
+    host: string | null,
+    status: string,
+    exitCode: number | null,
+    log: Pick<Account, "logPath" | "lastLines"> = { logPath: null, lastLines: [] },
+  ): Promise<void> {
     if (!this.#background) return;
-    const told = { id: this.id, agent: this.agent, host, status, exitCode, logPath: null, lastLines: [] };
+    const told = { id: this.id, agent: this.agent, host, status, exitCode, ...log };
     await announceExit(this.#ties.link, told).catch(() => {}); // its own row and callback tell of it all the same
   }
 

@@ -52,19 +52,20 @@ export class Reports {
     const { result, ...account } = outcome.account;
     const { work, ...rest } = entry;
     const ended = { ...rest, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
-    if (
-      (await this.#book.change(agent, id, ended, revision)) === null &&
-      !(await this.#stands(agent, id, entry.claim))
-    ) {
-      return false;
-    }
+    if (!(await this.#enter(agent, id, ended, revision))) return false;
     if (background) await this.announce({ id, agent }, outcome);
     return true;
   }
 
-  async #stands(agent: string, id: string, claim: string): Promise<boolean> {
-    const seen = await this.#book.read(agent, id);
-    return seen?.entry.state === "ended" && seen.entry.claim === claim;
+  /** Whose it is the claim tells, not the revision: that may be another than we were told while servers came and went. */
+  async #enter(agent: string, id: string, ended: Entry, revision: number): Promise<boolean> {
+    for (let known = revision; ; ) {
+      if ((await this.#book.change(agent, id, ended, known)) !== null) return true;
+      const seen = await this.#book.read(agent, id);
+      if (seen?.entry.claim !== ended.claim) return false;
+      if (seen.entry.state !== "claimed") return seen.entry.state === "ended";
+      known = seen.revision;
+    }
   }
 
   /** What a worker that was killed between the two may not have done: the entry stands, the stream is told (again). */

@@ -245,7 +245,7 @@ export class Worker implements Post {
       else if (row) await charge.resume(row);
       // Certain: its row comes before its launch. Somebody else may have it.
       else {
-        await this.book.change(claim.agent, claim.id, { ...claim.entry, state: "open", host: null }, claim.revision);
+        await this.book.change(claim.agent, claim.id, { ...claim.entry, state: "open", host: null }, seen.revision);
         charge.forget();
       }
     }

@@ -119,7 +119,7 @@ export class ChaosHouse {
     mkdirSync(workspace, { recursive: true });
     const line = await this.#line();
     // No files are kept between commands: they may run anywhere.
-    const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false };
+    const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false, claimWithinMs: 60_000 };
     const options = { state: this.stateOf(name), workspace, configuration: null, policy: POLICY, fleet };
     mkdirSync(join(this.folder, name), { recursive: true });
     const env = { ...this.#env(name), GATEWAY_OPTIONS: JSON.stringify(options) };

@@ -8,6 +8,8 @@ import type { ChaosHouse } from "./house.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
 import type { Member } from "./member.ts";
 
+const READ_AT_ONCE = 32;
+
 interface Row {
   id: string;
   command: string;
@@ -64,6 +66,7 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
     wrong: [],
   };
   const recorded = new Set<string>();
+  const reading: Promise<void>[] = [];
   const background = new Set<string>();
   for (const gateway of house.gateways) {
     const rows = await gateway.ask<Row[]>({ call: "sessions" });
@@ -76,7 +79,10 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
       account.statuses[row.status] = (account.statuses[row.status] ?? 0) + 1;
       if (row.why !== null) account.reasons[row.why] = (account.reasons[row.why] ?? 0) + 1;
       judge(row, command, ran.get(command.token) ?? 0, account);
-      if (row.status === "completed") await checkOutput(house, gateway, row, command, account);
+      if (row.status === "completed") {
+        reading.push(checkOutput(house, gateway, row, command, account));
+        if (reading.length === READ_AT_ONCE) await Promise.all(reading.splice(0));
+      }
       if (row.background) {
         background.add(row.id);
         if (!callbacks.has(`exec_callback:${row.id}`)) account.wrong.push(`${row.id} ${row.status}: no callback`);
@@ -84,6 +90,7 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
     }
     account.callbacks += callbacks.size;
   }
+  await Promise.all(reading);
   for (const command of commands) {
     if (recorded.has(command.token)) continue;
     account.neverRecorded++;
