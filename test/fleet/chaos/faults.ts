@@ -9,7 +9,7 @@ type Fault = (house: ChaosHouse, pick: <T>(items: readonly T[]) => T) => Promise
 const LONG_MS = 14_000;
 const SHORT_MS = 1500;
 /** Between two faults. */
-const PEACE_MS = 1000;
+const PEACE_MS = 500;
 
 async function bounce(member: Member, downMs: number): Promise<void> {
   await member.kill();
