@@ -1,10 +1,12 @@
 /** The door as a worker of a fleet uses it: commands come with their ids, and with somebody's word instead of a person. */
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { watchConfig } from "../config/watch.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Execution } from "../executor/executor.ts";
+import { agentToken, checkedName } from "../executor/fleet/subjects.ts";
 import { commandRefused, statementMissing } from "../present/refusal.ts";
 import { Session } from "../session/session.ts";
 import type { SessionRow } from "../store/sessions.ts";
@@ -127,7 +129,7 @@ export class WorkerDoor {
     const key = `${agent}\0${workspace}`;
     const known = this.#prepared.get(key);
     if (known) return known;
-    const folder = join(this.#workspaces, workspace);
+    const folder = join(this.#workspaces, folderOf(agent), checkedName("workspace", workspace));
     mkdirSync(folder, { recursive: true });
     const { policy: given = {}, configuration } = this.#options;
     const config = watchConfig({
@@ -140,6 +142,15 @@ export class WorkerDoor {
     this.#prepared.set(key, rooms);
     return rooms;
   }
+}
+
+/** File systems let no name be longer than 255 bytes. */
+const LONGEST_NAME = 200;
+
+/** Each agent's workspaces are in a folder of its own: nobody comes to another's files by naming them (promise 7). */
+function folderOf(agent: string): string {
+  const token = agentToken(agent);
+  return token.length <= LONGEST_NAME ? token : `=${createHash("sha256").update(agent).digest("hex")}`;
 }
 
 /** What this machine's settings forbid stays forbidden, whoever said yes elsewhere (promise 3). */

@@ -27,7 +27,7 @@ export const Work = z.object({
   agent: name,
   to: Address,
   /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
-  workspace: z.object({ name, sticky: z.boolean() }),
+  workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
   /** Paths within the workspace are relative to it. */
   request: RunRequest,

@@ -29,8 +29,8 @@ export interface Post {
   /** Keeps a second delivery of the same message from being taken while the first is. False: it is. */
   begin(local: string): boolean;
   done(local: string): void;
-  /** Whether anything of it ever began here. */
-  knows(local: string): boolean;
+  /** Whose it is, if anything of it ever began here. */
+  ownerOf(local: string): string | null;
   /** It is ours: from here on it is told of, whatever happens. */
   took(claim: Claim): void;
   launched(claim: Claim, submission: Submission): void;
@@ -53,10 +53,19 @@ export async function takeWork(post: Post, message: Msg): Promise<void> {
   const local = localId(work.id, work.attempt);
   if (!post.begin(local)) return giveBack(message, LOOK_AGAIN_MS);
   try {
-    await takeIt(post, work, message);
+    if (!isAnothers(post, work, local, message)) await takeIt(post, work, message);
   } finally {
     post.done(local);
   }
+}
+
+/** Ids are told by gateways: one that names another agent's session is not answered, only written down (promise 7). */
+function isAnothers(post: Post, { id, agent }: Pick<Work, "id" | "agent">, local: string, message: Msg): boolean {
+  const owner = post.ownerOf(local);
+  if (owner === null || owner === agent) return false;
+  post.door.note({ agent, session: id, outcome: "refused", summary: "its id is another agent's session", detail: {} });
+  terminate(message);
+  return true;
 }
 
 async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
@@ -99,6 +108,7 @@ async function refuseVersion(
   message: Msg,
   why: string,
 ): Promise<void> {
+  if (isAnothers(post, { id, agent }, localId(id, attempt), message)) return;
   const to = Work.shape.to.safeParse((given as { to?: unknown }).to);
   const background = (given as { background?: unknown }).background === true;
   const claim = to.success
@@ -135,7 +145,7 @@ async function claimIt(post: Post, work: Work, message: Msg): Promise<Claim | nu
 
 /** Never twice: "done" where it has run, runs or must not run; "later" where somebody may yet give it back. */
 async function claimEntry(
-  { book, host, knows }: Post,
+  { book, host, ownerOf }: Post,
   { id, agent, attempt }: { id: string; agent: string; attempt: number },
   entry: Entry,
 ): Promise<Claim | "done" | "later"> {
@@ -146,7 +156,7 @@ async function claimEntry(
   if (!seen || seen.entry.attempt < attempt) return "later";
   if (seen.entry.attempt > attempt) return "done";
   // Our own claim, of which we never heard that it was made, or were killed before we could note it.
-  const orphan = seen.entry.state === "claimed" && seen.entry.host === host && !knows(localId(id, attempt));
+  const orphan = seen.entry.state === "claimed" && seen.entry.host === host && ownerOf(localId(id, attempt)) === null;
   if (seen.entry.state === "claimed" && !orphan) return "later";
   if (seen.entry.state !== "open" && !orphan) return "done";
   const changed = await book.change(agent, id, entry, seen.revision);

@@ -128,7 +128,8 @@ export class Worker implements Post {
     this.#begun.delete(local);
   }
 
-  readonly knows = (local: string): boolean => this.#charges.has(local) || this.door.row(local) !== null;
+  readonly ownerOf = (local: string): string | null =>
+    this.#charges.get(local)?.claim.agent ?? this.door.row(local)?.agent ?? null;
 
   took(claim: Claim): void {
     this.#claims.took(claim);
