@@ -97,6 +97,9 @@ test("another size is painted anew, for all", async () => {
     [operator, viewer].every(({ screen }) => screen.columns === 70 && screen.rows === 20),
   );
   await viewer.shows("hello");
+  const entries = service.gateway.audit.search({ session: session.id, kind: "resize" });
+  assert.ok(entries.every(({ actor, channel }) => actor === "olga" && channel === "http"));
+  assert.deepEqual(entries[0]?.detail, { columns: 70, rows: 20 });
   await operator.close();
   await viewer.close();
   await session.kill();
@@ -119,6 +122,37 @@ test("who draws slowly skips ahead instead of having it all wait for them", asyn
   assert.ok(client.bytes < 5_000_000);
   assert.ok(client.of("repaint").some(({ skipped }) => skipped > 0));
   await client.close();
+  await session.kill();
+});
+
+test("a screen larger than what may be on its way comes as it is drawn", async () => {
+  const gateway = service.gateway.acting({ agent: AGENT, channel: "http" });
+  const size = { columns: 1000, rows: 400 };
+  const session = await gateway.start({ command: "seq -s ' ' 1 70000; echo THE END; sleep 60", pty: true, size });
+  await until("it is written", () => (session.info().streams.output?.bytes ?? 0) > 400_000);
+  const [idle, drawing] = [look(session), look(session)];
+  idle.acknowledges = false;
+  await drawing.shows("THE END");
+  await until("the window is full", () => idle.bytes > 200_000);
+  assert.ok(idle.bytes <= 256 * 1024, `${idle.bytes} bytes were sent without a word from the viewer`);
+  idle.acknowledges = true;
+  idle.say({ type: "ack", bytes: idle.bytes });
+  await idle.shows("THE END");
+  for (const client of [idle, drawing]) await client.close();
+  await session.kill();
+});
+
+test("who reads nothing is let go of, whatever they make the service answer", async () => {
+  const session = await start("sleep 60");
+  const client = look(session);
+  await until("it is joined", () => client.of("repaint").length === 1);
+  client.socket.pause();
+  const payload = Buffer.alloc(125);
+  await until("it is let go of", () => {
+    for (let n = 0; n < 5000 && client.socket.readyState === client.socket.OPEN; n++) client.socket.ping(payload);
+    return client.socket.readyState !== client.socket.OPEN;
+  });
+  client.socket.terminate();
   await session.kill();
 });
 

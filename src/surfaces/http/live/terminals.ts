@@ -2,11 +2,13 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { SessionHandle } from "../../../contract/gateway.ts";
+import type { TerminalSize } from "../../../contract/terminal.ts";
 import { notOnTerminal } from "../../../present/session-errors.ts";
 import { failure } from "../failure.ts";
 import { admit } from "../guard/admit.ts";
 import { type Caller, gatewayOf, SOCKET_PROTOCOL } from "../guard/caller.ts";
 import { OPERATORS_AND_AGENT, READERS_AND_AGENT } from "../operation.ts";
+import { resizeAs } from "../resize.ts";
 import type { Service } from "../service.ts";
 import { Places } from "./places.ts";
 import { Streams } from "./streams.ts";
@@ -61,8 +63,9 @@ export class Terminals {
 
   #show(socket: WebSocket, { caller, session }: Guest): void {
     const mayType = OPERATORS_AND_AGENT.includes(caller.role);
-    const { onfailure, stopping } = this.#service;
-    const viewer = new Viewer(socket, session, { mayType, isGood: caller.isGood, onfailure });
+    const { onfailure, stopping, gateway } = this.#service;
+    const resize = (size: TerminalSize) => resizeAs(caller, session, size, gateway.audit);
+    const viewer = new Viewer(socket, session, { mayType, isGood: caller.isGood, resize, onfailure });
     socket.once("close", this.#viewers.add(viewer));
     if (stopping.aborted) viewer.close();
     else void viewer.show();

@@ -16,13 +16,19 @@ export interface TypingRefusal {
 /** What a viewer types into a session: in order, one thing after the other, a bounded amount at a time. */
 export class TypeAhead {
   readonly #session: SessionHandle;
+  readonly #resize: (size: TerminalSize) => Promise<void>;
   readonly #refuse: (refusal: TypingRefusal) => void;
   #queue = Promise.resolve();
   #waiting = 0;
   #size: TerminalSize | null = null;
 
-  constructor(session: SessionHandle, refuse: (refusal: TypingRefusal) => void) {
+  constructor(
+    session: SessionHandle,
+    resize: (size: TerminalSize) => Promise<void>,
+    refuse: (refusal: TypingRefusal) => void,
+  ) {
     this.#session = session;
+    this.#resize = resize;
     this.#refuse = refuse;
   }
 
@@ -48,7 +54,7 @@ export class TypeAhead {
     this.#then(async () => {
       const last = this.#size ?? size;
       this.#size = null;
-      await this.#session.resize(last);
+      await this.#resize(last);
     });
   }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { WebSocket } from "ws";
 import { SallyportError } from "../../../contract/error.ts";
 import type { SessionHandle } from "../../../contract/gateway.ts";
@@ -5,7 +6,7 @@ import type { LogChunk } from "../../../contract/session.ts";
 import type { TerminalSize } from "../../../contract/terminal.ts";
 import { isAnswer } from "../../../present/terminal/answers.ts";
 import { Passage } from "../../../present/terminal/passage.ts";
-import { TypeAhead } from "./type-ahead.ts";
+import { TypeAhead, type TypingRefusal } from "./type-ahead.ts";
 import { parseMessage, type ViewerMessage } from "./viewer-message.ts";
 
 /** So many bytes may be on their way to a viewer that it has not drawn yet. */
@@ -14,6 +15,9 @@ const WINDOW = 256 * 1024;
 const FRAME = 32 * 1024;
 /** Further behind than this, a viewer is shown the screen as it is by now rather than how it came about. */
 const MOST_BEHIND = 256 * 1024;
+/** Whoever leaves so much unread does not read: what is still said to them would only pile up here. */
+const MOST_UNREAD = 4 * 1024 * 1024;
+const PING_BYTES = 8;
 /** How often it is looked whether somebody gave the terminal another size: while it writes, and while it is silent. */
 const LOOK_AT_SIZE_MS = 250;
 const LOOK_IN_SILENCE_MS = 1000;
@@ -26,6 +30,7 @@ export const CLOSE = { ended: 1000, wrongFrame: 1003, notAllowed: 1008, failed: 
 export interface ViewerOptions {
   mayType: boolean;
   isGood: () => boolean;
+  resize: (size: TerminalSize) => Promise<void>;
   onfailure: (error: Error) => void;
 }
 
@@ -45,17 +50,20 @@ export class Viewer {
   #size: TerminalSize = { columns: 0, rows: 0 };
   #lookedAtSizeMs = 0;
   #another = new AbortController();
-  #answersPings = true;
+  /** What was sent with the last ping; null: it came back. Nobody can know it who does not read. */
+  #ping: Buffer | null = null;
 
   constructor(socket: WebSocket, session: SessionHandle, options: ViewerOptions) {
     this.#socket = socket;
     this.#session = session;
     this.#options = options;
-    this.#typing = new TypeAhead(session, (refusal) => this.#say({ type: "refused", ...refusal }));
+    const refuse = (refusal: TypingRefusal) => this.#say({ type: "refused", ...refusal });
+    this.#typing = new TypeAhead(session, options.resize, refuse);
     socket.on("message", (data, isBinary) => this.#hear(isBinary ? null : parseMessage(String(data))));
-    socket.on("pong", () => {
-      this.#answersPings = true;
+    socket.on("pong", (data) => {
+      if (this.#ping?.equals(data)) this.#ping = null;
     });
+    socket.on("ping", () => this.#isRead()); // ws has answered it
     socket.on("close", () => this.#leave());
     socket.on("error", () => socket.terminate()); // a frame too long, or none at all: ws has answered it
   }
@@ -81,10 +89,10 @@ export class Viewer {
   /** Looks whether they are still there, and still who they were. */
   beat(): void {
     if (!this.#options.isGood()) this.#socket.close(CLOSE.notAllowed, "signed out");
-    else if (!this.#answersPings) this.#socket.terminate();
+    else if (this.#ping !== null) this.#socket.terminate();
     else {
-      this.#answersPings = false;
-      this.#socket.ping();
+      this.#ping = randomBytes(PING_BYTES);
+      this.#socket.ping(this.#ping);
     }
   }
 
@@ -98,13 +106,19 @@ export class Viewer {
     this.#acknowledged.resolve();
   }
 
-  /** The screen as it is now. Returns the offset to go on from. */
+  /** The screen as it is when there is room for it. Returns the offset to go on from. */
   async #repaint(skipped: number): Promise<number> {
+    await this.#room(FRAME);
     const { output, offset, columns, rows } = await this.#session.repaint();
     this.#size = { columns, rows };
     this.#passage = new Passage();
     this.#say({ type: "repaint", columns, rows, skipped });
-    this.#send(Buffer.concat([ANEW, output]));
+    const whole = Buffer.concat([ANEW, output]);
+    for (let at = 0; at < whole.length && !this.#over.signal.aborted; at += FRAME) {
+      const frame = whole.subarray(at, at + FRAME);
+      await this.#room(frame.length);
+      this.#send(frame);
+    }
     return offset;
   }
 
@@ -176,13 +190,20 @@ export class Viewer {
   }
 
   #send(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
+    if (bytes.length === 0 || !this.#isRead()) return;
     this.#unacknowledged += bytes.length;
     this.#socket.send(bytes, { binary: true });
   }
 
   #say(message: object): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+    if (this.#socket.readyState === this.#socket.OPEN && this.#isRead()) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** False: they do not read, and are let go of. */
+  #isRead(): boolean {
+    if (this.#socket.bufferedAmount <= MOST_UNREAD) return true;
+    this.#socket.terminate();
+    return false;
   }
 
   /** It has ended; if only this gateway has let go of it, whoever looks on comes back to the next. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { regularExpression } from "../../../present/pattern.ts";
 import { type Call, OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import { resizeAs } from "../resize.ts";
 import { flag, milliseconds, patience } from "../shapes/inputs.ts";
 import { SessionShape } from "../shapes/session.ts";
 
@@ -89,13 +90,7 @@ export const steeringOperations: readonly Operation[] = [
     body: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
     answer: Nothing,
     handle: async (call) => {
-      const target = session(call);
-      const { columns, rows } = call.body;
-      await target.resize({ columns, rows });
-      const { name, channel } = call.caller;
-      const summary = `${target.name}: ${columns}x${rows}`;
-      const about = { agent: target.info().agent, session: target.id, actor: name, channel };
-      call.gateway.audit.append({ kind: "resize", ...about, outcome: "done", summary, detail: { columns, rows } });
+      await resizeAs(call.caller, session(call), call.body, call.gateway.audit);
       return {};
     },
   }),
