@@ -44,6 +44,7 @@ const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
 export class SignIns {
   readonly #database: DatabaseSync;
   readonly #putLink: StatementSync;
+  readonly #link: StatementSync;
   readonly #takeLink: StatementSync;
   readonly #insert: StatementSync;
   readonly #byHash: StatementSync;
@@ -55,6 +56,7 @@ export class SignIns {
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#putLink = database.prepare("INSERT INTO sign_in_links (hash, name, role, expires_ms) VALUES (?, ?, ?, ?)");
+    this.#link = database.prepare("SELECT 1 FROM sign_in_links WHERE hash = ?");
     this.#takeLink = database.prepare(
       "DELETE FROM sign_in_links WHERE hash = ? AND expires_ms > ? RETURNING name, role",
     );
@@ -81,7 +83,10 @@ export class SignIns {
 
   /** Uses a link up; null: there is none with this secret, or no longer. Of two who try, one gets it. */
   takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
-    const row = this.#takeLink.get(hashOf(secret), Date.now());
+    const hash = hashOf(secret);
+    // Only looked for at first: whoever guesses must not keep others from writing.
+    if (!this.#link.get(hash)) return null;
+    const row = this.#takeLink.get(hash, Date.now());
     return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;
   }
 

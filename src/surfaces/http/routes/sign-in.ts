@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tooManyAttempts, wrongSecret } from "../../../present/http-errors.ts";
+import { type HttpError, tooManyAttempts, wrongSecret } from "../../../present/http-errors.ts";
 import { TOKEN_ROLES } from "../../../store/tokens.ts";
 import { type Caller, COOKIE } from "../guard/caller.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
@@ -15,6 +15,9 @@ const Me = z
     version: z.string(),
   })
   .meta({ id: "Me" });
+
+/** Anybody may send it: room for the secret, and no more. */
+const SIGN_IN_BODY_MOST = 8 << 10;
 
 const me = (
   { name, role, agent, expiresAt }: Pick<Caller, "name" | "role" | "agent" | "expiresAt">,
@@ -40,16 +43,13 @@ export const signInOperations: readonly Operation[] = [
     summary: "Sign in with the secret of a link, or with a token",
     roles: "anyone",
     body: z.strictObject({ secret: z.string().min(1).max(512) }),
+    bodyMost: SIGN_IN_BODY_MOST,
     answer: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
     handle: ({ service, body, request }) => {
       const address = request.socket.remoteAddress ?? "";
-      const waitMs = service.attempts.waitMs(address);
-      if (waitMs > 0) throw tooManyAttempts(waitMs);
+      // The secret counts before the address: commands of this machine share the operator's, and must not lock them out.
       const made = signInWith(service, body.secret);
-      if (!made) {
-        service.attempts.failed(address);
-        throw wrongSecret();
-      }
+      if (!made) throw refusal(service, address);
       const { signIn, cookie, key, lastsMs } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;
       const headers = { "set-cookie": cookieText(service, cookie, Math.floor(lastsMs / 1000)) };
@@ -72,6 +72,29 @@ export const signInOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** A wrong secret is slowed down, and written down: the first of an address, then one each minute with their number. */
+function refusal({ attempts, gateway }: Service, address: string): HttpError {
+  const untold = attempts.toTell(address);
+  if (untold !== null) gateway.audit.append(failedEntry(address, untold));
+  const waitMs = attempts.waitMs(address);
+  if (waitMs > 0) return tooManyAttempts(waitMs);
+  attempts.failed(address);
+  return wrongSecret();
+}
+
+function failedEntry(address: string, attempts: number) {
+  return {
+    kind: "sign-in",
+    agent: "",
+    session: null,
+    actor: address,
+    channel: "console",
+    outcome: "refused",
+    summary: `${attempts === 1 ? "a wrong secret" : `${attempts} wrong secrets`} from ${address || "nowhere"}`,
+    detail: { address, attempts },
+  };
+}
 
 /** Strict: no other site can have it sent. HttpOnly: no script can read it. */
 function cookieText({ secure }: Service, value: string, seconds: number): string {
