@@ -8,6 +8,7 @@ export type HttpErrorType =
   | "WrongOrigin"
   | "TooManyAttempts"
   | "TooManyStreams"
+  | "TooManyBodies"
   | "TooLarge"
   | "NotFound"
   | "MethodNotAllowed"
@@ -134,6 +135,16 @@ export function tooManyStreams({ perCaller, inAll }: { perCaller: number; inAll:
     `No more than ${perCaller} may be open at once for one caller, and ${inAll} in all.`,
     { action: "close_some", hint: "Close streams or terminals that nobody looks at, and try again." },
     { "retry-after": "5" },
+  );
+}
+
+export function tooManyBodies({ perCaller, inAll }: { perCaller: number; inAll: number }): HttpError {
+  return new HttpError(
+    429,
+    "TooManyBodies",
+    `No more than ${perCaller} requests above 1 MiB are taken at once of one caller, and ${inAll} in all.`,
+    { action: "wait", hint: "Try again when one of them is answered, or send input in pieces of up to 1 MiB." },
+    { "retry-after": "1", connection: "close" },
   );
 }
 

@@ -46,11 +46,14 @@ async function answerOf(
   { env, req }: Context<{ Bindings: HttpBindings }>,
 ): Promise<Response> {
   const { incoming, outgoing } = env;
+  let giveBack = () => {};
   try {
     const caller = callerOf(service, operation, incoming);
     const params = partsOf(req.param());
     const query = queryOf(operation.query, incoming.url);
-    const body = await bodyOf(operation, incoming);
+    if (mayBeLarge(operation, incoming)) giveBack = service.largeBodies.take(caller);
+    const { value: body, bytes } = await bodyOf(operation, incoming);
+    if (bytes <= BODY_MOST) giveBack();
     const gateway = gatewayOf(service, caller);
     const call = {
       service,
@@ -67,7 +70,16 @@ async function answerOf(
     return send(outgoing, operation.status ?? 200, JSON.stringify(result));
   } catch (error) {
     return failure(service, error);
+  } finally {
+    // Whoever answers holds the body until then.
+    giveBack();
   }
+}
+
+/** One that does not say its length counts as large until it is read. */
+function mayBeLarge({ bodyMost = BODY_MOST }: Operation, { headers }: IncomingMessage): boolean {
+  if (bodyMost <= BODY_MOST) return false;
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > BODY_MOST;
 }
 
 /** Most answers are JSON: written as they are, they do not cost the making and reading of a Response. */
@@ -113,12 +125,12 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
 async function bodyOf(
   { body, bodyHere: schema = body, method, bodyMost = BODY_MOST }: Operation,
   request: IncomingMessage,
-): Promise<unknown> {
-  if (method === "GET") return undefined;
-  if (schema === undefined) return nothing(request);
+): Promise<{ value: unknown; bytes: number }> {
+  if (method === "GET") return { value: undefined, bytes: 0 };
+  if (schema === undefined) return { value: await nothing(request), bytes: 0 };
   if (!/^application\/json(?:\s*;|$)/i.test(request.headers["content-type"] ?? "")) throw wrongType();
   const read = await readBody(request, bodyMost);
-  if ("value" in read) return checked(schema, read.value, "body");
+  if ("value" in read) return { value: checked(schema, read.value, "body"), bytes: read.bytes };
   throw read.fault === "too large" ? tooLarge(bodyMost) : notJson();
 }
 

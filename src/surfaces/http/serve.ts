@@ -2,10 +2,12 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { tooManyBodies } from "../../present/http-errors.ts";
 import { cannotListen, unusableCertificate } from "../../present/serve-errors.ts";
 import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
 import { openLive } from "./live/open.ts";
+import { Places } from "./live/places.ts";
 import { RequestCounts } from "./live/request-counts.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
 import { McpPath } from "./mcp.ts";
@@ -16,6 +18,7 @@ import { Attempts } from "./sign-in/attempts.ts";
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
 const MOST_CONNECTIONS = 4096;
+const LARGE_BODIES = { perCaller: 4, inAll: 8 };
 /** How long answers that are being written may take when the service stops. */
 const LAST_ANSWERS_MS = 5000;
 
@@ -55,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     tokens: gateway.tokens,
     signIns: gateway.signIns,
     attempts: new Attempts(),
+    largeBodies: new Places(LARGE_BODIES, tooManyBodies),
     requests: new RequestCounts(),
     tracing: options.tracing ?? null,
     names,

@@ -1,6 +1,7 @@
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
+import type { Places } from "./live/places.ts";
 import type { RequestCounts } from "./live/request-counts.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
 import type { Attempts } from "./sign-in/attempts.ts";
@@ -12,6 +13,8 @@ export interface Service {
   tokens: Tokens;
   signIns: SignIns;
   attempts: Attempts;
+  /** For bodies so large that many at once would fill the memory. */
+  largeBodies: Places;
   requests: RequestCounts;
   /** Null: nobody wants traces. */
   tracing: Tracing | null;

@@ -9,11 +9,13 @@ export interface PlaceLimits {
 /** How many may be open at once, of one caller and of all: what stays open is what could pile up. */
 export class Places {
   readonly #limits: PlaceLimits;
+  readonly #refusal: (limits: PlaceLimits) => Error;
   readonly #taken = new Map<string, number>();
   #count = 0;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: PlaceLimits, refusal: (limits: PlaceLimits) => Error = tooManyStreams) {
     this.#limits = limits;
+    this.#refusal = refusal;
   }
 
   get count(): number {
@@ -24,7 +26,7 @@ export class Places {
   take({ name, agent }: Pick<Caller, "name" | "agent">): () => void {
     const who = JSON.stringify([name, agent]);
     const own = this.#taken.get(who) ?? 0;
-    if (own >= this.#limits.perCaller || this.#count >= this.#limits.inAll) throw tooManyStreams(this.#limits);
+    if (own >= this.#limits.perCaller || this.#count >= this.#limits.inAll) throw this.#refusal(this.#limits);
     this.#taken.set(who, own + 1);
     this.#count++;
     let given = false;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-export type Body = { value: unknown } | { fault: "too large" | "not json" };
+export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -15,7 +15,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
     parts.push(part);
   }
   try {
-    return { value: JSON.parse(UTF8.decode(Buffer.concat(parts))) };
+    return { value: JSON.parse(UTF8.decode(Buffer.concat(parts))), bytes };
   } catch {
     return { fault: "not json" };
   }
