@@ -98,4 +98,28 @@ export function approvalFlows(stage: () => Stage): void {
     assert.equal(await page.getByRole("button", { name: /Once|Deny/ }).count(), 0);
     await page.context().close();
   });
+
+  test("a request too long for an event is shown all the same, whole", async () => {
+    const { page, gateway } = stage();
+    await visit(page, "#/approvals");
+    const id = await ask(stage(), { command: `echo ${ASKS} ${"x".repeat(100_000)} to the end` });
+    await page.getByRole("button", { name: new RegExp(`echo ${ASKS} x{100}`) }).waitFor();
+    await visit(page, `#/approvals/${id}`);
+    await page.getByRole("article").getByText("to the end").waitFor();
+    gateway.approvals.decide(id, { decision: "deny", who: "tester", channel: "library" });
+    await page.getByRole("article").getByText("said no").waitFor();
+    assert.equal(await page.getByRole("article").getByText("to the end").count(), 1);
+  });
+
+  test("what waits is not pushed out of sight by what came later", async () => {
+    const { page, gateway } = stage();
+    const id = await ask(stage(), { command: `echo ${ASKS} the patient one` });
+    const later: string[] = [];
+    for (let n = 0; n < 205; n++) later.push(await ask(stage(), { command: `echo ${ASKS} later ${n}` }));
+    for (const each of later) gateway.approvals.decide(each, { decision: "deny", who: "tester", channel: "library" });
+    await page.reload();
+    await visit(page, "#/approvals");
+    await page.getByRole("list", { name: "Waiting" }).getByText("the patient one").waitFor();
+    gateway.approvals.decide(id, { decision: "deny", who: "tester", channel: "library" });
+  });
 }

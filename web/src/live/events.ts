@@ -1,8 +1,7 @@
 import { createSignal } from "solid-js";
-import type { Approval } from "../../../src/contract/approval.ts";
 import type { SessionInfo } from "../../../src/contract/session.ts";
 import type { Stats } from "../api/shapes.ts";
-import { loadApprovals, noteApproval } from "./approvals.ts";
+import { loadApprovals, noteToldApproval, type ToldApproval } from "./approvals.ts";
 import { learnWhoIAm } from "./me.ts";
 import { loadSessions, noteSession } from "./sessions.ts";
 import { type Connection, openSharedStream } from "./shared-stream.ts";
@@ -43,7 +42,7 @@ function reload(): void {
 const TAKERS: Record<string, (data: unknown) => void> = {
   session: (data) => noteSession((data as SessionInfo).id, data as SessionInfo),
   removed: (data) => noteSession((data as { id: string }).id, null),
-  approval: (data) => noteApproval(data as Approval),
+  approval: (data) => void noteToldApproval(data as ToldApproval),
   stats: (data) => noteStats(data as Stats),
   audit: (data) => {
     setAuditHead((data as { sequence: number }).sequence);

@@ -1,4 +1,4 @@
-import { createEffect, createMemo, createSignal, For, on, onMount, Show } from "solid-js";
+import { createEffect, createMemo, createSignal, ErrorBoundary, For, on, onMount, Show } from "solid-js";
 import type { Approval } from "../../../../src/contract/approval.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { approvalNamed, approvalsFailure, approvalsLoading, decided, pending } from "../../live/approvals.ts";
@@ -17,7 +17,8 @@ const DECIDED_SHOWN = 30;
 /** The inbox: what waits for a person. */
 export default function ApprovalsPage() {
   const [selected, setSelected] = createSignal<string | null>(route().id);
-  let detail!: HTMLDivElement;
+  // Not there before the first request is.
+  let detail: HTMLDivElement | undefined;
 
   const current = createMemo(() => {
     const id = selected();
@@ -36,7 +37,7 @@ export default function ApprovalsPage() {
   );
 
   const focusCard = (): void => {
-    queueMicrotask(() => detail.querySelector<HTMLElement>("article")?.focus());
+    queueMicrotask(() => detail?.querySelector<HTMLElement>("article")?.focus());
   };
   function choose(id: string): void {
     setSelected(id);
@@ -100,16 +101,38 @@ export default function ApprovalsPage() {
           <div class="inbox-detail" ref={detail}>
             <Show when={current()} fallback={<p class="centre muted">Choose a request to see all of it.</p>}>
               {(approval) => (
-                <ApprovalCard
-                  approval={approval()}
-                  onNext={() => move(1)}
-                  others={pending().filter(({ id }) => id !== approval().id).length}
-                />
+                <ErrorBoundary fallback={(error, reset) => <Unshown id={approval().id} error={error} reset={reset} />}>
+                  <ApprovalCard
+                    approval={approval()}
+                    onNext={() => move(1)}
+                    others={pending().filter(({ id }) => id !== approval().id).length}
+                  />
+                </ErrorBoundary>
               )}
             </Show>
           </div>
         </div>
       </Show>
+    </div>
+  );
+}
+
+/** One that cannot be drawn takes neither the list nor the next one with it; it cannot be decided here either. */
+function Unshown(props: { id: string; error: unknown; reset: () => void }) {
+  createEffect(
+    on(
+      () => props.id,
+      () => props.reset(),
+      { defer: true },
+    ),
+  );
+  return (
+    <div class="card">
+      <h2>This request cannot be shown</h2>
+      <ErrorNote error={props.error} />
+      <p>
+        On the command line: <code>sallyport approvals {props.id}</code>
+      </p>
     </div>
   );
 }
