@@ -4,7 +4,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import type * as z from "zod";
 import { nothingHere, notJson, tooLarge, wrongInput, wrongType } from "../../present/http-errors.ts";
-import { readBody } from "../mcp/http/body.ts";
+import { LARGE_BODY as BODY_MOST, mayBeLarge, readBody } from "../mcp/http/body.ts";
 import { failure } from "./failure.ts";
 import { admit, wrongWayFailure } from "./guard/admit.ts";
 import { type Caller, gatewayOf, KEY_QUERY } from "./guard/caller.ts";
@@ -12,7 +12,6 @@ import { API_HEADERS } from "./guard/headers.ts";
 import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 
-const BODY_MOST = 1 << 20;
 /** Of an id or a name in the path. */
 const PART_MOST = 256;
 const JSON_HEADERS = { ...API_HEADERS, "content-type": "application/json" };
@@ -51,7 +50,7 @@ async function answerOf(
     const caller = callerOf(service, operation, incoming);
     const params = partsOf(req.param());
     const query = queryOf(operation.query, incoming.url);
-    if (mayBeLarge(operation, incoming)) giveBack = service.largeBodies.take(caller);
+    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLarge(incoming)) giveBack = service.largeBodies.take(caller);
     const { value: body, bytes } = await bodyOf(operation, incoming);
     if (bytes <= BODY_MOST) giveBack();
     const gateway = gatewayOf(service, caller);
@@ -74,12 +73,6 @@ async function answerOf(
     // Whoever answers holds the body until then.
     giveBack();
   }
-}
-
-/** One that does not say its length counts as large until it is read. */
-function mayBeLarge({ bodyMost = BODY_MOST }: Operation, { headers }: IncomingMessage): boolean {
-  if (bodyMost <= BODY_MOST) return false;
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > BODY_MOST;
 }
 
 /** Most answers are JSON: written as they are, they do not cost the making and reading of a Response. */

@@ -28,10 +28,11 @@ export class McpPath {
 
   async #open(): Promise<Front> {
     const { Front } = await import("../mcp/http/front.ts");
-    const { names, tokens, onfailure } = this.#service;
+    const { names, tokens, largeBodies, onfailure } = this.#service;
     // Persons decide on the page: what an agent's own client says about its user counts for nothing here (promise 7).
     const hostDecides = false;
-    return new Front({ ...SESSIONS, names, tokens, hostDecides, door: this.#door, onerror: () => {}, onfailure });
+    const options = { ...SESSIONS, names, tokens, largeBodies, hostDecides, door: this.#door };
+    return new Front({ ...options, onerror: () => {}, onfailure });
   }
 
   async close(): Promise<void> {

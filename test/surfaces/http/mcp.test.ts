@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
 import { TestService } from "../../fixtures/service.ts";
+import { until } from "../../fixtures/until.ts";
 
 let service: TestService;
 before(async () => {
@@ -32,4 +34,28 @@ test("MCP is for agents: no person's token and no cookie is good for it", async 
   const response = await service.ask(null, "/mcp", { body: initialize, headers: { ...headers, ...signedIn } });
   assert.equal(response.status, 401);
   await response.text();
+});
+
+test("few large messages are taken at once, and room comes back", async () => {
+  const open = Array.from({ length: 4 }, () => {
+    const authorization = `Bearer ${service.secrets.agent}`;
+    const length = { "content-type": "application/json", "content-length": 2 << 20 };
+    const asked = httpRequest(`${service.url}/mcp`, {
+      method: "POST",
+      headers: { ...headers, ...length, authorization },
+    });
+    asked.on("error", () => {}); // torn off below
+    asked.write("{");
+    return asked;
+  });
+  const body = { ...initialize, padding: "x".repeat(2 << 20) };
+  const large = async (role: "agent" | "other") => {
+    const response = await service.ask(role, "/mcp", { body, headers }).catch(() => null);
+    await response?.text();
+    return response?.status ?? 429; // refused before all of it was sent
+  };
+  await until("the places are taken", async () => (await large("agent")) === 429);
+  assert.notEqual(await large("other"), 429);
+  for (const asked of open) asked.destroy();
+  await until("there is room again", async () => (await large("agent")) !== 429);
 });

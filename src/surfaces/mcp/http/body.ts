@@ -2,6 +2,14 @@ import type { IncomingMessage } from "node:http";
 
 export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
+/** Many of these at once would fill the memory. */
+export const LARGE_BODY = 1 << 20;
+
+/** One that does not say its length counts as large until it is read. */
+export function mayBeLarge({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > LARGE_BODY;
+}
+
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Reads a request's body up to `maxBytes`; what is longer is refused without being held. */

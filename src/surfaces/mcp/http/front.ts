@@ -4,7 +4,7 @@ import { isJsonContentType, isLegacyRequest } from "@modelcontextprotocol/server
 import type { Token, Tokens } from "../../../store/tokens.ts";
 import type { DoorOptions } from "../door.ts";
 import { MESSAGE_MOST } from "../fault.ts";
-import { readBody } from "./body.ts";
+import { LARGE_BODY, mayBeLarge, readBody } from "./body.ts";
 import { Endpoint } from "./endpoint.ts";
 import { whoCalls } from "./guard.ts";
 import { refuse } from "./reply.ts";
@@ -20,6 +20,8 @@ export interface FrontOptions extends SessionLimits {
   /** Whether a client's user may approve commands. */
   hostDecides: boolean;
   door: Omit<DoorOptions, "agent">;
+  /** Where not many large bodies may be held at once: gives a place, and how to give it back, or throws why not. */
+  largeBodies?: { take(who: Pick<Token, "name" | "agent">): () => void };
   /** What clients did wrong. */
   onerror: (error: Error) => void;
   /** What went wrong here. */
@@ -62,8 +64,30 @@ export class Front {
     if (!["POST", "GET", "DELETE"].includes(request.method ?? "")) {
       return refuse(response, 405, "POST, GET or DELETE", { headers: { allow: "POST, GET, DELETE" } });
     }
-    const body = request.method === "POST" ? await this.#body(request, response) : { value: undefined };
-    if (!body) return;
+    const giveBack = this.#place(request, response, token);
+    if (!giveBack) return;
+    try {
+      const body = request.method === "POST" ? await this.#body(request, response) : { value: undefined, bytes: 0 };
+      if (!body) return;
+      if (body.bytes <= LARGE_BODY) giveBack();
+      await this.#pass(request, response, token, body);
+    } finally {
+      giveBack();
+    }
+  }
+
+  /** How to give back the place of a body that may be large; null: there is none, and it was said. */
+  #place(request: IncomingMessage, response: ServerResponse, token: Token): (() => void) | null {
+    if (!this.#options.largeBodies || !mayBeLarge(request)) return () => {};
+    try {
+      return this.#options.largeBodies.take(token);
+    } catch (error) {
+      refuse(response, 429, (error as Error).message, { headers: { "retry-after": "1", connection: "close" } });
+      return null;
+    }
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse, token: Token, body: { value: unknown }) {
     const endpoint = this.#endpoint(token);
     const hostUser = this.#options.hostDecides ? `host:${token.name}` : null;
     if (await isLegacyRequest(await toWebRequest(request, body.value ?? null), body.value)) {
@@ -77,7 +101,7 @@ export class Front {
     );
   }
 
-  async #body(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown } | null> {
+  async #body(request: IncomingMessage, response: ServerResponse): Promise<{ value: unknown; bytes: number } | null> {
     if (!isJsonContentType(request.headers["content-type"])) {
       refuse(response, 415, "Content-Type must be application/json");
       return null;
