@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { SallyportError } from "../../contract/error.ts";
 import type { TerminalSize } from "../../contract/terminal.ts";
 import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "../../present/fleet-failures.ts";
@@ -7,13 +6,14 @@ import type { Account, Execution, ExitRecord, InputState, KillOrder, Parting } f
 import { neverRan } from "../never-ran.ts";
 import { insist, type Seen } from "./book.ts";
 import { announceExit } from "./exits.ts";
-import { placeOf } from "./placement.ts";
+import { accountOf, forgo } from "./forgo.ts";
+import { mayTell } from "./may-tell.ts";
+import type { OwnWork } from "./own-work.ts";
+import { nobodyFor, placeOf } from "./placement.ts";
 import type { Place } from "./subjects.ts";
 import type { Ties } from "./ties.ts";
-import { type Entry, type News, WIRE_VERSION, type Work, type WorkerInfo } from "./wire.ts";
+import { type Entry, MOST_ATTEMPTS, News, type Work, type WorkerInfo } from "./wire.ts";
 
-/** So often is a command run that may run more than once. */
-const MOST_ATTEMPTS = 3;
 /** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */
 const NOBODY_AFTER_MS = 3000;
 
@@ -32,10 +32,13 @@ export class FleetExecution implements Execution {
   host: string | null = null;
   terminal: TerminalStory | null = null;
   readonly #ties: Ties;
+  readonly #own: OwnWork;
   readonly #claimWithinMs: number;
-  readonly #since = Date.now();
+  #since = Date.now();
   #work: Work | null;
   #attempt = 1;
+  #place: Place | null = null;
+  #sentAttempt = 0;
   #background: boolean;
   #boot: string | null = null;
   #over = false;
@@ -48,8 +51,15 @@ export class FleetExecution implements Execution {
   #tellExited!: (ending: Parting) => void;
   #tellEnded!: (ending: Parting) => void;
 
-  constructor(ties: Ties, session: { id: string; agent: string }, work: Work | null, claimWithinMs: number) {
+  constructor(
+    ties: Ties,
+    own: OwnWork,
+    session: { id: string; agent: string },
+    work: Work | null,
+    claimWithinMs: number,
+  ) {
     this.#ties = ties;
+    this.#own = own;
     this.id = session.id;
     this.agent = session.agent;
     this.#work = work;
@@ -70,8 +80,10 @@ export class FleetExecution implements Execution {
   async send(to?: Place): Promise<void> {
     const work = this.#work;
     if (!work) return;
+    this.#sentAttempt = work.attempt;
     try {
       const place = to ?? (await placeOf(this.#ties, work));
+      this.#place = place;
       const { js, subjects } = this.#ties.link;
       const subject = subjects.work(place, this.agent);
       const payload = JSON.stringify(work);
@@ -85,9 +97,10 @@ export class FleetExecution implements Execution {
     }
   }
 
-  /** News of it, from its worker. */
-  told(news: News): void {
-    if (this.#over || news.attempt !== this.#attempt) return;
+  /** News of it, from this host's worker. */
+  told(news: News, from: string): void {
+    if (this.#over || news.agent !== this.agent || news.attempt !== this.#attempt) return;
+    if (!mayTell(news, from, { host: this.host, place: this.#place, request: this.#work?.request })) return;
     if (news.kind === "grew") for (const listener of this.#listeners) listener();
     else if (news.kind === "elsewhere") void this.send({ host: news.host });
     else if (news.kind === "exited") {
@@ -110,7 +123,7 @@ export class FleetExecution implements Execution {
     try {
       const seen = await this.#ties.book.read(this.agent, this.id);
       if (seen) await this.consider(seen);
-      else await this.#stillWaiting();
+      if (!seen || seen.entry.state === "open") await this.#stillWaiting(seen !== null);
     } catch {
       // The servers give no answer now; they are asked again.
     } finally {
@@ -120,7 +133,7 @@ export class FleetExecution implements Execution {
 
   async consider({ entry }: Seen): Promise<void> {
     if (this.#over) return;
-    this.#attempt = entry.attempt;
+    if (entry.state !== "open") this.#attempt = entry.attempt;
     this.#background ||= entry.background;
     if (entry.state === "ended" && entry.record) {
       this.host = entry.host;
@@ -228,7 +241,7 @@ export class FleetExecution implements Execution {
     const seen = await this.#ties.book.read(this.agent, this.id);
     if (seen?.entry.state !== "claimed" || seen.entry.host !== this.host) return this.refresh();
     const { entry, revision } = seen;
-    const again = entry.work !== undefined && entry.attempt < MOST_ATTEMPTS;
+    const again = entry.attempt < MOST_ATTEMPTS && this.#own.find(this.id)?.attempt === entry.attempt;
     const next: Entry = again
       ? { ...entry, state: "open", attempt: entry.attempt + 1, host: null, claim: "", atMs: Date.now() }
       : { ...entry, state: "lost", atMs: Date.now() };
@@ -238,51 +251,44 @@ export class FleetExecution implements Execution {
     this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
   }
 
-  /** It may run once more, somewhere else. */
-  async #again(entry: Entry): Promise<void> {
+  /** Nobody has it now. It may run once more, somewhere else, where that was asked for: as it was asked for here. */
+  async #again({ attempt }: Entry): Promise<void> {
+    if (this.host !== null) this.#since = Date.now();
     this.#unwatch?.();
     this.#unwatch = null;
     this.host = null;
-    this.#attempt = entry.attempt;
-    if (!entry.work) return;
-    this.#work = { ...entry.work, attempt: entry.attempt, to: this.#ties.address };
+    const own = this.#own.find(this.id);
+    if (!own || attempt === this.#sentAttempt || (attempt !== own.attempt && attempt !== own.attempt + 1)) return;
+    this.#attempt = attempt;
+    this.#work = { ...own, attempt, to: this.#ties.address };
+    this.#own.keep(this.#work);
     await this.send();
   }
 
-  async #stillWaiting(): Promise<void> {
+  /** `begun`: somebody had it once, and may come back. */
+  async #stillWaiting(begun: boolean): Promise<void> {
+    if (this.#over || this.host !== null) return;
     const waited = Date.now() - this.#since;
     if (waited > this.#claimWithinMs) return void (await this.#forgo(notTakenUp(Math.round(waited / 1000))));
-    if (waited < NOBODY_AFTER_MS || !this.#work) return;
-    const { host, labels = {} } = this.#work.request;
-    const able = (worker: WorkerInfo) =>
-      (host === undefined || worker.host === host) &&
-      Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
-    if ((await this.#ties.hosts.all()).some(able)) return;
-    const wanted = host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
-    await this.#forgo(noWorker(wanted));
+    if (begun || waited < NOBODY_AFTER_MS || !this.#work) return;
+    const wanted = await nobodyFor(this.#ties, this.#work.request);
+    if (wanted !== null) await this.#forgo(noWorker(wanted));
   }
 
-  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
+  /** Makes sure that a command nobody has never runs, or not again. False: somebody has it. */
   async #forgo(words: Words, status: "failed" | "killed" = "failed"): Promise<boolean> {
-    const entry: Entry = {
-      version: WIRE_VERSION,
-      state: "forgone",
-      host: null,
-      attempt: this.#attempt,
-      to: this.#ties.address,
-      background: this.#background,
-      atMs: Date.now(),
-      claim: randomUUID(),
-    };
-    const made = await this.#ties.book.create(this.agent, this.id, entry).catch(() => undefined);
-    if (made === null) {
-      const seen = await this.#ties.book.read(this.agent, this.id);
-      if (seen) await this.consider(seen);
+    const { id, agent } = this;
+    const about = { id, agent, attempt: this.#attempt, to: this.#ties.address, background: this.#background };
+    const became = await forgo(this.#ties.book, { ...about, killed: status === "killed" });
+    if (became === null) return false;
+    if (typeof became === "object") {
+      await this.consider(became);
       return false;
     }
-    await this.#announce(null, status, null);
+    const lost = became === "lost";
+    await this.#announce(null, lost ? "lost" : status, null);
     const record = { ...neverRan("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
-    this.#finish(record, accountOf(status, words));
+    this.#finish(lost ? "lost" : record, accountOf(lost ? "lost" : status, words));
     return true;
   }
 
@@ -304,8 +310,9 @@ export class FleetExecution implements Execution {
 
   /** Also registers this process as one to be told. */
   async #watch(): Promise<void> {
-    const news = (await this.#ask("watch", { growth: this.#watchesGrowth })) as News | null | undefined;
-    if (news) this.told(news);
+    const host = this.host;
+    const news = News.safeParse(await this.#ask("watch", { growth: this.#watchesGrowth }));
+    if (news.success && host !== null) this.told(news.data, host);
   }
 
   #finish(told: ExitRecord | "lost", account: Account): void {
@@ -320,6 +327,7 @@ export class FleetExecution implements Execution {
     if (!record.final) return;
     this.#tellEnded(ending);
     this.#end();
+    this.#own.drop(this.id);
   }
 
   #end(): void {
@@ -334,11 +342,6 @@ export class FleetExecution implements Execution {
     if (this.#over || this.host === null) return undefined;
     return this.#ties.ask(this.host, operation, { id: this.id, agent: this.agent, args });
   }
-}
-
-function accountOf(status: Account["status"], [message, recovery]: Words): Account {
-  const type = status === "lost" ? "SessionLost" : "NoWorker";
-  return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
 }
 
 function reason(error: unknown): string {

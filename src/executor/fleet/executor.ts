@@ -17,6 +17,7 @@ import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
 import { workspaceName } from "./home.ts";
 import { type SigningKey, signingKey } from "./keys.ts";
+import { OwnWork } from "./own-work.ts";
 import { stateApproval } from "./statement.ts";
 import { StoredLogs } from "./stored-logs.ts";
 import { checkedName } from "./subjects.ts";
@@ -54,6 +55,7 @@ export class FleetExecutor implements Executor {
   readonly #endings = new Map<string, Ending>();
   readonly #glimpses = new Map<string, Glimpse>();
   readonly #storedLogs: StoredLogs;
+  readonly #own: OwnWork;
   #ties: Promise<Ties> | null = null;
   #key: SigningKey | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -63,6 +65,7 @@ export class FleetExecutor implements Executor {
     this.#state = state;
     this.#options = options;
     this.#storedLogs = new StoredLogs(state);
+    this.#own = new OwnWork(state);
   }
 
   async prepare(): Promise<Slot> {
@@ -70,10 +73,9 @@ export class FleetExecutor implements Executor {
     return {
       keeperPid: process.pid,
       launch: (spec) => {
-        const execution = this.#follow(
-          ties,
-          new FleetExecution(ties, this.#idOf(spec), this.#work(ties, spec), this.#patience),
-        );
+        const work = this.#work(ties, spec);
+        this.#own.keep(work);
+        const execution = this.#follow(new FleetExecution(ties, this.#own, work, work, this.#patience));
         void execution.send();
         return execution;
       },
@@ -85,7 +87,7 @@ export class FleetExecutor implements Executor {
     const ties = await this.#connected();
     const seen = await ties.book.read(session.agent, session.id);
     if (!seen) return this.#unclaimed(ties, session);
-    const execution = this.#follow(ties, new FleetExecution(ties, session, null, this.#patience));
+    const execution = this.#follow(new FleetExecution(ties, this.#own, session, null, this.#patience));
     await execution.consider(seen).catch(() => {}); // its host gives no answer now; it is watched
     return execution;
   }
@@ -93,7 +95,7 @@ export class FleetExecutor implements Executor {
   /** In a queue still, or its gateway died before it got there: after its time it is given up for certain. */
   async #unclaimed(ties: Ties, session: Whereabouts): Promise<Execution | null> {
     if (Date.now() - session.created_ms <= this.#patience) return null;
-    const execution = this.#follow(ties, new FleetExecution(ties, session, null, 0));
+    const execution = this.#follow(new FleetExecution(ties, this.#own, session, null, 0));
     await execution.look();
     return execution;
   }
@@ -109,8 +111,8 @@ export class FleetExecutor implements Executor {
     const seen = await ties.book.read(agent, id);
     if (seen?.entry.state === "claimed") {
       await new FleetData({ id, agent, capture: "merged", host: seen.entry.host }, this.#memory).look();
-    } else if (seen) {
-      const execution = new FleetExecution(ties, { id, agent }, null, this.#patience);
+    } else if (seen && seen.entry.state !== "open") {
+      const execution = new FleetExecution(ties, this.#own, { id, agent }, null, this.#patience);
       await execution.consider(seen);
       const ending = await execution.exited;
       if (ending !== "left") this.#endings.set(id, ending);
@@ -130,6 +132,7 @@ export class FleetExecutor implements Executor {
   remove(id: string): void {
     this.#glimpses.delete(id);
     this.#storedLogs.remove(id);
+    this.#own.drop(id);
   }
 
   removeStrays(): void {}
@@ -168,7 +171,7 @@ export class FleetExecutor implements Executor {
       const refreshAll = () => {
         for (const execution of this.#executions.values()) void execution.refresh();
       };
-      ties.listen((news) => this.#executions.get(news.id)?.told(news), refreshAll);
+      ties.listen((news, from) => this.#executions.get(news.id)?.told(news, from), refreshAll);
       this.#timer = setInterval(() => {
         for (const execution of this.#executions.values()) void execution.look();
       }, LOOK_EVERY_MS).unref();
@@ -179,17 +182,13 @@ export class FleetExecutor implements Executor {
     }
   }
 
-  #follow(_ties: Ties, execution: FleetExecution): FleetExecution {
+  #follow(execution: FleetExecution): FleetExecution {
     if (this.#closed) execution.release();
     else this.#executions.set(execution.id, execution);
     void execution.ended.then(() => {
       if (this.#executions.get(execution.id) === execution) this.#executions.delete(execution.id);
     });
     return execution;
-  }
-
-  #idOf(spec: LaunchSpec): { id: string; agent: string } {
-    return { id: spec.id, agent: originOf(spec).agent };
   }
 
   #work(ties: Ties, spec: LaunchSpec): Work {

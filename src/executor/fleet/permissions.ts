@@ -77,9 +77,8 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$JS.API.STREAM.MSG.GET.KV_${workers}`,
       `$JS.API.STREAM.MSG.GET.KV_${places}`,
-      `$JS.API.CONSUMER.CREATE.KV_${sessions}.*.$KV.${sessions}.${who}.*`,
       `$JS.API.CONSUMER.CREATE.KV_${workers}.*.$KV.${workers}.>`,
-      ...[sessions, workers].map((each) => `$JS.API.CONSUMER.INFO.KV_${each}.*`),
+      `$JS.API.CONSUMER.INFO.KV_${workers}.*`,
       `$JS.API.CONSUMER.CREATE.${exits}.${own}.sp.${fleet}.exit.*.${who}.*`,
       `$JS.API.CONSUMER.INFO.${exits}.${own}`,
       `$JS.API.CONSUMER.MSG.NEXT.${exits}.${own}`,
@@ -94,10 +93,9 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
 
 /** What a gateway that serves everybody may do besides: make the fleet's streams, read what gone hosts left, drain. */
 function ofOperator(fleet: string, streams: string[]): string[] {
-  const { sessions, logs } = storesOf(fleet);
+  const { logs } = storesOf(fleet);
   return [
     ...streams.flatMap((each) => [`$JS.API.STREAM.CREATE.${each}`, `$JS.API.STREAM.UPDATE.${each}`]),
-    `$JS.API.CONSUMER.CREATE.KV_${sessions}.*.$KV.${sessions}.>`,
     `$JS.API.CONSUMER.CREATE.OBJ_${logs}.>`,
     `$JS.API.CONSUMER.DELETE.OBJ_${logs}.*`,
     `$JS.API.STREAM.MSG.GET.OBJ_${logs}`,

@@ -3,7 +3,7 @@ import { SallyportError } from "../../contract/error.ts";
 import { noWorker, workspaceElsewhere } from "../../present/fleet-failures.ts";
 import type { Place } from "./subjects.ts";
 import type { Ties } from "./ties.ts";
-import type { Work } from "./wire.ts";
+import type { Work, WorkerInfo } from "./wire.ts";
 
 /** Where a workspace is does not change while its host lives: it is not asked about with every command. */
 const KNOWN_MS = 5000;
@@ -24,6 +24,15 @@ export async function placeOf(ties: Ties, { request, workspace }: Work): Promise
   if (labels.length > 1) return { host: await hostWith(ties, labels) };
   const host = workspace.sticky ? await hostOf(ties, workspace.name) : null;
   return host === null ? "any" : { host };
+}
+
+/** What no worker that is there could give it, in words; null: somebody could run it. */
+export async function nobodyFor(ties: Ties, { host, labels = {} }: Work["request"]): Promise<string | null> {
+  const able = (worker: WorkerInfo) =>
+    (host === undefined || worker.host === host) &&
+    Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
+  if ((await ties.hosts.all()).some(able)) return null;
+  return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
 }
 
 /** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */

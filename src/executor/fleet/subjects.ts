@@ -46,6 +46,8 @@ export interface Subjects {
   result(gateway: string, host: string, process: string, flow: string): string;
   /** That a session has ended. */
   exit(host: string, agent: string, session: string): string;
+  /** What a result's subject says. Null: it is none. */
+  parseResult(subject: string): { gateway: string; host: string; process: string; flow: string } | null;
   /** What a work message's subject says. Null: it is none. */
   parseWork(subject: string): { place: Place; agent: string } | null;
 }
@@ -58,8 +60,14 @@ export function subjectsOf(fleet: string): Subjects {
     node: (host, operation) => `${head}.node.${host}.${operation}`,
     result: (gateway, host, process, flow) => `${head}.res.${gateway}.${host}.${process}.${flow}`,
     exit: (host, agent, session) => `${head}.exit.${host}.${agentToken(agent)}.${session}`,
+    parseResult: (subject) => (subject.startsWith(`${head}.res.`) ? parseTarget(subject.slice(head.length + 5)) : null),
     parseWork: (subject) => (subject.startsWith(`${head}.work.`) ? parsePlace(subject.slice(head.length + 6)) : null),
   };
+}
+
+function parseTarget(text: string): { gateway: string; host: string; process: string; flow: string } | null {
+  const [gateway = "", host = "", process = "", flow = "", ...more] = text.split(".");
+  return flow === "" || more.length > 0 ? null : { gateway, host, process, flow };
 }
 
 export function placeTokens(place: Place): string {

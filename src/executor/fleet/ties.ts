@@ -23,7 +23,7 @@ export class Ties {
   readonly hosts: Hosts;
   readonly #flows = new Map<string, (message: Uint8Array) => void>();
   readonly #subscription: Subscription;
-  #onNews: (news: News) => void = () => {};
+  #onNews: (news: News, from: string) => void = () => {};
   #onReconnect: () => void = () => {};
 
   private constructor(link: Link, address: Address) {
@@ -52,8 +52,8 @@ export class Ties {
     return new Ties(link, { gateway: link.name, process: randomBytes(9).toString("hex") });
   }
 
-  /** `news`: of sessions. `reconnected`: some of it may have been missed. */
-  listen(onNews: (news: News) => void, onReconnect: () => void): void {
+  /** `news`: of sessions, and the host whose worker the servers let say it. `reconnected`: some of it may have been missed. */
+  listen(onNews: (news: News, from: string) => void, onReconnect: () => void): void {
     this.#onNews = onNews;
     this.#onReconnect = onReconnect;
   }
@@ -96,10 +96,12 @@ export class Ties {
   }
 
   #take(message: Msg): void {
-    const flow = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    const news = flow === "news" ? News.safeParse(json(message)) : null;
-    if (news?.success) this.#onNews(news.data);
-    else if (!news) this.#flows.get(flow)?.(message.data);
+    // A server can be made to deliver here what was published under another subject: that is nobody's word.
+    const to = this.link.subjects.parseResult(message.subject);
+    if (to?.gateway !== this.address.gateway || to.process !== this.address.process) return;
+    const news = to.flow === "news" ? News.safeParse(json(message)) : null;
+    if (news?.success) this.#onNews(news.data, to.host);
+    else if (!news) this.#flows.get(to.flow)?.(message.data);
   }
 
   async #watchLine(): Promise<void> {

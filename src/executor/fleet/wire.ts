@@ -7,6 +7,9 @@ import type { ApprovedRequest } from "./statement.ts";
 /** Raised when an older worker could misunderstand a newer gateway's request, or the other way round. */
 export const WIRE_VERSION = 1;
 
+/** So often is a command run that may run more than once. */
+export const MOST_ATTEMPTS = 3;
+
 const name = z.string().min(1).max(256);
 const id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const when = z.number().min(0);
@@ -17,13 +20,18 @@ const Address = z.object({ gateway: token, process: token });
 export type Address = z.infer<typeof Address>;
 
 /** Read before anything else: of another version only this much is understood. */
-export const Envelope = z.object({ version: z.number(), id, agent: name, attempt: z.int().min(1).optional() });
+export const Envelope = z.object({
+  version: z.number(),
+  id,
+  agent: name,
+  attempt: z.int().min(1).max(MOST_ATTEMPTS).optional(),
+});
 
 /** A command that somebody is to run. The request is a wish: the worker judges and confines it by its own settings. */
-export const Work = z.object({
+const AnyWork = z.object({
   version: z.literal(WIRE_VERSION),
   id,
-  attempt: z.int().min(1).max(9),
+  attempt: z.int().min(1).max(MOST_ATTEMPTS),
   agent: name,
   to: Address,
   /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
@@ -34,6 +42,9 @@ export const Work = z.object({
   /** A person's yes, signed: see statement.ts. */
   statement: z.unknown().optional(),
   sentMs: when,
+});
+export const Work = AnyWork.refine(({ attempt, request }) => attempt === 1 || request.retry === "idempotent", {
+  error: "it may not run a second time",
 });
 export type Work = z.infer<typeof Work>;
 
@@ -63,15 +74,13 @@ export const Entry = z.object({
   version: z.number(),
   /** `open`: its worker gave it back unstarted. `forgone`: nobody may start it any more. */
   state: z.enum(["claimed", "ended", "lost", "forgone", "open"]),
-  host: z.string().nullable(),
-  attempt: z.int().min(1),
+  host: token.nullable(),
+  attempt: z.int().min(1).max(MOST_ATTEMPTS),
   to: Address,
   background: z.boolean(),
   atMs: when,
   /** Tells one claim from another's: an answer that never came may have been a yes. */
   claim: z.string(),
-  /** Kept where it may be run again. */
-  work: Work.optional(),
   record: z.union([ExitShape, z.literal("lost")]).optional(),
   account: Account.optional(),
 });
@@ -82,7 +91,7 @@ export const WorkerInfo = z.object({
   version: z.number(),
   /** The release of Sallyport it runs. */
   release: z.string(),
-  host: name,
+  host: token,
   /** Another with each start of the worker's process. */
   boot: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -104,25 +113,26 @@ const Story = z.union([
   z.object({ failed: z.object({ step: z.string(), errno: z.number() }) }),
 ]);
 
+/** The agent is said, since ids are chosen by whoever asks. */
+const about = { id, agent: name, attempt: z.int() };
+
 /** How a command fares, told to the process that asked for it or watches it. */
 export const News = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("started"),
-    id,
-    attempt: z.int(),
-    host: name,
+    ...about,
+    host: token,
     pid: z.number().nullable(),
     gaps: z.array(z.string()),
     terminal: Story.nullable(),
   }),
-  z.object({ kind: z.literal("grew"), id, attempt: z.int() }),
+  z.object({ kind: z.literal("grew"), ...about }),
   /** Another host has the files of its workspace: it is to be sent there. */
-  z.object({ kind: z.literal("elsewhere"), id, attempt: z.int(), host: token }),
+  z.object({ kind: z.literal("elsewhere"), ...about, host: token }),
   z.object({
     kind: z.literal("exited"),
-    id,
-    attempt: z.int(),
-    host: name,
+    ...about,
+    host: token,
     /** "lost": its keeper was killed and left no record. */
     record: z.union([ExitShape, z.literal("lost")]),
     account: Account,

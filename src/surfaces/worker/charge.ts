@@ -161,6 +161,7 @@ export class Charge {
     return {
       kind: "started",
       id: this.claim.id,
+      agent: this.claim.agent,
       attempt: this.claim.entry.attempt,
       host: this.claim.entry.host ?? "",
       pid,
@@ -172,11 +173,11 @@ export class Charge {
   #watchGrowth(): void {
     if (this.#watchesGrowth || !this.#execution) return;
     this.#watchesGrowth = true;
-    const { id, entry } = this.claim;
+    const { id, agent, entry } = this.claim;
     this.#execution.onGrew(() => {
       this.#grew ??= setTimeout(() => {
         this.#grew = null;
-        this.#reports.news(this.#to.values(), { kind: "grew", id, attempt: entry.attempt });
+        this.#reports.news(this.#to.values(), { kind: "grew", id, agent, attempt: entry.attempt });
       }, GREW_EVERY_MS).unref();
     });
   }

@@ -1,3 +1,5 @@
+import { MOST_ATTEMPTS } from "../../executor/fleet/wire.ts";
+
 /** What a worker's own records call a session: each attempt at it is another run, and may come to the same host. */
 export function localId(id: string, attempt: number): string {
   if (attempt === 1) return id;
@@ -6,6 +8,6 @@ export function localId(id: string, attempt: number): string {
 }
 
 /** The newest first. */
-export function localIds(id: string, attempts = 9): string[] {
+export function localIds(id: string, attempts = MOST_ATTEMPTS): string[] {
   return Array.from({ length: attempts }, (_, index) => localId(id, attempts - index));
 }

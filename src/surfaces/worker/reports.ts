@@ -28,13 +28,14 @@ export class Reports {
     }
   }
 
-  exitNews({ id, entry }: Claim, { record, account }: Outcome): News {
+  exitNews({ id, agent, entry }: Claim, { record, account }: Outcome): News {
     const { result, ...told } = account;
     const most = (this.#link.nc.info?.max_payload ?? 1 << 20) / MOST_PART;
     const size = result ? result.stdout.length + result.stderr.length + result.output.length : 0;
     return {
       kind: "exited",
       id,
+      agent,
       attempt: entry.attempt,
       host: this.#host,
       record,
@@ -50,8 +51,7 @@ export class Reports {
    */
   async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<boolean> {
     const { result, ...account } = outcome.account;
-    const { work, ...rest } = entry;
-    const ended = { ...rest, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
+    const ended = { ...entry, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
     if (!(await this.#enter(agent, id, ended, revision))) return false;
     if (background) await this.announce({ id, agent }, outcome);
     return true;

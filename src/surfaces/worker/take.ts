@@ -129,15 +129,14 @@ async function refuseVersion(
 
 type Opened = { id: string; agent: string; version: number; attempt?: number | undefined };
 
-function entryOf(post: Post, about: Pick<Entry, "attempt" | "to" | "background"> & { work?: Work }): Entry {
+/** All members can read it: nothing of what is to run is in it. */
+function entryOf({ host }: Post, { attempt, to, background }: Pick<Entry, "attempt" | "to" | "background">): Entry {
   const claim = randomUUID();
-  return { version: WIRE_VERSION, state: "claimed", host: post.host, atMs: Date.now(), claim, ...about };
+  return { version: WIRE_VERSION, state: "claimed", host, attempt, to, background, atMs: Date.now(), claim };
 }
 
 async function claimIt(post: Post, work: Work, message: Msg): Promise<Claim | null> {
-  const { attempt, to, background, request } = work;
-  const again = request.retry === "idempotent" ? { work } : {};
-  const claim = await claimEntry(post, work, entryOf(post, { attempt, to, background, ...again }));
+  const claim = await claimEntry(post, work, entryOf(post, work));
   if (claim === "later") giveBack(message, LOOK_AGAIN_MS);
   else if (claim === "done") ack(message);
   return typeof claim === "string" ? null : claim;

@@ -145,8 +145,8 @@ export class Worker implements Post {
     void this.#charge(claim).settle(refusedOutcome({ status: "failed", error: { type, message, recovery } }));
   }
 
-  elsewhere({ id, attempt, to }: Work, host: string): void {
-    this.#reports.news([to], { kind: "elsewhere", id, attempt, host });
+  elsewhere({ id, agent, attempt, to }: Work, host: string): void {
+    this.#reports.news([to], { kind: "elsewhere", id, agent, attempt, host });
   }
 
   async #begin(): Promise<void> {
@@ -258,7 +258,7 @@ export class Worker implements Post {
     const seen = await this.book.read(row.agent, id);
     if (!seen?.entry.record || !seen.entry.account) return null;
     const { attempt, record, account } = seen.entry;
-    return { kind: "exited", id, attempt, host: this.host, record, account };
+    return { kind: "exited", id, agent: row.agent, attempt, host: this.host, record, account };
   }
 
   async #beat(): Promise<void> {

@@ -1,0 +1,40 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Work } from "./wire.ts";
+
+/**
+ * What this state folder's gateways asked for and may ask for again. Only their own copy is ever sent again: what the
+ * registry holds could have been written by any worker (promise 1), and all members can read it.
+ */
+export class OwnWork {
+  readonly #folder: string;
+
+  constructor(state: string) {
+    this.#folder = join(state, "fleet", "asked");
+  }
+
+  /** Only of what may run more than once. */
+  keep(work: Work): void {
+    if (work.request.retry !== "idempotent") return;
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const file = this.#file(work.id);
+    writeFileSync(`${file}.new`, JSON.stringify(work), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  find(id: string): Work | null {
+    try {
+      return Work.safeParse(JSON.parse(readFileSync(this.#file(id), "utf8"))).data ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  drop(id: string): void {
+    rmSync(this.#file(id), { force: true });
+  }
+
+  #file(id: string): string {
+    return join(this.#folder, id);
+  }
+}
