@@ -234,6 +234,11 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   await waiting.kill();
   assert.equal((await waiting.wait()).status, "killed");
   assert.equal((await book.read("default", waiting.id))?.entry.state, "forgone");
+  // The host comes back and ends what it still has of both; the worker itself bears the mark they inherited.
+  const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.house);
+  await until("nothing of them is left", () => mortal.house.alive().length === 1);
+  back.child.kill("SIGKILL");
+  await once(back.child, "exit");
   await link.nc.close();
   await gateway.close();
 });
