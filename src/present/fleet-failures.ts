@@ -31,6 +31,13 @@ export function hostSilent(host: string): Words {
   ];
 }
 
+export function tooManyReaders(host: string): Words {
+  return [
+    `The worker on ${host} has too many readers to take one more.`,
+    [{ action: "retry", hint: "Try again in a moment, or follow fewer sessions at a time." }],
+  ];
+}
+
 export function notUnderstood(host: string | null): Words {
   return [
     `The worker${host === null ? "" : ` on ${host}`} and this gateway do not understand each other.`,

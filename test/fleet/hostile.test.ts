@@ -242,3 +242,58 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   await link.nc.close();
   await gateway.close();
 });
+
+test("an entry that nobody can have made, or a place with another word in it, keeps no worker from its work", {
+  skip,
+}, async () => {
+  const first = await fleet.workerProcess("w2");
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w2" });
+  await until("it has a host", () => session.info().host === "w2");
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  for (const text of ["not even JSON", JSON.stringify({ state: "claimed", host: "*" })]) {
+    await liar.sessions.put(`default.${session.id}`, text);
+    assert.equal(await new Book(liar.sessions).read("default", session.id), null);
+  }
+  await liar.places.put("drain.w2", "no");
+  const second = await fleet.workerProcess("w2", {}, first.house);
+  assert.equal((await gateway.run({ command: "echo on", host: "w2" })).stdout, "on\n");
+  await session.write("still here\n");
+  assert.equal((await session.wait()).exitCode, 0);
+  await gateway.close();
+  second.child.kill("SIGKILL");
+  await once(second.child, "exit");
+});
+
+test("a worker answers to inboxes only", { skip }, async () => {
+  const answers: string[] = [];
+  const callback = (_: unknown, { subject }: { subject: string }) => void answers.push(subject);
+  liar.nc.subscribe("written.here", { callback });
+  liar.nc.subscribe("_INBOX.liar", { callback });
+  const asked = liar.subjects.control("w1", "default", "watch");
+  const ask = JSON.stringify({ version: 1, id: newId() });
+  for (const reply of ["written.here", "_INBOX.liar"]) liar.nc.publish(asked, ask, { reply });
+  await until("it has answered", () => answers.includes("_INBOX.liar"));
+  assert.deepEqual(answers, ["_INBOX.liar"]);
+});
+
+test("a session that outlives its entry goes on, and its end is entered", { skip }, async () => {
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
+  await until("it has a host", () => session.info().host === "w1");
+  const manager = await liar.js.jetstreamManager(false);
+  const key = `$KV.${liar.stores.sessions}.default.${session.id}`;
+  const age = () => manager.streams.purge(`KV_${liar.stores.sessions}`, { filter: key });
+  const state = async () => (await new Book(liar.sessions).read("default", session.id))?.entry.state;
+  await age();
+  // Whoever was cut off looks whether its sessions are its own still.
+  await fleet.server.kill();
+  await fleet.server.start();
+  await until("it is written again", async () => (await state().catch(() => null)) === "claimed");
+  await age();
+  await session.write("old\n");
+  assert.equal((await session.wait()).exitCode, 0);
+  await until("its end is entered", async () => (await state()) === "ended");
+  await gateway.close();
+});

@@ -1,5 +1,5 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
-import type { KV } from "@nats-io/kv";
+import type { KV, KvEntry } from "@nats-io/kv";
 import { PermissionViolationError } from "@nats-io/transport-node";
 import { sessionKey } from "./subjects.ts";
 import { Entry } from "./wire.ts";
@@ -25,10 +25,12 @@ export class Book {
     this.#bucket = bucket;
   }
 
+  /** Null: there is none, or one that nobody can have made. */
   async read(agent: string, id: string): Promise<Seen | null> {
     const found = await insist(() => this.#bucket.get(sessionKey(agent, id)));
     if (found?.operation !== "PUT") return null;
-    return { entry: Entry.parse(found.json()), revision: found.revision };
+    const entry = Entry.safeParse(json(found));
+    return entry.success ? { entry: entry.data, revision: found.revision } : null;
   }
 
   /** The revision, for the one who made the entry; null: there is one. `claim` tells one's own from another's. */
@@ -59,6 +61,14 @@ export class Book {
         return now?.operation === "PUT" && now.string() === text ? now.revision : null;
       }
     });
+  }
+}
+
+function json(found: KvEntry): unknown {
+  try {
+    return found.json();
+  } catch {
+    return null;
   }
 }
 

@@ -26,6 +26,10 @@ const EXIT_AGE_MS = 7 * 24 * HOUR_MS;
 const LOG_AGE_MS = 7 * 24 * HOUR_MS;
 /** Renewed by the worker for as long as a session runs. */
 const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
+/** A queue that is full takes no more: who asks is told so at once. Of ends the oldest make room, so that nobody can keep
+ * others from telling theirs. */
+const WORK_BYTES = 512 << 20;
+const EXIT_BYTES = 256 << 20;
 
 export interface FleetStores {
   manager: JetStreamManager;
@@ -86,6 +90,7 @@ function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] 
       storage: StorageType.File,
       duplicate_window: WORK_WINDOW_MS * NS,
       max_age: WORK_AGE_MS * NS,
+      max_bytes: WORK_BYTES,
     },
     {
       name: names.exits,
@@ -95,6 +100,7 @@ function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] 
       storage: StorageType.File,
       duplicate_window: EXIT_WINDOW_MS * NS,
       max_age: EXIT_AGE_MS * NS,
+      max_bytes: EXIT_BYTES,
     },
   ];
 }

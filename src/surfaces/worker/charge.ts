@@ -1,6 +1,6 @@
 import type { TerminalStory } from "../../executor/data.ts";
 import type { Ending, Execution } from "../../executor/executor.ts";
-import type { Book } from "../../executor/fleet/book.ts";
+import type { Book, Seen } from "../../executor/fleet/book.ts";
 import type { Address, News } from "../../executor/fleet/wire.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
 import { killOrder } from "../../session/signals.ts";
@@ -12,6 +12,10 @@ import type { Reports } from "./reports.ts";
 /** A command that ends sooner is told of once, not twice. */
 const ANNOUNCE_MS = 25;
 const GREW_EVERY_MS = 20;
+/** Well before an entry is too old to be kept. */
+const RENEW_AFTER_MS = 24 * 3_600_000;
+/** So many processes of gateways are told of one session. */
+const MOST_TOLD = 16;
 /** The end of a session is told until the registry has it. */
 const TELL_AGAIN_MS = 2000;
 
@@ -83,9 +87,23 @@ export class Charge {
     this.#bearer.over();
   }
 
-  async checkClaim(book: Book): Promise<void> {
+  /** Entries age, and a session may outlive them: its entry is written anew, so that nobody takes it for gone. */
+  async renew(book: Book): Promise<void> {
     const { agent, id, entry } = this.claim;
     const seen = await book.read(agent, id);
+    if (seen?.entry.state !== "claimed" || seen.entry.claim !== entry.claim) return this.#check(book, seen);
+    if (seen.entry.atMs < Date.now() - RENEW_AFTER_MS)
+      await book.change(agent, id, { ...seen.entry, atMs: Date.now() }, seen.revision);
+  }
+
+  async checkClaim(book: Book): Promise<void> {
+    await this.#check(book, await book.read(this.claim.agent, this.claim.id));
+  }
+
+  async #check(book: Book, seen: Seen | null): Promise<void> {
+    const { agent, id, entry } = this.claim;
+    // No entry is nobody's decision: it was too old, or the servers lost it.
+    if (!seen) return void (await book.create(agent, id, { ...entry, atMs: Date.now() }));
     if (seen?.entry.state === "claimed" && seen.entry.claim === entry.claim) return;
     if (seen?.entry.state === "ended" && seen.entry.claim === entry.claim) return;
     await this.supersede();
@@ -183,7 +201,11 @@ export class Charge {
   }
 
   #tell(address: Address): void {
-    this.#to.set(`${address.gateway}.${address.process}`, address);
+    const key = `${address.gateway}.${address.process}`;
+    // Who asked for it stays; of those who only watch, whoever came first makes room.
+    const [, oldest] = this.#to.keys();
+    if (!this.#to.has(key) && this.#to.size >= MOST_TOLD && oldest !== undefined) this.#to.delete(oldest);
+    this.#to.set(key, address);
   }
 
   #free(): void {

@@ -23,14 +23,15 @@ export class Control {
   readonly #host: string;
   readonly #own: Own;
   readonly #flows: Flows;
+  readonly #head: string;
 
   constructor(link: Link, door: WorkerDoor, host: string, own: Own) {
     this.#door = door;
     this.#host = host;
     this.#own = own;
     this.#flows = new Flows(link, host);
-    const subject = `sp.${link.fleet}.ctl.${host}.*.*`;
-    link.nc.subscribe(subject, {
+    this.#head = `sp.${link.fleet}.ctl.${host}.`;
+    link.nc.subscribe(`${this.#head}*.*`, {
       callback: (error, message) => {
         if (!error) void this.#take(message);
       },
@@ -42,14 +43,16 @@ export class Control {
   }
 
   async #take(message: Msg): Promise<void> {
-    const [agent = "", operation = ""] = message.subject.split(".").slice(-2);
+    // A server can be made to deliver here what was published under another subject: that asks for nothing.
+    if (!message.subject.startsWith(this.#head)) return;
+    const [agent = "", operation = ""] = message.subject.slice(this.#head.length).split(".");
     try {
       const ask = Ask.safeParse(json(message));
       if (!ask.success) throw new SallyportError("FleetVersion", ...notUnderstood(this.#host));
       const value = await this.#answer(agent, operation, ask.data);
-      message.respond(JSON.stringify({ ok: true, value: value ?? null }));
+      answer(message, { ok: true, value: value ?? null });
     } catch (error) {
-      message.respond(JSON.stringify({ ok: false, error: asFailure(error) }));
+      answer(message, { ok: false, error: asFailure(error) });
     }
   }
 
@@ -79,6 +82,11 @@ export class Control {
     }
     throw new SallyportError("SessionNotFound", ...notHere(id, this.#host));
   }
+}
+
+/** Servers let a worker answer wherever it was asked to: it must not be made to write to a stream or a bucket so. */
+function answer(message: Msg, what: object): void {
+  if (message.reply?.startsWith("_INBOX.")) message.respond(JSON.stringify(what));
 }
 
 function json(message: Msg): unknown {

@@ -1,11 +1,16 @@
+import { SallyportError } from "../../contract/error.ts";
 import { CREDIT_BYTES } from "../../executor/fleet/flow.ts";
 import { chunkFrame, endFrame, errorFrame, valueFrames } from "../../executor/fleet/frames.ts";
 import type { Link } from "../../executor/fleet/link.ts";
 import type { Address } from "../../executor/fleet/wire.ts";
+import { tooManyReaders } from "../../present/fleet-failures.ts";
 import { asFailure } from "./failure.ts";
 
 /** Who has not said for so long that it still reads is gone. */
 const GONE_AFTER_MS = 30_000;
+
+/** So many answers are sent at a time, to all who read here. */
+const MOST_FLOWS = 1000;
 
 /** What an operation gives, piece by piece: plain data, or bytes with a little about them. */
 export type Piece = { value: unknown } | { head: unknown; bytes: Uint8Array };
@@ -32,6 +37,13 @@ export class Flows {
 
   /** `pieces` is told by a signal when nobody reads any more. */
   async run(to: Address, flow: string, pieces: (signal: AbortSignal) => AsyncIterable<Piece>): Promise<void> {
+    if (this.#running.has(flow) || this.#running.size >= MOST_FLOWS) {
+      return this.#send(
+        to,
+        flow,
+        errorFrame(asFailure(new SallyportError("HostSilent", ...tooManyReaders(this.#host)))),
+      );
+    }
     const running: Running = { credit: CREDIT_BYTES, seenMs: Date.now(), more: () => {}, stop: new AbortController() };
     this.#running.set(flow, running);
     const { signal } = running.stop;
@@ -58,7 +70,8 @@ export class Flows {
     const running = this.#running.get(flow);
     if (!running) return;
     running.seenMs = Date.now();
-    running.credit += Math.max(0, bytes);
+    // Nobody is ever further ahead than a window, whatever is claimed to have been read.
+    if (Number.isFinite(bytes)) running.credit = Math.min(CREDIT_BYTES, running.credit + Math.max(0, bytes));
     running.more();
   }
 

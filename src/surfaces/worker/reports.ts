@@ -62,7 +62,9 @@ export class Reports {
     for (let known = revision; ; ) {
       if ((await this.#book.change(agent, id, ended, known)) !== null) return true;
       const seen = await this.#book.read(agent, id);
-      if (seen?.entry.claim !== ended.claim) return false;
+      // Of a session that outlived its entry the end is entered all the same.
+      if (!seen) return (await this.#book.create(agent, id, ended)) !== null;
+      if (seen.entry.claim !== ended.claim) return false;
       if (seen.entry.state !== "claimed") return seen.entry.state === "ended";
       known = seen.revision;
     }

@@ -10,7 +10,14 @@ import { storeLogs } from "../../executor/fleet/stored-logs.ts";
 import { openStores, WORKER_TTL_MS } from "../../executor/fleet/stores.ts";
 import { agentToken, consumerOf, inboxOf, type Place } from "../../executor/fleet/subjects.ts";
 import { TrustedKeys } from "../../executor/fleet/trusted.ts";
-import { type Ask, type News, WIRE_VERSION, type Work, type WorkerInfo } from "../../executor/fleet/wire.ts";
+import {
+  type Ask,
+  type Entry,
+  type News,
+  WIRE_VERSION,
+  type Work,
+  type WorkerInfo,
+} from "../../executor/fleet/wire.ts";
 import { WorkerDoor } from "../../gateway/for-worker.ts";
 import type { GatewayOptions } from "../../gateway/options.ts";
 import type { Submission } from "../../gateway/submit.ts";
@@ -20,6 +27,7 @@ import { packageVersion } from "../cli/version.ts";
 import { Charge } from "./charge.ts";
 import { type Claim, Claims } from "./claims.ts";
 import { Control } from "./control.ts";
+import { DRAINED, orderIn } from "./order.ts";
 import { refusedOutcome } from "./outcome.ts";
 import { giveBack, Puller } from "./pull.ts";
 import { Reports } from "./reports.ts";
@@ -30,6 +38,7 @@ const HEARTBEAT_MS = 2000;
 const START_MS = 30_000;
 const ACK_WAIT_MS = 10_000;
 const NS = 1_000_000;
+const RENEW_EVERY_MS = 3_600_000;
 /** Enough for commands that mostly wait, as most of an agent's do. */
 const SLOTS_PER_CPU = 4;
 
@@ -67,6 +76,7 @@ export class Worker implements Post {
   #lastBeatMs = Date.now();
   #draining = false;
   #heart: NodeJS.Timeout | null = null;
+  #renewal: NodeJS.Timeout | null = null;
 
   private constructor(link: Link, door: WorkerDoor, options: WorkerOptions) {
     this.link = link;
@@ -109,6 +119,7 @@ export class Worker implements Post {
   /** Ends nothing: keepers go on, and whoever starts here next finds them. */
   async close(): Promise<void> {
     if (this.#heart) clearInterval(this.#heart);
+    if (this.#renewal) clearInterval(this.#renewal);
     for (const puller of this.#pullers) puller.stop();
     this.#control.close();
     for (const charge of this.#charges.values()) charge.letGo();
@@ -160,6 +171,7 @@ export class Worker implements Post {
     ];
     for (const place of places) await insist(() => this.#addPuller(place), START_MS);
     this.#heart = setInterval(() => void this.#beat().catch(() => {}), HEARTBEAT_MS);
+    this.#renewal = setInterval(() => void this.#renew(), RENEW_EVERY_MS).unref();
     this.link.nc.subscribe(`sp.${this.link.fleet}.node.${this.host}.*`, {
       callback: (error, message) => {
         if (!error) void this.#order(message);
@@ -234,21 +246,36 @@ export class Worker implements Post {
 
   /** What this host had when its worker was last here: the keepers went on, and so does what is told of them. */
   async #takeUpAgain(): Promise<void> {
-    for (const claim of this.#claims.open()) {
-      const row = this.door.row(claim.local);
-      const charge = this.#charge(claim);
-      const seen = await this.book.read(claim.agent, claim.id);
-      const ours = seen?.entry.state === "claimed" && seen.entry.claim === claim.entry.claim;
-      if (seen?.entry.state === "ended" && seen.entry.claim === claim.entry.claim) {
-        await this.#reports.complete(claim, seen.entry);
-        charge.forget();
-      } else if (!ours) await charge.supersede();
-      else if (row) await charge.resume(row);
-      // Certain: its row comes before its launch. Somebody else may have it.
-      else {
-        await this.book.change(claim.agent, claim.id, { ...claim.entry, state: "open", host: null }, seen.revision);
-        charge.forget();
-      }
+    for (const claim of this.#claims.open()) await this.#takeUpSurely(claim, this.#charge(claim));
+  }
+
+  /** One that cannot be taken up now keeps no worker from starting. */
+  async #takeUpSurely(claim: Claim, charge: Charge): Promise<void> {
+    try {
+      await this.#takeUp(claim, charge);
+    } catch {
+      if (this.link.nc.isClosed()) return;
+      setTimeout(() => void this.#takeUpSurely(claim, charge), ACK_WAIT_MS).unref();
+    }
+  }
+
+  async #takeUp(claim: Claim, charge: Charge): Promise<void> {
+    const row = this.door.row(claim.local);
+    const seen = await this.book.read(claim.agent, claim.id);
+    const ours = !seen || (seen.entry.state === "claimed" && seen.entry.claim === claim.entry.claim);
+    if (seen?.entry.state === "ended" && seen.entry.claim === claim.entry.claim) {
+      await this.#reports.complete(claim, seen.entry);
+      charge.forget();
+    } else if (!ours) await charge.supersede();
+    else if (row) {
+      if (!seen) await charge.checkClaim(this.book);
+      await charge.resume(row);
+    }
+    // Certain: its row comes before its launch. Somebody else may have it.
+    else {
+      const open: Entry = { ...claim.entry, state: "open", host: null };
+      if (seen) await this.book.change(claim.agent, claim.id, open, seen.revision);
+      charge.forget();
     }
   }
 
@@ -283,17 +310,19 @@ export class Worker implements Post {
     if (silentMs > WORKER_TTL_MS) this.#checkClaims();
   }
 
+  async #renew(): Promise<void> {
+    for (const charge of [...this.#charges.values()]) await charge.renew(this.book).catch(() => {});
+  }
+
   #checkClaims(): void {
     for (const charge of this.#charges.values()) void charge.checkClaim(this.book).catch(() => {});
   }
 
   async #order(message: Msg): Promise<void> {
-    const operation = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-    // A server's own answers can be made to come here by whoever names this subject as where they should go.
-    const meant = isOrder(message, operation) && message.reply?.startsWith("_INBOX.");
-    if (!meant || (operation !== "drain" && operation !== "return")) return;
+    const operation = orderIn(message);
+    if (!operation) return;
     const key = `drain.${this.host}`;
-    if (operation === "drain") await this.link.places.put(key, "yes");
+    if (operation === "drain") await this.link.places.put(key, DRAINED);
     else await this.link.places.delete(key);
     await this.#lookAtDrain();
     await this.#beat();
@@ -302,7 +331,7 @@ export class Worker implements Post {
   }
 
   async #lookAtDrain(): Promise<void> {
-    this.#draining = (await this.link.places.get(`drain.${this.host}`))?.operation === "PUT";
+    this.#draining = (await this.link.places.get(`drain.${this.host}`))?.string() === DRAINED;
   }
 
   /** Whatever was asked for went to a server that is gone, and who took us for gone may have given our work to others. */
@@ -313,13 +342,5 @@ export class Worker implements Post {
       for (const puller of this.#pullers) puller.again();
       this.#checkClaims();
     }
-  }
-}
-
-function isOrder(message: Msg, operation: string): boolean {
-  try {
-    return message.json<{ order?: unknown }>().order === operation;
-  } catch {
-    return false;
   }
 }
