@@ -37,7 +37,8 @@ export class Flows {
 
   /** `pieces` is told by a signal when nobody reads any more. */
   async run(to: Address, flow: string, pieces: (signal: AbortSignal) => AsyncIterable<Piece>): Promise<void> {
-    if (this.#running.has(flow) || this.#running.size >= MOST_FLOWS) {
+    if (this.#running.has(flow)) return;
+    if (this.#running.size >= MOST_FLOWS) {
       return this.#send(
         to,
         flow,
