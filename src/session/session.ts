@@ -21,14 +21,12 @@ import { pictureOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
+import { untilOver } from "./until-over.ts";
 
 const DEFAULT_GRACE_MS = 5000;
 /** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 40;
-
-/** A longer timer would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** What a session needs from the gateway. */
 export interface Desk {
@@ -73,7 +71,7 @@ export class Session implements SessionHandle {
         await pause(Math.min(REACH_EVERY_MS, end - Date.now()));
         continue;
       }
-      await this.#until(execution, execution.exited, options);
+      await untilOver(execution, execution.exited, options);
       return this.info();
     }
   }
@@ -317,34 +315,6 @@ export class Session implements SessionHandle {
       await pause(REACH_EVERY_MS);
     }
     throw keeperSilent(this.name);
-  }
-
-  async #until(execution: Execution, event: Promise<unknown>, options: { timeoutMs?: number; signal?: AbortSignal }) {
-    const release = execution.hold();
-    let timer: NodeJS.Timeout | undefined;
-    let abort: (() => void) | undefined;
-    const others: Promise<unknown>[] = [event];
-    if (options.timeoutMs !== undefined) {
-      others.push(
-        new Promise((resolve) => {
-          timer = setTimeout(resolve, Math.min(options.timeoutMs ?? 0, LONGEST_TIMER_MS));
-        }),
-      );
-    }
-    if (options.signal) {
-      options.signal.throwIfAborted();
-      others.push(
-        new Promise<void>((resolve) => {
-          abort = () => resolve();
-          options.signal?.addEventListener("abort", abort, { once: true });
-        }),
-      );
-    }
-    await Promise.race(others);
-    clearTimeout(timer);
-    if (abort) options.signal?.removeEventListener("abort", abort);
-    release();
-    options.signal?.throwIfAborted();
   }
 }
 
