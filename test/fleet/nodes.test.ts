@@ -76,9 +76,9 @@ test("a drained worker says so, also after a restart, until it is taken back", {
   const { stdout, code } = await nodes("drain", "b-2");
   assert.equal(code, 0);
   assert.match(stdout, /^b-2\tdrained\t/);
+  const boot = (await listed()).find(({ host }) => host === "b-2")?.boot;
   workers[0]?.kill("SIGKILL");
   startWorker("b-2");
-  const boot = (await listed()).find(({ host }) => host === "b-2")?.boot;
   await until("it is back", async () => (await listed()).some((node) => node.host === "b-2" && node.boot !== boot));
   assert.match((await nodes()).stdout, /^b-2\tdrained\t/m);
   assert.match((await nodes("return", "b-2")).stdout, /^b-2\tready\t/);
