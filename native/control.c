@@ -83,7 +83,8 @@ static void serve_write(struct session *session, struct channel *channel, const 
 {
 	/* Whether what is typed is kept from view, as a password is: not shown, but taken by the line. */
 	bool hidden = terminal_hides(&session->terminal);
-	uint64_t before = session->capture.streams[0].size;
+	/* Where output ended, both streams together, as whoever waits for an answer counts it. */
+	uint64_t before = session->capture.streams[0].size + session->capture.streams[1].size;
 	long taken = feed_write(&session->feed, frame->payload, frame->length);
 	session->eager = session->terminal.master >= 0;
 	if (taken < 0) {

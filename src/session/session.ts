@@ -20,7 +20,7 @@ import { encodePaste } from "./terminal/paste.ts";
 import { pictureOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
-import { type Guard, give, isOnTerminal, outputWhenTyped, typeInto } from "./terminal/typing.ts";
+import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/typing.ts";
 import { untilOver } from "./until-over.ts";
 
 const DEFAULT_GRACE_MS = 5000;
@@ -139,8 +139,7 @@ export class Session implements SessionHandle {
       if (isOnTerminal(execution, () => this.#data(this.#row()))) {
         return await typeInto(execution, bytes, guard, pasted);
       }
-      guard.note(bytes, false);
-      await give(execution, bytes, guard);
+      await writeTo(execution, bytes, guard);
     } finally {
       release();
     }

@@ -40,6 +40,14 @@ export async function typeInto(execution: Execution, keys: Uint8Array, guard: Gu
   }
 }
 
+/** To a command on pipes, which no shell's line editing stands before. */
+export async function writeTo(execution: Execution, bytes: Uint8Array, guard: Guard): Promise<void> {
+  beginTyping(execution);
+  guard.note(bytes, false);
+  await give(execution, bytes, guard);
+  noteTyped(execution);
+}
+
 async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): Promise<void> {
   await give(execution, keys, guard);
   noteTyped(execution);
@@ -47,7 +55,7 @@ async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): P
 }
 
 /** Writes all of it, however slowly it is read. */
-export async function give(
+async function give(
   execution: Pick<Execution, "write">,
   bytes: Uint8Array,
   { closed }: Pick<Guard, "closed">,
