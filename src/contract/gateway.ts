@@ -1,4 +1,5 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
+import type { AllowEntry, UserRule } from "./policy.ts";
 import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName } from "./session.ts";
@@ -100,32 +101,13 @@ export interface PolicyInForce {
   security: Security;
   ask: Ask;
   sandbox: string;
-  rules: readonly ConfiguredRule[];
+  rules: readonly UserRule[];
   /** `lastUsed`: ISO time; null: never. */
-  allowlist: readonly (ConfiguredEntry & { lastUsed: string | null })[];
+  allowlist: readonly (Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null })[];
   /** Null: all that are built in. */
   safeBins: readonly string[] | null;
   /** Default denials that the operator has lifted. */
   allowDenied: readonly string[];
-}
-
-interface ConfiguredRule {
-  id?: string;
-  prefix?: readonly (string | readonly string[])[];
-  pattern?: string;
-  decision: "allow" | "ask" | "deny";
-  message?: string;
-  match?: readonly string[];
-  not_match?: readonly string[];
-}
-
-interface ConfiguredEntry {
-  pattern: string;
-  args?: string;
-  cwd?: string;
-  expires?: string;
-  agent?: string;
-  note?: string;
 }
 
 export interface ListQuery {

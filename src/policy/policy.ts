@@ -1,35 +1,8 @@
 /** A policy as plain data, as the configuration brings it. */
+import type { AllowEntry, UserRule } from "../contract/policy.ts";
 import type { Modes } from "./modes.ts";
 
-export interface AllowEntry {
-  /** A glob over the resolved path (`/usr/bin/git`, `/opt/tools/**`), or a bare name that is only good for a call by PATH. */
-  pattern: string;
-  /** Patterns for the arguments, one per word, separated by blanks; a last `**` takes any further words. */
-  args?: string;
-  /** Only when the command starts in this folder or below. */
-  cwd?: string;
-  /** ISO time after which the entry counts no more. */
-  expires?: string;
-  /** Only for this agent. */
-  agent?: string;
-  note?: string;
-  /** ISO time; kept by the gateway, not judged. */
-  lastUsed?: string;
-}
-
-export interface UserRule {
-  /** Shown as the rule's name; `user-rule` if left out. */
-  id?: string;
-  /** The first words of a command, in order; a list stands for any one of its words. */
-  prefix?: readonly (string | readonly string[])[];
-  /** Patterns for all words of a command, separated by blanks. */
-  pattern?: string;
-  decision: "allow" | "ask" | "deny";
-  message?: string;
-  /** Commands that must match, and must not: checked when the policy loads. */
-  match?: readonly string[];
-  not_match?: readonly string[];
-}
+export type { AllowEntry, UserRule };
 
 export interface Policy extends Partial<Modes> {
   allowlist?: readonly AllowEntry[];
