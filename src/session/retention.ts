@@ -1,9 +1,10 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
 import { isDiskFull } from "../store/database.ts";
-import type { SessionRow } from "../store/sessions.ts";
+import type { FinishedRow, SessionRow } from "../store/sessions.ts";
 import type { Registry } from "./registry.ts";
 
 export const DEFAULT_RETENTION: Retention = {
@@ -17,50 +18,88 @@ const REFUSED: ReadonlySet<string> = new Set(["blocked", "denied", "pending"]);
 const MOST_REFUSED = 1000;
 /** What a session's folder takes besides its streams. */
 const FOLDER_BYTES = 8192;
+/** How long cleaning waits for room that removed files leave. */
+const ROOM_WITHIN_MS = 5000;
+const ROOM_EVERY_MS = 20;
 
 /** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
 export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "name">): void {
-  if (!forget(registry, row.id) && registry.store.get(row.id)) throw stillRunning(row.name);
+  const gone = forget(registry, row.id);
+  if (gone === "later" && !registry.store.delete(row.id)) throw stillRunning(row.name);
+  if (gone === "live" && registry.store.get(row.id)) throw stillRunning(row.name);
 }
 
-/** False: it is running. On a full disk the files go first, to make room for the change of the row. */
-function forget(registry: Registry, id: string): boolean {
-  const removeFiles = () => registry.executor.remove(id);
+/** On a full disk the files go first, to make room for the change of the row: then the row is to go later. */
+function forget(registry: Registry, id: string): "gone" | "live" | "later" {
   try {
-    if (!registry.store.delete(id)) return false;
+    if (!registry.store.delete(id)) return "live";
+    registry.executor.remove(id);
+    return "gone";
   } catch (error) {
     if (!isDiskFull(error) || !registry.store.isFinished(id)) throw error;
-    removeFiles();
-    return registry.store.delete(id);
+    registry.executor.remove(id);
+    return "later";
   }
-  removeFiles();
-  return true;
 }
 
 /** Removes finished sessions beyond the limits, oldest first. Never a running one. */
-export function clean(registry: Registry, retention: Retention, now = Date.now()): CleanReport {
+export async function clean(registry: Registry, retention: Retention): Promise<CleanReport> {
+  const { later, ...report } = sweep(registry, retention);
+  const until = Date.now() + ROOM_WITHIN_MS;
+  for (const { id, bytes } of later) {
+    while (!removed(registry, id, Date.now() < until)) await sleep(ROOM_EVERY_MS);
+    count(report, id, bytes);
+  }
+  return report;
+}
+
+/** False: there is still no room, and more patience: a keeper that ends lets go of removed files a moment later. */
+function removed(registry: Registry, id: string, patient: boolean): boolean {
+  try {
+    registry.store.delete(id);
+    return true;
+  } catch (error) {
+    if (patient && isDiskFull(error)) return false;
+    throw error;
+  }
+}
+
+function sweep(registry: Registry, retention: Retention): CleanReport & { later: FinishedRow[] } {
+  const now = Date.now();
   const report: CleanReport = { removed: [], freedBytes: 0 };
+  const later: FinishedRow[] = [];
+  for (const row of beyond(registry.store.finished(), retention, now)) {
+    const gone = forget(registry, row.id);
+    if (gone === "gone") count(report, row.id, row.bytes);
+    else if (gone === "later") later.push(row);
+  }
+  registry.executor.removeStrays((id) => registry.store.get(id) !== null, now);
+  return { ...report, later };
+}
+
+function count(report: CleanReport, id: string, bytes: number): void {
+  report.removed.push(id);
+  report.freedBytes += bytes;
+}
+
+/** What is too old, too many or too much, of rows that come newest first. */
+function beyond(rows: FinishedRow[], retention: Retention, now: number): FinishedRow[] {
   let bytes = 0;
   let kept = 0;
   let refused = 0;
-  for (const row of registry.store.finished()) {
+  return rows.filter((row) => {
     // A command may be megabytes long, and is kept whole even where it was refused.
     const size = row.bytes + row.words + FOLDER_BYTES;
-    bytes += size;
     const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
     // Refusals cost an agent nothing: any number of them must not push out what really ran.
     const tooMany = REFUSED.has(row.status)
       ? ++refused > MOST_REFUSED
       : retention.maxCount > 0 && ++kept > retention.maxCount;
-    const tooBig = retention.maxBytes > 0 && bytes > retention.maxBytes;
-    if (!tooOld && !tooMany && !tooBig) continue;
-    if (!forget(registry, row.id)) continue;
-    report.removed.push(row.id);
-    report.freedBytes += row.bytes;
-    bytes -= size;
-  }
-  registry.executor.removeStrays((id) => registry.store.get(id) !== null, now);
-  return report;
+    const tooBig = retention.maxBytes > 0 && bytes + size > retention.maxBytes;
+    if (tooOld || tooMany || tooBig) return true;
+    bytes += size;
+    return false;
+  });
 }
 
 /** Cleans if nobody has for a while. Nobody asked for it, so nobody is troubled when it does not work out this time. */
@@ -70,7 +109,7 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (Date.now() - last < CLEAN_EVERY_MS) return false;
     writeFileSync(stamp, "", { mode: 0o600 });
-    clean(registry, retention);
+    sweep(registry, retention);
     return true;
   } catch {
     return false; // disk full or read-only, or the state folder was removed
