@@ -1,17 +1,42 @@
 #include "stamps.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#define MILLISECOND 1000000LL
+#define SECOND (1000 * MILLISECOND)
+/* Times of files move on with the kernel's tick, which is ten milliseconds at the slowest. */
+#define SETTLED_AFTER (50 * MILLISECOND)
 /* Some file systems tell times in whole seconds, or in steps of two. */
-#define SETTLED_AFTER_S 2
+#define SETTLED_AFTER_WHOLE (2 * SECOND)
 
 static bool look(const char *path, struct statx *status)
 {
 	const unsigned wanted = STATX_TYPE | STATX_INO | STATX_MTIME | STATX_CTIME | STATX_BTIME;
 	return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, wanted, status) == 0;
+}
+
+/* Whether a change after STATUS was taken is sure to show another time. The kernel alone sets the time of the last
+ * change: parts of a second in it tell that its file system keeps them. A clock that was put back tells nothing. */
+static bool is_settled(const struct statx *status)
+{
+	struct timespec now;
+	if (clock_gettime(CLOCK_REALTIME_COARSE, &now) < 0)
+		return false;
+	const struct statx_timestamp *times[] = {&status->stx_mtime, &status->stx_ctime};
+	int64_t enough = status->stx_ctime.tv_nsec ? SETTLED_AFTER : SETTLED_AFTER_WHOLE;
+	for (unsigned i = 0; i < 2; i++) {
+		/* A command may have set the first to anything. */
+		int64_t then = times[i]->tv_sec;
+		if (then < now.tv_sec - 2)
+			continue;
+		if (then > now.tv_sec || (now.tv_sec - then) * SECOND + now.tv_nsec - times[i]->tv_nsec < enough)
+			return false;
+	}
+	return true;
 }
 
 int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind)
@@ -32,8 +57,7 @@ int stamps_add(struct stamps *stamps, const char *path, enum stamp_kind kind)
 		return -1;
 	stamp->there = look(path, &stamp->status);
 	stamps->count++;
-	time_t recent = time(NULL) - SETTLED_AFTER_S;
-	stamp->settled = stamp->status.stx_mtime.tv_sec <= recent && stamp->status.stx_ctime.tv_sec <= recent;
+	stamp->settled = is_settled(&stamp->status);
 	if (kind == STAMP_CONTENT && stamp->there && !stamp->settled)
 		stamps->fresh = true;
 	return 0;

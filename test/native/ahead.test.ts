@@ -70,7 +70,7 @@ class Waiting {
     return idle.flatMap(children);
   }
 
-  /** Two in a row do, once the folders they depend on have not changed for two seconds. */
+  /** Two in a row do, once the folders they depend on have not changed for a moment. */
   async prepare(): Promise<number[]> {
     await until("a child waits", async () => {
       await this.run("true");
