@@ -8,10 +8,13 @@ import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
+import { wasTypedInto } from "./terminal/typing.ts";
 
 const NAME_ATTEMPTS = 4;
 /** Long enough for the ends of several short commands, too short for a person to miss one. */
 const WRITE_WITHIN_MS = 25;
+/** So many that were typed into are remembered when they have ended. */
+const PARTED_MOST = 100;
 const RUNNING = { status: "running", lingering: false } as const;
 
 /** What is known of a session without looking it up. */
@@ -30,6 +33,8 @@ export class Registry {
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
+  /** Those that ended last and were typed into: what they answered may be waited for only now. */
+  #parted = new Map<string, Execution>();
   /** What is known of those this gateway launched, until they end. */
   #asked = new Map<string, Asked>();
   #closed = false;
@@ -84,8 +89,8 @@ export class Registry {
       if (asked) this.#putOff(asked, ending);
       else this.#quietly(() => this.settle(id, ending));
       const final = ending === "lost" || ending.final;
-      if (final) this.#executions.delete(id);
-      else void execution.ended.then((last) => this.#finish(id, last));
+      if (final) this.#part(execution);
+      else void execution.ended.then((last) => this.#finish(execution, last));
     });
   }
 
@@ -147,10 +152,18 @@ export class Registry {
     this.#closed = true;
   }
 
-  #finish(id: string, ending: Parting): void {
-    this.#executions.delete(id);
+  #finish(execution: Execution, ending: Parting): void {
+    this.#part(execution);
     if (ending === "left") return;
-    this.#quietly(() => this.settle(id, ending === "lost" ? ending : { ...ending, final: true }));
+    this.#quietly(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
+  }
+
+  #part(execution: Execution): void {
+    this.#executions.delete(execution.id);
+    if (!wasTypedInto(execution)) return;
+    this.#parted.set(execution.id, execution);
+    const [oldest = ""] = this.#parted.keys();
+    if (this.#parted.size > PARTED_MOST) this.#parted.delete(oldest);
   }
 
   #end(session: Asked, ended: Ended, from: { status: SessionRow["status"]; lingering: boolean }): boolean {
@@ -210,6 +223,11 @@ export class Registry {
   /** The execution of a session that this gateway has at hand. */
   held(id: string): Execution | null {
     return this.#executions.get(id) ?? null;
+  }
+
+  /** The execution through which this gateway typed into a session that has ended since. */
+  parted(id: string): Execution | null {
+    return this.#parted.get(id) ?? null;
   }
 
   /** The execution of a session, found again if need be; null when it has ended. */

@@ -172,8 +172,9 @@ export class Session implements SessionHandle {
     const { status, pty } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
-    // What comes in answer to what was typed may be there before anybody can begin to wait for it.
-    const offset = conditions.offset ?? (execution ? outputWhenTyped(execution) : undefined) ?? now;
+    // What comes in answer to what was typed may be there before anybody can begin to wait for it, and so may the end.
+    const typedInto = execution ?? this.#registry.parted(this.id);
+    const offset = conditions.offset ?? (typedInto ? outputWhenTyped(typedInto) : undefined) ?? now;
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
     return { ...found, info: this.info() };
   }

@@ -60,6 +60,15 @@ for (const pty of [true, false]) {
     assert.equal((await ending.waitFor({ pattern: /words/, offset: 0 })).reason, "pattern");
     assert.equal((await ending.waitFor({ input: true })).reason, "exit");
   });
+
+  test(`on ${where}: a program that answers and ends before anybody waits has answered all the same`, async () => {
+    const brief = await gateway.start({ command: "read -r line; echo got $line", pty, stdin: "open" });
+    await brief.write("it\n");
+    assert.equal((await brief.wait()).exitCode, 0);
+    const { reason, match } = await gateway.session(brief.id).waitFor({ pattern: /got it/, timeoutMs });
+    assert.deepEqual({ reason, match }, { reason: "pattern", match: "got it" });
+    assert.equal((await brief.waitFor({ pattern: /never/, timeoutMs })).reason, "exit");
+  });
 }
 
 test("quiet means that nothing was written for so long from now on", async () => {

@@ -102,6 +102,10 @@ export function isOnTerminal(execution: Execution, dataOf: () => SessionData): b
   return about.terminal;
 }
 
+export function wasTypedInto(execution: Execution): boolean {
+  return known.has(execution);
+}
+
 /** An executor that says where the output ended when it wrote spares every key a look at the file. */
 function beginTyping(execution: Execution): void {
   const about = known.get(execution);
