@@ -15,6 +15,9 @@
 #define LEFTOVER_TERM (200 * MS)
 #define LEFTOVER_KILL (1000 * MS)
 #define STOP_WAITING (600 * MS)
+/* Nobody is promised an answer that soon when a tree is ended on purpose: a busy machine takes its time to end it, and
+ * the answer says that nothing is left. */
+#define STOP_WAITING_KILLED (5000 * MS)
 #define SWEEP_EVERY (10 * MS)
 #define BOMB_ROUNDS 200
 
@@ -47,6 +50,16 @@ void session_over_limit(struct session *session)
 	session_end_tree(session, SIGKILL, 0);
 }
 
+static bool is_foreground(const struct session *session)
+{
+	return !(session->flags & RUN_BACKGROUND);
+}
+
+static bool is_promised_soon(const struct session *session)
+{
+	return is_foreground(session) && session->record.reason == END_EXITED;
+}
+
 /* Killing takes as many passes as it takes: a child forked behind one pass's back is found by the next. */
 static void sweep(struct session *session, int64_t now)
 {
@@ -62,7 +75,7 @@ static void sweep(struct session *session, int64_t now)
 	tree_signal(SIGKILL);
 	session->next_sweep_at = now + SWEEP_EVERY;
 	if (session->stop_waiting_at == NEVER)
-		session->stop_waiting_at = now + STOP_WAITING;
+		session->stop_waiting_at = now + (is_promised_soon(session) ? STOP_WAITING : STOP_WAITING_KILLED);
 }
 
 static void main_ended(struct session *session, int status)
@@ -132,11 +145,6 @@ void session_reap(struct session *session)
 	}
 }
 
-static bool is_foreground(const struct session *session)
-{
-	return !(session->flags & RUN_BACKGROUND);
-}
-
 static void leave_no_leftovers(struct session *session)
 {
 	session->record.leftover = tree_count();
@@ -150,6 +158,7 @@ void session_fire_timers(struct session *session, int64_t now)
 		session_announce(session);
 	if (now >= session->deadline_at) {
 		session->deadline_at = NEVER;
+		session_reap(session); /* one that ended in time has, however late anybody looks */
 		if (session->main_alive && session->record.reason == END_EXITED)
 			session->record.reason = END_TIMEOUT;
 		session_end_tree(session, SIGTERM, session->grace_us);

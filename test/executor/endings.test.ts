@@ -52,7 +52,7 @@ const REAL_TIME: [number, string][] = [
 
 async function assertFatal(signals: [number, string][]): Promise<void> {
   for (const [number, name] of signals) {
-    const result = await gateway.run({ command: selfSignal, args: [String(number)], timeoutMs: 10_000 });
+    const result = await gateway.run({ command: selfSignal, args: [String(number)], timeoutMs: 60_000 });
     assert.deepEqual([result.status, result.exitCode, result.signal], ["completed", null, name], name);
     const record = recordOf(result.id);
     assert.deepEqual([record.reason, record.code, record.signal, record.core], ["exited", null, number, false], name);
@@ -72,8 +72,10 @@ test("signals that do not end a process do not end a session", async () => {
   for (const name of HARMLESS) {
     const number = constants.signals[name as NodeJS.Signals];
     const stops = ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU"].includes(name);
-    const resume = stops ? `(sleep 0.05; kill -CONT $$) & ` : "";
-    const result = await gateway.run({ command: `${resume}kill -${number} $$; wait; exit 7`, timeoutMs: 10_000 });
+    // Again and again: the first may come before the command has stopped itself.
+    const resume = stops ? "(while sleep 0.05; do kill -CONT $$; done) & " : "";
+    const command = `${resume}kill -${number} $$; [ -z "$!" ] || kill $!; wait; exit 7`;
+    const result = await gateway.run({ command, timeoutMs: 60_000 });
     assert.deepEqual([result.status, result.exitCode, result.signal], ["completed", 7, null], name);
   }
 });

@@ -4,7 +4,7 @@ import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { buildKeeper } from "../fixtures/keeper-build.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";
-import { exists, zygotesOf } from "../fixtures/processes.ts";
+import { exists, send, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const build = buildKeeper("another-one");
@@ -25,11 +25,10 @@ test("a gateway with another keeper starts a zygote beside the old one, and reac
   const upgraded = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { stdout } = await upgraded.ask<{ stdout: string }>({ call: "run", request: { command: "echo new" } });
   assert.equal(stdout, "new\n");
-  const zygotes = zygotesOf(house.state);
-  assert.equal(zygotes.length, 2);
-  assert.ok(before !== undefined && zygotes.includes(before), "the old one is still there");
+  await until("there are two", () => zygotesOf(house.state).length === 2);
+  assert.ok(before !== undefined && zygotesOf(house.state).includes(before), "the old one is still there");
 
-  assert.equal(await upgraded.ask({ call: "logs", id: "old-running" }), "old\n");
+  await until("it has begun", async () => (await upgraded.ask({ call: "logs", id: "old-running" })) === "old\n");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id: "old-running" })).status, "running");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "kill", id: "old-killed" })).status, "killed");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id: "old-lingering" })).lingering, true);
@@ -53,7 +52,7 @@ test("each build's zygote leaves by itself, without the other's commands", async
   const upgraded = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { id, pid } = await upgraded.ask<SessionInfo>({ call: "start", request: { command: "exec sleep 60" } });
   const [first = 0] = zygotesOf(house.state);
-  process.kill(first, "SIGTERM");
+  send(first, "SIGTERM");
   await until("one has left", () => zygotesOf(house.state).length === 1 || !exists(first));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id })).status, "running");
   assert.ok(pid !== null && exists(pid));

@@ -33,7 +33,7 @@ test("frames sent right behind a request are served, whole or cut anywhere", asy
 });
 
 test("a kill sent right behind a request counts, even when the caller hangs up at once", async () => {
-  const spec = rawSpec(["sleep", "15"]);
+  const spec = rawSpec(["sleep", "300"]);
   const keeper = await RawKeeper.open(socketPath(house.state));
   keeper.socket.end(Buffer.concat([encodeRun(spec), TERM]));
   const exit = join(house.sessionFolder(spec.id), "exit");
@@ -44,7 +44,7 @@ test("a kill sent right behind a request counts, even when the caller hangs up a
       return null;
     }
   };
-  await until("the killed command is recorded", () => read() !== null, 10_000);
+  await until("the killed command is recorded", () => read() !== null);
   assert.equal(read()?.reason, "killed");
   assert.equal(read()?.signal, 15);
 });
@@ -52,7 +52,7 @@ test("a kill sent right behind a request counts, even when the caller hangs up a
 test("aborting a run at the very moment it starts ends it", async () => {
   for (let round = 0; round < 30; round++) {
     const controller = new AbortController();
-    const running = gateway.run({ command: "sleep 15" }, { signal: controller.signal });
+    const running = gateway.run({ command: "sleep 300" }, { signal: controller.signal });
     if (round % 3 === 0) await new Promise(setImmediate);
     else for (let turn = 0; turn < round; turn++) await Promise.resolve();
     controller.abort();
@@ -60,5 +60,5 @@ test("aborting a run at the very moment it starts ends it", async () => {
     if (result instanceof Error) assert.equal(result.name, "AbortError");
     else assert.equal(result.status, "killed");
   }
-  assert.deepEqual(house.alive(), []);
+  await until("nothing of them is left", () => house.alive().length === 0);
 });

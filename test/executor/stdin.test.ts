@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { pause, until } from "../fixtures/until.ts";
@@ -98,8 +99,12 @@ test("writing to a session that has ended says so", async () => {
 });
 
 test("a command that ends while it is written to ends the write", async () => {
-  const session = await gateway.start({ command: "sleep 0.2; exit 3", stdin: "open" });
-  await assert.rejects(session.write(Buffer.alloc(8 * MIB)), { type: "StdinClosed" });
+  const go = house.path("go");
+  const session = await gateway.start({ command: `until [ -e ${go} ]; do sleep 0.02; done; exit 3`, stdin: "open" });
+  const writing = assert.rejects(session.write(Buffer.alloc(8 * MIB)), { type: "StdinClosed" });
+  await pause(100);
+  writeFileSync(go, "");
+  await writing;
   assert.equal((await session.wait()).exitCode, 3);
 });
 

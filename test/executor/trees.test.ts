@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, afterEach, test } from "node:test";
 import type { RunRequest } from "../../src/contract/request.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -127,8 +127,13 @@ test(
 );
 
 test("a foreground command's leftovers end with it, whatever they are", async () => {
-  for (const { request, members } of TREES.slice(0, 3)) {
-    const result = await gateway.run({ command: `(${request.command}) & sleep 0.3; echo done` });
+  for (const [i, { request, members }] of TREES.slice(0, 3).entries()) {
+    const complete = house.path(`complete-${i}`);
+    const command = `(${request.command}) & until [ -e ${complete} ]; do sleep 0.02; done; echo done`;
+    const running = gateway.run({ command });
+    await until("the tree is complete", () => house.alive().length > members);
+    writeFileSync(complete, "");
+    const result = await running;
     assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
     assert.ok(result.leftover >= members - 1, `${result.leftover} leftovers`);
     await assertGone([]);
@@ -171,5 +176,6 @@ test("a SIGTERM to the keeper itself ends its command", nativeOnly("one keeper h
   const keeper = processes.find(({ pid }) => pid === session.info().pid)?.ppid ?? 0;
   process.kill(keeper, "SIGTERM");
   assert.equal((await session.wait()).status, "killed");
+  await until("it lingers no more", () => !session.info().lingering);
   await assertGone([]);
 });
