@@ -1,12 +1,16 @@
 import { nearest } from "../../present/nearest.ts";
 import { commandNames, findEntry } from "./catalog.ts";
 import type { Command, Invocation, Io } from "./command.ts";
+import { keepCompiled } from "./compiled.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
 import { report } from "./report.ts";
 import { UsageError } from "./usage-error.ts";
 import { packageVersion } from "./version.ts";
+
+/** For the bundle, whose largest part is evaluated with what was compiled before. */
+export { evaluate } from "./compiled.ts";
 
 /** Runs one command line to its end, and ends the process with its exit code. */
 export async function main(argv: string[]): Promise<void> {
@@ -41,7 +45,10 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     if (values.version) return print(`${packageVersion()}\n`, io);
     // Whatever opens a gateway from here on finds it, as if the environment had said so.
     if (typeof values.fleet === "string") process.env.SALLYPORT_FLEET = values.fleet;
-    return await command.run({ ...invocation, values, io });
+    const code = await command.run({ ...invocation, values, io });
+    // What a command that went well has called is what the next one will.
+    if (code === 0 && command.name === "run") keepCompiled();
+    return code;
   } catch (error) {
     return report(error, io, { json, command: command.name });
   }

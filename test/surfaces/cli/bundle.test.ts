@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -44,4 +55,46 @@ test("it judges commands, and finds what lies beside it in the package", () => {
 test("it finds the keeper of its package, and runs a command under it", () => {
   const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
   assert.deepEqual([stdout, status], ["hello\n", 0], stderr);
+});
+
+/** What is kept of the one script, as the file that it is at this moment. */
+function compiled() {
+  const [path = "", ...others] = globSync(join(house, "state/compiled/*/core-*.script.js.compiled"));
+  assert.deepEqual([path === "", others], [false, []]);
+  const { ino, size, mode } = statSync(path);
+  return { path, ino, size, mode: mode & 0o777 };
+}
+
+test("what was compiled is kept once, and made anew where it is cut short or belongs to another script", () => {
+  const hello = () => {
+    const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
+    assert.deepEqual([stdout, stderr, status], ["hello\n", "", 0]);
+    return compiled();
+  };
+  hello();
+  const kept = hello();
+  assert.equal(kept.mode, 0o600);
+  assert.deepEqual(hello(), kept);
+
+  truncateSync(kept.path, kept.size - 1);
+  const again = hello();
+  assert.notEqual(again.ino, kept.ino);
+
+  truncateSync(kept.path, 0);
+  hello();
+  const [script = ""] = globSync(join(house, "package/dist/cli/core-*.script.js"));
+  const before = compiled();
+  utimesSync(script, 1, 1);
+  assert.notEqual(hello().ino, before.ino);
+  assert.deepEqual(
+    globSync(join(house, "state/compiled/*/core-*")).map((path) => path === kept.path),
+    [true],
+  );
+});
+
+test("a command that does not go well leaves nothing compiled for the next", () => {
+  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  assert.equal(sallyport("run", "--", "false").status, 1);
+  assert.equal(sallyport("ps").status, 0);
+  assert.deepEqual(globSync(join(house, "state/compiled/*/core-*")), []);
 });
