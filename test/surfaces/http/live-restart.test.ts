@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../../src/store/database.ts";
 import { Tokens } from "../../../src/store/tokens.ts";
 import { EventClient } from "../../fixtures/event-client.ts";
+import { freePort } from "../../fixtures/free-port.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { TerminalClient } from "../../fixtures/terminal-client.ts";
 import { until } from "../../fixtures/until.ts";
@@ -29,18 +29,12 @@ after(async () => {
   await house.close();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address ? address.port : 0;
-}
-
 async function serve(): Promise<void> {
   const args = [COMMAND, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", house.workspace];
   serving = spawn(process.execPath, args, { env: house.env, stdio: ["ignore", "pipe", "inherit"] });
-  await once(createInterface({ input: serving.stdout as NodeJS.ReadableStream }), "line");
+  const served = once(createInterface({ input: serving.stdout as NodeJS.ReadableStream }), "line");
+  const left = once(serving, "exit").then(([code]) => assert.equal(code, null, "it serves"));
+  await Promise.race([served, left]);
 }
 
 async function stop(signal: NodeJS.Signals): Promise<number | null> {
