@@ -1,4 +1,8 @@
 import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { installed } from "../console/installed.ts";
 import { percentile, takeTurns } from "../measure.ts";
 import { peerProgram } from "../peers.ts";
 import type { BenchResult } from "../result.ts";
@@ -8,34 +12,55 @@ const PEERS: { name: string; program: string; words: string[] }[] = [
   { name: "@anthropic-ai/sandbox-runtime", program: "srt", words: ["/bin/true"] },
   { name: "@openai/codex", program: "codex", words: ["sandbox", "--", "/bin/true"] },
 ];
+const OURS = "`sallyport run -- true`, confined, from a shell, p50";
 
-export async function peers(ours: number, quick: boolean): Promise<BenchResult[]> {
-  const results: BenchResult[] = [];
-  for (const { name, program, words } of PEERS) {
-    const found = peerProgram(program);
-    const label = `/bin/true under workspace-write, beside ${name}`;
-    const row = { name: label, ours, unit: "ms", bar: "", pass: null, ratio: null };
-    if (found === null) {
-      results.push({ ...row, peer: `${name} is not installed`, peerValue: null });
-      continue;
-    }
-    const peerValue = await cost(found, words, quick ? 5 : 15);
-    const failed = peerValue === null ? " (it does not run here)" : "";
-    results.push({ ...row, peer: `${name}${failed}`, peerValue, ratio: peerValue === null ? null : ours / peerValue });
-  }
-  return results;
+/** A command line against command lines: from nothing to the end of the process, whatever each has to load for that. */
+export async function peers(quick: boolean): Promise<BenchResult[]> {
+  const row = { name: OURS, unit: "ms", bar: "", pass: null };
+  const there = PEERS.flatMap((peer) => {
+    const file = peerProgram(peer.program);
+    return file === null ? [] : [{ ...peer, file }];
+  });
+  const absent = PEERS.filter(({ name }) => !there.some((peer) => peer.name === name));
+  const { ours, theirs } = await costs(there, quick ? 5 : 20);
+  return [
+    ...there.map(({ name }, index) => {
+      const peerValue = theirs[index] ?? null;
+      const peer = peerValue === null ? `${name} (it does not run here)` : name;
+      return { ...row, ours, peer, peerValue, ratio: peerValue === null ? null : ours / peerValue };
+    }),
+    ...absent.map(({ name }) => ({ ...row, ours, peer: `${name} is not installed`, peerValue: null, ratio: null })),
+  ];
 }
 
-async function cost(program: string, words: string[], rounds: number): Promise<number | null> {
-  const once = () =>
+async function costs(peersHere: { file: string; words: string[] }[], rounds: number) {
+  const program = installed();
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
+  const cwd = join(folder, "work");
+  mkdirSync(cwd);
+  const env = { PATH: process.env.PATH, HOME: folder, SALLYPORT_STATE: join(folder, "state") };
+  const once = (file: string, words: string[]) => () =>
     new Promise<void>((resolve, reject) => {
-      spawn(program, words, { stdio: "ignore" })
+      spawn(file, words, { cwd, env, stdio: "ignore" })
         .on("error", reject)
         .on("close", (code) => (code === 0 ? resolve() : reject(new Error(`it exited with ${code}`))));
     });
+  const runs = async (subject: () => Promise<void>) =>
+    subject().then(
+      () => true,
+      () => false,
+    );
   try {
-    return percentile((await takeTurns(rounds, [once]))[0] ?? [], 0.5);
-  } catch {
-    return null;
+    const ours = once(process.execPath, [program.entry, "run", "--", "true"]);
+    // The first run makes the state folder and starts the keepers, the second keeps what was compiled.
+    for (let n = 0; n < 2; n++) await ours();
+    const theirs = peersHere.map(({ file, words }) => once(file, words));
+    const able = await Promise.all(theirs.map(runs));
+    const [first = [], ...others] = await takeTurns(rounds, [ours, ...theirs.filter((_, index) => able[index])]);
+    const medians = others.map((samples) => percentile(samples, 0.5));
+    return { ours: percentile(first, 0.5), theirs: able.map((can) => (can ? (medians.shift() ?? null) : null)) };
+  } finally {
+    program.remove();
+    rmSync(folder, { recursive: true, force: true }); // its keepers leave with it
   }
 }

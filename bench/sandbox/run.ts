@@ -38,7 +38,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const inside = { peer: "bwrap --unshare-all through our own door", peerValue: 1000 / all.bwrap };
     results.push({ ...atLeast(3, { ...speed, ...inside }), bar: "", pass: null });
   }
-  return [...results, ...(await peers(all["workspace-write"], quick))];
+  return [...results, ...(await peers(quick))];
 }
 
 function withoutNamespaces(rounds: string): Costs | null {

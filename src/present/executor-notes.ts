@@ -11,9 +11,9 @@ export function keeperNotes(names: readonly string[] = []): string[] {
   return names.flatMap((name) => KEEPER_NOTES[name] ?? []);
 }
 
-/** What the executor in use cannot promise, in one line for every result; none for the native one. */
+/** What the portable executor cannot promise, in one line for every result; the others keep all of it. */
 export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities): string[] {
-  if (kind === "native") return [];
+  if (kind !== "portable") return [];
   const lacks = [
     ...(confines ? [] : ["the kernel does not confine it"]),
     ...(limits ? [] : ["resource limits do not hold"]),
