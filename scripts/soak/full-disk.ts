@@ -17,7 +17,7 @@ export async function fillDisk(random: Random, rounds: number): Promise<string[]
   } finally {
     for (const zygote of zygotesOf(state)) {
       process.kill(zygote, "SIGTERM");
-      await until("the zygote has left", () => !isRunning(zygote), 10_000);
+      await until("the zygote has left", () => !isRunning(zygote), 60_000);
     }
     if (mounted) spawnSync("umount", ["-l", state]);
     rmSync(state, { recursive: true, force: true });

@@ -44,7 +44,7 @@ const gateway = await openGateway({
   approve: async () => ({ decision: random.chance(0.8) ? "once" : "deny", who: "soak" }),
 });
 
-setInterval(() => {
+const samples = setInterval(() => {
   const descriptors = readdirSync("/proc/self/fd").length;
   ledger.note({
     what: "sample",
@@ -80,4 +80,5 @@ process.stdout.write("at work\n");
 process.on("unhandledRejection", (error) => noteFailure("nobody's promise", "", error));
 await Promise.all(Array.from({ length: orders.atOnce }, work));
 await gateway.close();
+clearInterval(samples); // one that is due by now would find no ledger
 ledger.close();

@@ -4,7 +4,7 @@ import type { SessionInfo } from "../../src/contract/session.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { openGateway } from "../../src/gateway/open.ts";
 import { groupsOf } from "../../test/fixtures/cgroups.ts";
-import { allProcesses, descendantsOf, exists, isRunning, zygotesOf } from "../../test/fixtures/processes.ts";
+import { allProcesses, descendantsOf, exists, isRunning, send, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";
 import type { Harm } from "./chaos.ts";
 import type { House } from "./house.ts";
@@ -20,8 +20,11 @@ export interface Reckoning {
   findings: string[];
 }
 
+/** Generous: it only decides how long it takes to say that something is left. */
+const PATIENCE_MS = 60_000;
+
 /** Holds what gateways were told against what is there, once everything has come to its end. */
-export async function reckon(house: House, harm: Harm): Promise<Reckoning> {
+export async function reckon(house: House, harm: Harm, patienceMs = PATIENCE_MS): Promise<Reckoning> {
   const entries = readLedgers(house.ledgers);
   const pick = <W extends Entry["what"]>(what: W) => entries.filter((entry): entry is Of<W> => entry.what === what);
   const findings = pick("finding").map(({ text }) => text);
@@ -38,7 +41,7 @@ export async function reckon(house: House, harm: Harm): Promise<Reckoning> {
     }
     findings.push(...commandsAccountedFor(house, infos, pick("started"), pick("ended"), harm));
     findings.push(...bytesPresent(house, pick("seen")));
-    findings.push(...nothingLeaked(house, gateway));
+    findings.push(...(await atLast(() => nothingLeaked(house, gateway), patienceMs)));
     const { entries: auditEntries, broken } = gateway.audit.verify();
     if (broken) findings.push(`the audit is broken at ${broken.seq}: ${broken.why}`);
     findings.push(...flat(pick("sample")));
@@ -51,17 +54,24 @@ export async function reckon(house: House, harm: Harm): Promise<Reckoning> {
     };
   } finally {
     await gateway.close();
-    findings.push(...(await nobodyLeft(house, [...ids])));
-    const open = readdirSync("/proc/self/fd").length;
-    if (open > descriptors) findings.push(`${open - descriptors} descriptors more are open than before`);
+    findings.push(...(await nobodyLeft(house, [...ids], patienceMs)));
+    const opened = () => readdirSync("/proc/self/fd").length - descriptors;
+    const more = () => (opened() > 0 ? [`${opened()} descriptors more are open than before`] : []);
+    findings.push(...(await atLast(more, patienceMs)));
   }
+}
+
+/** What is still found when it had its time to go. */
+async function atLast(look: () => string[], patienceMs: number): Promise<string[]> {
+  await until("nothing is found", () => look().length === 0, patienceMs).catch(() => {});
+  return look();
 }
 
 async function endAll(gateway: Gateway, findings: string[]): Promise<void> {
   for (const { id } of gateway.list({ live: true, limit: 100_000 })) {
     const session = gateway.session(id);
     await session.kill({ signal: "SIGKILL" }).catch(() => {}); // it may have ended by itself
-    const { status } = await session.wait({ timeoutMs: 20_000 });
+    const { status } = await session.wait({ timeoutMs: PATIENCE_MS });
     if (status === "running") findings.push(`${id} cannot be ended`);
   }
 }
@@ -158,27 +168,28 @@ function flat(samples: Of<"sample">[]): string[] {
   return findings;
 }
 
-async function nobodyLeft(house: House, ids: string[]): Promise<string[]> {
+async function nobodyLeft(house: House, ids: string[], patienceMs: number): Promise<string[]> {
   const findings: string[] = [];
   const orphans = () => house.alive();
-  await until("no process is left", () => orphans().length === 0, 10_000).catch(() => {
+  await until("no process is left", () => orphans().length === 0, patienceMs).catch(() => {
     for (const pid of orphans()) {
       findings.push(`process ${pid} is left: ${allProcesses().find((each) => each.pid === pid)?.title}`);
-      process.kill(pid, "SIGKILL");
+      send(pid, "SIGKILL");
     }
   });
   for (const zygote of zygotesOf(house.state)) {
     const below = () => descendantsOf(zygote);
-    await until("no zombie is left", () => below().every(({ state }) => state !== "Z"), 5000).catch(() => {
+    await until("no zombie is left", () => below().every(({ state }) => state !== "Z"), patienceMs).catch(() => {
       findings.push(`${below().filter(({ state }) => state === "Z").length} zombies are left under the zygote`);
     });
     const keepers = below().map(({ pid }) => pid);
-    process.kill(zygote, "SIGTERM");
-    await until("the zygote has left", () => !isRunning(zygote), 10_000).catch(() => findings.push("the zygote stays"));
+    send(zygote, "SIGTERM");
+    const left = until("the zygote has left", () => !isRunning(zygote), patienceMs);
+    await left.catch(() => findings.push("the zygote stays"));
     for (const pid of keepers.filter(exists)) findings.push(`the keeper ${pid} is left`);
   }
-  for (const id of ids) for (const group of groupsOf(id)) findings.push(`the cgroup ${group} is left`);
-  return findings;
+  const groups = () => ids.flatMap(groupsOf).map((group) => `the cgroup ${group} is left`);
+  return [...findings, ...(await atLast(groups, patienceMs))];
 }
 
 function tally(words: string[]): Record<string, number> {

@@ -98,19 +98,25 @@ async function tryOut(gateway: typeof free, script: string, under: object, meanw
     command: "bash",
     args: [`${arena.sockets}/attempt.sh`],
     env,
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
     ...under,
   });
-  if (meanwhile) void appearOnceReady(gateway, over.signal);
+  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {}); // then it does not appear, and nothing is proved
   const result = await running;
   over.abort();
   return result;
 }
 
 async function appearOnceReady(gateway: typeof free, over: AbortSignal): Promise<void> {
-  await until("it is ready", async () => {
-    const [session] = gateway.list({ status: "running", agent: "default", limit: 1 });
-    return over.aborted || (session !== undefined && (await gateway.session(session.id).logs()).text.includes("ready"));
-  });
+  await until(
+    "it is ready",
+    async () => {
+      const [session] = gateway.list({ status: "running", agent: "default", limit: 1 });
+      return (
+        over.aborted || (session !== undefined && (await gateway.session(session.id).logs()).text.includes("ready"))
+      );
+    },
+    60_000,
+  );
   if (!over.aborted) arena.appear();
 }

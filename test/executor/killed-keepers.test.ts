@@ -32,7 +32,7 @@ test("a killed keeper takes its whole tree with it, and its session is lost", as
   const sleepers = () => session.usage().processes.filter(({ command }) => command === "sleep 300");
   await until("the family is complete", () => sleepers().length === 4);
   const members = session.usage().processes.map(({ pid }) => pid);
-  process.kill(keeperOf(session), "SIGKILL");
+  send(keeperOf(session), "SIGKILL");
   const info = await session.wait();
   assert.deepEqual([info.status, info.exitCode, info.signal, info.lingering], ["lost", null, null, false]);
   assert.equal(info.error?.type, "SessionLost");
@@ -47,7 +47,7 @@ test("a foreground run whose keeper is killed resolves as lost, and the gateway 
   const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
   await until("it runs", () => house.alive().length === 1);
   await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
-  process.kill(keeperOf(gateway.session("doomed")), "SIGKILL");
+  send(keeperOf(gateway.session("doomed")), "SIGKILL");
   const result = await running;
   assert.deepEqual([result.status, result.exitCode, result.stdout], ["lost", null, "before\n"]);
   assert.equal(result.error?.type, "SessionLost");
@@ -59,7 +59,7 @@ test("a session whose keeper was killed while no gateway was there is lost, neve
   const session = await quiet.start({ command: FAMILY });
   await quiet.close();
   const keeper = keeperOf(session);
-  process.kill(keeper, "SIGKILL");
+  send(keeper, "SIGKILL");
   await until("the keeper is gone", () => !exists(keeper));
   assert.equal(gateway.session(session.id).info().status, "lost");
   assert.equal((await gateway.session(session.id).wait()).status, "lost");
@@ -71,7 +71,7 @@ test("a session whose keeper was killed while no gateway was there is lost, neve
 test("a killed keeper of a lingering session does not change how its main process ended", async () => {
   const session = await gateway.start({ command: "setsid sleep 300 & exit 4" });
   assert.equal((await session.wait()).lingering, true);
-  process.kill(keeperOf(session), "SIGKILL");
+  send(keeperOf(session), "SIGKILL");
   await until("it is over", () => !session.info().lingering);
   assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 4]);
   await until("the leftover is gone", () => house.alive().length === 0);
@@ -97,7 +97,7 @@ test("killing the zygote disturbs no running command, and the next one starts a 
   const before = await gateway.start({ command: "sleep 1; echo done" });
   const held = await gateway.start({ command: "cat", stdin: "open" });
   const [zygote = 0] = zygotesOf(house.state);
-  process.kill(zygote, "SIGKILL");
+  send(zygote, "SIGKILL");
   await until("the zygote is gone", () => !isRunning(zygote));
   const results = await Promise.all(Array.from({ length: 5 }, (_, i) => gateway.run({ command: `echo ${i}` })));
   assert.deepEqual(
@@ -126,7 +126,7 @@ test("killing the zygote while commands are launched loses none of them", async 
 test("a zygote told to leave lets running commands finish, and another takes over at once", async () => {
   const before = await gateway.start({ command: "sleep 1; echo done" });
   const [zygote = 0] = zygotesOf(house.state);
-  process.kill(zygote, "SIGTERM");
+  send(zygote, "SIGTERM");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
   await until("the old zygote has left", () => !isRunning(zygote));
@@ -138,7 +138,7 @@ test("a zygote whose socket was removed is replaced, and leaves", async () => {
   const other = await house.open();
   const { socketPath } = await import("../../src/executor/native/zygote.ts");
   rmSync(socketPath(house.state));
-  process.kill(old, "SIGTERM");
+  send(old, "SIGTERM");
   writeFileSync(socketPath(house.state), "not a socket");
   assert.equal((await other.run({ command: "echo next" })).stdout, "next\n");
   await until("the old zygote has left", () => !isRunning(old));
@@ -150,10 +150,10 @@ test("garbage in an exit record is not taken for an ending", async () => {
     const session = await quiet.start({ command: "sleep 300" });
     quiet.session(session.id);
     const keeper = keeperOf(session);
-    process.kill(keeper, "SIGSTOP");
+    send(keeper, "SIGSTOP");
     writeFileSync(join(house.sessionFolder(session.id), "exit"), garbage);
     assert.equal(session.info().status, "running", garbage);
-    process.kill(keeper, "SIGKILL");
+    send(keeper, "SIGKILL");
     assert.equal((await session.wait()).status, "lost", garbage);
   }
 });

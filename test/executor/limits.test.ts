@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { groupsOf, lacks } from "../fixtures/cgroups.ts";
 import { compile } from "../fixtures/compile.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
-import { allProcesses, exists, zygotesOf } from "../fixtures/processes.ts";
+import { allProcesses, exists, send, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const house = new TestHouse();
@@ -98,7 +98,7 @@ test("a killed keeper's groups are cleared away by its zygote", { skip }, async 
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", limits: ALL });
   await until("it is complete", () => session.usage().processes.length >= 3);
   const members = session.usage().processes.map(({ pid }) => pid);
-  process.kill(keeperOf(session.name), "SIGKILL");
+  send(keeperOf(session.name), "SIGKILL");
   assert.equal((await session.wait()).status, "lost");
   await until("the tree is gone", () => members.every((pid) => !exists(pid)));
   await until("its groups are gone", () => groupsOf(session.id).length === 0);
@@ -112,9 +112,9 @@ test("keeper and zygote killed at once: what escaped is found by its group and e
   const [zygote = 0] = zygotesOf(house.state);
   const keeper = keeperOf(session.name);
   // Stopped first, or the zygote would notice before it is killed itself.
-  process.kill(zygote, "SIGSTOP");
-  process.kill(keeper, "SIGKILL");
-  process.kill(zygote, "SIGKILL");
+  send(zygote, "SIGSTOP");
+  send(keeper, "SIGKILL");
+  send(zygote, "SIGKILL");
   assert.equal((await session.wait()).status, "lost");
   await until("nothing of it is left", () => members.every((pid) => !exists(pid) || isZombie(pid)));
   await until("its groups are gone", () => groupsOf(session.id).length === 0);

@@ -6,7 +6,7 @@ import type { Session } from "../../src/session/session.ts";
 import { compile } from "../fixtures/compile.ts";
 import { EXECUTOR, nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
-import { exists, isRunning } from "../fixtures/processes.ts";
+import { exists, isRunning, send } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const house = new TestHouse();
@@ -174,7 +174,7 @@ test("a SIGTERM to the keeper itself ends its command", nativeOnly("one keeper h
   const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", name: "by-hand" });
   const { processes } = session.usage();
   const keeper = processes.find(({ pid }) => pid === session.info().pid)?.ppid ?? 0;
-  process.kill(keeper, "SIGTERM");
+  send(keeper, "SIGTERM");
   assert.equal((await session.wait()).status, "killed");
   await until("it lingers no more", () => !session.info().lingering);
   await assertGone([]);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";
@@ -11,11 +12,13 @@ after(() => house.close());
 
 test("closing lets a run in flight go on, and its promise resolve as running", async () => {
   const gateway = await house.open();
-  const running = gateway.run({ command: "echo begun; sleep 0.5; echo done" });
+  const go = house.path("go");
+  const running = gateway.run({ command: `echo begun; until [ -e ${go} ]; do sleep 0.02; done; echo done` });
   await until("it has begun", async () => (await gateway.list())[0]?.streams.stdout?.bytes === 6);
   await gateway.close();
   const { status, stdout, exitCode, id } = await running;
   assert.deepEqual([status, stdout, exitCode], ["running", "begun\n", null]);
+  writeFileSync(go, "");
   const other = await house.open();
   const info = await other.session(id).wait();
   assert.deepEqual([info.status, info.exitCode], ["completed", 0]);
@@ -40,7 +43,7 @@ test("the end of what another gateway started and left is noticed without being 
   await leaving.close();
   const told: string[] = [];
   while (!told.includes(id)) {
-    const item = await watching.work.next({ worker: "test", timeoutMs: 20_000 });
+    const item = await watching.work.next({ worker: "test", timeoutMs: 60_000 });
     assert.ok(item, "nobody was told");
     told.push((item.payload as { session_id: string }).session_id);
     watching.work.ack(item.id, item.lease);

@@ -42,7 +42,7 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
           const entries = gateway.audit.search({ text: file, limit: 50 });
           const runs = entries.filter(({ kind }) => kind === "run");
           const sessions = new Set(runs.map(({ session }) => session));
-          await until("the command is over", () => [...sessions].every((id) => id === null || settled(id)), 15_000);
+          await until("the command is over", () => [...sessions].every((id) => id === null || settled(id)), 60_000);
 
           // No run without its audit entry, and none twice.
           const times = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).length : 0;

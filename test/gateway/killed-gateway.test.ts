@@ -11,7 +11,7 @@ import { assertWritten, type Writing, writingRequest } from "../fixtures/writer.
 const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 20);
 const COMMANDS = 200;
 /** A row whose gateway died before the launch is given up after 10 s. */
-const GIVEN_UP_MS = 15_000;
+const GIVEN_UP_MS = 60_000;
 
 const house = new TestHouse();
 after(() => house.close());
@@ -47,7 +47,7 @@ function writings(round: number): Writing[] {
 async function someHaveBegun(round: number, count: number): Promise<void> {
   const begun = () =>
     readdirSync(notes).filter((name) => name.startsWith(`round-${round}-`) && name.endsWith(".began"));
-  await until(`${count} commands have begun`, () => begun().length >= count);
+  await until(`${count} commands have begun`, () => begun().length >= count, 120_000);
 }
 
 function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { RunResult } from "../../src/contract/result.ts";
 import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";
-import { allProcesses, zygotesOf } from "../fixtures/processes.ts";
+import { childrenOf, send, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const root = process.getuid?.() === 0;
@@ -42,7 +42,7 @@ test("out of processes: the caller is told, and what runs goes on", {
   const failures: Failure[] = [];
   for (let i = 0; i < 60 && failures.length < 3; i++) {
     try {
-      const info = await other.ask<SessionInfo>({ call: "start", request: { command: "sleep", args: ["60"] } });
+      const info = await other.ask<SessionInfo>({ call: "start", request: { command: "sleep", args: ["600"] } });
       if (info.status === "running") running.push(info.id);
       else failures.push(info.error as unknown as Failure);
     } catch (error) {
@@ -64,30 +64,43 @@ test("out of processes: the caller is told, and what runs goes on", {
   await other.close();
 });
 
+/** Its own limit; null: it has ended meanwhile. */
+function openFilesOf(pid: number): number | null {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
 test("out of descriptors: the caller is told, and with more of them all is well again", async (t) => {
   const house = new TestHouse();
   t.after(() => house.close());
   const gateway = await house.open();
   const before = await gateway.start({ command: "cat", stdin: "open" });
   const [zygote = 0] = zygotesOf(house.state);
-  const limit = (count: number) => {
+  const limit = async (count: number) => {
     execFileSync("prlimit", ["--pid", String(zygote), `--nofile=${count}:4096`]);
-    // Keepers forked ahead still have the old limit.
-    for (const { pid, ppid, title } of allProcesses()) {
-      if (ppid === zygote && title === "keeper: idle") process.kill(pid, "SIGKILL");
-    }
+    // Keepers forked ahead still have the old limit, whatever their title is by now; only the one at work is left.
+    await until("all others have it", () => {
+      const old = childrenOf(zygote).filter(({ pid, state, title }) => {
+        return state !== "Z" && !title.startsWith(`keeper: ${before.name} `) && openFilesOf(pid) !== count;
+      });
+      for (const { pid } of old) send(pid, "SIGKILL");
+      return old.length === 0;
+    });
   };
   for (const count of [12, 14, 16]) {
-    limit(count);
+    await limit(count);
     const result = await gateway.run({ command: "true" });
     if (result.status === "completed") continue;
     assert.equal(result.error?.type, "SpawnFailed");
     assert.match(result.error?.message ?? "", /EMFILE/);
     assert.ok(result.error?.recovery.some(({ action }) => action === "increase_limits"));
   }
-  limit(12);
+  await limit(12);
   assert.equal((await gateway.run({ command: "true" })).error?.type, "SpawnFailed", "12 descriptors were enough");
-  limit(1024);
+  await limit(1024);
   await until("commands run again", async () => (await gateway.run({ command: "true" })).status === "completed");
   await before.write("still here\n");
   await until("it answers", async () => (await before.logs()).text === "still here\n");

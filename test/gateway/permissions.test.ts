@@ -71,6 +71,7 @@ test("a person is shown what exactly is to be done, and their yes is good for th
   const harmless = session.write(bytes);
   const evil = session.write("evil");
   bytes.write("swapped!"); // what was asked about is what is written
+  await until("both are asked", () => asked.length === 2);
   answers.get("harmless")?.(YES);
   await harmless;
   assert.deepEqual(

@@ -125,11 +125,7 @@ test("an approval is bound to the confinement it was given for", async () => {
       // Meanwhile the workspace's file tightens the sandbox; it is followed from the next second on.
       if (shown.length === 1) {
         writeFileSync(path, JSON.stringify({ network: "off" }));
-        await until(
-          "the file is followed",
-          () => gateway.check("true", {}).verdict === "ask" && watched(gateway),
-          5000,
-        );
+        await until("the file is followed", () => gateway.check("true", {}).verdict === "ask" && watched(gateway));
       }
       return { decision: "once", who: "tester" };
     },
@@ -174,7 +170,8 @@ test("secrets in a home are out of reach, whatever the command", async (t) => {
   const inherited = process.env.HOME;
   process.env.HOME = home;
   t.after(() => {
-    process.env.HOME = inherited;
+    if (inherited === undefined) delete process.env.HOME;
+    else process.env.HOME = inherited;
   });
   const { gateway } = await open();
   const { stdout } = await gateway.run({ command: "cat ~/notes ~/.ssh/id_rsa" });

@@ -29,7 +29,7 @@ test("three gateways that start at once share one zygote", async () => {
     ["0\n", "1\n", "2\n"],
   );
   const { zygotesOf } = await import("../fixtures/processes.ts");
-  assert.equal(zygotesOf(house.state).length, 1);
+  await until("there is one", () => zygotesOf(house.state).length === 1);
 });
 
 test("what one starts, the others see, read, wait for and kill", async () => {
@@ -59,7 +59,7 @@ test("a session whose gateway is killed ends in another", async () => {
 });
 
 test("of all that notice an end, exactly one writes it", async () => {
-  const database = new DatabaseSync(join(house.state, "sallyport.db"));
+  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
   database.exec(`
     CREATE TABLE endings (id TEXT);
     CREATE TRIGGER count_endings AFTER UPDATE OF status ON sessions WHEN NEW.status <> 'running'

@@ -129,7 +129,7 @@ test("a database of a newer version is refused and not touched", async (t) => {
   await gateway.close();
   const path = join(house.state, "sallyport.db");
   const set = (version: number) => {
-    const database = new DatabaseSync(path);
+    const database = new DatabaseSync(path, { timeout: 20_000 });
     const before = Number(database.prepare("PRAGMA user_version").get()?.user_version);
     database.exec(`PRAGMA user_version = ${version}`);
     database.close();
@@ -153,7 +153,7 @@ for (const [name, parts] of [
     const root = mkdtempSync(join(tmpdir(), "sallyport-deep-"));
     const house = new TestHouse(join(root, ...parts));
     t.after(async () => {
-      rmSync(root, { recursive: true });
+      rmSync(root, { recursive: true, maxRetries: 10 });
     });
     const gateway = await house.open();
     assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");

@@ -20,7 +20,7 @@ function callbacksOf(id: string): number {
 test("a command that is not over in time carries on in the background, and its end is told once", async () => {
   const result = await gateway.run(
     { command: "echo early; while ! test -e go; do sleep 0.02; done; echo late; exit 3" },
-    { yieldMs: 100 },
+    { yieldMs: 3000 }, // time enough for its first word, on any machine
   );
   assert.deepEqual([result.status, result.exitCode, result.stdout], ["running", null, "early\n"]);
   const session = gateway.session(result.id);
@@ -51,7 +51,7 @@ test("what it leaves running once it is in the background lives on", async () =>
 });
 
 test("its deadline goes on to hold", async () => {
-  const result = await gateway.run({ command: "sleep 60", timeoutMs: 500 }, { yieldMs: 10 });
+  const result = await gateway.run({ command: "sleep 60", timeoutMs: 3000 }, { yieldMs: 10 });
   assert.equal(result.status, "running");
   assert.equal((await gateway.session(result.id).wait()).status, "timed_out");
 });

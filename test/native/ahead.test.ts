@@ -15,7 +15,7 @@ import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../src/executor/executor.ts";
 import { sandboxTier } from "../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES, type Outcome } from "../fixtures/cell.ts";
-import { isRunning, zygotesOf } from "../fixtures/processes.ts";
+import { isRunning, send, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 /** A keeper that has run two commands of one kind has a child ready for a third, confined already. */
@@ -30,7 +30,7 @@ const SURROUNDINGS = `grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp|SigBlk|Si
 
 /** With the first process of a namespace go all others of it. */
 function endIfThere(pid: number): void {
-  if (isRunning(pid)) process.kill(pid, "SIGKILL");
+  if (isRunning(pid)) send(pid, "SIGKILL");
 }
 
 function read(path: string): string {
@@ -72,10 +72,11 @@ class Waiting {
 
   /** Two in a row do, once the folders they depend on have not changed for a moment. */
   async prepare(): Promise<number[]> {
-    await until("a child waits", async () => {
+    const waits = async () => {
       await this.run("true");
       return this.there.length > 0;
-    });
+    };
+    await until("a child waits", waits, 60_000);
     return this.there;
   }
 
@@ -155,7 +156,7 @@ const rooms = IDENTITIES.flatMap((uid) =>
   [false, true].map((isolated) => ({ uid, isolated, folder: join(quiet, `${uid}${isolated}`) })),
 );
 for (const { folder } of rooms) mkdirSync(folder);
-after(() => rmSync(quiet, { recursive: true }));
+after(() => rmSync(quiet, { recursive: true, maxRetries: 10 }));
 
 async function openCell(uid: number, folder: string): Promise<Cell> {
   const usual = process.env.TMPDIR;

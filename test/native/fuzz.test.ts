@@ -86,8 +86,8 @@ test("a live keeper and its zygote survive whatever is sent to them", async (t) 
   await Promise.all([pester(join(house.sessionFolder(session.id), "ctl"), 400), pester(socketPath(house.state), 400)]);
   // Among so much garbage there may be a valid signal, deadline or order to end it; then it ended, and was not lost.
   if (session.info().status === "running") {
-    assert.ok(exists(keeper));
-    await session.kill({ graceMs: 0 });
+    assert.ok(exists(keeper) || session.info().status !== "running");
+    await session.kill({ graceMs: 0 }).catch(() => {}); // a deadline may have ended it at this moment
   }
   assert.match(session.info().status, /^(killed|completed|timed_out)$/);
   const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));

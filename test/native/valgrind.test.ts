@@ -8,7 +8,7 @@ import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { buildKeeper } from "../fixtures/keeper-build.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";
-import { allProcesses, descendantsOf, isRunning } from "../fixtures/processes.ts";
+import { allProcesses, descendantsOf, isRunning, send } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const VALGRIND = ["/usr/bin/valgrind", "/usr/local/bin/valgrind"].find((path) => existsSync(path));
@@ -41,8 +41,8 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   const zygote = allProcesses().find(({ pid }) => isZygote(pid, house.state));
   assert.ok(zygote, "no zygote under valgrind");
   const family = [zygote.pid, ...descendantsOf(zygote.pid).map(({ pid }) => pid)];
-  process.kill(zygote.pid, "SIGTERM");
-  await until("all of them have left", () => family.every((pid) => !isRunning(pid)));
+  send(zygote.pid, "SIGTERM");
+  await until("all of them have left", () => family.every((pid) => !isRunning(pid)), 60_000);
   const logs = readdirSync(reports).map((name) => readFileSync(join(reports, name), "utf8"));
   assert.ok(logs.length > 2);
   for (const log of logs) {

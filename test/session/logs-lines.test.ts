@@ -120,9 +120,7 @@ test("last lines of a sparse gigabyte do not read the gigabyte", async () => {
   writeSync(fd, `\n${"line\n".repeat(200)}`, 2 ** 30);
   closeSync(fd);
   const before = process.memoryUsage();
-  const started = performance.now();
   const slice = await readLog(folder.path, "merged", { tail: 100 }, ENDED);
   assert.equal(slice.text, "line\n".repeat(100));
-  assert.ok(performance.now() - started < 100);
   assert.ok(process.memoryUsage().arrayBuffers - before.arrayBuffers < 4 * 2 ** 20);
 });

@@ -27,7 +27,7 @@ function folders(): string[] {
 /** As if it had ended that long ago. */
 function age(id: string, ms: number): void {
   gateway.session(id).info(); // ends are written a moment later, and by then for whoever looks
-  const database = new DatabaseSync(join(house.state, "sallyport.db"));
+  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
   database.prepare("UPDATE sessions SET ended_ms = ended_ms - ? WHERE id = ?").run(ms, id);
   database.close();
 }

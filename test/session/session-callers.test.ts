@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
+import { isRunning, send } from "../fixtures/processes.ts";
 import { pause, until } from "../fixtures/until.ts";
 
 const house = new TestHouse();
@@ -9,7 +11,7 @@ const gateway = await house.open();
 after(() => house.close());
 
 test("more gateways than a keeper has room for can wait for one session and end it", async () => {
-  const session = await gateway.start({ command: "sleep 60", name: "popular" });
+  const session = await gateway.start({ command: "sleep 600", name: "popular" });
   const others: Gateway[] = [];
   for (let i = 0; i < 70; i++) others.push(await house.open());
   const waits = others.map((other) => other.session("popular").wait());
@@ -22,7 +24,7 @@ test("more gateways than a keeper has room for can wait for one session and end 
 });
 
 test("the last of many callers can kill the session, or is told that its keeper does not answer", async () => {
-  await gateway.start({ command: "sleep 60", name: "crowded" });
+  await gateway.start({ command: "sleep 600", name: "crowded" });
   const others: Gateway[] = [];
   for (let i = 0; i < 70; i++) others.push(await house.open());
   const outcome = await others
@@ -66,12 +68,16 @@ test("a session of this very moment can be waited for by another gateway", async
 });
 
 test("a keeper that is stopped and continued loses nobody", async () => {
-  const session = await gateway.start({ command: "for i in $(seq 200); do echo $i; done; sleep 0.3; echo end" });
-  const parent = session.usage().processes[0]?.ppid ?? 0;
-  process.kill(parent, "SIGSTOP");
-  await pause(500);
+  const go = house.path("go");
+  const waits = `until [ -e ${go} ]; do sleep 0.02; done`;
+  const session = await gateway.start({ command: `for i in $(seq 200); do echo $i; done; ${waits}; echo end` });
+  const main = session.info().pid ?? 0;
+  const keeper = session.usage().processes.find(({ pid }) => pid === main)?.ppid ?? 0;
+  send(keeper, "SIGSTOP");
+  writeFileSync(go, "");
+  await until("the command has ended", () => !isRunning(main));
   assert.equal(session.info().status, "running");
-  process.kill(parent, "SIGCONT");
+  send(keeper, "SIGCONT");
   assert.equal((await session.wait()).status, "completed");
   assert.equal((await session.logs({ tail: 1 })).text, "end\n");
 });

@@ -33,7 +33,7 @@ test("the reckoning finds what is missing, what is too much, and what is not as 
     house.own.note({ what: "started", token: "gone", id: "00000000-0000-7000-8000-000000000000" });
     house.own.note({ what: "seen", id, offset: 0, bytes });
     house.own.note({ what: "finding", text: "as it was told" });
-    const { findings } = await reckon(house, { gateways: 0, zygotes: 0, keepers: 0 });
+    const { findings } = await reckon(house, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
     for (const wanted of [
       /^as it was told$/,
       /000000000000 was acknowledged, and nobody knows of it/,

@@ -48,7 +48,7 @@ test("three processes that drain the queue never hold the same item", async () =
 
 test("next wakes for what another process puts in", async () => {
   const { file, queue } = fresh();
-  const waiting = queue.next({ worker: "me", timeoutMs: 20_000 });
+  const waiting = queue.next({ worker: "me", timeoutMs: 60_000 });
   await file.run("work-worker.ts", "enqueue", "1");
   assert.equal((await waiting)?.key, "key 0");
 });
@@ -56,12 +56,12 @@ test("next wakes for what another process puts in", async () => {
 test("the item of a worker that was killed comes back when its lease has run out", async () => {
   const { file, queue } = fresh();
   queue.enqueue({ key: "a", type: "T", priority: "HIGH", payload: {} });
-  const child = file.start("work-worker.ts", "hold", "2500");
+  const child = file.start("work-worker.ts", "hold", "4000");
   const ended = once(child, "close");
   await until("it holds the item", () => queue.count("claimed") === 1);
   assert.equal(queue.claim({ worker: "me" }), null);
   child.kill("SIGKILL");
   await ended;
-  const item = await queue.next({ worker: "me", timeoutMs: 20_000 });
+  const item = await queue.next({ worker: "me", timeoutMs: 60_000 });
   assert.deepEqual([item?.key, item?.attempts, item?.worker], ["a", 2, "me"]);
 });

@@ -15,7 +15,7 @@ writeFileSync(
 );
 
 async function ask(question: string, size = { columns: 80, rows: 24 }): Promise<string> {
-  const request = { command: "bash", args: [ASK, question], pty: true, size, timeoutMs: 20_000 };
+  const request = { command: "bash", args: [ASK, question], pty: true, size, timeoutMs: 60_000 };
   const { output, status } = await gateway.run(request);
   assert.equal(status, "completed", "nobody answered");
   return Buffer.from(/<([0-9a-f]*)>/.exec(output)?.[1] ?? "", "hex").toString("latin1");
@@ -54,7 +54,7 @@ test("the cursor is where it is after a resize", async () => {
 
 test("garbage on a terminal is kept as it is, and answered or not, but never harms", async () => {
   const command = "head -c 400000 /dev/urandom | tr -d '\\n' > noise; stty raw; cat noise; stty sane; echo end";
-  const { id } = await gateway.run({ command, pty: true, timeoutMs: 30_000 });
+  const { id } = await gateway.run({ command, pty: true, timeoutMs: 60_000 });
   assert.match((await gateway.session(id).logs({ tail: 1 })).text, /end\r\n$/);
   assert.ok((gateway.session(id).info().streams.output?.bytes ?? 0) > 390_000);
 });

@@ -103,7 +103,7 @@ test("a key that brings nothing is answered all the same, and answers keep their
   assert.equal(state.reason, "quiet");
   assert.equal(size, undefined);
   assert.deepEqual(session.info().pty, { columns: 50, rows: 9 });
-  assert.equal(follower.text(), "ready");
+  await until("it followed", () => follower.text() === "ready");
   await session.kill({ signal: "SIGKILL" });
   await follower.all;
 });

@@ -12,7 +12,7 @@ const gateway = await house.open();
 after(() => house.close());
 
 /** Generous: it only decides how a failure looks. */
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 const INPUT = { input: true, timeoutMs };
 
 /** Starts it on a terminal, waits until it takes input, and makes sure that it is gone at the end. */

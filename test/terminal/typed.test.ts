@@ -19,7 +19,7 @@ after(() => house.close());
 
 /** Blocked by the blocklist, and harmless should it ever run: there is no such device. */
 const BLOCKED = "mkfs.ext4 /no/such/device";
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 const SHELL: RunRequest = { command: "bash", args: ["--norc", "--noprofile", "-i"], env: { PS1: "ready> " } };
 
 async function on(request: RunRequest, use: (session: Session) => Promise<void>): Promise<void> {

@@ -7,7 +7,7 @@ const house = new TestHouse();
 const gateway = await house.open();
 after(() => house.close());
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 /** Waits for a file before each line it writes, so that the test decides when. */
 function teller(lines: string[]): string {
@@ -76,7 +76,7 @@ test("quiet means that nothing was written for so long from now on", async () =>
     command: "for i in 1 2 3 4 5 6 7 8; do printf x; sleep 0.1; done; sleep 60",
     pty: true,
   });
-  const { reason, offset } = await busy.waitFor({ quietMs: 2000, timeoutMs });
+  const { reason, offset } = await busy.waitFor({ quietMs: 4000, timeoutMs });
   assert.deepEqual({ reason, offset }, { reason: "quiet", offset: 8 });
   await busy.kill({ graceMs: 0 });
 });

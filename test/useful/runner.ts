@@ -34,7 +34,7 @@ for (const { name, needs, script } of JOBS) {
   git("commit", "-q", "--allow-empty", "-m", "first");
   const missing = needs.find((program) => !has(program)) ?? null;
   writeFileSync(`${workspace}/job.sh`, script);
-  const result = missing ? null : await gateway.run({ command: "bash", args: ["-e", "job.sh"], timeoutMs: 60_000 });
+  const result = missing ? null : await gateway.run({ command: "bash", args: ["-e", "job.sh"], timeoutMs: 180_000 });
   const said = result ? `${result.status} ${result.exitCode} ${result.output} ${result.error?.message ?? ""}` : "";
   const { exitCode = null, warnings = [] } = result ?? {};
   process.stdout.write(`${JSON.stringify({ name, missing, exitCode, said, warnings } satisfies Outcome)}\n`);

@@ -52,7 +52,7 @@ function house(databaseUrl = postgres.url) {
     {
       run: () => assert.fail("nothing is to be run"),
       backoff: () => 50,
-      dbosTimeoutMs: 2000,
+      dbosTimeoutMs: 20_000,
       onAttempt: (_, failure) => failure && failures.push(failure.why),
     },
   );
@@ -69,8 +69,8 @@ test("the end of a session starts one workflow, however often it is told", { ski
   const first = house();
   first.dispatcher.start();
   first.queue.enqueue(ended("s1"));
-  await until("it is done", () => first.queue.count("done") === 1);
-  await until("the workflow has run", () => ran.length === 1);
+  await until("it is done", () => first.queue.count("done") === 1, 60_000);
+  await until("the workflow has run", () => ran.length === 1, 60_000);
   assert.equal(ran[0]?.id, "exec_callback:s1");
   assert.deepEqual(ran[0]?.item.payload.exit_code, 3);
   assert.deepEqual(first.failures, []);
@@ -80,8 +80,8 @@ test("the end of a session starts one workflow, however often it is told", { ski
   second.dispatcher.start();
   second.queue.enqueue(ended("s1"));
   second.queue.enqueue(ended("s2"));
-  await until("both are done", () => second.queue.count("done") === 2);
-  await until("the other has run", () => ran.some(({ id }) => id === "exec_callback:s2"));
+  await until("both are done", () => second.queue.count("done") === 2, 60_000);
+  await until("the other has run", () => ran.some(({ id }) => id === "exec_callback:s2"), 60_000);
   assert.equal(ran.length, 2);
 });
 
@@ -90,7 +90,7 @@ test("a database that is away is waited for, and its address is not told", { ski
   await postgres.stop();
   dispatcher.start();
   queue.enqueue(ended("s3"));
-  await until("it failed once", () => failures.length > 0);
+  await until("it failed once", () => failures.length > 0, 60_000);
   assert.match(failures[0] ?? "", /^the DBOS queue did not take it: /);
   for (const failure of failures) assert.ok(!failure.includes("tester@"), failure);
   await postgres.start();

@@ -77,7 +77,7 @@ test("an item is posted, signed over its time, and done when it was taken", asyn
 });
 
 test("any answer but success is tried again: an error, a redirect, none in time", async () => {
-  const { queue, receiver, dispatcher, failures } = await house({ webhookTimeoutMs: 300 });
+  const { queue, receiver, dispatcher, failures } = await house({ webhookTimeoutMs: 3000 });
   receiver.answers = [500, 302, 429, "never"];
   dispatcher.start();
   queue.enqueue(CALLBACK);

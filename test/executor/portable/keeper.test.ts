@@ -5,7 +5,7 @@ import { after, afterEach, test } from "node:test";
 import type { SessionInfo } from "../../../src/contract/session.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
-import { allProcesses, isRunning, zygotesOf } from "../../fixtures/processes.ts";
+import { allProcesses, isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 import { KindHouse } from "./house.ts";
 
@@ -59,7 +59,7 @@ test("a killed keeper loses its sessions, and the next one ends what they left r
   await until("its tree is complete", () => house.alive().length >= 3);
   const before = house.alive();
   const old = keeper();
-  process.kill(old, "SIGKILL");
+  send(old, "SIGKILL");
   const info = await session.wait();
   assert.deepEqual([info.status, info.error?.type], ["lost", "SessionLost"]);
   assert.equal((await session.logs()).text, "up\n");
@@ -71,7 +71,7 @@ test("a killed keeper loses its sessions, and the next one ends what they left r
 test("a keeper told to leave lets its commands finish, and another takes over at once", async () => {
   const session = await gateway.start({ command: "sleep 1; echo done" });
   const old = keeper();
-  process.kill(old, "SIGTERM");
+  send(old, "SIGTERM");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);
   await until("the old one has left", () => !isRunning(old));
