@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
 import { displayWidth } from "../../../src/present/width.ts";
+import { until } from "../../fixtures/until.ts";
 import { Sandbox } from "./sallyport.ts";
 
+const plain = (text: string) => stripVTControlCharacters(text).replaceAll("\r", "");
 const box = new Sandbox();
 after(async () => {
   await box.run(["kill", "-s", "KILL", "first"]);
@@ -51,10 +57,43 @@ test("JSON is indented for a person", async () => {
   assert.match(stdout, /^\{\n {2}"id": "/);
 });
 
-test("stats redraws in place until everything has ended", async () => {
-  await box.run(["run", "-d", "--name", "brief", "--", "sleep", "2"]);
-  const { stdout, code } = await box.terminal(["stats", "brief"]);
+test("stats shows what runs until it has ended, and leaves the last figures", async () => {
+  const go = join(box.folder, "go");
+  await box.run(["run", "-d", "--name", "brief", "-c", `until test -e ${go}; do sleep 0.05; done`]);
+  const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });
+  await until("it is on the screen", () => /\nNAME +STATUS +CPU +TIME.*\nbrief +running/.test(plain(shows())));
+  writeFileSync(go, "");
+  const [code] = await once(child, "exit");
   assert.equal(code, 0);
-  assert.match(stdout, /^NAME +STATUS +CPU +TIME +MEMORY +PROCS +READ +WRITTEN\n/);
-  assert.ok(stdout.includes("\x1b[2A\x1b[J"));
+  const after = shows().slice(shows().lastIndexOf("\x1b[?1049l"));
+  assert.match(plain(after), /^NAME +STATUS.*\nbrief +completed/);
+});
+
+test("stats --watch sorts and scrolls by keys, stays when nothing runs, and gives the terminal back", async () => {
+  const state = join(box.folder, "watched");
+  const { child, shows } = box.onTerminal(["--state", state, "stats", "--watch"], { env: { NO_COLOR: "1" } });
+  const frame = () => plain(shows().slice(shows().lastIndexOf("\x1b[H")));
+  await until("it says so", () => frame().includes("Nothing is running."));
+  for (const name of ["bee", "ant"])
+    await box.run(["--state", state, "run", "-d", "--name", name, "--", "sleep", "300"]);
+  await until("both show up by themselves", () => /2 sessions, 2 processes: cpu/.test(frame()));
+  child.stdin?.write("n");
+  await until("they go by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
+  await box.run(["--state", state, "kill", "-s", "KILL", "ant", "bee"]);
+  await until("they are gone", () => frame().includes("Nothing is running."));
+  child.stdin?.write("q");
+  assert.deepEqual((await once(child, "exit"))[0], 0);
+  assert.ok(shows().endsWith("\x1b[?25h\x1b[?1049l"));
+});
+
+test("stats --watch without a screen, or with what prints once, is refused", async () => {
+  for (const args of [
+    ["stats", "--watch"],
+    ["stats", "--watch", "--json"],
+    ["stats", "-w", "--once"],
+  ]) {
+    const { code, stderr } = await box.run(args);
+    assert.equal(code, 125);
+    assert.match(stderr, /`--watch` (needs a terminal|and `--(json|once)` do not go together)/);
+  }
 });

@@ -1,63 +1,36 @@
 /** `sallyport approvals` on a terminal: shows what waits as it comes, and takes decisions by key. */
-import type { ReadStream } from "node:tty";
 import type { Approvals } from "../../../approval/approvals.ts";
 import { SallyportError } from "../../../contract/error.ts";
 import { approvalLines } from "../../../present/approval-details.ts";
 import { detailRoom, type ScreenSize, screenLines } from "../../../present/approval-screen.ts";
 import type { ApprovalQuery } from "../../../store/approvals.ts";
 import type { Io } from "../command.ts";
+import { fullScreen, type View } from "../terminal/full-screen.ts";
 import { decider } from "./decider.ts";
-import { type Desk, type Effect, EMPTY_DESK, press, refresh, type View } from "./desk.ts";
-import { keysIn } from "./keys.ts";
+import { type Desk, type Effect, EMPTY_DESK, press, refresh, type Shown } from "./desk.ts";
 
-/** Ages and expiries move on by themselves. */
-const REDRAW_MS = 1000;
 const MOST_WAITING = 500;
-const ENTER_SCREEN = "\x1b[?1049h\x1b[?25l";
-const LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l";
 
 export async function decideOnTerminal(approvals: Approvals, query: ApprovalQuery, io: Io): Promise<void> {
-  const stdin = io.stdin as ReadStream;
   let desk = EMPTY_DESK;
-  const load = () => {
-    desk = refresh(desk, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
+  const view: View = {
+    renew: () => {
+      desk = refresh(desk, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
+      return false;
+    },
+    press: (key) => {
+      const { desk: next, effect } = press(desk, key, shownOf(desk, io));
+      desk = next;
+      if (effect && effect !== "quit") desk = carryOut(approvals, desk, effect);
+      return effect === "quit";
+    },
+    lines: () => {
+      const { lines, desk: seen } = render(desk, io);
+      desk = seen;
+      return lines;
+    },
   };
-  const draw = () => {
-    const { lines, desk: seen } = render(desk, io);
-    desk = seen;
-    io.out(`\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J`);
-  };
-  const renew = () => {
-    load();
-    draw();
-  };
-  await new Promise<void>((resolve) => {
-    const onKeys = (data: Buffer) => {
-      for (const key of keysIn(data.toString())) {
-        const { desk: next, effect } = press(desk, key, viewOf(desk, io));
-        desk = next;
-        if (effect === "quit") return leave();
-        if (effect) desk = carryOut(approvals, desk, effect);
-        renew();
-      }
-    };
-    const stop = approvals.onChange(renew);
-    const timer = setInterval(renew, REDRAW_MS);
-    const leave = () => {
-      clearInterval(timer);
-      stop();
-      stdin.off("data", onKeys).setRawMode(false).pause();
-      for (const signal of ["SIGTERM", "SIGHUP"] as const) process.off(signal, leave);
-      process.stdout.off("resize", draw);
-      io.out(LEAVE_SCREEN);
-      resolve();
-    };
-    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, leave);
-    process.stdout.on("resize", draw);
-    stdin.setRawMode(true).resume().on("data", onKeys).once("end", leave);
-    io.out(ENTER_SCREEN);
-    renew();
-  });
+  await fullScreen(view, io, (look) => approvals.onChange(look));
 }
 
 /** The decision may come too late, or may not be ours: then the screen says so. */
@@ -86,7 +59,7 @@ function shownPart(desk: Desk, size: ScreenSize) {
   return { selected, details, room: detailRoom({ ...desk, selected }, size) };
 }
 
-function viewOf(desk: Desk, io: Io): View {
+function shownOf(desk: Desk, io: Io): Shown {
   const { details, room } = shownPart(desk, sizeOf(io));
   const commandLines = details?.command.length ?? 0;
   return { lines: commandLines + (details?.rest.length ?? 0), commandLines, room };

@@ -1,7 +1,7 @@
 /** The state of the live list, and what each key does to it. No terminal in here. */
 import type { Approval, ApprovalDecision } from "../../../contract/approval.ts";
 import { parseDuration } from "../../../present/duration.ts";
-import type { Key } from "./keys.ts";
+import type { Key } from "../terminal/keys.ts";
 
 export interface Desk {
   /** Oldest first. */
@@ -16,7 +16,7 @@ export interface Desk {
   message: string;
 }
 
-export interface View {
+export interface Shown {
   /** Lines of the selected request, of its command alone, and how many the screen has room for. */
   lines: number;
   commandLines: number;
@@ -37,7 +37,7 @@ export function refresh(desk: Desk, waiting: Approval[]): Desk {
   return { ...desk, waiting, selected: first };
 }
 
-export function press(desk: Desk, key: Key, view: View): { desk: Desk; effect: Effect } {
+export function press(desk: Desk, key: Key, view: Shown): { desk: Desk; effect: Effect } {
   if (key.kind === "interrupt") return { desk, effect: "quit" };
   if (desk.entry) return typing(desk, desk.entry, key);
   const quiet = { ...desk, message: "" };
@@ -79,7 +79,7 @@ function select(desk: Desk, step: number): Desk {
 }
 
 /** Nobody says yes to a command whose end they have not had on the screen (promise 2). */
-function yes(desk: Desk, pressed: "o" | "a", view: View): { desk: Desk; effect: Effect } {
+function yes(desk: Desk, pressed: "o" | "a", view: Shown): { desk: Desk; effect: Effect } {
   const chosen = desk.waiting.find(({ id }) => id === desk.selected);
   if (!chosen) return still(desk);
   if (desk.seenTo < view.commandLines) {

@@ -2,33 +2,42 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../../present/table.ts";
-import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS } from "../../../present/usage-table.ts";
-import type { Command, Io } from "../command.ts";
+import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS, type UsageRow } from "../../../present/usage-table.ts";
+import type { Command, Invocation, Io } from "../command.ts";
 import { printJson } from "../print-json.ts";
+import { ownTerminal } from "../terminal/own-terminal.ts";
+import { UsageError } from "../usage-error.ts";
 import { UsageMeter } from "../usage-meter.ts";
+import { watchUsage } from "../watch-usage.ts";
 import { withGateway } from "../with-gateway.ts";
 
 const ONCE_MS = 250;
-const LIVE_MS = 1000;
 
 export const stats: Command = {
   name: "stats",
   summary: "Show what running sessions consume, live",
   usage: "sallyport stats [OPTIONS] [SESSION…]",
-  options: { once: { type: "boolean" } },
+  options: { watch: { type: "boolean", short: "w" }, once: { type: "boolean" } },
   help: {
+    watch: "stay on the screen also when nothing runs, sort and scroll by keys; q leaves",
     once: "print one measurement and end, as when piped",
     json: "print one measurement as JSON, with every process",
   },
-  examples: ["sallyport stats", "sallyport stats --once web", "sallyport stats --json | jq '.[].memoryBytes'"],
+  examples: [
+    "sallyport stats",
+    "sallyport stats --watch",
+    "sallyport stats --once web",
+    "sallyport stats --json | jq '.[].memoryBytes'",
+  ],
   notes: `Piped, there are no titles and tabs stand between the columns:
 ID, NAME, STATUS, CPU, CPU MILLISECONDS, MEMORY, PEAK MEMORY, PROCESSES, READ, WRITTEN.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const { values, io } = invocation;
       const references = [...invocation.positionals, ...(invocation.rest ?? [])];
-      const live = io.isTTY.stdout && !values.once && !values.json;
-      if (live) await showLive(gateway, references, io);
+      const wanted = !values.once && !values.json;
+      if (values.watch) insistOnScreen(invocation, wanted);
+      if (wanted && ownTerminal(io)) await showLive(gateway, references, values.watch === true, io);
       else await showOnce(gateway, references, values.json === true, io);
       return 0;
     }),
@@ -46,21 +55,18 @@ async function showOnce(gateway: Gateway, references: string[], json: boolean, i
   else io.err("Nothing is running.\n");
 }
 
-/** Redraws in place until everything has ended or the person has seen enough. */
-async function showLive(gateway: Gateway, references: string[], io: Io): Promise<void> {
-  const meter = new UsageMeter();
-  let drawn = 0;
-  let rows = meter.measure(chosen(gateway, references));
-  for (let pause = ONCE_MS; rows.some(({ processCount }) => processCount > 0); pause = LIVE_MS) {
-    await sleep(pause);
-    rows = meter.measure(chosen(gateway, references));
-    // A table taller than the screen could not be redrawn in place.
-    const table = alignedTable(USAGE_COLUMNS, rows.slice(0, (process.stdout.rows ?? 24) - 2), io.columns);
-    io.out(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${table}`);
-    drawn = table.split("\n").length - 1;
-    await io.drained();
-  }
-  if (drawn === 0) io.err("Nothing is running.\n");
+/** What was seen last is left on the terminal. */
+async function showLive(gateway: Gateway, references: string[], stay: boolean, io: Io): Promise<void> {
+  if (!stay && chosen(gateway, references).length === 0) return io.err("Nothing is running.\n");
+  const nothing = (rows: UsageRow[]) => !rows.some(({ processCount }) => processCount > 0);
+  const over = stay ? () => false : nothing;
+  const rows = await watchUsage(() => chosen(gateway, references), over, io);
+  if (rows.length > 0) io.out(alignedTable(USAGE_COLUMNS, rows, io.columns));
+}
+
+function insistOnScreen({ values, io }: Invocation, wanted: boolean): void {
+  if (!wanted) throw new UsageError(`\`--watch\` and \`--${values.once ? "once" : "json"}\` do not go together`);
+  if (!ownTerminal(io)) throw new UsageError("`--watch` needs a terminal; `stats --once` prints one measurement");
 }
 
 function chosen(gateway: Gateway, references: string[]): SessionHandle[] {
