@@ -26,7 +26,7 @@ import { untilOver } from "./until-over.ts";
 const DEFAULT_GRACE_MS = 5000;
 /** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
 const REACH_EVERY_MS = 50;
-const REACH_ATTEMPTS = 40;
+const REACH_ATTEMPTS = 100;
 
 /** What a session needs from the gateway. */
 export interface Desk {

@@ -125,7 +125,7 @@ export class Connection {
 }
 
 /** Connects and waits for the keeper to introduce itself. Rejects with the system's error or `ETIMEDOUT`. */
-export function openConnection(path: string): Promise<Connection> {
+export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Promise<Connection> {
   const folder = Buffer.byteLength(path) > LONGEST_PATH ? openSync(dirname(path), "r") : null;
   const near = folder === null ? path : `/proc/self/fd/${folder}/${path.slice(dirname(path).length + 1)}`;
   return new Promise<Connection>((resolve, reject) => {
@@ -134,7 +134,7 @@ export function openConnection(path: string): Promise<Connection> {
     const timer = setTimeout(() => {
       reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
       socket.destroy();
-    }, HELLO_TIMEOUT_MS);
+    }, patienceMs);
     socket.once("error", reject);
     connection.onClose = () => {
       clearTimeout(timer);

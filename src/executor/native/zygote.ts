@@ -15,6 +15,8 @@ export const BUILD_COMMAND = `node ${join(BUILD, "../install.js")}`;
 const TITLE_ROOM = " ".repeat(240);
 const ALREADY_SERVED = 3;
 const ATTEMPTS = 40;
+/** Hundreds of commands at once wait in one line for keepers that are forked one by one. */
+const IN_LINE_MS = 30_000;
 
 export function keeperBinary(): string {
   return process.env.SALLYPORT_KEEPER ?? join(isBuilt(BUILD) || !isBuilt(PREBUILT) ? BUILD : PREBUILT, "keeper");
@@ -94,7 +96,7 @@ export async function connectToZygote(state: string): Promise<Connection> {
   let full = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
-      return await openConnection(path);
+      return await openConnection(path, IN_LINE_MS);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       reason = message;
