@@ -14,12 +14,14 @@ const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "script,
 /** A real terminal with the live list on it. */
 class Terminal {
   readonly child: ChildProcess;
+  readonly #closed: Promise<unknown>;
   #received = "";
 
   constructor(state: string, rows = 24) {
     const line = `stty cols 80 rows ${rows}; exec ${process.execPath} ${ENTRY} approvals --state ${state}`;
     const env = { ...process.env, TERM: "xterm-256color", NO_COLOR: "1" };
     this.child = spawn("script", ["-qec", line, "/dev/null"], { env, stdio: "pipe" });
+    this.#closed = once(this.child, "close");
     this.child.stdout?.on("data", (chunk: Buffer) => {
       this.#received += chunk.toString();
     });
@@ -45,8 +47,9 @@ class Terminal {
     this.child.stdin?.write(keys);
   }
 
+  /** And all that it showed is here. */
   async ends(): Promise<void> {
-    if (this.child.exitCode === null) await once(this.child, "exit");
+    await this.#closed;
   }
 }
 

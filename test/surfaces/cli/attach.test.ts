@@ -20,7 +20,7 @@ after(async () => {
 });
 
 const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 const size = { columns: 70, rows: 12 };
 
 /** `sallyport …` at a terminal of its own. */
@@ -33,6 +33,11 @@ function sits(args: string[]): Promise<Session> {
 async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
   const { reason } = await session.waitFor({ pattern, timeoutMs, offset });
   assert.equal(reason, "pattern", `${pattern} in ${JSON.stringify((await session.logs()).text.slice(-600))}`);
+}
+
+/** However it was drawn. */
+async function onScreen(session: Session, text: string): Promise<void> {
+  await until(`the screen shows ${text}`, async () => (await session.screen()).lines.join("\n").includes(text));
 }
 
 async function ends(session: Session, exitCode = 0): Promise<void> {
@@ -68,6 +73,7 @@ test("attach shows what is there, passes keys on, and leaves with C-p C-q", asyn
   await shows(person, /before 2/, 0);
   await person.write("stty size\r");
   await shows(person, /12 70/);
+  await until("the inner session's size is known here", () => inner.info().pty?.columns === size.columns);
   assert.deepEqual(inner.info().pty, size);
   await person.resize({ columns: 50, rows: 9 });
   await until("the inner session has the size of the person's", () => inner.info().pty?.columns === 50);
@@ -142,15 +148,14 @@ test("a gateway is killed in the middle of vim; the next one finds it and saves"
   const editor = gateway.session("editor");
   await editor.waitFor({ input: true, timeoutMs });
   await person.write("iwritten before the kill");
-  await shows(editor, /before the kill/, 0);
+  await onScreen(editor, "written before the kill");
   await person.kill({ signal: "SIGKILL", graceMs: 0 });
 
   const next = await sits(["attach", "editor"]);
   await shows(next, /written before the kill/, 0);
   await next.write(" and after");
+  await onScreen(editor, "written before the kill and after");
   await next.sendKeys(["Escape"]);
-  await editor.waitFor({ pattern: /and after/, offset: 0, timeoutMs });
-  await editor.waitFor({ input: true, timeoutMs });
   await next.write(":wq\r");
   await ends(next);
   assert.equal(readFileSync(file, "utf8"), "written before the kill and after\n");
@@ -158,17 +163,19 @@ test("a gateway is killed in the middle of vim; the next one finds it and saves"
 
 test("send-keys types by name, literally, or as a paste", async () => {
   const inner = await gateway.start({ command: "cat", pty: true, name: "listener" });
-  for (const args of [
-    ["send-keys", "listener", "a", "Space", "b", "Enter"],
-    ["send-keys", "-l", "--enter", "listener", "C-c is text here"],
-    ["send-keys", "--paste", "--enter", "listener", "pasted"],
-    ["send-keys", "listener", "C-d"],
+  let said = "";
+  for (const [line, ...args] of [
+    ["a b", "listener", "a", "Space", "b", "Enter"],
+    ["C-c is text here", "-l", "--enter", "listener", "C-c is text here"],
+    ["pasted", "--paste", "--enter", "listener", "pasted"],
   ]) {
-    await ends(await sits(args));
+    await ends(await sits(["send-keys", ...args]));
+    // Shown as it is typed, and then by cat.
+    said += `${line}\r\n${line}\r\n`;
+    await until(`${line} has come back`, async () => (await inner.logs()).text === said);
   }
+  await ends(await sits(["send-keys", "listener", "C-d"]));
   assert.equal((await inner.wait()).exitCode, 0);
-  const said = ["a b", "C-c is text here", "pasted"].map((line) => `${line}\r\n${line}\r\n`).join("");
-  assert.equal((await inner.logs()).text, said);
 });
 
 test("a key that does not exist, or a session without a terminal, is told as such", async () => {

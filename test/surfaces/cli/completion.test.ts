@@ -92,20 +92,26 @@ for (const [shell, complete] of SHELLS) {
 const approve = async () => ({ decision: "once" as const, who: "somebody" });
 
 test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, async () => {
-  const gateway = await openGateway({ workspace: box.folder, state: box.state, policy: { sandbox: "off" }, approve });
+  const gateway = await openGateway({
+    workspace: box.folder,
+    state: box.state,
+    configuration: null,
+    policy: { sandbox: "off" },
+    approve,
+  });
   // Unconfined, so that it reaches the state folder; a person says yes to that.
   const zsh = await gateway.start({ command: "zsh", args: ["-f"], pty: true, size: { columns: 150, rows: 50 } });
   const type = async (text: string, shows: RegExp) => {
     await zsh.paste(text);
     await zsh.sendKeys(["Tab"]);
-    assert.equal((await zsh.waitFor({ pattern: shows, timeoutMs: 20_000 })).reason, "pattern", String(shows));
+    assert.equal((await zsh.waitFor({ pattern: shows, timeoutMs: 60_000 })).reason, "pattern", String(shows));
     await zsh.sendKeys(["C-u"]);
   };
   try {
     const exports = `export PATH=${bin}:$PATH SALLYPORT_STATE=${box.state}`;
     const load = `autoload -U compinit; compinit -D; source ${box.folder}/script.zsh`;
     await zsh.paste(`${exports}; ${load}; echo re""ady`, { submit: true });
-    await zsh.waitFor({ pattern: /ready/, timeoutMs: 20_000 });
+    await zsh.waitFor({ pattern: /ready/, timeoutMs: 60_000 });
     await type("sallyport insp", /inspect/);
     await type("sallyport run --sand", /--sandbox/);
     await type("sallyport run --sandbox iso", /isolated/);

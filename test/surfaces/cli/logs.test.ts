@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type Outcome, Sandbox } from "./sallyport.ts";
 
@@ -6,7 +8,18 @@ const box = new Sandbox();
 after(() => box.remove());
 
 before(async () => {
-  await box.run(["run", "--name", "both", "-c", "echo one; sleep 0.05; echo two >&2; sleep 0.05; echo three"]);
+  const wait = (file: string) => `until test -e ${file}; do sleep 0.02; done`;
+  const turns = `echo one; ${wait("go-two")}; echo two >&2; ${wait("go-three")}; echo three`;
+  await box.run(["run", "-d", "--name", "both", "-c", turns]);
+  // Two streams are in order as far as one was read before the other was written.
+  for (const [seen, next] of [
+    ["one", "go-two"],
+    ["two", "go-three"],
+  ] as const) {
+    await box.until(["logs", "--stream", "merged", "both"], seen);
+    writeFileSync(join(box.folder, next), "");
+  }
+  await box.run(["wait", "both"]);
   await box.run(["run", "--name", "big", "-c", "seq 300000"]);
   await box.run(["run", "--name", "bytes", "-c", String.raw`printf 'a\377\000b'`]);
 });

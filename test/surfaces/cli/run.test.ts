@@ -158,8 +158,8 @@ test("a slow reader gets everything", async () => {
 });
 
 test("a reader too slow for the disk cap is told, and does not take holes for the whole", async () => {
-  const { stdout, stderr, code } = await box.run(["run", "--disk-cap", "64K", "-c", "seq 300000"], {
-    shell: "| { sleep 0.5; wc -c; }",
+  const { stdout, stderr, code } = await box.run(["run", "--disk-cap", "64K", "-c", "seq 300000; touch all-written"], {
+    shell: "| { until test -e all-written; do sleep 0.05; done; wc -c; }",
   });
   const missing = Number(/^sallyport: (\d+) bytes of the output are missing/.exec(stderr)?.[1]);
   assert.equal(Number(stdout) + missing, 1_988_895);

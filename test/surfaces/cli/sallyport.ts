@@ -25,6 +25,8 @@ export interface Options {
   cwd?: string;
   input?: string | Uint8Array;
   nodeArgs?: string[];
+  /** Goes before the command in a shell line. */
+  shellBefore?: string;
   /** Goes on after the command in a shell line: `| head -1`, `> /dev/full`. The exit code is still the command's. */
   shell?: string;
 }
@@ -38,7 +40,7 @@ export class Sandbox {
   spawn(args: string[], options: Options = {}): ChildProcess {
     const argv = [process.execPath, ...(options.nodeArgs ?? []), ENTRY, ...args];
     const [file = "", ...rest] = options.shell
-      ? ["bash", "-c", `${shellLine(argv)} ${options.shell}; exit \${PIPESTATUS[0]}`]
+      ? ["bash", "-c", `${options.shellBefore ?? ""} ${shellLine(argv)} ${options.shell}; exit \${PIPESTATUS[0]}`]
       : argv;
     const { cwd = this.folder } = options;
     return spawn(file, rest, { cwd, env: this.env(options.env), stdio: "pipe", timeout: LONGEST_MS });

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { SessionHandle } from "../../../src/contract/gateway.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
-import { until } from "../../fixtures/until.ts";
+import { pause, until } from "../../fixtures/until.ts";
 import { Sandbox } from "./sallyport.ts";
 
 const box = new Sandbox();
@@ -65,10 +66,20 @@ test("screen draws pictures", async () => {
 });
 
 test("screen --watch draws cells only, until the session has ended", async () => {
-  const command = `stty -echo; printf 'one${HOSTILE}'; sleep 1; printf '\\033[2;1H\\033[32mtwo\\033[0m'; sleep 1`;
+  const wait = (file: string) => `until test -e ${file}; do sleep 0.05; done`;
+  const command = `stty -echo; printf 'one${HOSTILE}'; ${wait("go")}; printf '\\033[2;1H\\033[32mtwo\\033[0m'; ${wait("end")}`;
   await gateway.start({ command, pty: true, size, name: "watched" });
-  const { stdout, code } = await box.terminal(["screen", "--watch", "watched"]);
-  assert.equal(code, 0);
+  const { child, shows } = box.onTerminal(["screen", "--watch", "watched"]);
+  const ended = once(child, "close");
+  for (const [seen, file] of [
+    ["one", "go"],
+    ["two", "end"],
+  ] as const) {
+    await until(`it shows ${seen}`, () => shows().includes(seen));
+    writeFileSync(house.path(file), "");
+  }
+  assert.equal((await ended)[0], 0);
+  const stdout = shows();
   assert.ok(stdout.startsWith("\x1b[?1049h\x1b[?25l"));
   assert.ok(stdout.includes("one") && stdout.includes("\x1b[38;5;2mtwo\x1b[0m"));
   assert.ok(stdout.trimEnd().endsWith("two\x1b[0m"), "the last screen stays");
@@ -115,8 +126,14 @@ test("mistakes are told", async () => {
 });
 
 test("record draws a moving picture of what was seen, one moment after the other", async () => {
-  const command = "printf '<one>'; sleep 0.3; printf ' \\033[31mtwo'; sleep 0.3; printf '\\033[2J\\033[Hthree'";
+  const parts = ["<one>", " \\033[31mtwo", "\\033[2J\\033[Hthree"];
+  const command = parts.map((part, n) => `printf '${part}'; until test -e cut${n}; do sleep 0.05; done`).join("; ");
   const session = await gateway.start({ command, pty: true, size, name: "movie" });
+  for (const [n, word] of ["<one>", "two", "three"].entries()) {
+    await until(`${word} is written`, async () => (await session.logs()).text.includes(word));
+    await pause(300); // how long it is seen
+    writeFileSync(house.path(`cut${n}`), "");
+  }
   await session.wait();
   const { stdout, code } = await box.run(["record", "--svg", "-", "movie"]);
   assert.equal(code, 0);

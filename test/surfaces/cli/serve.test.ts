@@ -7,13 +7,11 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Certificates } from "../../fixtures/certificates.ts";
 import { missing } from "../../fixtures/on-path.ts";
-import { zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 import { ENTRY, Sandbox } from "./sallyport.ts";
 
 const sandbox = new Sandbox();
 after(() => {
-  for (const pid of zygotesOf(sandbox.state)) process.kill(pid, "SIGTERM");
   sandbox.remove();
 });
 
@@ -93,7 +91,11 @@ test("the link that is printed signs in, and the sign-in outlives the service", 
 test("a stop lets go of commands that are waited for, and ends none", async () => {
   const serving = await start();
   const page = { ...(await signIn(serving.url, serving.link ?? "")), origin: serving.url };
-  const waiting = post(`${serving.url}/v1/sessions`, { command: "sleep 3; echo over" }, page);
+  const waiting = post(
+    `${serving.url}/v1/sessions`,
+    { command: "until test -e go-on; do sleep 0.05; done; echo over" },
+    page,
+  );
   const running = async () =>
     (await (await fetch(`${serving.url}/v1/sessions?live=true`, { headers: page })).json()) as {
       sessions: { id: string }[];
@@ -103,6 +105,7 @@ test("a stop lets go of commands that are waited for, and ends none", async () =
   assert.equal(await stop(serving), 0);
   const answer = (await (await waiting).json()) as { status: string; id: string };
   assert.deepEqual([answer.status, answer.id], ["running", id]);
+  writeFileSync(join(sandbox.folder, "go-on"), "");
   const waited = await sandbox.run(["wait", id, "--state", sandbox.state]);
   assert.equal(waited.code, 0);
   assert.equal((await sandbox.run(["logs", id, "--state", sandbox.state])).stdout, "over\n");

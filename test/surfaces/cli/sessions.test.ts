@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../../src/contract/session.ts";
+import { until } from "../../fixtures/until.ts";
 import { Sandbox } from "./sallyport.ts";
+
+interface Measured {
+  cpuPercent: number;
+  memoryBytes: number;
+  processCount: number;
+  processes: { command: string }[];
+}
 
 const box = new Sandbox();
 after(async () => {
@@ -79,7 +87,8 @@ test("inspect: pairs when piped, an object or an array with --json", async () =>
 });
 
 test("kill ends the tree; what ignores it is killed after --force-after", async () => {
-  await start("stubborn", "trap '' TERM; while :; do sleep 1; done");
+  await start("stubborn", "trap '' TERM; echo ready; while :; do sleep 1; done");
+  await box.until(["logs", "stubborn"], "ready\n");
   const { code, stdout } = await box.run(["kill", "--force-after", "200ms", "--json", "stubborn"]);
   assert.equal(code, 0);
   const { status, signal } = JSON.parse(stdout) as SessionInfo;
@@ -102,23 +111,20 @@ test("kill -s sends that signal and nothing after it", async () => {
 
 test("stats measures the tree", async () => {
   await start("worker", "sleep 300 & sleep 300 & while :; do :; done");
-  const { stdout } = await box.run(["stats", "--json", "worker"]);
-  const [row] = JSON.parse(stdout) as {
-    cpuPercent: number;
-    memoryBytes: number;
-    processCount: number;
-    processes: { command: string }[];
-  }[];
-  assert.ok(row && row.cpuPercent > 5, `uses the processor: ${row?.cpuPercent}`);
-  assert.ok(row.memoryBytes > 500_000);
-  assert.equal(row.processCount, 3);
-  assert.ok(row.processes.some(({ command }) => command === "sleep 300"));
+  let seen = "";
+  await until(`all of it is seen: ${seen}`, async () => {
+    seen = (await box.run(["stats", "--json", "worker"])).stdout;
+    const [row] = JSON.parse(seen) as Measured[];
+    const sleepers = row?.processes.filter(({ command }) => command === "sleep 300").length;
+    return sleepers === 2 && row?.processCount === 3 && row.cpuPercent > 0 && row.memoryBytes > 500_000;
+  });
   const fields = (await box.run(["stats"])).stdout
     .split("\n")
     .find((line) => line.includes("\tworker\t"))
     ?.split("\t");
   assert.equal(fields?.length, 10);
   await box.run(["kill", "-s", "KILL", "worker"]);
+  await box.run(["wait", "worker"]);
 });
 
 test("limits: given on the command line, shown by inspect and stats", async () => {
@@ -144,6 +150,7 @@ test("limits: given on the command line, shown by inspect and stats", async () =
   const { stdout } = await box.terminal(["stats", "--once", "small"], { columns: 120 });
   assert.match(stdout, /[\d.]+% of 50% .* [\d.]+[KM] of 64M /);
   await box.run(["kill", "-s", "KILL", "small"]);
+  await box.run(["wait", "small"]);
 });
 
 test("a command over its limit: the reason on stderr, the signal in the exit code", async () => {

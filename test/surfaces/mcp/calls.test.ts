@@ -178,9 +178,11 @@ for (const way of WAYS) {
         { timeout: 120_000 },
       ),
     );
-    const outputs = (await Promise.all(calls)).map(({ structuredContent }) => (structuredContent as Structured).output);
+    const results = (await Promise.all(calls)).map(({ structuredContent }) => structuredContent as Structured);
+    const refused = results.find(({ error }) => error !== undefined);
+    assert.equal(refused, undefined, JSON.stringify(refused));
     assert.deepEqual(
-      outputs,
+      results.map(({ output }) => output),
       calls.map((_, index) => `${index}\n`),
     );
     await close();
