@@ -63,7 +63,7 @@ test("stats shows what runs until it has ended, and leaves the last figures", as
   const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });
   await until("it is on the screen", () => /\nNAME +STATUS +CPU +TIME.*\nbrief +running/.test(plain(shows())));
   writeFileSync(go, "");
-  const [code] = await once(child, "exit");
+  const [code] = await once(child, "close");
   assert.equal(code, 0);
   const after = shows().slice(shows().lastIndexOf("\x1b[?1049l"));
   assert.match(plain(after), /^NAME +STATUS.*\nbrief +completed/);
@@ -82,7 +82,7 @@ test("stats --watch sorts and scrolls by keys, stays when nothing runs, and give
   await box.run(["--state", state, "kill", "-s", "KILL", "ant", "bee"]);
   await until("they are gone", () => frame().includes("Nothing is running."));
   child.stdin?.write("q");
-  assert.deepEqual((await once(child, "exit"))[0], 0);
+  assert.deepEqual((await once(child, "close"))[0], 0);
   assert.ok(shows().endsWith("\x1b[?25h\x1b[?1049l"));
 });
 
