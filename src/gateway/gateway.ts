@@ -227,8 +227,12 @@ export class Gateway {
     return ownOnly ? { ...query, agent } : query;
   }
 
-  async clean(retention: Partial<Retention> = {}): Promise<CleanReport> {
-    return clean(this.#rooms.registry, { ...this.#retention(), ...retention });
+  /** `onProgress` hears now and then how many of how many are gone. */
+  async clean(
+    retention: Partial<Retention> = {},
+    onProgress?: (done: number, total: number) => void,
+  ): Promise<CleanReport> {
+    return clean(this.#rooms.registry, { ...this.#retention(), ...retention }, onProgress);
   }
 
   #session(row: { id: string; name: string }): Session {

@@ -1,6 +1,6 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
 import { isDiskFull } from "../store/database.ts";
@@ -21,6 +21,10 @@ const FOLDER_BYTES = 8192;
 /** How long cleaning waits for room that removed files leave. */
 const ROOM_WITHIN_MS = 5000;
 const ROOM_EVERY_MS = 20;
+/** So many are removed before others get their turn. */
+const AT_ONCE = 50;
+
+type Progress = (done: number, total: number) => void;
 
 /** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
 export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "name">): void {
@@ -42,9 +46,17 @@ function forget(registry: Registry, id: string): "gone" | "live" | "later" {
   }
 }
 
-/** Removes finished sessions beyond the limits, oldest first. Never a running one. */
-export async function clean(registry: Registry, retention: Retention): Promise<CleanReport> {
-  const { later, ...report } = sweep(registry, retention);
+/** Removes finished sessions beyond the limits, oldest first. Never a running one. Others run in between. */
+export async function clean(registry: Registry, retention: Retention, onProgress?: Progress): Promise<CleanReport> {
+  const sweeping = sweep(registry, retention);
+  let step = sweeping.next();
+  for (; !step.done; step = sweeping.next()) {
+    const { done, total } = step.value;
+    if (done % AT_ONCE !== 0) continue;
+    onProgress?.(done, total);
+    await setImmediate();
+  }
+  const { later, ...report } = step.value;
   const until = Date.now() + ROOM_WITHIN_MS;
   for (const { id, bytes } of later) {
     while (!removed(registry, id, Date.now() < until)) await sleep(ROOM_EVERY_MS);
@@ -64,17 +76,23 @@ function removed(registry: Registry, id: string, patient: boolean): boolean {
   }
 }
 
-function sweep(registry: Registry, retention: Retention): CleanReport & { later: FinishedRow[] } {
+interface Swept extends CleanReport {
+  later: FinishedRow[];
+}
+
+/** Step by step, for those who have other things to do. */
+function* sweep(registry: Registry, retention: Retention): Generator<{ done: number; total: number }, Swept> {
   const now = Date.now();
-  const report: CleanReport = { removed: [], freedBytes: 0 };
-  const later: FinishedRow[] = [];
-  for (const row of beyond(registry.store.finished(), retention, now)) {
+  const swept: Swept = { removed: [], freedBytes: 0, later: [] };
+  const rows = beyond(registry.store.finished(), retention, now);
+  for (const [at, row] of rows.entries()) {
     const gone = forget(registry, row.id);
-    if (gone === "gone") count(report, row.id, row.bytes);
-    else if (gone === "later") later.push(row);
+    if (gone === "gone") count(swept, row.id, row.bytes);
+    else if (gone === "later") swept.later.push(row);
+    yield { done: at + 1, total: rows.length };
   }
   registry.executor.removeStrays((id) => registry.store.get(id) !== null, now);
-  return { ...report, later };
+  return swept;
 }
 
 function count(report: CleanReport, id: string, bytes: number): void {
@@ -109,7 +127,7 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (Date.now() - last < CLEAN_EVERY_MS) return false;
     writeFileSync(stamp, "", { mode: 0o600 });
-    sweep(registry, retention);
+    for (const _ of sweep(registry, retention));
     return true;
   } catch {
     return false; // disk full or read-only, or the state folder was removed

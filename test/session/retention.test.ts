@@ -177,3 +177,23 @@ test("refused attempts never push out what really ran", async () => {
   await gateway.clean({ maxCount: 5 });
   assert.ok(ids().includes(id));
 });
+
+test("cleaning much lets others run in between, and tells how far it is", async () => {
+  const count = 120;
+  const runs = await Promise.all(Array.from({ length: count }, () => gateway.run({ command: "true" })));
+  const heard: [number, number][] = [];
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    again = setImmediate(turn);
+  };
+  let again = setImmediate(turn);
+  const { removed } = await gateway.clean({ ...NONE, maxCount: 1 }, (done, total) => heard.push([done, total]));
+  clearImmediate(again);
+  assert.equal(removed.length, runs.length - 1);
+  assert.deepEqual(heard, [
+    [50, count - 1],
+    [100, count - 1],
+  ]);
+  assert.ok(turns >= heard.length);
+});

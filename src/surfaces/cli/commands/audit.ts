@@ -8,6 +8,7 @@ import { auditFilter } from "../audit-filter.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { countOption, textOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
+import { progressLine } from "../progress-line.ts";
 import { UsageError } from "../usage-error.ts";
 import { withDatabase } from "../with-database.ts";
 
@@ -94,11 +95,9 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
   },
 
   async verify({ log, values, io, anchor }) {
-    const onProgress = (checked: number, total: number) => {
-      if (io.isTTY.stderr && checked < total) io.err(`\r${checked} of ${total} entries`);
-      else if (io.isTTY.stderr) io.err("\r\x1b[K");
-    };
-    const report = log.verify({ onProgress, ...(anchor ? { anchor } : {}) });
+    const progress = progressLine("entries", io);
+    const report = log.verify({ onProgress: progress.show, ...(anchor ? { anchor } : {}) });
+    progress.remove();
     if (values.json) printJson(report, io);
     else io.out(`${io.isTTY.stdout ? chainSentence(report) : chainLine(report)}\n`);
     return report.broken ? 1 : 0;

@@ -3,6 +3,7 @@ import { formatSize } from "../../../present/size.ts";
 import type { Command, Invocation } from "../command.ts";
 import { countOption, durationOption, sizeOption } from "../option.ts";
 import { printJson } from "../print-json.ts";
+import { progressLine } from "../progress-line.ts";
 import { withGateway } from "../with-gateway.ts";
 
 export const clean: Command = {
@@ -24,7 +25,9 @@ export const clean: Command = {
   notes: "Without options the usual retention applies. Running sessions are never touched.",
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
-      const { removed, freedBytes } = await gateway.clean(retention(invocation.values));
+      const progress = progressLine("sessions", invocation.io);
+      const { removed, freedBytes } = await gateway.clean(retention(invocation.values), progress.show);
+      progress.remove();
       if (invocation.values.json) printJson({ removed, freedBytes }, invocation.io);
       else
         invocation.io.err(
