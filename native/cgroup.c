@@ -9,7 +9,7 @@
 
 #define PERIOD_US 100000 /* the kernel's own default */
 #define LEAST_QUOTA_US 1000
-#define ATTEMPTS 3
+#define ATTEMPTS 10
 
 static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const char *base, const char *name)
 {
