@@ -16,7 +16,7 @@ import { isRunning, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const NETWORK_TROUBLE = /ETIMEDOUT|ECONN|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EIDLETIMEOUT/;
 /** What is on a machine without a compiler. */
 const PROGRAMS = ["sh", "bash", "env", "tar", "echo", "cat", "true"];
@@ -88,7 +88,7 @@ export class EmptyFolder {
       process.kill(zygote, "SIGTERM");
       await until("the zygote has left", () => !isRunning(zygote));
     }
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

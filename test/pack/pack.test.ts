@@ -16,7 +16,7 @@ const skip = !existsSync(join(REPOSITORY, "dist/index.js"))
 
 function tool(name: string, args: string[]) {
   const program = join(REPOSITORY, "node_modules/.bin", name);
-  return spawnSync(program, args, { cwd: REPOSITORY, encoding: "utf8", timeout: 120_000 });
+  return spawnSync(program, args, { cwd: REPOSITORY, encoding: "utf8", timeout: 300_000 });
 }
 
 async function registryAnswers(): Promise<boolean> {

@@ -133,8 +133,8 @@ const FOREGROUND: Statement[] = [
     holds: async (bench) => {
       const script = "echo some stdout; echo some stderr >&2; sleep 60";
       assert.equal(
-        await bash(bench, script, { timeout: 2 }),
-        "some stdout\nsome stderr\nbash: timed out after 2s\nexit: 124",
+        await bash(bench, script, { timeout: 3 }),
+        "some stdout\nsome stderr\nbash: timed out after 3s\nexit: 124",
       );
     },
   },

@@ -145,7 +145,7 @@ const EXECUTION: Statement[] = [
     holds: async (bench) => {
       const { session_id } = await execute(bench, "true");
       assert.equal(bench.gateway.session(session_id).info().timeoutMs, 30_000);
-      const late = await execute(bench, "echo part; sleep 60", { timeout: 1 });
+      const late = await execute(bench, "echo part; sleep 60", { timeout: 3 });
       assert.deepEqual([late.timed_out, late.exit_code, late.output], [true, null, "part\n"]);
       await until("nothing is left", () => bench.house.alive().length === 0);
     },

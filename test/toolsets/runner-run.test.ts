@@ -165,7 +165,7 @@ const RUN: Statement[] = [
     at: "run, Outputs: timed_out",
     says: "at the timeout exit_code is -1 and what was written is there",
     holds: async (bench) => {
-      const result = await shell(bench, "echo begun; echo bad >&2; sleep 60", { timeout: 1 });
+      const result = await shell(bench, "echo begun; echo bad >&2; sleep 60", { timeout: 3 });
       assert.deepEqual(
         [result.timed_out, result.exit_code, result.success, result.stdout, result.stderr],
         [true, -1, false, "begun\n", "bad\n"],

@@ -10,6 +10,9 @@ export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? "no Chromium on this ma
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Only decides how a failure looks. */
+const LONGEST_MS = 120_000;
+
 const GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
 export type Look = "light" | "dark" | "phone";
@@ -39,7 +42,7 @@ export class TestBrowser {
   static async open(url: string): Promise<TestBrowser> {
     // Without a sandbox of its own only where it has none: as root.
     const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage"];
-    const browser = await chromium.launch({ executablePath: CHROMIUM as string, args });
+    const browser = await chromium.launch({ executablePath: CHROMIUM as string, args, timeout: LONGEST_MS });
     return new TestBrowser(browser, url);
   }
 
@@ -52,6 +55,7 @@ export class TestBrowser {
       reducedMotion: "reduce",
       locale: "en-GB",
     });
+    context.setDefaultTimeout(LONGEST_MS);
     this.#contexts.push(context);
     const page = await context.newPage();
     page.on("pageerror", (error) => this.complaints.push(`error: ${error.message}`));

@@ -14,7 +14,7 @@ describe("the page", { skip: WITHOUT_CHROMIUM }, () => {
   before(async () => {
     stage = await setStage();
   });
-  after(() => stage.close());
+  after(() => stage?.close());
 
   nowFlows(() => stage);
   sessionFlows(() => stage);

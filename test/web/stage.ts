@@ -62,7 +62,7 @@ export async function setStage(): Promise<Stage> {
     ids,
     close: async () => {
       await browser.close();
-      for (const { id } of gateway.list({ live: true })) await gateway.session(id).kill({ graceMs: 0 });
+      for (const { id } of gateway.list({ live: true })) await gateway.session(id).remove({ force: true });
       await service.close();
       built.dispose();
     },

@@ -190,17 +190,20 @@ test("what is no HTTP, and what stops half-way, harms nobody", async () => {
 });
 
 test("whoever guesses at the door is slowed down", async () => {
-  let refused: Answer | null = null;
-  for (let attempt = 0; attempt < 40 && !refused; attempt++) {
-    const answer = await send("POST", "/v1/sign-in", json, JSON.stringify({ secret: `guess-${attempt}` }));
-    if (answer.status !== 401) refused = answer;
-  }
-  assert.deepEqual([refused?.status, refused?.body.error?.type], [429, "TooManyAttempts"]);
-  assert.ok(Number(refused?.headers["retry-after"]) > 0);
+  const signIn = (secret: string) => send("POST", "/v1/sign-in", json, JSON.stringify({ secret }));
+  // One more guess is free every now and then.
+  const guess = async (secret: string) => {
+    let answer = await signIn(secret);
+    for (let attempt = 0; attempt < 40 && answer.status === 401; attempt++) answer = await signIn(secret);
+    return answer;
+  };
+  const refused = await guess("not this one");
+  assert.deepEqual([refused.status, refused.body.error?.type], [429, "TooManyAttempts"]);
+  assert.ok(Number(refused.headers["retry-after"]) > 0);
   // It may be a command of this machine: the operator at the same address gets in all the same.
   const secret = service.link();
-  assert.equal((await send("POST", "/v1/sign-in", json, JSON.stringify({ secret }))).status, 200);
-  assert.equal((await send("POST", "/v1/sign-in", json, JSON.stringify({ secret }))).status, 429);
+  assert.equal((await signIn(secret)).status, 200);
+  assert.equal((await guess(secret)).status, 429);
   const told = service.gateway.audit.search({ kind: "sign-in", outcome: "refused" });
   assert.deepEqual(
     told.map(({ actor, detail }) => [actor, detail]),

@@ -68,11 +68,13 @@ test("looking on is looking on: typing needs an operator, or the agent itself", 
 });
 
 test("questions are answered once, by the keeper, however many look on and whatever their terminals say", async () => {
+  // The answer to the second question ends in c, and only a person types Y.
+  const asks = "stty raw -echo; printf '\\033[6n\\033[c'; IFS= read -r -d c answers; printf 'answered\\r\\n'";
   const session = await start(
-    "stty raw -echo; printf '\\033[6n\\033[c'; sleep 0.2; dd bs=200 count=2 2>/dev/null | od -c; sleep 60",
+    `${asks}; IFS= read -r -d Y typed; stty sane; printf '%sc%sY' "$answers" "$typed" | od -c; sleep 60`,
   );
   const clients = [look(session, bearer("operator")), look(session, bearer("operator"))];
-  await until("all are joined", () => clients.every((client) => client.of("hello").length === 1));
+  await Promise.all(clients.map((client) => client.shows("answered")));
   for (const client of clients) {
     for (const answer of ["\x1b[1;1R", "\x1b[?1;2c", "\x1b[I", "\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1b[?2004;1$y"]) {
       client.type(answer);
@@ -97,9 +99,10 @@ test("another size is painted anew, for all", async () => {
     [operator, viewer].every(({ screen }) => screen.columns === 70 && screen.rows === 20),
   );
   await viewer.shows("hello");
-  const entries = service.gateway.audit.search({ session: session.id, kind: "resize" });
-  assert.ok(entries.every(({ actor, channel }) => actor === "olga" && channel === "http"));
-  assert.deepEqual(entries[0]?.detail, { columns: 70, rows: 20 });
+  const entries = () => service.gateway.audit.search({ session: session.id, kind: "resize" });
+  await until("it is written down", () => (entries()[0]?.detail as { columns: number } | undefined)?.columns === 70);
+  assert.ok(entries().every(({ actor, channel }) => actor === "olga" && channel === "http"));
+  assert.deepEqual(entries()[0]?.detail, { columns: 70, rows: 20 });
   await operator.close();
   await viewer.close();
   await session.kill();

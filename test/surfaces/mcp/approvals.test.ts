@@ -114,8 +114,10 @@ for (const era of ERAS) {
     const again = await bash(client, command);
     assert.ok(JSON.stringify(again.error).includes(id), "the same command waits for the same approval");
     await house.run("approve", id);
-    assert.equal((await bash(client, command)).output, `waited ${era}\n`);
     await client.close();
+    const patient = await house.stdio([], { era });
+    assert.equal((await bash(patient, command)).output, `waited ${era}\n`);
+    await patient.close();
   });
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, test } from "node:test";
 import { until } from "../../fixtures/until.ts";
 import { type Connected, ERAS, type Era, McpHouse, RawClient } from "./house.ts";
@@ -62,8 +63,8 @@ test("a toolset that there is not, and a bad configuration, stop the start with 
     child.stderr?.on("data", (data) => {
       errors += data;
     });
-    await until("it has given up", () => child.exitCode !== null);
-    return { code: child.exitCode, errors };
+    const [code] = await once(child, "close");
+    return { code, errors };
   };
   const unknown = await attempt("--tools", "bash,fish");
   assert.equal(unknown.code, 125);

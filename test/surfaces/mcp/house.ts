@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -42,7 +42,10 @@ export class McpHouse {
   configure(config: object): void {
     const folder = join(this.#configFolder, "sallyport");
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "sallyport.json"), JSON.stringify({ ...NO_QUOTAS, ...config }));
+    // Whole or not at all: a server may be reading it.
+    const draft = join(folder, "draft.json");
+    writeFileSync(draft, JSON.stringify({ ...NO_QUOTAS, ...config }));
+    renameSync(draft, join(folder, "sallyport.json"));
   }
 
   get env(): Record<string, string> {

@@ -9,7 +9,7 @@ const house = new McpHouse();
 let server: HttpServer;
 let token: string;
 before(async () => {
-  [server, token] = await Promise.all([house.http(["--max-sessions", "3", "--idle", "3s"]), house.token("default")]);
+  [server, token] = await Promise.all([house.http(["--max-sessions", "3", "--idle", "5s"]), house.token("default")]);
 });
 after(() => house.close());
 
@@ -175,8 +175,8 @@ test("a silent session is over after a while; one that is used is not", async ()
 });
 
 test("another agent cannot use a session, as if there were none", async () => {
-  const session = await begin();
   const other = await house.token("other");
+  const session = await begin();
   const reply = await send({ body: LIST, headers: { ...session, authorization: `Bearer ${other}` } });
   assert.equal(reply.status, 404);
   assert.equal((await send({ body: LIST, headers: session })).status, 200);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { until } from "../../fixtures/until.ts";
 import { type Stage, visit } from "../stage.ts";
 
 /** Try, Rules, Machine and Audit. The last one spoils the chain. */
@@ -18,7 +19,7 @@ export function otherFlows(stage: () => Stage): void {
       .getByRole("row", { name: /security: full/ })
       .getByRole("cell")
       .first();
-    assert.equal(await cell.innerText(), "blocked");
+    await until("it is blocked in every mode", async () => (await cell.innerText()) === "blocked");
     await page.getByRole("textbox", { name: "Command" }).fill("git status");
     await page.getByRole("heading", { name: "It would run" }).waitFor();
     assert.equal(gateway.count(), before);
