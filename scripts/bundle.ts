@@ -25,6 +25,13 @@ function ownPlaces(): Plugin {
   };
 }
 
+/** Of these only functions are used, and by most commands none: each is asked for when it is first called. */
+const LATE = new Set(
+  ["child_process", "crypto", "readline/promises", "stream/consumers", "timers/promises", "zlib"].map(
+    (n) => `node:${n}`,
+  ),
+);
+
 /**
  * Node's own modules are asked for directly: importing one makes every export of it, and the streams that `node:fs`
  * exports take longer to load than all of ours.
@@ -34,10 +41,21 @@ function builtinsDirectly(): Plugin {
     name: "builtins-directly",
     renderChunk(code) {
       return code.replace(/^import \{ ([^}]+) \} from "(node:[\w/]+)";$/gm, (_, names: string, from: string) => {
+        if (LATE.has(from))
+          return names
+            .split(", ")
+            .map((name) => late(name, from))
+            .join("\n");
         return `const { ${names.replaceAll(" as ", ": ")} } = process.getBuiltinModule("${from}");`;
       });
     },
   };
+}
+
+function late(name: string, from: string): string {
+  const [theirs, ours = theirs] = name.split(" as ");
+  if (!/^[a-z]/.test(theirs ?? "")) throw new Error(`${from}: ${theirs} is no plain function`);
+  return `const ${ours} = (...given) => process.getBuiltinModule("${from}").${theirs}(...given);`;
 }
 
 interface Graph {

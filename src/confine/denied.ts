@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { nearestReal } from "./workspace.ts";
 
@@ -44,14 +44,23 @@ export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
       .flatMap((home) => DENIED_IN_HOME.map((name) => join(home, name))),
     ...added,
   ];
-  return withoutNested([...new Set(named.flatMap(places))]);
+  const folders = new Map<string, string>();
+  return withoutNested([...new Set(named.flatMap((path) => places(path, folders)))]);
 }
 
 /** The name itself, and where it leads if it is a link: taking away one alone would leave the other. */
-function places(path: string): string[] {
-  const { real, missing } = nearestReal(dirname(path));
-  const name = join(real, ...missing, basename(path));
+function places(path: string, folders: Map<string, string>): string[] {
+  const folder = dirname(path);
+  let real = folders.get(folder);
+  if (real === undefined) {
+    const found = nearestReal(folder);
+    real = join(found.real, ...found.missing);
+    folders.set(folder, real);
+  }
+  const name = join(real, basename(path));
   try {
+    // Most are not there, and a look takes less than a failed attempt to follow.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [name];
     const target = realpathSync.native(path);
     return target === name ? [name] : [name, target];
   } catch {

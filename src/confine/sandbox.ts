@@ -54,7 +54,7 @@ export class Sandboxing {
   readonly #owner: FolderOwner;
   readonly #folder: string;
   #ground: Ground;
-  #nextLook = 0;
+  #nextLook: number;
   #made = false;
   #usual: Sandboxed;
   /** What holds requests that name a profile or a network, and no paths. */
@@ -70,6 +70,7 @@ export class Sandboxing {
     this.#hidden = hiddenPlaces(process.env);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateFolder(this.#owner);
+    this.#nextLook = performance.now() + LOOK_EVERY_MS;
     this.#ground = groundOf(input, this.#places);
     this.#usual = this.#settle(this.#ground.configured, []);
   }

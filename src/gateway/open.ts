@@ -10,7 +10,7 @@ import { openExecutor } from "../executor/choose.ts";
 import type { Executor, SandboxTier } from "../executor/executor.ts";
 import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
 import { fleetFromEnvironment } from "../executor/fleet/from-url.ts";
-import { sandboxTier } from "../executor/native/probe.ts";
+import { keptSandboxTier } from "../executor/native/probe.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
 import { Registry } from "../session/registry.ts";
@@ -134,7 +134,7 @@ export async function furnish(
     config,
     database,
     executor,
-    tier: () => tierOf(executor),
+    tier: () => tierOf(executor, state),
     told: new Set(),
     registry,
     approvals,
@@ -172,9 +172,9 @@ const SOMEWHERE: SandboxTier = {
   seccomp: true,
 };
 
-function tierOf({ abilities }: Executor): SandboxTier | null {
+function tierOf({ abilities }: Executor, state: string): SandboxTier | null {
   if (abilities.elsewhere) return SOMEWHERE;
-  return abilities.confines ? sandboxTier() : null;
+  return abilities.confines ? keptSandboxTier(state) : null;
 }
 
 /** A listener that throws must not break off a request half-way: its command would run with nobody following it. */

@@ -1,15 +1,7 @@
 import { spawnSync } from "node:child_process";
-import * as z from "zod";
 import type { SandboxTier } from "../executor.ts";
+import { readKept, writeKept } from "./kept-probe.ts";
 import { keeperBinary } from "./zygote.ts";
-
-const Shape = z.object({
-  landlock: z.number().int().min(0),
-  mounts: z.enum(["root", "user", "none"]),
-  isolation: z.boolean(),
-  networkNamespace: z.boolean(),
-  seccomp: z.boolean(),
-});
 
 const NOTHING: SandboxTier = {
   landlock: 0,
@@ -24,15 +16,42 @@ let known: SandboxTier | null = null;
 
 /** What the keeper can confine commands with on this machine; asked once. Nothing, where the keeper cannot say. */
 export function sandboxTier(): SandboxTier {
-  known ??= probe();
+  known ??= probe() ?? NOTHING;
   return known;
 }
 
-function probe(): SandboxTier {
+/** The same, from an answer that was kept in the state folder if nothing it hangs on has changed since. */
+export function keptSandboxTier(state: string): SandboxTier {
+  if (known !== null) return known;
+  const keeper = keeperBinary();
+  const kept = tierIn(readKept(state, keeper));
+  if (kept !== null) {
+    known = kept;
+    return kept;
+  }
+  const asked = probe();
+  // A keeper that could not say this time may the next.
+  if (asked !== null) writeKept(state, keeper, asked);
+  known = asked ?? NOTHING;
+  return known;
+}
+
+function probe(): SandboxTier | null {
   const { stdout } = spawnSync(keeperBinary(), ["probe"], { env: {}, encoding: "utf8", timeout: PATIENCE_MS });
   try {
-    return Shape.parse(JSON.parse(stdout));
+    return tierIn(JSON.parse(stdout));
   } catch {
-    return NOTHING;
+    return null;
   }
+}
+
+/** Null: it is no such answer. */
+function tierIn(answer: unknown): SandboxTier | null {
+  if (typeof answer !== "object" || answer === null) return null;
+  const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxTier>;
+  if (typeof landlock !== "number" || !Number.isInteger(landlock) || landlock < 0) return null;
+  if (mounts !== "root" && mounts !== "user" && mounts !== "none") return null;
+  if (typeof isolation !== "boolean" || typeof networkNamespace !== "boolean" || typeof seccomp !== "boolean")
+    return null;
+  return { landlock, mounts, isolation, networkNamespace, seccomp };
 }

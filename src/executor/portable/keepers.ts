@@ -20,7 +20,10 @@ export const PORTABLE: Keepers = {
     survives: true,
     exactTrees: false,
     limits: false,
-    pty: hasTerminals(),
+    /** Looked for when it is asked: where the native keeper serves, nobody does. */
+    get pty() {
+      return hasTerminals();
+    },
     elsewhere: false,
   },
   connect,

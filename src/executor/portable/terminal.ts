@@ -33,10 +33,17 @@ const OPENER = "@lydell/node-pty";
 const END_OF_INPUT = 4;
 const BUFFER = Buffer.allocUnsafe(64 << 10);
 
+let openerFound: boolean | null = null;
+
 /** Whether terminals can be had here: their opener is an optional part, with a compiled half for each platform. */
 export function hasTerminals(): boolean {
+  openerFound ??= canResolve(OPENER);
+  return openerFound;
+}
+
+function canResolve(name: string): boolean {
   try {
-    createRequire(import.meta.url).resolve(OPENER);
+    createRequire(import.meta.url).resolve(name);
     return true;
   } catch {
     return false;
