@@ -7,7 +7,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build, type Plugin } from "vite";
-import { oneScript } from "./one-script.ts";
+import { coldModules, type Graph } from "./cold-modules.ts";
+import { scriptsOf } from "./scripts-of.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
@@ -58,10 +59,6 @@ function late(name: string, from: string): string {
   return `const ${ours} = (...given) => process.getBuiltinModule("${from}").${theirs}(...given);`;
 }
 
-interface Graph {
-  getModuleInfo(id: string): { importedIds: readonly string[] } | null;
-}
-
 /** All that a file imports, and what that imports, as far as it is loaded at once. */
 function reachable(from: string, graph: Graph, found = new Set<string>()): Set<string> {
   if (found.has(from)) return found;
@@ -74,21 +71,59 @@ const MAIN = join(SOURCE, "surfaces/cli/main.ts");
 const TO_RUN = [join(SOURCE, "surfaces/cli/commands/run.ts"), join(SOURCE, "gateway/open.ts")];
 let atStart: Set<string> | null = null;
 let toRun: Set<string> | null = null;
+let cold: Set<string> | null = null;
 
-/** What it takes to run a command is one file; what every command line takes is in the first, and not here. */
+/**
+ * What it takes to run a command is one file; what every command line takes is in the first, and not here. What few
+ * commands take is another, which is left until one of its functions is called.
+ */
 function chunkOf(id: string, graph: Graph): string | null {
   atStart ??= reachable(MAIN, graph);
-  toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]));
-  return toRun.has(id) && !atStart.has(id) ? "core" : null;
+  const known = atStart;
+  toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]).filter((one) => !known.has(one)));
+  cold ??= coldModules(new Set([...toRun].filter(isSeldomUsed)), toRun, graph);
+  if (!toRun.has(id)) return null;
+  return cold.has(id) ? "cold" : "core";
 }
 
-/** What it takes to run a command is compiled ahead, which takes a script; see src/surfaces/cli/compiled.ts. */
+const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+/**
+ * What a plain command that is allowed has no use for: schemas of what is written by hand, the shell's language, other
+ * executors, people's answers, the words for what went wrong. What cannot be left until it is called is found out.
+ */
+const COLD = places(`node_modules/zod/ node_modules/unbash/ src/contract/request.ts
+  src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts src/config/json-schema.ts
+  src/gateway/schema-request.ts src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts src/gateway/check.ts
+  src/executor/portable/ src/executor/native/exit-record.ts src/approval/ src/present/ src/shell/ src/work/
+  src/session/terminal/ src/session/logs/read-log.ts src/session/logs/lines.ts src/session/logs/text-sync.ts
+  src/session/logs/merged-text-sync.ts src/store/tokens.ts src/store/sign-ins.ts src/store/changes.ts
+  src/surfaces/cli/terminal/ src/surfaces/cli/approvals/`);
+/** Of those the ones that every command passes through. */
+const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/present/confinement.ts
+  src/present/executor-notes.ts src/present/limit-exceeded.ts src/present/programs/debian-programs.ts src/present/secret
+  src/present/session-notes.ts src/present/set-own.ts src/session/terminal/command-readers.ts
+  src/session/terminal/key-table.ts src/session/terminal/screens.ts src/session/terminal/sizes.ts
+  src/session/terminal/typing.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
+  src/shell/commands/output.ts src/shell/emit.ts src/shell/field.ts src/shell/handlers.ts src/shell/hidden.ts
+  src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/run.ts src/shell/values.ts
+  src/shell/walk.ts`);
+
+function isSeldomUsed(id: string): boolean {
+  const lies = (place: string) => id.includes(`/${place}`);
+  return COLD.some(lies) && !WARM.some(lies);
+}
+
+/** What it takes to run a command is compiled ahead, which takes scripts; see src/surfaces/cli/compiled.ts. */
 function compileAhead(folder: string): void {
-  for (const file of readdirSync(folder).filter((name) => /^core-.*\.js$/.test(name))) {
-    const { script, module } = oneScript("core", readFileSync(join(folder, file), "utf8"));
-    writeFileSync(join(folder, script.name), script.code);
-    writeFileSync(join(folder, file), module);
-  }
+  const files = readdirSync(folder);
+  const part = (name: string) => {
+    const file = files.find((one) => one.startsWith(`${name}-`) && one.endsWith(".js"));
+    if (file === undefined) throw new Error(`there is no chunk ${name}`);
+    return { file, code: readFileSync(join(folder, file), "utf8") };
+  };
+  const written = scriptsOf({ core: part("core"), cold: part("cold") });
+  for (const [file, code] of Object.entries(written)) writeFileSync(join(folder, file), code);
 }
 
 function licences(): string {

@@ -1,4 +1,16 @@
 import * as z from "zod";
+import {
+  ASK,
+  DURABILITY,
+  NETWORK,
+  type OPERATIONS,
+  PERMISSION,
+  QUORUM,
+  SANDBOX,
+  SCOPE,
+  SECURITY,
+  type TOOLSETS,
+} from "./choices.ts";
 import { allowlistEntry, rule } from "./policy-schema.ts";
 
 /** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */
@@ -11,19 +23,8 @@ const paths = (what: string) =>
     .describe(what);
 const count = (most: number) => z.int().min(1).max(most);
 
-export const SECURITY = ["deny", "allowlist", "full"] as const;
-export const ASK = ["off", "on-miss", "always"] as const;
-export const SANDBOX = ["off", "workspace-write", "read-only", "isolated"] as const;
-export const NETWORK = ["on", "off"] as const;
 /** More than anybody can look over is a mistake. */
 const MOST_PORTS = 64;
-export const SCOPE = ["workspace", "anywhere"] as const;
-export const PERMISSION = ["autonomous", "notify", "ask", "deny"] as const;
-export const QUORUM = ["any", "majority", "unanimous"] as const;
-export const DURABILITY = ["process", "power-loss"] as const;
-export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
-/** What can be done through the door; tiers of permission are given per operation. */
-export const OPERATIONS = ["run", "write", "kill", "extend", "remove", "list", "read"] as const;
 
 const env = () =>
   z

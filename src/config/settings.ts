@@ -1,7 +1,7 @@
 import type { Network } from "../confine/network.ts";
 import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
 import type { AllowEntry, Policy, UserRule } from "../policy/policy.ts";
-import type { ASK, DURABILITY, OPERATIONS, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY, TOOLSETS } from "./schema.ts";
+import type { ASK, DURABILITY, OPERATIONS, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY, TOOLSETS } from "./choices.ts";
 
 type OneOf<List extends readonly string[]> = List[number];
 export type Permission = OneOf<typeof PERMISSION>;

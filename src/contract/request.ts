@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { holdsNoNul, MOST_MS } from "./plain-request.ts";
 
-/** No text that reaches execve may hold a NUL: the kernel would silently cut it there (promise 2). */
-const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
+const text = z.string().refine(holdsNoNul, "must not contain NUL bytes");
 
 /** More than this goes through `write`. */
 const STDIN_MAX = 8 << 20;
@@ -11,7 +11,7 @@ const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
 const PORT = z.int().min(1).max(65_535);
 
-const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
+const milliseconds = z.number().int().min(0).max(MOST_MS);
 
 /** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
 export const RunRequest = z.strictObject({

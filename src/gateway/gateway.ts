@@ -1,5 +1,5 @@
 import type { Approvals } from "../approval/approvals.ts";
-import { ASK, SECURITY } from "../config/schema.ts";
+import { ASK, SECURITY } from "../config/choices.ts";
 import type { Settings, Toolset } from "../config/settings.ts";
 import { confine } from "../confine/confine.ts";
 import type {

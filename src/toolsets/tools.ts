@@ -1,4 +1,4 @@
-import { TOOLSETS } from "../config/schema.ts";
+import { TOOLSETS } from "../config/choices.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";

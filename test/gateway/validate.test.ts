@@ -31,7 +31,7 @@ const NULLISH = [undefined, null];
 /** Right, wrong and odd: what each field may be given, and what it may not. */
 const VALUES: Record<string, unknown[]> = {
   command: ["ls", "", "a\0b", 5, ["ls"], ...NULLISH],
-  args: [[], ["a", ""], ["\0"], [1], "a", {}, ...NULLISH],
+  args: [[], ["a", ""], ["\0"], [1], new Array(1), "a", {}, ...NULLISH],
   cwd: [".", "", "/a\0b", ...NULLISH],
   env: [{}, { A: "1" }, { "": "1" }, { "A=": "1" }, { A: 1 }, { A: "\0" }, [], ...NULLISH],
   stdin: ["none", "open", "text", { text: "x" }, { text: 1 }, { text: "x", more: 1 }, ...NULLISH],

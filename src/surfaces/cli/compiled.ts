@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
 
 /**
- * Where the command line is installed, all that it takes to run a command is one large script. Node keeps of a module
+ * Where the command line is installed, what it takes to run a command is a large script or two. Node keeps of a module
  * what it had compiled before the module ran, and so every function is compiled again in every process that calls it.
  * This keeps what was compiled by the end of a command instead, in the same folder and on the same terms.
  */
@@ -15,7 +15,7 @@ interface Fresh {
   path: string;
 }
 
-let fresh: Fresh | null = null;
+const fresh: Fresh[] = [];
 
 /** The value of the script in this file, which was written by scripts/bundle.ts and holds only ASCII. */
 export function evaluate(url: URL): unknown {
@@ -25,15 +25,16 @@ export function evaluate(url: URL): unknown {
   const path = folder === undefined ? null : join(folder, `${basename(filename)}.compiled`);
   const cachedData = path === null ? undefined : readCompiled(path, stamp);
   const script = new Script(source, { filename, ...(cachedData ? { cachedData } : {}) });
-  if (path !== null && (!cachedData || script.cachedDataRejected)) fresh = { script, stamp, path };
+  if (path !== null && (!cachedData || script.cachedDataRejected)) fresh.push({ script, stamp, path });
   return script.runInThisContext();
 }
 
 /** Keeps what was compiled by now, where there was nothing to start from. Nobody is troubled if it cannot be. */
 export function keepCompiled(): void {
-  if (fresh === null) return;
-  const { script, stamp, path } = fresh;
-  fresh = null;
+  for (const each of fresh.splice(0)) keep(each);
+}
+
+function keep({ script, stamp, path }: Fresh): void {
   const own = `${path}.${process.pid}`;
   try {
     write(own, [Buffer.from(stamp), script.createCachedData(), Buffer.from(stamp)]);

@@ -13,7 +13,7 @@ import {
   utimesSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -97,4 +97,18 @@ test("a command that does not go well leaves nothing compiled for the next", () 
   assert.equal(sallyport("run", "--", "false").status, 1);
   assert.equal(sallyport("ps").status, 0);
   assert.deepEqual(globSync(join(house, "state/compiled/*/core-*")), []);
+});
+
+test("a plain command leaves the schemas, the shell's language and the words for failures alone; others find them", () => {
+  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  const kept = () =>
+    globSync(join(house, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
+  for (let n = 0; n < 2; n++) assert.equal(sallyport("run", "--", "echo", "hello").stdout, "hello\n");
+  assert.deepEqual(kept(), ["core"]);
+  assert.equal(sallyport("run", "-c", "for n in 1 2; do echo $n; done | tail -1").stdout, "2\n");
+  assert.deepEqual(kept().sort(), ["cold", "core"]);
+  const wrong = sallyport("run", "--name", "a b", "--", "true");
+  assert.match(wrong.stderr, /`name`: must be 1 to 63 letters/);
+  assert.equal(sallyport("run", "--", "no-such-program-at-all").status, 127);
+  assert.equal(sallyport("run", "-c", "rm -rf /").status, 126);
 });
