@@ -30,18 +30,19 @@ export function drawLines({ title, x, y, lines }: Chart): string {
   const top = niceTop(Math.max(...points.map(([, value]) => value)));
   const column = (at: number) => LEFT + ((WIDTH - LEFT - RIGHT) * xs.indexOf(at)) / Math.max(1, xs.length - 1);
   const row = (value: number) => HEIGHT - BOTTOM - ((HEIGHT - TOP - BOTTOM) * value) / top;
+  const names = apart(lines.map(({ points: own }) => row(own.at(-1)?.[1] ?? 0) + 4));
   const drawn = lines.flatMap(({ name, points: own }, index) => {
     const colour = COLOURS[index % COLOURS.length];
     const path = own
       .map(([at, value], n) => `${n === 0 ? "M" : "L"}${round(column(at))} ${round(row(value))}`)
       .join(" ");
-    const [lastX = 0, lastY = 0] = own.at(-1) ?? [];
+    const [lastX = 0] = own.at(-1) ?? [];
     return [
       `<path d="${path}" fill="none" stroke="${colour}" stroke-width="2"/>`,
       ...own.map(
         ([at, value]) => `<circle cx="${round(column(at))}" cy="${round(row(value))}" r="3" fill="${colour}"/>`,
       ),
-      label(column(lastX) + 8, row(lastY) + 4, name, "start", colour),
+      label(column(lastX) + 8, names[index] ?? 0, name, "start", colour),
     ];
   });
   const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
@@ -51,6 +52,15 @@ export function drawLines({ title, x, y, lines }: Chart): string {
   const columns = xs.map((at) => label(column(at), HEIGHT - BOTTOM + 18, figure(at), "middle"));
   const axes = [label((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x, "middle"), label(LEFT, TOP - 10, y, "start")];
   return picture(title, HEIGHT, [...ticks, ...columns, ...axes, ...drawn]);
+}
+
+/** Heights for names, each at its own unless another is there. */
+function apart(heights: number[]): number[] {
+  const order = [...heights.keys()].sort((a, b) => (heights[a] ?? 0) - (heights[b] ?? 0));
+  const placed: number[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (const index of order) placed[index] = last = Math.max(heights[index] ?? 0, last + 14);
+  return placed;
 }
 
 export function drawBars({ title, unit, bars }: Bars): string {

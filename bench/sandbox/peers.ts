@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installed } from "../console/installed.ts";
 import { percentile, takeTurns } from "../measure.ts";
@@ -35,7 +34,8 @@ export async function peers(quick: boolean): Promise<BenchResult[]> {
 
 async function costs(peersHere: { file: string; words: string[] }[], rounds: number) {
   const program = installed();
-  const folder = mkdtempSync(join(tmpdir(), "sallyport-bench-"));
+  // Not in /tmp: codex does not work from there.
+  const folder = mkdtempSync("/var/tmp/sallyport-bench-");
   const cwd = join(folder, "work");
   mkdirSync(cwd);
   const env = { PATH: process.env.PATH, HOME: folder, SALLYPORT_STATE: join(folder, "state") };

@@ -1,4 +1,7 @@
+import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
+import { configJsonSchema, type JsonSchema } from "../../src/config/json-schema.ts";
+import type { Settings } from "../../src/config/settings.ts";
 import type { UserRule } from "../../src/policy/policy.ts";
 
 /**
@@ -87,3 +90,27 @@ export const NO_FREER: Record<string, NoFreer> = {
   fleet: same,
   durability: ranked("power-loss", "process"),
 };
+
+/** Every key that holds a value, found in the schema itself: a new one cannot be forgotten here. */
+export function leaves(at: JsonSchema, path: string[] = []): string[] {
+  return Object.entries(at.properties ?? {}).flatMap(([key, property]) => {
+    const name = [...path, key].join(".");
+    if (name === "$schema" || name === "agents") return [];
+    return name in NO_FREER || !property.properties ? [name] : leaves(property, [...path, key]);
+  });
+}
+
+export function at(value: unknown, name: string): unknown {
+  return name.split(".").reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
+}
+
+const KEYS = leaves(configJsonSchema());
+
+/** Nothing is possible that was not before. */
+export function assertNoFreer(now: Settings, before: Settings, what: string): void {
+  for (const name of KEYS) {
+    const judge = NO_FREER[name] as (now: unknown, before: unknown) => boolean;
+    const [value, old] = [at(now, name), at(before, name)];
+    assert.ok(judge(value, old), `${name}: ${JSON.stringify(old)} became ${JSON.stringify(value)} (${what})`);
+  }
+}

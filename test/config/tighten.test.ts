@@ -5,26 +5,13 @@ import { override, tighten } from "../../src/config/merge.ts";
 import type { Merge } from "../../src/config/merge-kinds.ts";
 import { MERGE } from "../../src/config/merge-table.ts";
 import { type ConfigFile, configFile } from "../../src/config/schema.ts";
-import { DEFAULTS, policyOf, type Settings } from "../../src/config/settings.ts";
+import { DEFAULTS, policyOf } from "../../src/config/settings.ts";
 import { decide } from "../../src/policy/decide.ts";
 import { inspect } from "../../src/shell/inspect.ts";
-import { NO_FREER } from "./freedom.ts";
+import { assertNoFreer, at, leaves, NO_FREER } from "./freedom.ts";
 import { sample, seeded } from "./sample.ts";
 
 const schema = configJsonSchema();
-
-/** Every key that holds a value, found in the schema itself: a new one cannot be forgotten here. */
-function leaves(at: JsonSchema, path: string[] = []): string[] {
-  return Object.entries(at.properties ?? {}).flatMap(([key, property]) => {
-    const name = [...path, key].join(".");
-    if (name === "$schema" || name === "agents") return [];
-    return name in NO_FREER || !property.properties ? [name] : leaves(property, [...path, key]);
-  });
-}
-
-function at(value: unknown, name: string): unknown {
-  return name.split(".").reduce<unknown>((part, key) => (part as Record<string, unknown> | undefined)?.[key], value);
-}
 
 function only(name: string, value: unknown): ConfigFile {
   return configFile().parse(name.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value));
@@ -32,14 +19,6 @@ function only(name: string, value: unknown): ConfigFile {
 
 function schemaOf(name: string): JsonSchema {
   return name.split(".").reduce<JsonSchema>((part, key) => part.properties?.[key] ?? {}, schema);
-}
-
-function assertNoFreer(now: Settings, before: Settings, what: string): void {
-  for (const name of leaves(schema)) {
-    const judge = NO_FREER[name] as (now: unknown, before: unknown) => boolean;
-    const [value, old] = [at(now, name), at(before, name)];
-    assert.ok(judge(value, old), `${name}: ${JSON.stringify(old)} became ${JSON.stringify(value)} (${what})`);
-  }
 }
 
 test("every key of the schema has a rule for merging and a notion of what loosening it means", () => {

@@ -1,5 +1,5 @@
 /* Spoils valid requests in every way it can think of and has them parsed; to be built with the sanitizers.
- * usage: fuzz-request SEED SECONDS */
+ * usage: fuzz-request SEED SECONDS [CORPUS]: a file of requests in hex, one a line, which are tried first */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,28 +189,52 @@ static size_t touch(const struct request *request)
 	return sum;
 }
 
+static unsigned long long parsed, refused;
+static volatile size_t sum;
+
+static void attempt(void)
+{
+	struct request request;
+	/* Of exactly the right size, so that one byte too far is noticed. */
+	char *payload = malloc(used ? used : 1);
+	memcpy(payload, frame, used);
+	if (request_parse(&request, payload, used)) {
+		refused++;
+	} else {
+		sum += touch(&request);
+		parsed++;
+	}
+	request_free(&request);
+	free(payload);
+}
+
+static void saved(const char *path)
+{
+	static char line[2 * sizeof frame + 2];
+	FILE *file = fopen(path, "r");
+	if (!file)
+		abort();
+	while (fgets(line, sizeof line, file)) {
+		used = 0;
+		for (const char *at = line; *at && *at != '\n' && *at != '#'; at += 2)
+			if (sscanf(at, "%2hhx", &frame[used++]) != 1)
+				abort();
+		attempt();
+	}
+	fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	state = (argc > 1 ? strtoull(argv[1], NULL, 10) : 1) * 2654435769u + 1;
 	time_t end = time(NULL) + (argc > 2 ? atoi(argv[2]) : 5);
-	unsigned long long parsed = 0, refused = 0;
-	volatile size_t sum = 0;
+	if (argc > 3)
+		saved(argv[3]);
 	do {
 		for (unsigned i = 0; i < 2000; i++) {
-			struct request request;
 			make();
 			spoil();
-			/* Of exactly the right size, so that one byte too far is noticed. */
-			char *payload = malloc(used ? used : 1);
-			memcpy(payload, frame, used);
-			if (request_parse(&request, payload, used)) {
-				refused++;
-			} else {
-				sum += touch(&request);
-				parsed++;
-			}
-			request_free(&request);
-			free(payload);
+			attempt();
 		}
 	} while (time(NULL) < end);
 	printf("%llu %llu\n", parsed, refused);

@@ -4,21 +4,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { LogQuery } from "../../src/contract/session.ts";
 import { followLog, readLog, readMergedSync, readTextSync, streamInfo } from "../../src/session/logs/index.ts";
+import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../fixtures/fuzz.ts";
+import { seeded } from "../present/seeded.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder } from "./timeline-writer.ts";
 
 const ROUNDS = 120;
 const ended = { next: async () => "ended" as const };
-
-/** xorshift32: a failure names its seed, which gives the same timeline again. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = (seed + 1) * 2_654_435_761;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
+const saved = corpus(new URL("corpus/timelines.txt", import.meta.url));
+const streams = { stdout: Buffer.alloc(6000, "out line\n"), stderr: Buffer.alloc(3000, "an err line\n") };
 
 function damaged(timeline: Buffer, random: (below: number) => number): Buffer {
   const bytes = Buffer.from(timeline);
@@ -33,51 +26,70 @@ function damaged(timeline: Buffer, random: (below: number) => number): Buffer {
   return bytes.subarray(0, random(4) === 0 ? random(bytes.length) : bytes.length);
 }
 
-test(`${ROUNDS} damaged timelines: nothing throws, hangs or invents, and no byte comes twice`, async () => {
-  using folder = temporaryFolder();
-  const streams = { stdout: Buffer.alloc(6000, "out line\n"), stderr: Buffer.alloc(3000, "an err line\n") };
+/** Whatever the timeline says, each byte of a stream is given where its own file has it, and no byte twice. */
+async function assertHarmless(folder: string, what: string, random: (below: number) => number): Promise<void> {
+  for (const stream of ["stdout", "stderr"] as const) {
+    const { droppedStart, droppedEnd } = streamInfo(folder, "apart")[stream] ?? assert.fail();
+    const kept = [...streams[stream].subarray(0, droppedStart), ...streams[stream].subarray(droppedEnd)];
+    const expected = droppedStart < droppedEnd ? Buffer.from(kept) : streams[stream];
+    const { chunks } = await readLog(folder, "apart", { stream }, { live: false });
+    assert.ok(Buffer.concat(chunks.map((chunk) => chunk.bytes)).equals(expected), `${stream}, ${what}`);
+    assert.ok(readTextSync(folder, stream, 500).text.length <= 500, what);
+  }
+
+  const whole = await readLog(folder, "apart", {}, { live: false });
+  assert.equal(whole.nextOffset, 9000, what);
+  assert.ok(lengthOf(whole.chunks) <= 9000, what);
+  for (const { timeMs } of whole.chunks) if (timeMs !== null) new Date(timeMs).toISOString();
+
+  const queries: LogQuery[] = [
+    { tail: 1 + random(50) },
+    { fromLine: 1 + random(500), toLine: 1 + random(900) },
+    { offset: random(10_000), limit: 1 + random(3000) },
+    { sinceMs: random(2) === 0 ? 1_700_000_000_000 + random(2000) : random(2 ** 31) },
+  ];
+  for (const query of queries) {
+    for (const live of [true, false]) {
+      const slice = await readLog(folder, "apart", query, { live });
+      assert.ok(lengthOf(slice.chunks) <= 9000, what);
+    }
+  }
+  assert.ok(readMergedSync(folder, "apart", 500).text.length <= 500, what);
+  for await (const chunk of followLog(folder, "apart", {}, ended)) assert.ok(chunk.bytes.length <= 9000, what);
+}
+
+function lengthOf(chunks: readonly { bytes: Uint8Array }[]): number {
+  return chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
+}
+
+function streamFolder() {
+  const folder = temporaryFolder();
   for (const [name, bytes] of Object.entries(streams)) writeFileSync(join(folder.path, name), bytes);
+  return folder;
+}
+
+test(`the ${saved.length} saved timelines: nothing throws, hangs or invents, and no byte comes twice`, async () => {
+  using folder = streamFolder();
+  for (const { about, line } of saved) {
+    writeFileSync(join(folder.path, "timeline"), Buffer.from(line, "hex"));
+    await assertHarmless(folder.path, about, seeded(FUZZ_SEED));
+  }
+});
+
+test(`${ROUNDS} damaged timelines: nothing throws, hangs or invents, and no byte comes twice`, async () => {
+  using folder = streamFolder();
   const events: Event[] = Array.from({ length: 1500 }, (_, index) => ({
     stream: index % 3 === 2 ? 1 : 0,
     data: "123456",
     atMs: index,
   }));
   const timeline = Buffer.concat([headerBytes(), blockBytes(events)]);
-
-  for (let seed = 0; seed < ROUNDS; seed++) {
-    const random = randomFrom(seed);
+  const end = FUZZ_SECONDS === null ? null : Date.now() + FUZZ_SECONDS * 1000;
+  for (let seed = FUZZ_SEED; end === null ? seed < FUZZ_SEED + ROUNDS : Date.now() < end; seed++) {
+    const random = seeded(seed);
     const garbage = random(10) === 0 ? Buffer.from(Array.from({ length: random(9000) }, () => random(256))) : timeline;
     writeFileSync(join(folder.path, "timeline"), damaged(garbage.length < 200 ? timeline : garbage, random));
-
-    for (const stream of ["stdout", "stderr"] as const) {
-      const { droppedStart, droppedEnd } = streamInfo(folder.path, "apart")[stream] ?? assert.fail();
-      const kept = [...streams[stream].subarray(0, droppedStart), ...streams[stream].subarray(droppedEnd)];
-      const expected = droppedStart < droppedEnd ? Buffer.from(kept) : streams[stream];
-      const { chunks } = await readLog(folder.path, "apart", { stream }, { live: false });
-      assert.ok(Buffer.concat(chunks.map((chunk) => chunk.bytes)).equals(expected), `${stream}, seed ${seed}`);
-      assert.ok(readTextSync(folder.path, stream, 500).text.length <= 500, `seed ${seed}`);
-    }
-
-    const whole = await readLog(folder.path, "apart", {}, { live: false });
-    assert.equal(whole.nextOffset, 9000, `seed ${seed}`);
-    const given = whole.chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0);
-    assert.ok(given <= 9000, `seed ${seed}`);
-    for (const { timeMs } of whole.chunks) if (timeMs !== null) new Date(timeMs).toISOString();
-
-    const queries: LogQuery[] = [
-      { tail: 1 + random(50) },
-      { fromLine: 1 + random(500), toLine: 1 + random(900) },
-      { offset: random(10_000), limit: 1 + random(3000) },
-      { sinceMs: random(2) === 0 ? 1_700_000_000_000 + random(2000) : random(2 ** 31) },
-    ];
-    for (const query of queries) {
-      for (const live of [true, false]) {
-        const slice = await readLog(folder.path, "apart", query, { live });
-        assert.ok(slice.chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0) <= 9000, `seed ${seed}`);
-      }
-    }
-    assert.ok(readMergedSync(folder.path, "apart", 500).text.length <= 500, `seed ${seed}`);
-    for await (const chunk of followLog(folder.path, "apart", {}, ended)) assert.ok(chunk.bytes.length <= 9000);
+    await assertHarmless(folder.path, `FUZZ_SEED=${seed}`, random);
   }
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { corpus, FUZZ_SECONDS as SECONDS, FUZZ_SEED as SEED } from "../../fixtures/fuzz.ts";
 import { seeded } from "../../present/seeded.ts";
 import { McpHouse, RawClient } from "./house.ts";
 import { spoiltLine } from "./spoilt-messages.ts";
@@ -7,9 +8,7 @@ import { spoiltLine } from "./spoilt-messages.ts";
 const house = new McpHouse();
 after(() => house.close());
 
-/** Set FUZZ_SECONDS for a longer run with lines never seen before, FUZZ_SEED to have a failing run again. */
-const SECONDS = process.env.FUZZ_SECONDS === undefined ? null : Number(process.env.FUZZ_SECONDS);
-const SEED = Number(process.env.FUZZ_SEED ?? (SECONDS === null ? 1 : 1 + Math.floor(Math.random() * 2 ** 31)));
+const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
 const LINES = 1500;
 /** So many at a time; then the server must still do what it is for. */
 const BATCH = 250;
@@ -29,6 +28,8 @@ for (const [who, open] of Object.entries(OPENINGS)) {
     });
     const raw = new RawClient(child);
     await open(raw);
+    for (const { line } of saved) raw.send(Buffer.from(line));
+    await assertAlive(raw);
     const end = SECONDS === null ? null : Date.now() + SECONDS * 500;
     let sent = 0;
     let alive = 0;
