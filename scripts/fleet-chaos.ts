@@ -29,6 +29,7 @@ const house = new ChaosHouse({
   gateways: Number(values.gateways),
   slots: 8,
   namespaces: !values["no-namespaces"],
+  claimWithinMs: 60_000,
 });
 const hosts = new Set<string>();
 try {

@@ -273,6 +273,7 @@ export interface Whereabouts {
   agent: string;
   keeper_pid: number;
   created_ms: number;
+  background: number;
   /** Its main process has ended and others of it live on. */
   lingering: number;
 }

@@ -236,11 +236,17 @@ export class Registry {
     if (known) return known;
     const row = this.store.get(id);
     if (!row) return null;
-    const attaching = this.executor.attach(row).then((execution) => {
-      this.#attaching.delete(id);
-      if (execution) this.track(execution);
-      return execution;
-    });
+    const attaching = this.executor.attach(row).then(
+      (execution) => {
+        this.#attaching.delete(id);
+        if (execution) this.track(execution);
+        return execution;
+      },
+      (error) => {
+        this.#attaching.delete(id); // whoever asks next tries again
+        throw error;
+      },
+    );
     this.#attaching.set(id, attaching);
     return attaching;
   }

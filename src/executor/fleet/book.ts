@@ -83,12 +83,17 @@ export async function insist<T>(attempt: () => Promise<T>, patienceMs = PATIENCE
     try {
       return await attempt();
     } catch (error) {
-      if (error instanceof JetStreamApiError && !isBusy(error)) throw error;
-      if ((error as Error).cause instanceof PermissionViolationError) throw error;
+      if (isRefused(error)) throw error;
       if ((error as Error).name === "ClosedConnectionError" || Date.now() + pause > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
+}
+
+/** The servers have answered, with a no: asking again changes nothing. */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return !isBusy(error);
+  return (error as Error).cause instanceof PermissionViolationError;
 }
 
 /** No leader yet, or too much to do: it says nothing about what was asked. */

@@ -5,7 +5,7 @@ import type { TerminalStory } from "../data.ts";
 import type { Account, Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
 import { insist, type Seen } from "./book.ts";
-import { announceExit } from "./exits.ts";
+import { announceSurely } from "./exits.ts";
 import { accountOf, forgo } from "./forgo.ts";
 import { mayTell } from "./may-tell.ts";
 import type { OwnWork } from "./own-work.ts";
@@ -16,6 +16,8 @@ import { type Entry, MOST_ATTEMPTS, News, type Work, type WorkerInfo } from "./w
 
 /** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */
 const NOBODY_AFTER_MS = 3000;
+/** News can get lost with a server: so often is the registry asked all the same. */
+const LOOK_SURELY_MS = 30_000;
 
 type Words = ReturnType<typeof givenUp>;
 
@@ -24,9 +26,12 @@ export class FleetExecution implements Execution {
   readonly id: string;
   readonly agent: string;
   readonly keeperPid = process.pid;
-  readonly started: Promise<number | null>;
-  readonly exited: Promise<Parting>;
-  readonly ended: Promise<Parting>;
+  readonly #started = Promise.withResolvers<number | null>();
+  readonly #exited = Promise.withResolvers<Parting>();
+  readonly #ended = Promise.withResolvers<Parting>();
+  readonly started = this.#started.promise;
+  readonly exited = this.#exited.promise;
+  readonly ended = this.#ended.promise;
   wroteHidden = false;
   gaps: readonly string[] = [];
   host: string | null = null;
@@ -44,17 +49,16 @@ export class FleetExecution implements Execution {
   #over = false;
   #looking = false;
   #exitTold = false;
+  #concluding = false;
+  #lookedMs = Date.now();
   #watchesGrowth = false;
   #unwatch: (() => void) | null = null;
   #listeners = new Set<() => void>();
-  #tellStarted!: (pid: number | null) => void;
-  #tellExited!: (ending: Parting) => void;
-  #tellEnded!: (ending: Parting) => void;
 
   constructor(
     ties: Ties,
     own: OwnWork,
-    session: { id: string; agent: string },
+    session: { id: string; agent: string; background: boolean },
     work: Work | null,
     claimWithinMs: number,
   ) {
@@ -63,17 +67,8 @@ export class FleetExecution implements Execution {
     this.id = session.id;
     this.agent = session.agent;
     this.#work = work;
-    this.#background = work?.background ?? false;
+    this.#background = session.background;
     this.#claimWithinMs = claimWithinMs;
-    this.started = new Promise((resolve) => {
-      this.#tellStarted = resolve;
-    });
-    this.exited = new Promise((resolve) => {
-      this.#tellExited = resolve;
-    });
-    this.ended = new Promise((resolve) => {
-      this.#tellEnded = resolve;
-    });
   }
 
   /** Puts it in the queue. Whatever becomes of that is told as its end. */
@@ -106,22 +101,25 @@ export class FleetExecution implements Execution {
     else if (news.kind === "exited") {
       this.host = news.host;
       const result = news.result as Account["result"];
-      void this.#confirm(news.record, news.account as Account);
-      this.#finish(news.record, { ...(news.account as Account), ...(result ? { result } : {}) });
+      const account = { ...(news.account as Account), ...(result ? { result } : {}) };
+      void this.#conclude(news.record, account, news.host, news.announced);
     } else {
       this.#found(news.host);
       this.gaps = news.gaps;
       this.terminal = news.terminal as TerminalStory | null;
-      this.#tellStarted(news.pid);
+      this.#started.resolve(news.pid);
     }
   }
 
   /** What the registry says of it: for one whose worker says nothing. */
   async look(): Promise<void> {
-    if (this.#over || this.#looking || this.host !== null) return;
+    if (this.#over || this.#looking) return;
+    if (this.host !== null && Date.now() - this.#lookedMs < LOOK_SURELY_MS) return;
     this.#looking = true;
+    this.#lookedMs = Date.now();
     try {
       const seen = await this.#ties.book.read(this.agent, this.id);
+      if (seen?.entry.state === "claimed" && seen.entry.host === this.host) return;
       if (seen) await this.consider(seen);
       if (!seen || seen.entry.state === "open") await this.#stillWaiting(seen !== null);
     } catch {
@@ -137,16 +135,13 @@ export class FleetExecution implements Execution {
     this.#background ||= entry.background;
     if (entry.state === "ended" && entry.record) {
       this.host = entry.host;
-      void this.#confirm(entry.record, entry.account as Account);
-      return this.#finish(entry.record, entry.account as Account);
+      return void this.#conclude(entry.record, entry.account as Account, entry.host);
     }
     if (entry.state === "lost") {
-      void this.#announce(entry.host, "lost", null);
-      return this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
+      return void this.#conclude("lost", accountOf("lost", hostLost(entry.host ?? "")), entry.host);
     }
     if (entry.state === "forgone") {
-      void this.#announce(null, "failed", null);
-      return this.#finish(neverRan("fleet"), accountOf("failed", givenUp()));
+      return void this.#conclude(neverRan("fleet"), accountOf("failed", givenUp()), null);
     }
     if (entry.state === "open") return this.#again(entry);
     if (entry.state === "claimed" && entry.host !== null) {
@@ -208,9 +203,9 @@ export class FleetExecution implements Execution {
   release(): void {
     if (this.#over) return;
     this.#end();
-    this.#tellStarted(null);
-    this.#tellExited("left");
-    this.#tellEnded("left");
+    this.#started.resolve(null);
+    this.#exited.resolve("left");
+    this.#ended.resolve("left");
   }
 
   /** The line was down: what was told meanwhile was told to nobody. */
@@ -247,8 +242,7 @@ export class FleetExecution implements Execution {
       : { ...entry, state: "lost", atMs: Date.now() };
     if ((await this.#ties.book.change(this.agent, this.id, next, revision)) === null) return this.refresh();
     if (again) return this.#again(next);
-    await this.#announce(entry.host, "lost", null);
-    this.#finish("lost", accountOf("lost", hostLost(entry.host ?? "")));
+    void this.#conclude("lost", accountOf("lost", hostLost(entry.host ?? "")), entry.host);
   }
 
   /** Nobody has it now. It may run once more, somewhere else, where that was asked for: as it was asked for here. */
@@ -286,26 +280,32 @@ export class FleetExecution implements Execution {
       return false;
     }
     const lost = became === "lost";
-    await this.#announce(null, lost ? "lost" : status, null);
     const record = { ...neverRan("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
-    this.#finish(lost ? "lost" : record, accountOf(lost ? "lost" : status, words));
+    void this.#conclude(lost ? "lost" : record, accountOf(lost ? "lost" : status, words), null);
     return true;
   }
 
-  /** Its machine may be gone before it has told the stream of exits; twice is once there. */
-  async #confirm(record: ExitRecord | "lost", { status, logPath, lastLines }: Account): Promise<void> {
-    await this.#announce(this.host, status, record === "lost" ? null : record.code, { logPath, lastLines });
-  }
-
-  async #announce(
+  /**
+   * The stream of exits first, then its row: while that has no end, whoever comes after a kill -9 takes it up again, and
+   * afterwards nobody would know what the stream was not told (each callback exactly once). `announced`: its worker has
+   * seen to that; twice is once there.
+   */
+  async #conclude(
+    record: ExitRecord | "lost",
+    account: Account,
     host: string | null,
-    status: string,
-    exitCode: number | null,
-    log: Pick<Account, "logPath" | "lastLines"> = { logPath: null, lastLines: [] },
+    announced = this.#exitTold,
   ): Promise<void> {
-    if (!this.#background) return;
-    const told = { id: this.id, agent: this.agent, host, status, exitCode, ...log };
-    await announceExit(this.#ties.link, told).catch(() => {}); // its own row and callback tell of it all the same
+    if (this.#over || this.#concluding) return;
+    if (this.#background && !announced) {
+      this.#concluding = true;
+      const { status, logPath, lastLines } = account;
+      const exitCode = record === "lost" ? null : record.code;
+      const told = { id: this.id, agent: this.agent, host, status, exitCode, logPath, lastLines };
+      await announceSurely(this.#ties.link, told, () => this.#over);
+      this.#concluding = false;
+    }
+    this.#finish(record, account);
   }
 
   /** Also registers this process as one to be told. */
@@ -320,12 +320,12 @@ export class FleetExecution implements Execution {
     const record = told === "lost" ? neverRan("lost") : told;
     const ending: ExitRecord = { ...record, account };
     this.gaps = record.gaps ?? [];
-    this.#tellStarted(record.reason === "failed" ? null : record.pid);
-    if (!this.#exitTold) this.#tellExited(ending);
+    this.#started.resolve(record.reason === "failed" ? null : record.pid);
+    if (!this.#exitTold) this.#exited.resolve(ending);
     this.#exitTold = true;
     for (const listener of this.#listeners) listener();
     if (!record.final) return;
-    this.#tellEnded(ending);
+    this.#ended.resolve(ending);
     this.#end();
     this.#own.drop(this.id);
   }

@@ -37,6 +37,7 @@ const CLAIM_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 2000;
 /** A command line shows what it can find out of so many; the rest as it was last known. */
 const MOST_LEARNT = 500;
+const LEARN_MS = 3000;
 
 /** Runs commands on the machines of a fleet. */
 export class FleetExecutor implements Executor {
@@ -87,7 +88,7 @@ export class FleetExecutor implements Executor {
     const ties = await this.#connected();
     const seen = await ties.book.read(session.agent, session.id);
     if (!seen) return this.#unclaimed(ties, session);
-    const execution = this.#follow(new FleetExecution(ties, this.#own, session, null, this.#patience));
+    const execution = this.#follow(new FleetExecution(ties, this.#own, asKnown(session), null, this.#patience));
     await execution.consider(seen).catch(() => {}); // its host gives no answer now; it is watched
     return execution;
   }
@@ -95,7 +96,7 @@ export class FleetExecutor implements Executor {
   /** In a queue still, or its gateway died before it got there: after its time it is given up for certain. */
   async #unclaimed(ties: Ties, session: Whereabouts): Promise<Execution | null> {
     if (Date.now() - session.created_ms <= this.#patience) return null;
-    const execution = this.#follow(new FleetExecution(ties, this.#own, session, null, 0));
+    const execution = this.#follow(new FleetExecution(ties, this.#own, asKnown(session), null, 0));
     await execution.look();
     return execution;
   }
@@ -107,14 +108,18 @@ export class FleetExecutor implements Executor {
     await Promise.all(rows.map((row) => this.#learnOf(ties, row).catch(() => {})));
   }
 
-  async #learnOf(ties: Ties, { id, agent }: Whereabouts): Promise<void> {
+  async #learnOf(ties: Ties, session: Whereabouts): Promise<void> {
+    const { id, agent } = session;
     const seen = await ties.book.read(agent, id);
     if (seen?.entry.state === "claimed") {
       await new FleetData({ id, agent, capture: "merged", host: seen.entry.host }, this.#memory).look();
     } else if (seen && seen.entry.state !== "open") {
-      const execution = new FleetExecution(ties, this.#own, { id, agent }, null, this.#patience);
+      const execution = new FleetExecution(ties, this.#own, asKnown(session), null, this.#patience);
+      // Its end counts once the stream of exits has it. Who only looks does not wait for that for ever.
+      const enough = setTimeout(() => execution.release(), LEARN_MS);
       await execution.consider(seen);
       const ending = await execution.exited;
+      clearTimeout(enough);
       if (ending !== "left") this.#endings.set(id, ending);
     }
   }
@@ -218,6 +223,10 @@ export class FleetExecutor implements Executor {
     }
     return work;
   }
+}
+
+function asKnown({ id, agent, background }: Whereabouts): { id: string; agent: string; background: boolean } {
+  return { id, agent, background: background === 1 };
 }
 
 function originOf({ origin }: LaunchSpec): Origin {

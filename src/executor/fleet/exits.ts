@@ -1,4 +1,4 @@
-import { insist, isTaken } from "./book.ts";
+import { insist, isRefused, isTaken } from "./book.ts";
 import type { Link } from "./link.ts";
 import type { ExitNotice } from "./wire.ts";
 
@@ -15,6 +15,26 @@ export interface Told {
 
 /** Stands where a host would, in the subject of a session that none ever had. */
 const NO_HOST = "none";
+/** Between two rounds of asking while the servers give no answer. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 5000;
+
+/**
+ * The same until the stream has it, however long the servers take. False: it never will, since they will not have it,
+ * or `isOff` says that telling it is another's by now.
+ */
+export async function announceSurely(link: Link, told: Told, isOff: () => boolean): Promise<boolean> {
+  for (let pause = FIRST_PAUSE_MS; !isOff(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    try {
+      await announceExit(link, told);
+      return true;
+    } catch (error) {
+      if (isRefused(error)) return false;
+      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+    }
+  }
+  return false;
+}
 
 /**
  * Puts the end of a background session into the stream of exits: once, whoever tells of it and however often. The

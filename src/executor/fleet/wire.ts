@@ -92,7 +92,7 @@ export const WorkerInfo = z.object({
   /** The release of Sallyport it runs. */
   release: z.string(),
   host: token,
-  /** Another with each start of the worker's process. */
+  /** Another with each start of the worker's process, and each time it finds the servers again. */
   boot: z.string(),
   labels: z.record(z.string(), z.string()),
   slots: z.int().min(0),
@@ -136,6 +136,8 @@ export const News = z.discriminatedUnion("kind", [
     /** "lost": its keeper was killed and left no record. */
     record: z.union([ExitShape, z.literal("lost")]),
     account: Account,
+    /** The stream of exits has it: who hears of it need not see to that. */
+    announced: z.boolean().optional(),
     /** Of a foreground run: all it answers with. Left out where it would not fit, and asked for then. */
     result: z.unknown().optional(),
   }),

@@ -1,7 +1,7 @@
 import type { TerminalStory } from "../../executor/data.ts";
 import type { Ending, Execution } from "../../executor/executor.ts";
 import type { Book, Seen } from "../../executor/fleet/book.ts";
-import type { Address, News } from "../../executor/fleet/wire.ts";
+import type { Address, Entry, News } from "../../executor/fleet/wire.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
 import { killOrder } from "../../session/signals.ts";
 import type { NewSession, SessionRow } from "../../store/sessions.ts";
@@ -40,6 +40,8 @@ export class Charge {
   #watchesGrowth = false;
   #letGo = false;
   #announced = false;
+  /** What was told of its end to those who were to be told by then. */
+  #exit: News | null = null;
 
   constructor(claim: Claim, reports: Reports, door: WorkerDoor, bearer: Bearer) {
     this.claim = claim;
@@ -58,7 +60,7 @@ export class Charge {
     void execution.exited.then(async (ending) => {
       clearTimeout(announce);
       if (ending === "left" || this.#letGo) return;
-      await this.#ended(ending).catch(() => {});
+      await this.#ended(ending).catch(() => this.#resumeLater());
     });
   }
 
@@ -67,11 +69,27 @@ export class Charge {
     const now = this.#door.registry.reconcile(row);
     if (now.status !== "running" && now.lingering !== 1) {
       const logs = this.#door.registry.executor.data(now).forCallback();
+      this.#session ??= now;
       return void this.settle(storedOutcome(now, logs));
     }
     const execution = await this.#door.execution(row.id);
     if (execution) this.follow(execution, row, row.name);
-    else setTimeout(() => void this.resume(this.#door.row(row.id) ?? row), TELL_AGAIN_MS).unref();
+    else this.#resumeLater();
+  }
+
+  /** Its end could not be made out now; its own records here tell of it, by then or later. */
+  #resumeLater(): void {
+    const again = () => {
+      const row = this.#letGo ? null : this.#door.row(this.claim.local);
+      if (row) this.resume(row).catch(() => this.#resumeLater());
+    };
+    setTimeout(again, TELL_AGAIN_MS).unref();
+  }
+
+  /** It ended before this worker was started, and the registry has that: what may be missing is added. */
+  async complete(entry: Entry): Promise<void> {
+    await this.#reports.complete(this.claim, entry, () => this.#letGo);
+    if (!this.#letGo) this.forget();
   }
 
   /** It was given to others, or given up: whatever of it runs here is ended (never twice). */
@@ -119,17 +137,25 @@ export class Charge {
   watch(to: Address | undefined, growth: boolean): News | null {
     if (to) this.#tell(to);
     if (growth) this.#watchGrowth();
-    return this.#startedNews();
+    return this.#exit ?? this.#startedNews();
   }
 
   letGo(): void {
     this.#letGo = true;
   }
 
+  /**
+   * Who waits for a foreground command is told at once. Of a background one gateways hear when the stream of exits has
+   * it: whose row has an end by our word must not have to see to that.
+   */
   async settle(outcome: Outcome): Promise<void> {
     this.#free();
-    this.#reports.news(this.#to.values(), this.#reports.exitNews(this.claim, outcome));
-    await this.#enter(outcome);
+    const background = this.#background;
+    if (!background) this.#sayExited(outcome, false);
+    const ours = await this.#enter(outcome);
+    if (ours && background) await this.#announce(outcome);
+    if (this.#letGo) return;
+    this.#bearer.over();
   }
 
   async #ended(ending: Ending): Promise<void> {
@@ -139,26 +165,34 @@ export class Charge {
     const final = ending === "lost" || ending.final;
     if (final) return this.settle(outcome);
     this.#free();
-    this.#reports.news(this.#to.values(), this.#reports.exitNews(this.claim, outcome));
-    await this.#reports.announce(this.claim, outcome);
-    this.#announced = true;
+    await this.#announce(outcome);
     const last = await this.#execution?.ended;
     if (!last || last === "left" || this.#letGo) return;
     const over = last === "lost" ? last : { ...last, final: true };
     await this.settle(await outcomeHere(this.#door.registry, session, this.#name, over, false));
   }
 
-  /** Until the registry has it, or says that it is nobody's any more. */
-  async #enter(outcome: Outcome): Promise<void> {
-    for (;;) {
+  /** The stream of exits, then the gateways. */
+  async #announce(outcome: Outcome): Promise<void> {
+    this.#announced ||= await this.#reports.announce(this.claim, outcome, () => this.#letGo);
+    if (!this.#letGo) this.#sayExited(outcome, this.#announced);
+  }
+
+  #sayExited(outcome: Outcome, announced: boolean): void {
+    this.#exit = this.#reports.exitNews(this.claim, outcome, announced);
+    this.#reports.news(this.#to.values(), this.#exit);
+  }
+
+  /** Until the registry has it, or says that it is nobody's any more (false). */
+  async #enter(outcome: Outcome): Promise<boolean> {
+    while (!this.#letGo) {
       try {
-        await this.#reports.end(this.claim, outcome, this.#background && !this.#announced);
-        return this.#bearer.over();
+        return await this.#reports.end(this.claim, outcome, this.#background);
       } catch {
-        if (this.#letGo) return;
         await new Promise((resolve) => setTimeout(resolve, TELL_AGAIN_MS).unref());
       }
     }
+    return false;
   }
 
   /** A foreground command may have become one meanwhile. */

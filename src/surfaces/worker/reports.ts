@@ -1,6 +1,6 @@
 import type { Account } from "../../executor/executor.ts";
 import type { Book } from "../../executor/fleet/book.ts";
-import { announceExit } from "../../executor/fleet/exits.ts";
+import { announceSurely } from "../../executor/fleet/exits.ts";
 import type { Link } from "../../executor/fleet/link.ts";
 import type { Address, Entry, News } from "../../executor/fleet/wire.ts";
 import type { Claim } from "./claims.ts";
@@ -28,7 +28,7 @@ export class Reports {
     }
   }
 
-  exitNews({ id, agent, entry }: Claim, { record, account }: Outcome): News {
+  exitNews({ id, agent, entry }: Claim, { record, account }: Outcome, announced: boolean): News {
     const { result, ...told } = account;
     const most = (this.#link.nc.info?.max_payload ?? 1 << 20) / MOST_PART;
     const size = result ? result.stdout.length + result.stderr.length + result.output.length : 0;
@@ -40,6 +40,7 @@ export class Reports {
       host: this.#host,
       record,
       account: told,
+      announced,
       // A character may take six bytes in JSON.
       ...(result && size * 6 < most ? { result } : {}),
     };
@@ -47,14 +48,12 @@ export class Reports {
 
   /**
    * False: somebody has decided otherwise meanwhile, and this end is nobody's any more. It may be called again after a
-   * failure halfway: what stands in the registry already is found to be one's own, and what is missing is added.
+   * failure: what stands in the registry already is found to be one's own.
    */
   async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<boolean> {
     const { result, ...account } = outcome.account;
     const ended = { ...entry, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
-    if (!(await this.#enter(agent, id, ended, revision))) return false;
-    if (background) await this.announce({ id, agent }, outcome);
-    return true;
+    return this.#enter(agent, id, ended, revision);
   }
 
   /** Whose it is the claim tells, not the revision: that may be another than we were told while servers came and went. */
@@ -71,13 +70,15 @@ export class Reports {
   }
 
   /** What a worker that was killed between the two may not have done: the entry stands, the stream is told (again). */
-  async complete({ id, agent }: Pick<Claim, "id" | "agent">, { background, record, account }: Entry): Promise<void> {
-    if (background && record && account) await this.announce({ id, agent }, { record, account: account as Account });
+  async complete(claim: Claim, { background, record, account }: Entry, isOff: () => boolean): Promise<void> {
+    if (background && record && account) await this.announce(claim, { record, account: account as Account }, isOff);
   }
 
-  async announce({ id, agent }: Pick<Claim, "id" | "agent">, { record, account }: Outcome): Promise<void> {
+  /** Until the stream of exits has it; false: that will not take it, or it is no longer ours to tell. */
+  announce({ id, agent }: Claim, { record, account }: Outcome, isOff: () => boolean): Promise<boolean> {
     const exitCode = record === "lost" ? null : record.code;
     const { status, logPath, lastLines } = account;
-    await announceExit(this.#link, { id, agent, host: this.#host, status, exitCode, logPath, lastLines });
+    const told = { id, agent, host: this.#host, status, exitCode, logPath, lastLines };
+    return announceSurely(this.#link, told, isOff);
   }
 }

@@ -64,7 +64,7 @@ export class Worker implements Post {
   readonly trusted: TrustedKeys;
   readonly #options: WorkerOptions;
   readonly #slots: number;
-  readonly #boot = randomBytes(8).toString("hex");
+  #boot = newBoot();
   readonly #startedMs = Date.now();
   readonly #claims: Claims;
   readonly #reports: Reports;
@@ -263,10 +263,8 @@ export class Worker implements Post {
     const row = this.door.row(claim.local);
     const seen = await this.book.read(claim.agent, claim.id);
     const ours = !seen || (seen.entry.state === "claimed" && seen.entry.claim === claim.entry.claim);
-    if (seen?.entry.state === "ended" && seen.entry.claim === claim.entry.claim) {
-      await this.#reports.complete(claim, seen.entry);
-      charge.forget();
-    } else if (!ours) await charge.supersede();
+    if (seen?.entry.state === "ended" && seen.entry.claim === claim.entry.claim) void charge.complete(seen.entry);
+    else if (!ours) await charge.supersede();
     else if (row) {
       if (!seen) await charge.checkClaim(this.book);
       await charge.resume(row);
@@ -338,9 +336,14 @@ export class Worker implements Post {
   async #watchLine(): Promise<void> {
     for await (const { type } of this.link.nc.status()) {
       if (type !== "reconnect") continue;
+      this.#boot = newBoot(); // what we told last may have been lost with a server: whoever waits for it looks again
       await this.#beat().catch(() => {});
       for (const puller of this.#pullers) puller.again();
       this.#checkClaims();
     }
   }
+}
+
+function newBoot(): string {
+  return randomBytes(8).toString("hex");
 }

@@ -22,6 +22,8 @@ export interface HouseOptions {
   slots: number;
   /** Lines through network namespaces, where that can be had. */
   namespaces: boolean;
+  /** What a gateway recorded and did not live to send is given up after this long. */
+  claimWithinMs: number;
 }
 
 export class ChaosHouse {
@@ -119,7 +121,8 @@ export class ChaosHouse {
     mkdirSync(workspace, { recursive: true });
     const line = await this.#line();
     // No files are kept between commands: they may run anywhere.
-    const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false, claimWithinMs: 60_000 };
+    const { claimWithinMs } = this.#options;
+    const fleet = { servers: line.urls, as: name, workspace: "shop", sticky: false, claimWithinMs };
     const options = { state: this.stateOf(name), workspace, configuration: null, policy: POLICY, fleet };
     mkdirSync(join(this.folder, name), { recursive: true });
     const env = { ...this.#env(name), GATEWAY_OPTIONS: JSON.stringify(options) };
