@@ -117,10 +117,17 @@ test("a server that is killed and started again loses nothing", { skip }, async 
   const worker = await fleet.workerProcess("w5");
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "echo one; sleep 2; echo two", host: "w5" });
+  let followed = "";
+  const following = (async () => {
+    for await (const { bytes } of session.follow()) followed += Buffer.from(bytes).toString();
+  })();
+  await until("its log is followed", () => followed === "one\n");
   await fleet.server.kill();
   await fleet.server.start();
   assert.equal((await session.wait()).exitCode, 0);
   assert.equal((await session.logs()).text, "one\ntwo\n");
+  await following;
+  assert.equal(followed, "one\ntwo\n");
   assert.equal((await gateway.run({ command: "echo after", host: "w5" })).stdout, "after\n");
   await gateway.close();
   await kill(worker);

@@ -135,7 +135,7 @@ export class FleetData implements SessionData {
       } catch (error) {
         const again = error instanceof SallyportError && error.type === "HostSilent" && resumes < MOST_RESUMES;
         if (signal?.aborted) return;
-        if (!again || Object.keys(after).length === 0) throw error;
+        if (!again || (Object.keys(after).length === 0 && !(await this.#isThere()))) throw error;
       }
     }
   }
@@ -200,6 +200,11 @@ export class FleetData implements SessionData {
     const host = known ?? (await ties.book.read(agent, id))?.entry.host ?? null;
     if (host === null) throw new SallyportError("SessionNotFound", ...notHere(id, "the fleet"));
     return { ties, host };
+  }
+
+  async #isThere(): Promise<boolean> {
+    const { ties, host } = await this.#worker();
+    return (await ties.hosts.look(host)) !== null;
   }
 
   /** Only of a host that is gone are the logs looked for where they were put by. */

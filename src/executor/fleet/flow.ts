@@ -7,6 +7,7 @@ export const CREDIT_BYTES = 1 << 20;
 const TELL_EVERY_BYTES = 256 * 1024;
 /** A worker drops a flow that nobody has asked to go on for a while. */
 const STILL_THERE_MS = 10_000;
+const MOST_TRIES = 3;
 
 interface Asked {
   id: string;
@@ -16,7 +17,8 @@ interface Asked {
 
 /**
  * What a worker answers an operation with, value by value or chunk by chunk, as fast as it is read (promise 6). Ends
- * when the worker says so; throws HostSilent when it has gone or was started anew.
+ * when the worker says so; throws HostSilent when it has gone or was started anew, and when some of it was lost on its
+ * way, or may have been since the line to the servers was down.
  */
 export async function* flow(
   ties: Ties,
@@ -24,7 +26,7 @@ export async function* flow(
   operation: string,
   { id, agent, args }: Asked,
   signal?: AbortSignal,
-): AsyncGenerator<Exclude<Frame, { kind: "end" | "error" }>, void, undefined> {
+): AsyncGenerator<Exclude<Frame, { kind: "end" | "error" | "gap" }>, void, undefined> {
   const reader = new FrameReader();
   const queue: { frame: Frame; bytes: number }[] = [];
   let wake = () => {};
@@ -36,6 +38,7 @@ export async function* flow(
   const tell = (what: "credit" | "cancel", bytes?: number) =>
     ties.tell(host, agent, what, { id, args: { bytes }, flow: name, to: ties.address });
   const { name, close } = ties.openFlow((message) => {
+    if (message === null) return fail(silent(host));
     try {
       const frame = reader.read(message);
       // A part waits for no reader: the rest of its value must come first.
@@ -71,6 +74,7 @@ export async function* flow(
       const { frame, bytes } = next;
       over = frame.kind === "end" || frame.kind === "error";
       if (frame.kind === "end") return;
+      if (frame.kind === "gap") throw silent(host);
       if (frame.kind === "error") throw asError(frame.error);
       yield frame;
       read += bytes;
@@ -88,7 +92,7 @@ export async function* flow(
   }
 }
 
-/** The one value an operation answers with. */
+/** The one value an operation answers with. It changes nothing, so one whose answer was lost is asked for again. */
 export async function answerOf(
   ties: Ties,
   host: string,
@@ -96,9 +100,18 @@ export async function answerOf(
   asked: Asked,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  for await (const frame of flow(ties, host, operation, asked, signal)) if (frame.kind === "value") return frame.value;
-  signal?.throwIfAborted();
-  throw silent(host);
+  for (let tries = 1; ; tries++) {
+    try {
+      for await (const frame of flow(ties, host, operation, asked, signal)) {
+        if (frame.kind === "value") return frame.value;
+      }
+      signal?.throwIfAborted();
+      throw silent(host);
+    } catch (error) {
+      const unheard = error instanceof SallyportError && error.type === "HostSilent";
+      if (!unheard || signal?.aborted || tries === MOST_TRIES || !(await ties.hosts.look(host))) throw error;
+    }
+  }
 }
 
 function asError(given: unknown): SallyportError {

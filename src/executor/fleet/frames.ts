@@ -1,4 +1,7 @@
-/** Answers that may be long or many travel as a row of messages: one byte that says what it is, then the rest. */
+/**
+ * Answers that may be long or many travel as a row of messages: one byte that says what it is, then the rest. Each chunk
+ * says its number, and the end how many there were: what is lost with a server is missed.
+ */
 const KIND = { value: 1, part: 2, chunk: 3, end: 4, error: 5 } as const;
 /** Well below what a server lets pass (1 MiB unless its operator changed that). */
 const MOST_BYTES = 256 * 1024;
@@ -7,6 +10,8 @@ const LONGEST = 64 << 20;
 export type Frame =
   | { kind: "value"; value: unknown }
   | { kind: "chunk"; head: unknown; bytes: Uint8Array }
+  /** Some of it never came. */
+  | { kind: "gap" }
   | { kind: "end" }
   | { kind: "error"; error: unknown };
 
@@ -25,9 +30,9 @@ export function* valueFrames(value: unknown): Generator<Uint8Array> {
   yield framed(KIND.value, bytes.subarray(at));
 }
 
-/** Bytes as they are, with a little about them before. */
-export function chunkFrame(head: unknown, bytes: Uint8Array): Uint8Array {
-  const about = Buffer.from(JSON.stringify(head));
+/** Bytes as they are, with a little about them before. `n`: of which as many came before. */
+export function chunkFrame(head: object, bytes: Uint8Array, n: number): Uint8Array {
+  const about = Buffer.from(JSON.stringify({ ...head, n }));
   const body = Buffer.allocUnsafe(4 + about.length + bytes.length);
   body.writeUInt32LE(about.length, 0);
   body.set(about, 4);
@@ -35,13 +40,14 @@ export function chunkFrame(head: unknown, bytes: Uint8Array): Uint8Array {
   return framed(KIND.chunk, body);
 }
 
-export const endFrame = (): Uint8Array => framed(KIND.end, new Uint8Array());
+export const endFrame = (chunks: number): Uint8Array => framed(KIND.end, Buffer.from(JSON.stringify({ n: chunks })));
 export const errorFrame = (error: unknown): Uint8Array => framed(KIND.error, Buffer.from(JSON.stringify(error)));
 
 /** Puts together what came in parts. Throws on what is none of ours. */
 export class FrameReader {
   #parts: Buffer[] = [];
   #length = 0;
+  #chunks = 0;
 
   /** Null: more of it is to come. */
   read(message: Uint8Array): Frame | null {
@@ -57,14 +63,14 @@ export class FrameReader {
         return { kind: "value", value: JSON.parse(this.#whole(body)) };
       case KIND.chunk: {
         const length = body.readUInt32LE(0);
-        return {
-          kind: "chunk",
-          head: JSON.parse(body.toString("utf8", 4, 4 + length)),
-          bytes: body.subarray(4 + length),
-        };
+        const { n, ...head } = JSON.parse(body.toString("utf8", 4, 4 + length)) as { n?: number };
+        if (n !== undefined && n !== this.#chunks++) return { kind: "gap" };
+        return { kind: "chunk", head, bytes: body.subarray(4 + length) };
       }
-      case KIND.end:
-        return { kind: "end" };
+      case KIND.end: {
+        const { n } = (body.length > 0 ? JSON.parse(body.toString()) : {}) as { n?: number };
+        return { kind: n !== undefined && n !== this.#chunks ? "gap" : "end" };
+      }
       case KIND.error:
         return { kind: "error", error: JSON.parse(body.toString()) };
       default:

@@ -13,6 +13,9 @@ const ANSWER_MS = 10_000;
 const RETRY_MS = 200;
 const BACK_WITHIN_MS = 8000;
 
+/** Null: the line was down, and what was sent meanwhile is lost. */
+export type FlowListener = (message: Uint8Array | null) => void;
+
 export type AskArgs = Pick<Ask, "id"> & Partial<Pick<Ask, "args" | "flow" | "statement">> & { agent: string };
 
 /** What a gateway's process has with its fleet: a connection, an address of its own, and who listens there. */
@@ -21,7 +24,7 @@ export class Ties {
   readonly address: Address;
   readonly book: Book;
   readonly hosts: Hosts;
-  readonly #flows = new Map<string, (message: Uint8Array) => void>();
+  readonly #flows = new Map<string, FlowListener>();
   readonly #subscription: Subscription;
   #onNews: (news: News, from: string) => void = () => {};
   #onReconnect: () => void = () => {};
@@ -58,7 +61,7 @@ export class Ties {
     this.#onReconnect = onReconnect;
   }
 
-  openFlow(take: (message: Uint8Array) => void): { name: string; close: () => void } {
+  openFlow(take: FlowListener): { name: string; close: () => void } {
     const name = randomBytes(12).toString("hex");
     this.#flows.set(name, take);
     return { name, close: () => this.#flows.delete(name) };
@@ -105,7 +108,11 @@ export class Ties {
   }
 
   async #watchLine(): Promise<void> {
-    for await (const { type } of this.link.nc.status()) if (type === "reconnect") this.#onReconnect();
+    for await (const { type } of this.link.nc.status()) {
+      if (type !== "reconnect") continue;
+      for (const take of [...this.#flows.values()]) take(null);
+      this.#onReconnect();
+    }
   }
 }
 

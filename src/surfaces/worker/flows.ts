@@ -13,7 +13,7 @@ const GONE_AFTER_MS = 30_000;
 const MOST_FLOWS = 1000;
 
 /** What an operation gives, piece by piece: plain data, or bytes with a little about them. */
-export type Piece = { value: unknown } | { head: unknown; bytes: Uint8Array };
+export type Piece = { value: unknown } | { head: object; bytes: Uint8Array };
 
 interface Running {
   credit: number;
@@ -48,10 +48,11 @@ export class Flows {
     const running: Running = { credit: CREDIT_BYTES, seenMs: Date.now(), more: () => {}, stop: new AbortController() };
     this.#running.set(flow, running);
     const { signal } = running.stop;
+    let chunks = 0;
     try {
       for await (const piece of pieces(signal)) {
         if (signal.aborted) return;
-        const frames = "bytes" in piece ? [chunkFrame(piece.head, piece.bytes)] : valueFrames(piece.value);
+        const frames = "bytes" in piece ? [chunkFrame(piece.head, piece.bytes, chunks++)] : valueFrames(piece.value);
         for (const frame of frames) {
           await this.#room(running);
           if (signal.aborted) return;
@@ -59,7 +60,7 @@ export class Flows {
           this.#send(to, flow, frame);
         }
       }
-      this.#send(to, flow, endFrame());
+      this.#send(to, flow, endFrame(chunks));
     } catch (error) {
       if (!signal.aborted) this.#send(to, flow, errorFrame(asFailure(error)));
     } finally {
