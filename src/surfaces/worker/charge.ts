@@ -7,7 +7,7 @@ import { killOrder } from "../../session/signals.ts";
 import type { NewSession, SessionRow } from "../../store/sessions.ts";
 import type { Claim } from "./claims.ts";
 import { type Outcome, outcomeHere, storedOutcome } from "./outcome.ts";
-import type { Reports } from "./reports.ts";
+import type { Entered, Reports } from "./reports.ts";
 
 /** A command that ends sooner is told of once, not twice. */
 const ANNOUNCE_MS = 25;
@@ -152,8 +152,8 @@ export class Charge {
     this.#free();
     const background = this.#background;
     if (!background) this.#sayExited(outcome, false);
-    const ours = await this.#enter(outcome);
-    if (ours && background) await this.#announce(outcome);
+    const entered = await this.#enter(outcome);
+    if (background && entered !== "anothers") await this.#announce(outcome);
     if (this.#letGo) return;
     this.#bearer.over();
   }
@@ -183,8 +183,8 @@ export class Charge {
     this.#reports.news(this.#to.values(), this.#exit);
   }
 
-  /** Until the registry has it, or says that it is nobody's any more (false). */
-  async #enter(outcome: Outcome): Promise<boolean> {
+  /** Until the registry has answered. */
+  async #enter(outcome: Outcome): Promise<Entered> {
     while (!this.#letGo) {
       try {
         return await this.#reports.end(this.claim, outcome, this.#background);
@@ -192,7 +192,7 @@ export class Charge {
         await new Promise((resolve) => setTimeout(resolve, TELL_AGAIN_MS).unref());
       }
     }
-    return false;
+    return "anothers";
   }
 
   /** A foreground command may have become one meanwhile. */

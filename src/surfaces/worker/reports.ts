@@ -9,6 +9,12 @@ import type { Outcome } from "./outcome.ts";
 /** Results beyond this are fetched when somebody wants them: a server lets no longer message pass. */
 const MOST_PART = 2;
 
+/**
+ * What became of an end that was to be entered. `anothers`: somebody has decided otherwise meanwhile, and it is nobody's
+ * any more. `unreadable`: what stands there nobody can have made; whoever waits for the session is told all the same.
+ */
+export type Entered = "ours" | "anothers" | "unreadable";
+
 /** Tells gateways and the registry how sessions fare. */
 export class Reports {
   readonly #link: Link;
@@ -46,25 +52,22 @@ export class Reports {
     };
   }
 
-  /**
-   * False: somebody has decided otherwise meanwhile, and this end is nobody's any more. It may be called again after a
-   * failure: what stands in the registry already is found to be one's own.
-   */
-  async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<boolean> {
+  /** It may be called again after a failure: what stands in the registry already is found to be one's own. */
+  async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<Entered> {
     const { result, ...account } = outcome.account;
     const ended = { ...entry, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
     return this.#enter(agent, id, ended, revision);
   }
 
   /** Whose it is the claim tells, not the revision: that may be another than we were told while servers came and went. */
-  async #enter(agent: string, id: string, ended: Entry, revision: number): Promise<boolean> {
+  async #enter(agent: string, id: string, ended: Entry, revision: number): Promise<Entered> {
     for (let known = revision; ; ) {
-      if ((await this.#book.change(agent, id, ended, known)) !== null) return true;
+      if ((await this.#book.change(agent, id, ended, known)) !== null) return "ours";
       const seen = await this.#book.read(agent, id);
       // Of a session that outlived its entry the end is entered all the same.
-      if (!seen) return (await this.#book.create(agent, id, ended)) !== null;
-      if (seen.entry.claim !== ended.claim) return false;
-      if (seen.entry.state !== "claimed") return seen.entry.state === "ended";
+      if (!seen) return (await this.#book.create(agent, id, ended)) === null ? "unreadable" : "ours";
+      if (seen.entry.claim !== ended.claim) return "anothers";
+      if (seen.entry.state !== "claimed") return seen.entry.state === "ended" ? "ours" : "anothers";
       known = seen.revision;
     }
   }
