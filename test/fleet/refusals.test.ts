@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
+import { Objm } from "@nats-io/obj";
 import { Book } from "../../src/executor/fleet/book.ts";
 import { openLink } from "../../src/executor/fleet/link.ts";
+import { sessionKey } from "../../src/executor/fleet/subjects.ts";
 import { newId } from "../../src/session/id.ts";
 import type { Worker } from "../../src/surfaces/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
@@ -84,16 +86,24 @@ test("logs that were put by outlive their machine", { skip }, async () => {
   const session = await gateway.start({ command: "echo kept; echo too >&2", host: "mortal" });
   await session.wait();
   const link = await openLink({ servers: fleet.servers, as: "looker" }, "gateway");
-  const stored = async () => {
-    const manager = await link.js.jetstreamManager(false);
-    const { state } = await manager.streams.info(`OBJ_${link.stores.logs}`, { subjects_filter: ">" });
-    return Object.keys(state.subjects ?? {}).length;
-  };
-  await until("its logs are put by", async () => (await stored().catch(() => 0)) >= 4);
-  worker.child.kill("SIGKILL");
-  await once(worker.child, "exit");
-  await until("its host is gone", async () => (await link.workers.get("mortal")) === null);
-  assert.equal((await session.logs({ stream: "stdout" })).text, "kept\n");
-  assert.equal((await session.logs({ stream: "stderr" })).text, "too\n");
-  await link.nc.close();
+  try {
+    const store = await new Objm(link.js).open(link.stores.logs);
+    const [first, last] = ["stdout", "exit"].map((name) => `${sessionKey("default", session.id)}.${name}`);
+    const isWhole = async () => (await store.info(last as string))?.metadata?.ranges !== undefined;
+    await until("its logs are put by", isWhole, 60_000);
+    worker.child.kill("SIGKILL");
+    await once(worker.child, "exit");
+    await until("its host is gone", async () => (await link.workers.get("mortal")) === null, 60_000);
+    // What was put by in part reads as silence, not as an output that ends there.
+    const exit = (await store.getBlob(last as string)) as Uint8Array;
+    const info = await store.info(last as string);
+    await store.delete(last as string);
+    await assert.rejects(async () => session.logs({ stream: "stdout" }), { type: "HostSilent" });
+    assert.notEqual(await store.info(first as string), null);
+    await store.putBlob({ name: last as string, metadata: info?.metadata ?? {} }, exit);
+    assert.equal((await session.logs({ stream: "stdout" })).text, "kept\n");
+    assert.equal((await session.logs({ stream: "stderr" })).text, "too\n");
+  } finally {
+    await link.nc.close();
+  }
 });

@@ -10,6 +10,8 @@ import { sessionKey } from "./subjects.ts";
 
 /** The files of a session that tell what it wrote, and when. */
 const FILES = ["stdout", "stderr", "output", "timeline", "sizes", "exit"];
+/** Stands for the last of them where there is none: its keeper was killed. */
+const NO_EXIT = "no-exit";
 const COPY_BYTES = 128 * 1024;
 
 export interface Kept {
@@ -18,15 +20,25 @@ export interface Kept {
   ranges: [number, number][];
 }
 
-/** Puts a session's files by, so that they outlive their machine. */
+/** Puts a session's files by, so that they outlive their machine. The last of them says that all are there. */
 export async function storeLogs(link: Link, session: { id: string; agent: string }, folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
   const store = await new Objm(link.js).open(link.stores.logs);
+  const noExit = !existsSync(join(folder, "exit"));
   for (const name of FILES) {
     const path = join(folder, name);
     const size = statSync(path, { throwIfNoEntry: false })?.size;
     if (size === undefined) continue;
     await putFile(store, `${sessionKey(session.agent, session.id)}.${name}`, path, size);
   }
+  if (noExit) await store.putBlob({ name: `${sessionKey(session.agent, session.id)}.${NO_EXIT}` }, new Uint8Array());
+}
+
+/** A machine that was lost while it put them by leaves a part, which would read as if nothing more had been written. */
+async function isWhole(store: ObjectStore, key: string): Promise<boolean> {
+  const exit = await store.info(`${key}.exit`);
+  if (exit && !exit.deleted) return exit.metadata?.ranges !== undefined;
+  return (await store.info(`${key}.${NO_EXIT}`)) !== null;
 }
 
 async function putFile(store: ObjectStore, object: string, path: string, size: number): Promise<void> {
@@ -69,7 +81,7 @@ export class StoredLogs {
     this.#state = state;
   }
 
-  /** Null: nothing was put by. */
+  /** Null: nothing was put by, or not all of it. */
   async fetch(link: Link, session: Located): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
     if (!existsSync(folder) && !(await this.#bring(link, session, folder))) return null;
@@ -86,6 +98,7 @@ export class StoredLogs {
 
   async #bring(link: Link, { id, agent }: Located, folder: string): Promise<boolean> {
     const store = await new Objm(link.js).open(link.stores.logs);
+    if (!(await isWhole(store, sessionKey(agent, id)))) return false;
     const draft = `${folder}.${process.pid}`;
     mkdirSync(draft, { recursive: true, mode: 0o700 });
     let found = false;

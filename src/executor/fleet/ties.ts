@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Msg, Subscription } from "@nats-io/transport-node";
+import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
 import { hostSilent, noFleetYet, notUnderstood } from "../../present/fleet-failures.ts";
 import { Book } from "./book.ts";
@@ -134,8 +134,7 @@ function answered(message: Msg): unknown {
 
 /** The server knows of no one who listens there. */
 function isUnheard(error: unknown): boolean {
-  const { name, cause } = error as Error;
-  return name === "NoRespondersError" || (cause as Error | undefined)?.name === "NoRespondersError";
+  return error instanceof NoRespondersError || (error as Error).cause instanceof NoRespondersError;
 }
 
 export function silent(host: string): SallyportError {

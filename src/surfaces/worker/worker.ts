@@ -41,6 +41,7 @@ const NS = 1_000_000;
 const RENEW_EVERY_MS = 3_600_000;
 /** Enough for commands that mostly wait, as most of an agent's do. */
 const SLOTS_PER_CPU = 4;
+const newBoot = () => randomBytes(8).toString("hex");
 
 export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {
   fleet: FleetOptions;
@@ -229,9 +230,8 @@ export class Worker implements Post {
   #charge(claim: Claim): Charge {
     const charge = new Charge(claim, this.#reports, this.door, {
       over: () => {
-        this.#claims.done(claim.local);
         this.#charges.delete(claim.local);
-        if (this.#options.shipLogs) void this.#ship(claim);
+        void this.#close(claim);
       },
       slotFree: () => this.#pullAll(),
     });
@@ -239,9 +239,14 @@ export class Worker implements Post {
     return charge;
   }
 
-  async #ship({ id, agent, local }: Claim): Promise<void> {
-    const folder = this.door.logFolder(local);
-    await storeLogs(this.link, { id, agent }, folder).catch(() => {}); // they are here all the same
+  /** What is left to do with one that has ended is done by whoever starts here next, if need be. */
+  async #close({ id, agent, local }: Claim): Promise<void> {
+    try {
+      if (this.#options.shipLogs) await storeLogs(this.link, { id, agent }, this.door.logFolder(local));
+      this.#claims.done(local);
+    } catch {
+      // the servers gave no answer
+    }
   }
 
   /** What this host had when its worker was last here: the keepers went on, and so does what is told of them. */
@@ -342,8 +347,4 @@ export class Worker implements Post {
       this.#checkClaims();
     }
   }
-}
-
-function newBoot(): string {
-  return randomBytes(8).toString("hex");
 }
