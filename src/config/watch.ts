@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { SallyportError } from "../contract/error.ts";
+import { uptimeMs } from "../contract/uptime.ts";
 import { CONFIG_NAME, type LoadedConfig, type LoadOptions, loadConfig, operatorConfigPath } from "./load.ts";
 import { stampOf } from "./read.ts";
 
@@ -30,10 +31,10 @@ export function watchConfig(options: LoadOptions, { everyMs = EVERY_MS }: { ever
   let seen = stamps();
   let config = loadConfig(options);
   let problem: SallyportError | null = null;
-  let nextAt = performance.now() + everyMs;
+  let nextAt = uptimeMs() + everyMs;
   return {
     look() {
-      const now = performance.now();
+      const now = uptimeMs();
       if (now < nextAt) return { config, changed: false, problem };
       nextAt = now + everyMs;
       const stamp = stamps();

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -13,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SallyportError } from "../contract/error.ts";
+import { sha256 } from "../store/sha256.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** Whose temporary folder it is. Commands of one agent in one workspace share that anyway, so they share this too. */
@@ -32,7 +32,7 @@ function base(): string {
 }
 
 function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+  return sha256(text).slice(0, 12);
 }
 
 /** Where it is; made by `ensurePrivateFolder`. */

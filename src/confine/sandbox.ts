@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Settings } from "../config/settings.ts";
 import type { RunRequest } from "../contract/request.ts";
+import { uptimeMs } from "../contract/uptime.ts";
 import type { SandboxSpec, SandboxTier } from "../executor/executor.ts";
 import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./bounds.ts";
 import { deniedPaths } from "./denied.ts";
@@ -70,7 +71,7 @@ export class Sandboxing {
     this.#hidden = hiddenPlaces(process.env);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
     this.#folder = privateFolder(this.#owner);
-    this.#nextLook = performance.now() + LOOK_EVERY_MS;
+    this.#nextLook = uptimeMs() + LOOK_EVERY_MS;
     this.#ground = groundOf(input, this.#places);
     this.#usual = this.#settle(this.#ground.configured, []);
   }
@@ -112,7 +113,7 @@ export class Sandboxing {
   }
 
   #lookAround(): void {
-    const now = performance.now();
+    const now = uptimeMs();
     if (now < this.#nextLook) return;
     this.#nextLook = now + LOOK_EVERY_MS;
     const ground = groundOf(this.#input, this.#places);

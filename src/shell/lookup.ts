@@ -1,6 +1,7 @@
 /** The real reading of the world: executables on PATH and links. */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { uptimeMs } from "../contract/uptime.ts";
 import type { Lookup } from "./context.ts";
 
 /** Long enough for one burst of checks, short enough that a changed file is seen by the next. */
@@ -15,7 +16,7 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
         const full = name.startsWith("/") ? name : cwd === null ? null : `${cwd}/${name}`;
         return full === null ? null : executable(full);
       }
-      const now = performance.now();
+      const now = uptimeMs();
       if (now > until) {
         found.clear();
         until = now + KEEP_MS;

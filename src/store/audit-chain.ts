@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AuditRow } from "./audit-entry.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Where a chain stands after its latest entry. */
 export interface ChainHead {
@@ -31,11 +32,11 @@ const CORRUPT = 11;
 /** A JSON array is unambiguous: no two different entries have the same encoding. */
 export function chainHash(previous: string, row: Omit<AuditRow, "hash">): string {
   const { seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail } = row;
-  return hashOf([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]);
+  return sha256(encoded([previous, seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail]));
 }
 
-function hashOf(fields: unknown[]): string {
-  return hash("sha256", JSON.stringify(fields));
+function encoded(fields: unknown[]): string {
+  return JSON.stringify(fields);
 }
 
 /** Walks the whole chain in constant memory and stops at the first entry that is not as it was written. */
@@ -77,13 +78,13 @@ function* verifySteps(
     try {
       for (const row of read.iterate(from, total)) {
         const fields: unknown[] = Array.isArray(row) ? row : Object.values(row);
-        const hash = fields.pop() as string;
+        const own = fields.pop() as string;
         const seq = fields[1] as number;
         if (seq !== at.seq + 1) return report("it is missing");
         fields[0] = at.hash;
-        if (hashOf(fields) !== hash) return report("it was altered, or does not belong here");
-        at = { seq, hash };
-        if (anchor?.seq === seq && anchor.hash !== hash) return report("it is not the one noted down earlier", seq);
+        if (hash("sha256", encoded(fields)) !== own) return report("it was altered, or does not belong here");
+        at = { seq, hash: own };
+        if (anchor?.seq === seq && anchor.hash !== own) return report("it is not the one noted down earlier", seq);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
