@@ -7,19 +7,25 @@ import { type Outcome, Sandbox } from "./sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-before(async () => {
-  const wait = (file: string) => `until test -e ${file}; do sleep 0.02; done`;
-  const turns = `echo one; ${wait("go-two")}; echo two >&2; ${wait("go-three")}; echo three`;
-  await box.run(["run", "-d", "--name", "both", "-c", turns]);
-  // Two streams are in order as far as one was read before the other was written.
-  for (const [seen, next] of [
-    ["one", "go-two"],
-    ["two", "go-three"],
-  ] as const) {
-    await box.until(["logs", "--stream", "merged", "both"], seen);
-    writeFileSync(join(box.folder, next), "");
+/** Two streams are in order as far as one was read before the other was written. */
+async function inTurns(name: string, steps: [command: string, seen: string][]): Promise<void> {
+  const go = (step: number) => `go-${name}-${step}`;
+  const wait = (step: number) => `until test -e ${go(step)}; do sleep 0.02; done; `;
+  const text = steps.map(([command], step) => `${step > 0 ? wait(step) : ""}${command}`).join("; ");
+  await box.run(["run", "-d", "--name", name, "-c", text]);
+  for (const [step, [, seen]] of steps.entries()) {
+    await box.until(["logs", "--stream", "merged", name], seen);
+    writeFileSync(join(box.folder, go(step + 1)), "");
   }
-  await box.run(["wait", "both"]);
+  await box.run(["wait", name]);
+}
+
+before(async () => {
+  await inTurns("both", [
+    ["echo one", "one"],
+    ["echo two >&2", "two"],
+    ["echo three", "three"],
+  ]);
   await box.run(["run", "--name", "big", "-c", "seq 300000"]);
   await box.run(["run", "--name", "bytes", "-c", String.raw`printf 'a\377\000b'`]);
 });
@@ -36,6 +42,44 @@ test("each stream goes where it went, or all to stdout when one is named", async
     const { stdout, stderr } = await logs("--stream", stream, "both");
     assert.deepEqual([stdout, stderr], [expected, ""]);
   }
+});
+
+test("with times, each line tells when it came and by which stream", async () => {
+  const { stdout, stderr } = await logs("--times", "both");
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(" "));
+  assert.deepEqual(
+    lines.map(([, stream, text]) => [stream, text]),
+    [
+      ["out", "one"],
+      ["err", "two"],
+      ["out", "three"],
+    ],
+  );
+  const times = lines.map(([time = ""]) => time);
+  assert.deepEqual(times, times.map((time) => new Date(time).toISOString()).sort());
+  assert.equal(stderr, "");
+  assert.match((await logs("--times", "--json", "both")).stderr, /`--json` has the times already/);
+});
+
+test("with times, a line that was left unfinished is ended before another stream goes on", async () => {
+  await inTurns("parts", [
+    ["printf half", "half"],
+    ["echo whole >&2", "whole"],
+    ["printf end", "end"],
+  ]);
+  const { stdout } = await logs("-t", "parts");
+  const text = stdout.replace(/\S+Z /g, "");
+  assert.equal(text, "out half\nerr whole\nout end");
+});
+
+test("on a terminal what came by stderr is red, and times are the time of day", async () => {
+  const { stdout } = await box.terminal(["logs", "both"]);
+  assert.equal(stdout, "one\n\x1b[31mtwo\n\x1b[39mthree\n");
+  const plain = await box.terminal(["logs", "-t", "both"], { env: { NO_COLOR: "1" } });
+  assert.match(plain.stdout, /^\d\d:\d\d:\d\d\.\d{3} out one\n\S+ err two\n\S+ out three\n$/);
 });
 
 test("parts: the last lines, a range of lines, a range of bytes", async () => {

@@ -1,7 +1,6 @@
-import type { LogChunk } from "../../../contract/session.ts";
-import { droppedNote } from "../../../present/session-notes.ts";
-import type { Command, Io } from "../command.ts";
+import type { Command } from "../command.ts";
 import { logQuery } from "../log-query.ts";
+import { logWriter } from "../log-writer.ts";
 import { UsageError } from "../usage-error.ts";
 import { withGateway } from "../with-gateway.ts";
 
@@ -15,6 +14,7 @@ export const logs: Command = {
     lines: { type: "string" },
     since: { type: "string" },
     stream: { type: "string" },
+    times: { type: "boolean", short: "t" },
     offset: { type: "string" },
     limit: { type: "string" },
   },
@@ -24,6 +24,7 @@ export const logs: Command = {
     lines: "A:B: only lines A to B, counted from 1 (10:20, 10:, :20, -20:)",
     since: "WHEN: only what came since then: a time, or a duration ago such as 5m",
     stream: "NAME: only stdout or stderr, or merged: both in the order they came",
+    times: "say before each line when it came, and by which stream",
     offset: "N: start at this byte of the stream",
     limit: "N: print at most this many bytes",
     json: "print a JSON line per piece: {stream, offset, time, text|base64, dropped}",
@@ -32,11 +33,13 @@ export const logs: Command = {
   examples: [
     "sallyport logs web",
     "sallyport logs -f --tail 20 web",
+    "sallyport logs -ft web",
     "sallyport logs --stream stderr --since 10m web",
     "sallyport logs --lines 100:120 web",
   ],
   notes: `Without --stream, what the command wrote to stdout goes to stdout and the rest to stderr;
-with it, everything goes to stdout. Bytes are passed on as they are.`,
+with it, or with --times, everything goes to stdout. Bytes are passed on as they are; on a
+terminal what came by stderr is red.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const { values, io } = invocation;
@@ -45,46 +48,17 @@ with it, everything goes to stdout. Bytes are passed on as they are.`,
       if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
       const session = gateway.session(reference);
       const query = logQuery(values, Date.now());
+      if (values.json && values.times) throw new UsageError("`--json` has the times already; leave `--times` out");
       if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {
         throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
       }
-      const write = values.json ? writeJson : query.stream ? writeToStdout : writeApart;
+      const way = values.json ? "json" : values.times ? "times" : query.stream ? "together" : "apart";
+      const write = logWriter(way, io);
       const chunks = values.follow ? session.follow(query) : session.read(query);
       for await (const chunk of chunks) {
-        write(chunk, io);
+        write(chunk);
         await io.drained();
       }
       return 0;
     }),
 };
-
-function writeApart(chunk: LogChunk, io: Io): void {
-  noteGap(chunk, io);
-  if (chunk.stream === "stderr") io.err(chunk.bytes);
-  else io.out(chunk.bytes);
-}
-
-function writeToStdout(chunk: LogChunk, io: Io): void {
-  noteGap(chunk, io);
-  io.out(chunk.bytes);
-}
-
-function noteGap(chunk: LogChunk, io: Io): void {
-  if (chunk.dropped > 0) io.err(`${droppedNote(chunk)}\n`);
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-function writeJson({ stream, offset, bytes, timeMs, dropped }: LogChunk, io: Io): void {
-  const time = timeMs === null ? null : new Date(timeMs).toISOString();
-  io.out(`${JSON.stringify({ stream, offset, time, ...content(bytes), dropped })}\n`);
-}
-
-/** Text where it is text; a piece that is not, or that splits a character, goes whole as base64. */
-function content(bytes: Uint8Array): { text: string } | { base64: string } {
-  try {
-    return { text: utf8.decode(bytes) };
-  } catch {
-    return { base64: Buffer.from(bytes).toString("base64") };
-  }
-}
