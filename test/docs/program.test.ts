@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { pages, ROOT, samples } from "./pages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-program-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
 test("README.md: its program prints what is shown below it", () => {
   const readme = pages().find(({ path }) => path === "README.md");
@@ -27,6 +27,6 @@ test("README.md: its program prints what is shown below it", () => {
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   for (const each of [home, cwd]) mkdirSync(each);
   const env = { PATH: process.env.PATH, HOME: home };
-  const { stdout, stderr } = spawnSync(process.execPath, [file], { cwd, env, encoding: "utf8", timeout: 60_000 });
+  const { stdout, stderr } = spawnSync(process.execPath, [file], { cwd, env, encoding: "utf8", timeout: 120_000 });
   assert.equal(stdout, shown?.text, stderr);
 });

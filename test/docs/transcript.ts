@@ -16,7 +16,7 @@ export interface Step {
 }
 
 /** A generous limit: it only decides how a failure looks. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 120_000;
 /** They go on until somebody stops them; the next step comes when they have said what they say. */
 const STAYS = /^sallyport (serve|worker)\b/;
 /** They change nothing, so they are asked again until what is shown is there: a program takes its time to draw it. */
@@ -122,7 +122,7 @@ export class Machines {
     }
     for (const name of this.#names) await this.run(name, "sallyport rm -f $(sallyport ps -aq)");
     await this.#fleet?.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { matches, matchesPath, matchesWords, patternProblem } from "../../src/policy/glob.ts";
+import { cpuMs } from "../present/cpu-time.ts";
 
 test("stars and question marks", () => {
   for (const [pattern, text, expected] of [
@@ -27,9 +28,7 @@ test("paths and words", () => {
 });
 
 test("no pattern takes long", () => {
-  const start = performance.now();
-  matches(`${"*a".repeat(200)}b`, "a".repeat(20_000));
-  assert.ok(performance.now() - start < 2000);
+  assert.ok(cpuMs(() => matches(`${"*a".repeat(200)}b`, "a".repeat(20_000))) < 2000);
   assert.match(patternProblem("/^(a+)+$/") ?? "", /regular expression/);
   assert.equal(patternProblem("/usr/bin/*"), null);
 });

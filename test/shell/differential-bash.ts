@@ -25,6 +25,8 @@ export interface Observed {
 
 /** Far under what a runaway needs to be felt; generated texts take a few milliseconds. */
 const TIMEOUT_MS = 1000;
+/** What survives may still be writing. */
+const REMOVING = { recursive: true, force: true, maxRetries: 10 } as const;
 /** The unprivileged user a root-run test falls back to, so that the process limit binds. */
 const NOBODY = 65534;
 
@@ -89,14 +91,14 @@ export class Bash {
     const executions = parsed(readFileSync(join(this.logs, run), "utf8"));
     // `timeout` leaves the process group: what survives keeps a folder and a log that no later run looks at.
     renameSync(this.cwd, `${this.cwd}-${run}`);
-    rmSync(`${this.cwd}-${run}`, { recursive: true, force: true });
+    rmSync(`${this.cwd}-${run}`, REMOVING);
     return { executions, files };
   }
 
   close(): void {
     this.driver.stdin.end();
     this.driver.kill("SIGKILL");
-    rmSync(this.root, { recursive: true, force: true });
+    rmSync(this.root, REMOVING);
   }
 
   private get unprivileged(): boolean {
