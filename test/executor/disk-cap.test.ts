@@ -92,7 +92,7 @@ for (const { name, bytes, diskCap } of CASES) {
 const rewrites = nativeOnly("without holes the tail is rewritten, and a reader may see it half done");
 
 test("a live session's logs are right while its middle is being dropped", rewrites, async () => {
-  const session = await gateway.start({ command: "for i in $(seq 1 400000); do echo line $i; done", diskCap: 65_536 });
+  const session = await gateway.start({ command: "for i in $(seq 1 150000); do echo line $i; done", diskCap: 65_536 });
   for (let round = 0; session.info().status === "running"; round++) {
     const { text, droppedBytes } = await session.logs({ stream: "stdout", tail: 5 });
     // The writer outran every attempt at reading, and the answer says so.
@@ -106,7 +106,7 @@ test("a live session's logs are right while its middle is being dropped", rewrit
     if (round > 5000) break;
   }
   await session.wait();
-  assert.match((await session.logs({ stream: "stdout", tail: 1 })).text, /^line 400000\n$/);
+  assert.match((await session.logs({ stream: "stdout", tail: 1 })).text, /^line 150000\n$/);
   assert.match((await session.logs({ stream: "stdout", offset: 0, limit: 14 })).text, /^line 1\nline 2\n$/);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { nativeOnly } from "../fixtures/executor.ts";
+import { EXECUTOR, nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";
 
@@ -25,9 +25,10 @@ test("a command gets a terminal of the size asked for, as its controlling one", 
 });
 
 test("what the last process wrote right before its end is never missing", async () => {
-  for (let n = 0; n < 1000; n += 8) {
-    const runs = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
-    for (const [i, { output }] of (await Promise.all(runs)).entries()) assert.equal(output, `${n + i} last\n`);
+  const runs = EXECUTOR === "native" ? 1000 : 200; // the other is slower, and its reader is Node's
+  for (let n = 0; n < runs; n += 8) {
+    const some = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
+    for (const [i, { output }] of (await Promise.all(some)).entries()) assert.equal(output, `${n + i} last\n`);
   }
   const much = await gateway.run({ command: "seq 100000; exec seq 5", pty: true, timeoutMs: 60_000 });
   assert.equal(gateway.session(much.id).info().streams.output?.bytes, 588_895 + 100_000 + 15);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -19,6 +19,22 @@ before(async () => {
 });
 after(() => house.close());
 
+interface Died {
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Not waited for in a standstill: the others' patience would run out meanwhile. */
+function dieAt(step: string, manner: string, command: string): Promise<Died> {
+  const args = [DIES_AT, house.state, house.workspace, step, manner, command];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env: house.env }, (error, stdout, stderr) => {
+      resolve({ signal: error?.signal ?? null, stdout, stderr });
+    });
+  });
+}
+
 /** Leaves a line in a file each time it runs. The second form cannot be analysed, so a person is asked. */
 const COMMANDS: [string, (file: string) => string][] = [
   ["an allowed command", (file) => `echo ran >> ${file}`],
@@ -33,8 +49,7 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
         test(`the gateway dies at "${step}" of ${what} in the ${manner}`, async () => {
           const file = house.path(`${manner}-${what.replaceAll(" ", "-")}-${step}`);
           const command = commandFor(file);
-          const args = [DIES_AT, house.state, house.workspace, step, manner, command];
-          const child = spawnSync(process.execPath, args, { env: house.env, encoding: "utf8" });
+          const child = await dieAt(step, manner, command);
           const asks = what === "an approved command";
           if (step === "asked" && !asks) assert.equal(child.stdout, "survived\n", child.stderr);
           else assert.equal(child.signal, "SIGKILL", child.stderr);
@@ -81,8 +96,7 @@ function settled(id: string): boolean {
 test("what died after it was approved but before it ran can be asked for again and runs once", async () => {
   const file = house.path("again");
   const command = `eval "$(printf 'echo ran >> ${file}')"`;
-  const args = [DIES_AT, house.state, house.workspace, "permitted", "foreground", command];
-  assert.equal(spawnSync(process.execPath, args, { env: house.env }).signal, "SIGKILL");
+  assert.equal((await dieAt("permitted", "foreground", command)).signal, "SIGKILL");
   const result = await gateway.run({ command });
   assert.equal(result.status, "completed");
   assert.equal(readFileSync(join(file), "utf8"), "ran\n");

@@ -8,7 +8,7 @@ import { OtherGateway } from "../fixtures/other-gateway.ts";
 import { pause, until } from "../fixtures/until.ts";
 import { assertWritten, type Writing, writingRequest } from "../fixtures/writer.ts";
 
-const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 20);
+const ROUNDS = Number(process.env.SOAK_ROUNDS ?? 12);
 const COMMANDS = 200;
 /** A row whose gateway died before the launch is given up after 10 s. */
 const GIVEN_UP_MS = 60_000;
