@@ -39,7 +39,7 @@ export class Registry {
   #asked = new Map<string, Asked>();
   #closed = false;
   #lostSome = false;
-  #unwritten: { session: Asked; ending: Ending }[] = [];
+  #unwritten: { session: Asked; ending: Ending; host: string | null }[] = [];
   #writeSoon: NodeJS.Timeout | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
@@ -84,10 +84,10 @@ export class Registry {
     }
     void execution.exited.then((ending) => {
       this.#asked.delete(id);
-      this.#noteHost(execution);
+      if (asked && ending !== "left") this.#putOff(asked, ending, execution.host);
+      else this.#noteHost(execution);
       if (ending === "left") return;
-      if (asked) this.#putOff(asked, ending);
-      else this.#quietly(() => this.settle(id, ending));
+      if (!asked) this.#quietly(() => this.settle(id, ending));
       const final = ending === "lost" || ending.final;
       if (final) this.#part(execution);
       else void execution.ended.then((last) => this.#finish(execution, last));
@@ -114,9 +114,9 @@ export class Registry {
    * waits for a command, or gives the next one, is to wait for the database as well. Whoever looks here sees them
    * written; another gateway that looks meanwhile finds the record, as it would had this one died.
    */
-  #putOff(session: Asked, ending: Ending): void {
+  #putOff(session: Asked, ending: Ending, host: string | null): void {
     if (ending === "lost") this.#lostSome = true;
-    this.#unwritten.push({ session, ending });
+    this.#unwritten.push({ session, ending, host });
     this.#writeSoon ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
   }
 
@@ -125,12 +125,13 @@ export class Registry {
     if (this.#unwritten.length === 0) return;
     if (this.#writeSoon) clearTimeout(this.#writeSoon);
     this.#writeSoon = null;
-    const ends = this.#unwritten.splice(0).map(({ session, ending }) => {
+    const ends = this.#unwritten.splice(0).map(({ session, ending, host }) => {
       const ended = endingOf(session, ending, this.executor.data(session));
-      return { session, ending, ended, alongside: this.#onEnd(session, ended, true) };
+      return { session, ending, host, ended, alongside: this.#onEnd(session, ended, true) };
     });
     const writeAll = () => {
-      for (const { session, ending, ended, alongside } of ends) {
+      for (const { session, ending, host, ended, alongside } of ends) {
+        if (host !== null) this.#store.setHost(session.id, host);
         if (this.#store.end(session.id, ended, RUNNING)) alongside();
         else this.settle(session.id, ending);
       }

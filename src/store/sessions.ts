@@ -68,6 +68,8 @@ export class SessionStore {
   readonly #end: StatementSync;
   readonly #refuse: StatementSync;
   readonly #running: StatementSync;
+  /** Where all sessions are this machine's it is never needed. */
+  #host: StatementSync | null = null;
   readonly #startedSince: StatementSync;
   readonly #started: StatementSync;
   readonly #moved: StatementSync;
@@ -182,7 +184,8 @@ export class SessionStore {
   }
 
   setHost(id: string, host: string): void {
-    this.#database.prepare("UPDATE sessions SET host = ? WHERE id = ?").run(host, id);
+    this.#host ??= this.#database.prepare("UPDATE sessions SET host = ? WHERE id = ?");
+    this.#host.run(host, id);
   }
 
   setKeeper(id: string, keeperPid: number): void {

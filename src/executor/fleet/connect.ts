@@ -60,6 +60,8 @@ export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker
       timeout: CONNECT_MS,
       pingInterval: 5000,
       maxPingOut: 2,
+      // A stack for each request in case it fails costs more than the request.
+      noAsyncTraces: true,
       ...(wantsTls ? { tls } : {}),
       ...(authenticator ? { authenticator } : {}),
     });

@@ -85,7 +85,8 @@ function read(post: Post, message: Msg): Work | null {
   const { subjects } = post.link;
   const from = subjects.parseWork(message.subject);
   const given = json(message);
-  const envelope = Envelope.safeParse(given);
+  const work = Work.safeParse(given);
+  const envelope = work.success ? work : Envelope.safeParse(given);
   // Who speaks for another agent than the servers let it is not answered, only written down.
   if (!envelope.success || from?.agent !== agentToken(envelope.data.agent)) {
     const agent = envelope.success ? envelope.data.agent : "unknown";
@@ -94,7 +95,6 @@ function read(post: Post, message: Msg): Work | null {
     terminate(message);
     return null;
   }
-  const work = Work.safeParse(given);
   if (work.success) return work.data;
   void refuseVersion(post, envelope.data, given, message, work.error.issues[0]?.message ?? "");
   return null;
