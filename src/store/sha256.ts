@@ -11,25 +11,31 @@ export function sha256(text: string): string {
   return plainSha256(text);
 }
 
-/** The first 32 bits of the fractional parts of a root of the first primes, which is what the standard begins with. */
-function fractions(count: number, root: (prime: number) => number): Uint32Array {
-  const primes: number[] = [];
-  for (let n = 2; primes.length < count; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n);
-  return Uint32Array.from(primes, (prime) => (root(prime) % 1) * 2 ** 32);
-}
-
-let constants: { start: Uint32Array; rounds: Uint32Array } | null = null;
+/** The first 32 bits of the fractional parts of the square roots of the first 8 primes. */
+const START = new Uint32Array([
+  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+]);
+/** The same of the cube roots of the first 64. */
+// biome-ignore format: a table
+const ROUNDS = new Uint32Array([
+  0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+  0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+  0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+  0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+  0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+  0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+  0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+  0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+]);
 
 /** FIPS 180-4, and nothing but JavaScript. */
 export function plainSha256(text: string): string {
-  constants ??= { start: fractions(8, Math.sqrt), rounds: fractions(64, Math.cbrt) };
-  const { start, rounds } = constants;
-  const state = start.slice();
+  const state = START.slice();
   const words = new Uint32Array(64);
   const bytes = padded(Buffer.from(text));
   for (let at = 0; at < bytes.length; at += 64) {
     for (let i = 0; i < 16; i++) words[i] = bytes.readUInt32BE(at + i * 4);
-    mix(state, words, rounds);
+    mix(state, words);
   }
   return Array.from(state, (word) => word.toString(16).padStart(8, "0")).join("");
 }
@@ -43,7 +49,7 @@ function padded(message: Buffer): Buffer {
   return bytes;
 }
 
-function mix(state: Uint32Array, w: Uint32Array, k: Uint32Array): void {
+function mix(state: Uint32Array, w: Uint32Array): void {
   for (let i = 16; i < 64; i++) {
     const x = w[i - 15] as number;
     const y = w[i - 2] as number;
@@ -54,7 +60,7 @@ function mix(state: Uint32Array, w: Uint32Array, k: Uint32Array): void {
   let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
   for (let i = 0; i < 64; i++) {
     const one = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-    const first = (h + one + ((e & f) ^ (~e & g)) + (k[i] as number) + (w[i] as number)) | 0;
+    const first = (h + one + ((e & f) ^ (~e & g)) + (ROUNDS[i] as number) + (w[i] as number)) | 0;
     const zero = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
     const second = (zero + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     h = g;
