@@ -89,7 +89,8 @@ export class Machines {
     const child = this.#spawn(machine, `exec ${command}`);
     this.#staying.push(child);
     const output = collected(child);
-    while (!answers(output.text, `${expected.trimEnd()}\n…`) && Date.now() < end && child.exitCode === null) await pause(20);
+    while (!answers(output.text, `${expected.trimEnd()}\n…`) && Date.now() < end && child.exitCode === null)
+      await pause(20);
     return answers(output.text, expected) ? null : output.text;
   }
 
