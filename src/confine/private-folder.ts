@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -49,11 +50,20 @@ export function ensurePrivateFolder(path: string, { state, user }: FolderOwner):
   const passing = user === null ? 0o700 : 0o711;
   const house = join(path, "..");
   for (const folder of [join(house, ".."), house]) make(folder, passing);
-  writeFileSync(join(house, MARKER), state, { mode: 0o600 });
+  mark(house, state);
   make(path, 0o700, user?.uid);
   if (user) chownSync(path, user.uid, user.gid);
   const now = new Date();
   utimesSync(path, now, now);
+}
+
+/** Whole or not at all: others that clean up take half a path for that of a state folder which is gone. */
+function mark(house: string, state: string): void {
+  const marker = join(house, MARKER);
+  if (read(marker) === state) return;
+  const own = `${marker}.${process.pid}`;
+  writeFileSync(own, state, { mode: 0o600 });
+  renameSync(own, marker);
 }
 
 function make(folder: string, mode: number, owner?: number): void {
@@ -80,7 +90,8 @@ export function clearPrivateFolders(state: string, { unusedMs, live }: { unusedM
   for (const name of names(base())) {
     const house = join(base(), name);
     const owner = read(join(house, MARKER));
-    if (owner !== null && owner !== state && !lstatSync(owner, { throwIfNoEntry: false })) removeTree(house);
+    if (!owner) continue;
+    if (owner !== state && !lstatSync(owner, { throwIfNoEntry: false })) removeTree(house);
     if (owner !== state || live) continue;
     for (const each of names(house)) {
       const age = Date.now() - (lstatSync(join(house, each), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import { clearPrivateFolders, ensurePrivateFolder, privateFolder } from "../../src/confine/private-folder.ts";
 
 const room = mkdtempSync(join(tmpdir(), "sallyport-private-"));
@@ -76,4 +80,25 @@ test("what nobody used for long is removed, and what a vanished state left; noth
   clearPrivateFolders(kept.state, { unusedMs: 60_000, live: false });
   assert.deepEqual([kept, old].map(privateFolder).map(existsSync), [true, false]);
   assert.ok(existsSync(join(room, "kept")), "links are not followed");
+});
+
+test("one that is just being made is not taken for what a vanished state left", async () => {
+  const [mine, other] = [owner("mine"), owner("other")];
+  const make = `
+    const { workerData: { path, folder, one } } = require("node:worker_threads");
+    import(path).then(({ ensurePrivateFolder }) => { for (let i = 0; i < 3000; i++) ensurePrivateFolder(folder, one); });`;
+  const path = fileURLToPath(new URL("../../src/confine/private-folder.ts", import.meta.url));
+  const folder = privateFolder(mine);
+  const maker = new Worker(make, { eval: true, workerData: { path, folder, one: mine } });
+  const ended = once(maker, "exit");
+  let over = false;
+  void ended.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    clearPrivateFolders(other.state, { unusedMs: 60_000, live: false });
+    await setImmediate();
+  }
+  await ended;
+  assert.ok(existsSync(folder));
 });
