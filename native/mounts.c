@@ -14,6 +14,7 @@
 #include "scope.h"
 
 #define MOST_WRITABLE 256
+#define HOLD_ATTEMPTS 16
 #define PRIVATE_TMP "/tmp"
 #define SHARED_MEMORY "/dev/shm"
 #define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
@@ -149,7 +150,8 @@ static int put_copies(struct view *view)
 		bool in_private = view->spec->isolated && path_within(each->path, PRIVATE_TMP);
 		if (in_private && strcmp(each->path, PRIVATE_TMP) != 0 && make_way(each->path, each->mode) < 0)
 			return -1;
-		if (mount_put_at(each->copy, each->path) < 0)
+		/* Removed meanwhile: then there is nothing to write to. */
+		if (mount_put_at(each->copy, each->path) < 0 && errno != ENOENT)
 			return -1;
 	}
 	/* Shared memory of its own: other sessions' is not its to write. */
@@ -160,7 +162,7 @@ static int put_copies(struct view *view)
 
 /* ---- what is to be left as it is ---- */
 
-static int hold(const char *path, uint64_t flags)
+static int hold_once(const char *path, uint64_t flags)
 {
 	int place = mount_place(path);
 	if (place < 0)
@@ -172,6 +174,19 @@ static int hold(const char *path, uint64_t flags)
 	if (done == 0)
 		done = mount_put(copy, place);
 	return close_quietly(copy, close_quietly(place, done));
+}
+
+/* Files such as git's configuration are changed by putting another in their place: what was found may be gone by the
+ * time it is covered, and the other is to be held. */
+static int hold(const char *path, uint64_t flags)
+{
+	int done = -1;
+	for (unsigned attempt = 0; attempt < HOLD_ATTEMPTS; attempt++) {
+		done = hold_once(path, flags);
+		if (done == 0 || errno != ENOENT)
+			break;
+	}
+	return done;
 }
 
 static bool is_mount_point(const char *path)

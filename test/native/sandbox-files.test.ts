@@ -17,6 +17,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { sandboxTier } from "../../src/executor/native/probe.ts";
 import { socketPath } from "../../src/executor/native/zygote.ts";
 import { Cell, IDENTITIES } from "../fixtures/cell.ts";
@@ -112,6 +113,29 @@ for (const uid of IDENTITIES) {
       assert.equal((await cell.run(["cat", news], cell.sandbox())).stdout, `${i}`);
       const more = put(cell, join(cell.folder, `more-${i}`), `${i}`);
       assert.equal((await cell.run(["cat", more], cell.sandbox())).stdout, `${i}`);
+    }
+  });
+
+  test(`a read-only spot of user ${uid} that others replace all the time keeps no command from starting`, {
+    skip,
+  }, async () => {
+    const spot = put(cell, join(cell.workspace, "replaced"), "");
+    const replace = `const { renameSync, writeFileSync } = require("node:fs");
+      const { workerData: spot } = require("node:worker_threads");
+      setInterval(() => {
+        for (let i = 0; i < 200; i++) {
+          writeFileSync(spot + ".new", "");
+          renameSync(spot + ".new", spot);
+        }
+      }, 0);`;
+    const other = new Worker(replace, { eval: true, workerData: spot });
+    try {
+      for (let i = 0; i < 100; i++) {
+        const { record } = await cell.run(["true"], cell.sandbox({ readOnly: [spot] }));
+        assert.deepEqual([record.reason, record.step, record.code], ["exited", undefined, 0]);
+      }
+    } finally {
+      await other.terminate();
     }
   });
 

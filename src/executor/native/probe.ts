@@ -10,7 +10,8 @@ const NOTHING: SandboxTier = {
   networkNamespace: false,
   seccomp: false,
 };
-const PATIENCE_MS = 10_000;
+/** Making a network namespace waits in line with all who make or remove one. */
+const PATIENCE_MS = 60_000;
 
 let known: SandboxTier | null = null;
 
@@ -30,8 +31,8 @@ export function keptSandboxTier(state: string): SandboxTier {
     return kept;
   }
   const asked = probe();
-  // A keeper that could not say this time may the next.
-  if (asked !== null) writeKept(state, keeper, asked);
+  // What did not work this time, for want of memory for instance, may the next.
+  if (asked?.isolation && asked.networkNamespace && asked.seccomp) writeKept(state, keeper, asked);
   known = asked ?? NOTHING;
   return known;
 }
