@@ -1,4 +1,6 @@
 #include "covers.h"
+#include "closing.h"
+#include "mount-calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mount-calls.h"
 
 #define MOST_COVERED 1024
 #define SCRATCH "/proc"
@@ -17,15 +18,6 @@ struct covers {
 	int copies[MOST_COVERED];
 	size_t count;
 };
-
-static int close_quietly(int fd, int result)
-{
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return result;
-}
 
 /* What lies over a denied place: an empty folder or file that nobody may open. Copies are made of what is attached
  * somewhere, so the file system they are of is put over /proc for as long as that takes. */

@@ -1,11 +1,12 @@
 #include "devices.h"
+#include "closing.h"
+#include "mount-calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mount-calls.h"
 
 static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 static const char *const links[][2] = {{"/proc/self/fd", "fd"},
@@ -13,15 +14,6 @@ static const char *const links[][2] = {{"/proc/self/fd", "fd"},
 				       {"/proc/self/fd/1", "stdout"},
 				       {"/proc/self/fd/2", "stderr"},
 				       {"pts/ptmx", "ptmx"}};
-
-static int close_quietly(int fd, int result)
-{
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return result;
-}
 
 /* The host's own node, shown here as well: no new one may be made in a user namespace. */
 static int show_node(int from, int to, const char *name)

@@ -1,4 +1,7 @@
 #include "grants.h"
+#include "closing.h"
+#include "landlock.h"
+#include "scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "landlock.h"
-#include "scope.h"
 
 /* What programs expect of /dev. All else there is withheld: a disk can be read raw past every denied path. */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
@@ -23,15 +24,6 @@ struct search {
 	struct stamps *stamps;
 	char path[PATH_MAX];
 };
-
-static int close_quietly(int fd, int result)
-{
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return result;
-}
 
 static bool is_denied(const struct spec *spec, const char *path)
 {

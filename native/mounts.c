@@ -1,4 +1,9 @@
 #include "mounts.h"
+#include "closing.h"
+#include "covers.h"
+#include "devices.h"
+#include "mount-calls.h"
+#include "scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "covers.h"
-#include "devices.h"
-#include "mount-calls.h"
-#include "scope.h"
 
 #define MOST_WRITABLE 256
 #define HOLD_ATTEMPTS 16
@@ -33,15 +34,6 @@ struct view {
 	int temporary;     /* a copy of it, for /dev/shm; -1: none */
 	int temporary_top; /* another, for /tmp */
 };
-
-static int close_quietly(int fd, int result)
-{
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return result;
-}
 
 int mounts_cut_off(void)
 {
