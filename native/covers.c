@@ -1,6 +1,4 @@
 #include "covers.h"
-#include "closing.h"
-#include "mount-calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closing.h"
+#include "mount-calls.h"
 
 #define MOST_COVERED 1024
 #define SCRATCH "/proc"

@@ -1,12 +1,12 @@
 #include "devices.h"
-#include "closing.h"
-#include "mount-calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closing.h"
+#include "mount-calls.h"
 
 static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 static const char *const links[][2] = {{"/proc/self/fd", "fd"},

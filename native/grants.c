@@ -1,7 +1,4 @@
 #include "grants.h"
-#include "closing.h"
-#include "landlock.h"
-#include "scope.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closing.h"
+#include "landlock.h"
+#include "scope.h"
 
 /* What programs expect of /dev. All else there is withheld: a disk can be read raw past every denied path. */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",

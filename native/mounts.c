@@ -1,9 +1,4 @@
 #include "mounts.h"
-#include "closing.h"
-#include "covers.h"
-#include "devices.h"
-#include "mount-calls.h"
-#include "scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "closing.h"
+#include "covers.h"
+#include "devices.h"
+#include "mount-calls.h"
+#include "scope.h"
 
 #define MOST_WRITABLE 256
 #define HOLD_ATTEMPTS 16
