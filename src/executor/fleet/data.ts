@@ -9,7 +9,7 @@ import type { LiveUsage, SessionData, TerminalStory } from "../data.ts";
 import type { Execution, Located, Parting } from "../executor.ts";
 import type { FleetExecution } from "./execution.ts";
 import { answerOf, flow } from "./flow.ts";
-import { silent, type Ties } from "./ties.ts";
+import type { Ties } from "./ties.ts";
 
 const NOTHING: LiveUsage = {
   usage: { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 },
@@ -207,13 +207,14 @@ export class FleetData implements SessionData {
     return (await ties.hosts.look(host)) !== null;
   }
 
-  /** Only of a host that is gone are the logs looked for where they were put by. */
+  /**
+   * Only of a host that is gone are the logs looked for where they were put by. Where they are not, it is asked all the
+   * same: a heartbeat that is late is not the last word of a host.
+   */
   async #stored(): Promise<SessionData | null> {
     const { ties, host } = await this.#worker();
     if (this.#memory.execution(this.#session.id) || (await ties.hosts.look(host))) return null;
-    const stored = await this.#memory.stored(this.#session);
-    if (!stored) throw silent(host);
-    return stored;
+    return this.#memory.stored(this.#session);
   }
 
   /** What was last heard; whoever looks has it asked for anew. */
