@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../src/contract/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
@@ -58,4 +59,21 @@ test("each build's zygote leaves by itself, without the other's commands", async
   assert.ok(pid !== null && exists(pid));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "kill", id })).status, "killed");
   await upgraded.close();
+});
+
+test("a gateway whose keeper was replaced works on with the old one, and says so once that has left", async () => {
+  const upgraded = buildKeeper("before");
+  const elsewhere = new TestHouse();
+  after(async () => {
+    await elsewhere.close();
+    upgraded.remove();
+  });
+  const gateway = await OtherGateway.open(elsewhere, { env: { SALLYPORT_KEEPER: upgraded.keeper } });
+  const run = () => gateway.ask<{ stdout: string }>({ call: "run", request: { command: "echo fine" } });
+  assert.equal((await run()).stdout, "fine\n");
+  writeFileSync(`${upgraded.keeper}.id`, "after");
+  assert.equal((await run()).stdout, "fine\n");
+  await elsewhere.stopKeepers();
+  await assert.rejects(run(), { type: "KeeperUnavailable", message: /replaced by another build/ });
+  await gateway.close();
 });

@@ -36,9 +36,32 @@ export function socketPath(state: string): string {
 
 let knownBuild: string | null = null;
 
+function readBuildId(): string {
+  return readFileSync(`${keeperBinary()}.id`, "utf8").trim();
+}
+
+/** A gateway that was opened before an upgrade speaks to the keepers of its own build, and to no other. */
+function insistOnSameBuild(): void {
+  try {
+    if (readBuildId() === buildId()) return;
+  } catch {
+    return; // gone altogether: whoever starts it says so
+  }
+  throw new SallyportError(
+    "KeeperUnavailable",
+    "The keeper was replaced by another build since this gateway was opened.",
+    [
+      {
+        action: "restart",
+        hint: "Restart this process: a new gateway takes the new keeper, and finds all sessions again.",
+      },
+    ],
+  );
+}
+
 function buildId(): string {
   try {
-    knownBuild ??= readFileSync(`${keeperBinary()}.id`, "utf8").trim();
+    knownBuild ??= readBuildId();
     return knownBuild;
   } catch (error) {
     // Out of descriptors, for instance: that says nothing about the build.
@@ -102,8 +125,10 @@ export async function connectToZygote(state: string): Promise<Connection> {
       reason = message;
       full = code === "EAGAIN";
       if (code === "EAGAIN") await pause(25);
-      else if (code !== undefined && NOBODY_THERE.has(code)) await start(state);
-      else break;
+      else if (code !== undefined && NOBODY_THERE.has(code)) {
+        insistOnSameBuild();
+        await start(state);
+      } else break;
     }
     // Another gateway may be starting one at this moment: it holds the lock but does not listen yet.
     if (attempt > 0) await pause(Math.min(5 * attempt, 100));
