@@ -57,6 +57,7 @@ export const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "STARTED", value: ({ startedAt }) => startedAt },
   { title: "MS", value: ({ durationMs }) => String(Math.round(durationMs)) },
   { title: "COMMAND", value: ({ command, args }) => commandLine(command, args) },
+  { title: "HOST", value: ({ host }) => host ?? "-" },
 ];
 
 const SHORTEST = 13;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../src/gateway/gateway.ts";
+import { tools } from "../../src/index.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 import { until } from "../fixtures/until.ts";
@@ -23,6 +24,9 @@ test("a background session is listed with its host, read by offset, waited for a
   const { status, host, pid } = session.info();
   assert.deepEqual([status, host], ["running", "h1"]);
   assert.ok(pid);
+  const list = tools(gateway, "process").find(({ name }) => name === "process.list");
+  const answer = (await list?.call({}))?.structured as { processes: { host?: string }[] } | undefined;
+  assert.equal(answer?.processes[0]?.host, "h1");
   await until("two lines are there", async () => (await session.logs()).text === "one\ntwo\n");
   const slice = await session.logs({ offset: 4, limit: 3 });
   assert.deepEqual([slice.text, slice.nextOffset, slice.totalBytes], ["two", 7, 8]);

@@ -65,6 +65,7 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
     started_at: info.startedAt,
     duration_ms: Math.round(info.durationMs),
     resource_usage: usageOf(usage),
+    ...(info.host === null ? {} : { host: info.host }),
   };
 }
 

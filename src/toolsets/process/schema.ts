@@ -94,6 +94,7 @@ const entry = {
   started_at: z.string().describe("ISO 8601"),
   duration_ms: z.int(),
   resource_usage: usage,
+  host: z.string().optional().describe("The machine of a fleet it runs on"),
 };
 
 export const MonitorResult = z.object(entry);

@@ -31,8 +31,8 @@ test("ps: nothing at first, then what runs, with -a what has ended too", async (
   const short = await start("short", "exit 5");
   await box.run(["wait", "short"]);
   assert.deepEqual(await running(), [long]);
-  const [id, name, status, exit, startedAt, ms, command] = (await box.run(["ps"])).stdout.trimEnd().split("\t");
-  assert.deepEqual([id, name, status, exit, command], [long, "long", "running", "-", "sleep 300 # a\\tb"]);
+  const [id, name, status, exit, startedAt, ms, command, host] = (await box.run(["ps"])).stdout.trimEnd().split("\t");
+  assert.deepEqual([id, name, status, exit, command, host], [long, "long", "running", "-", "sleep 300 # a\\tb", "-"]);
   assert.ok(Date.parse(startedAt ?? "") > 0 && Number(ms) >= 0);
   const all = JSON.parse((await box.run(["ps", "-a", "--json"])).stdout) as SessionInfo[];
   assert.deepEqual(

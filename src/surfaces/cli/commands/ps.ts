@@ -29,7 +29,7 @@ export const ps: Command = {
     "sallyport ps -a --json",
   ],
   notes: `Piped, there are no titles and tabs stand between the columns:
-ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND.`,
+ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine).`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const { values, io } = invocation;
