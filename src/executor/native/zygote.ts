@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../contract/error.ts";
+import { comesUp } from "../comes-up.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
@@ -13,7 +14,6 @@ const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}
 export const BUILD_COMMAND = `node ${join(BUILD, "../install.js")}`;
 /** The keeper writes its title over its own arguments: this makes room for one. */
 const TITLE_ROOM = " ".repeat(240);
-const ALREADY_SERVED = 3;
 const ATTEMPTS = 40;
 /** Hundreds of commands at once wait in one line for keepers that are forked one by one. */
 const IN_LINE_MS = 30_000;
@@ -83,31 +83,14 @@ function unavailable(reason: string): SallyportError {
 
 /** Starts the zygote as a child of ours, so that it is reaped if it ends before we do. It outlives us otherwise. */
 function start(state: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7).
-    const child = spawn(keeperBinary(), ["serve", state, TITLE_ROOM], {
-      cwd: "/",
-      env: {},
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    // First of all: without a descriptor left there are no pipes either, and an error nobody hears ends the process.
-    child.once("error", (error) => reject(unavailable(error.message)));
-    let complaint = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
-      complaint += chunk.toString();
-    });
-    child.stdout?.once("data", () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-      child.unref();
-      resolve();
-    });
-    child.once("close", (code) => {
-      if (code === ALREADY_SERVED) resolve();
-      else reject(unavailable(complaint.trim() || `it ended with code ${code}`));
-    });
+  // An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7).
+  const child = spawn(keeperBinary(), ["serve", state, TITLE_ROOM], {
+    cwd: "/",
+    env: {},
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  return comesUp(child, unavailable);
 }
 
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);

@@ -1,39 +1,23 @@
 import { spawn } from "node:child_process";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { comesUp } from "../comes-up.ts";
 
 const SELF = fileURLToPath(import.meta.url);
 const PROGRAM = join(dirname(SELF), `main${extname(SELF)}`);
 /** The title is written over the arguments: this makes room for one. */
 const TITLE_ROOM = " ".repeat(240);
-const ALREADY_SERVED = 3;
 
-/** Starts the portable keeper of a state folder. Rejects with what it said when it does not come up. */
+/** Starts the portable keeper of a state folder. Rejects with what it said last when it does not come up. */
 export function startKeeper(state: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, state, TITLE_ROOM], {
-      cwd: process.platform === "win32" ? state : "/",
-      env: environment(process.platform, process.env),
-      detached: true,
-      windowsHide: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    child.once("error", reject);
-    let complaint = "";
-    child.stderr?.on("data", (chunk: Buffer) => {
-      complaint += chunk.toString();
-    });
-    child.stdout?.once("data", () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-      child.unref();
-      resolve();
-    });
-    child.once("close", (code) => {
-      if (code === ALREADY_SERVED) resolve();
-      else reject(new Error(complaint.trim().split("\n").at(-1) || `it ended with code ${code}`));
-    });
+  const child = spawn(process.execPath, [PROGRAM, state, TITLE_ROOM], {
+    cwd: process.platform === "win32" ? state : "/",
+    env: environment(process.platform, process.env),
+    detached: true,
+    windowsHide: true,
+    stdio: ["ignore", "pipe", "pipe"],
   });
+  return comesUp(child, (why) => new Error(why.split("\n").at(-1)));
 }
 
 /** Nothing of ours that it does not need: it can be read from outside (promise 7). */

@@ -1,10 +1,8 @@
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import { redraw } from "../../../present/screen/redraw.ts";
 import { alreadyExited } from "../../../present/session-errors.ts";
-import { detachedNote } from "../../../present/session-notes.ts";
 import type { Command, Io } from "../command.ts";
-import { exitCodeOf } from "../exit-code.ts";
-import { tellOutcome } from "../tell-outcome.ts";
+import { afterwards } from "../terminal/afterwards.ts";
 import { askUnlessTalking } from "../terminal/ask-unless-talking.ts";
 import { type Conversation, converse } from "../terminal/converse.ts";
 import { ownTerminal } from "../terminal/own-terminal.ts";
@@ -37,13 +35,7 @@ async function join(session: SessionHandle, readOnly: boolean, io: Io): Promise<
   if (status !== "running") throw alreadyExited(session.name);
   const start = pty ? await screenOf(session, readOnly, io) : await endOfOutput(session);
   const how = await converse(session, io, { readOnly, ...start });
-  if (how === "detached") {
-    io.err(`${detachedNote(session)}\n`);
-    return 0;
-  }
-  const info = await session.wait();
-  tellOutcome(info, io);
-  return exitCodeOf(info);
+  return afterwards(session, how, io);
 }
 
 type Start = Pick<Conversation, "offset" | "opening">;

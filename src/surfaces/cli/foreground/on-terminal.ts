@@ -1,9 +1,7 @@
 import type { RunRequest } from "../../../contract/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { detachedNote } from "../../../present/session-notes.ts";
 import type { Io } from "../command.ts";
-import { exitCodeOf } from "../exit-code.ts";
-import { tellOutcome } from "../tell-outcome.ts";
+import { afterwards } from "../terminal/afterwards.ts";
 import { converse } from "../terminal/converse.ts";
 import { SignalForwarder } from "./signals.ts";
 
@@ -14,13 +12,7 @@ export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: I
     const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
     signals.to(session);
     const how = await converse(session, io, { readOnly: false, offset: 0, opening: "" });
-    if (how === "detached") {
-      io.err(`${detachedNote(session)}\n`);
-      return 0;
-    }
-    const info = await session.wait();
-    tellOutcome(info, io);
-    return exitCodeOf(info);
+    return await afterwards(session, how, io);
   } catch (error) {
     if (signals.beforeStart.aborted) return signals.exitCode;
     throw error;

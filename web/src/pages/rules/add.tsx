@@ -4,6 +4,7 @@ import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { post } from "../../api/client.ts";
 import type { TriedRule } from "../../api/shapes.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { FolderField } from "../../ui/folder-field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { createDeed } from "../session/actions/do.ts";
@@ -107,16 +108,7 @@ export function AddRule(props: { onAdded: () => void }) {
           Agent
           <input spellcheck={false} value={agent()} onInput={(event) => setAgent(event.currentTarget.value)} />
         </label>
-        <label class="stacked">
-          In folder
-          <input
-            class="mono"
-            spellcheck={false}
-            placeholder="the workspace"
-            value={cwd()}
-            onInput={(event) => setCwd(event.currentTarget.value)}
-          />
-        </label>
+        <FolderField class="stacked" value={cwd()} onInput={setCwd} />
         <label class="stacked">
           For
           <select value={term()} onChange={(event) => setTerm(Number(event.currentTarget.value))}>

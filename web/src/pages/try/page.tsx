@@ -5,6 +5,7 @@ import type { ModeOutcome } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { rememberQuery, route } from "../../route.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
+import { FolderField } from "../../ui/folder-field.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { CommandField } from "./command-field.tsx";
 import { FoundCommands } from "./found.tsx";
@@ -87,16 +88,7 @@ export default function TryPage() {
         <p class="grow">See what would become of it. Nothing runs here.</p>
       </header>
       <CommandField value={command()} marks={marks()} onInput={setCommand} field={(element) => (field = element)} />
-      <label class="try-cwd">
-        In folder
-        <input
-          class="mono"
-          spellcheck={false}
-          placeholder="the workspace"
-          value={cwd()}
-          onInput={(event) => setCwd(event.currentTarget.value)}
-        />
-      </label>
+      <FolderField class="try-cwd" value={cwd()} onInput={setCwd} />
       <Show when={error()}>
         <ErrorNote error={error()} />
       </Show>

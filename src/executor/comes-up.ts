@@ -1,0 +1,29 @@
+import type { ChildProcess } from "node:child_process";
+
+/** What a keeper ends with that found another at work for the same state folder. */
+const ALREADY_SERVED = 3;
+
+/**
+ * A keeper has come up when it says its first word; from then on it is nobody's child to wait for. What it says on
+ * stderr before is why it did not.
+ */
+export function comesUp(child: ChildProcess, failure: (why: string) => Error): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // First of all: without a descriptor left there are no pipes either, and an error nobody hears ends the process.
+    child.once("error", (error) => reject(failure(error.message)));
+    let complaint = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      complaint += chunk.toString();
+    });
+    child.stdout?.once("data", () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      child.unref();
+      resolve();
+    });
+    child.once("close", (code) => {
+      if (code === ALREADY_SERVED) resolve();
+      else reject(failure(complaint.trim() || `it ended with code ${code}`));
+    });
+  });
+}
