@@ -1,4 +1,6 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
+import type { Link } from "./link.ts";
 import { WorkerInfo } from "./wire.ts";
 
 const LOOK_EVERY_MS = 2000;
@@ -9,11 +11,14 @@ export type HostListener = (worker: WorkerInfo | null) => void;
 /** Watches the workers that have something of ours, as long as they do. */
 export class Hosts {
   readonly #bucket: KV;
+  readonly #link: Link;
+  #manager: Promise<JetStreamManager> | null = null;
   readonly #listeners = new Map<string, Set<HostListener>>();
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(bucket: KV) {
-    this.#bucket = bucket;
+  constructor(link: Link) {
+    this.#link = link;
+    this.#bucket = link.workers;
   }
 
   /** Tells now and then how a host is. Returns how to stop. */
@@ -37,15 +42,26 @@ export class Hosts {
     return found?.operation === "PUT" ? WorkerInfo.parse(found.json()) : null;
   }
 
-  /** Every worker that lives. */
+  /** Every worker that lives, by name. */
   async all(): Promise<WorkerInfo[]> {
     const found: WorkerInfo[] = [];
-    for await (const key of await this.#bucket.keys()) {
-      const entry = await this.#bucket.get(key);
+    for (const host of await this.#names()) {
+      const entry = await this.#bucket.get(host);
       const worker = entry?.operation === "PUT" ? WorkerInfo.safeParse(entry.json()) : null;
       if (worker?.success) found.push(worker.data);
     }
     return found;
+  }
+
+  /** As the server counts them at one moment. To read the bucket from one end to the other would miss who renews its entry meanwhile. */
+  async #names(): Promise<string[]> {
+    const { js, stores } = this.#link;
+    this.#manager ??= js.jetstreamManager(false);
+    const head = `$KV.${stores.workers}.`;
+    const { state } = await (await this.#manager).streams.info(`KV_${stores.workers}`, { subjects_filter: `${head}*` });
+    return Object.keys(state.subjects ?? {})
+      .map((subject) => subject.slice(head.length))
+      .sort();
   }
 
   close(): void {

@@ -15,13 +15,12 @@ export class Nodes {
 
   constructor(link: Link) {
     this.#link = link;
-    this.#hosts = new Hosts(link.workers);
+    this.#hosts = new Hosts(link);
   }
 
   /** Those that live, by name. */
-  async list(): Promise<WorkerInfo[]> {
-    const found = await this.#hosts.all();
-    return found.sort((a, b) => (a.host < b.host ? -1 : 1));
+  list(): Promise<WorkerInfo[]> {
+    return this.#hosts.all();
   }
 
   /** It takes no new work from now on, also after a restart; what runs there runs on. */

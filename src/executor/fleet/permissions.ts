@@ -77,8 +77,6 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$JS.API.STREAM.MSG.GET.KV_${workers}`,
       `$JS.API.STREAM.MSG.GET.KV_${places}`,
-      `$JS.API.CONSUMER.CREATE.KV_${workers}.*.$KV.${workers}.>`,
-      `$JS.API.CONSUMER.INFO.KV_${workers}.*`,
       `$JS.API.CONSUMER.CREATE.${exits}.${own}.sp.${fleet}.exit.*.${who}.*`,
       `$JS.API.CONSUMER.INFO.${exits}.${own}`,
       `$JS.API.CONSUMER.MSG.NEXT.${exits}.${own}`,

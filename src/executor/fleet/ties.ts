@@ -33,7 +33,7 @@ export class Ties {
     this.link = link;
     this.address = address;
     this.book = new Book(link.sessions);
-    this.hosts = new Hosts(link.workers);
+    this.hosts = new Hosts(link);
     const callback = (error: Error | null, message: Msg) => {
       if (!error) this.#take(message);
     };
