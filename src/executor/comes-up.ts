@@ -1,14 +1,25 @@
-import type { ChildProcess } from "node:child_process";
+import { type SpawnOptions, spawn } from "node:child_process";
 
 /** What a keeper ends with that found another at work for the same state folder. */
 const ALREADY_SERVED = 3;
 
 /**
- * A keeper has come up when it says its first word; from then on it is nobody's child to wait for. What it says on
- * stderr before is why it did not.
+ * Starts a keeper as a child of ours, so that it is reaped if it ends before we do; it outlives us otherwise. It has come
+ * up when it says its first word. What it says on stderr before is why it did not.
  */
-export function comesUp(child: ChildProcess, failure: (why: string) => Error): Promise<void> {
+export function comesUp(
+  argv: readonly [string, ...string[]],
+  options: Pick<SpawnOptions, "cwd" | "env">,
+  failure: (why: string) => Error,
+): Promise<void> {
   return new Promise((resolve, reject) => {
+    const [program, ...args] = argv;
+    const child = spawn(program, args, {
+      ...options,
+      detached: true,
+      windowsHide: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     // First of all: without a descriptor left there are no pipes either, and an error nobody hears ends the process.
     child.once("error", (error) => reject(failure(error.message)));
     let complaint = "";

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -81,16 +80,9 @@ function unavailable(reason: string): SallyportError {
   ]);
 }
 
-/** Starts the zygote as a child of ours, so that it is reaped if it ends before we do. It outlives us otherwise. */
+/** An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7). */
 function start(state: string): Promise<void> {
-  // An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7).
-  const child = spawn(keeperBinary(), ["serve", state, TITLE_ROOM], {
-    cwd: "/",
-    env: {},
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  return comesUp(child, unavailable);
+  return comesUp([keeperBinary(), "serve", state, TITLE_ROOM], { cwd: "/", env: {} }, unavailable);
 }
 
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);

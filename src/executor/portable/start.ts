@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { comesUp } from "../comes-up.ts";
@@ -10,14 +9,13 @@ const TITLE_ROOM = " ".repeat(240);
 
 /** Starts the portable keeper of a state folder. Rejects with what it said last when it does not come up. */
 export function startKeeper(state: string): Promise<void> {
-  const child = spawn(process.execPath, [PROGRAM, state, TITLE_ROOM], {
-    cwd: process.platform === "win32" ? state : "/",
-    env: environment(process.platform, process.env),
-    detached: true,
-    windowsHide: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  return comesUp(child, (why) => new Error(why.split("\n").at(-1)));
+  const cwd = process.platform === "win32" ? state : "/";
+  const env = environment(process.platform, process.env);
+  return comesUp(
+    [process.execPath, PROGRAM, state, TITLE_ROOM],
+    { cwd, env },
+    (why) => new Error(why.split("\n").at(-1)),
+  );
 }
 
 /** Nothing of ours that it does not need: it can be read from outside (promise 7). */
