@@ -13,11 +13,12 @@ import type { Source } from "./source.ts";
 import { groupInFront, modesOf, usersOf } from "./terminal-use.ts";
 import { Typed } from "./typed.ts";
 
-/** What is used of @lydell/node-pty; `fd` and `ptsName` it has where there are files for terminals. */
+/** What is used of @lydell/node-pty; `fd`, `ptsName` and `_socket` it has where there are files for terminals. */
 interface Pty {
   readonly pid: number;
   readonly fd?: number;
   readonly ptsName?: string;
+  readonly _socket?: { destroy(error?: Error): unknown };
   onData(listener: (data: Buffer) => void): void;
   onExit(listener: (end: { exitCode: number; signal?: number }) => void): void;
   write(data: Buffer): void;
@@ -110,6 +111,19 @@ class PtySource implements Source {
     pty.onData((bytes) => {
       if (!this.ended) take(bytes);
     });
+    this.#readBeforeItIsClosed();
+  }
+
+  /** A process that gets no processor for 200 ms after a command's end has its terminal closed, read to the end or not. */
+  #readBeforeItIsClosed(): void {
+    const { fd, _socket: socket } = this.#pty;
+    if (fd === undefined || !socket) return;
+    const destroy = socket.destroy.bind(socket);
+    socket.destroy = (error) => {
+      socket.destroy = destroy;
+      this.drain();
+      return destroy(error);
+    };
   }
 
   drain(): boolean {
