@@ -93,10 +93,18 @@ test("a keeper killed before it took the command up is replaced, for every gatew
   assert.equal((await session.wait()).status, "killed");
 });
 
+/** A gateway with keepers to spare needs none; a new one starts it. */
+async function theZygote(): Promise<number> {
+  const fresh = await house.open();
+  await fresh.run({ command: "true" });
+  await until("there is one zygote", () => zygotesOf(house.state).length === 1);
+  return zygotesOf(house.state)[0] ?? 0;
+}
+
 test("killing the zygote disturbs no running command, and the next one starts a new zygote", async () => {
   const before = await gateway.start({ command: "sleep 1; echo done" });
   const held = await gateway.start({ command: "cat", stdin: "open" });
-  const [zygote = 0] = zygotesOf(house.state);
+  const zygote = await theZygote();
   send(zygote, "SIGKILL");
   await until("the zygote is gone", () => !isRunning(zygote));
   const results = await Promise.all(Array.from({ length: 5 }, (_, i) => gateway.run({ command: `echo ${i}` })));
@@ -104,7 +112,7 @@ test("killing the zygote disturbs no running command, and the next one starts a 
     results.map(({ stdout }) => stdout),
     ["0\n", "1\n", "2\n", "3\n", "4\n"],
   );
-  await until("there is one zygote", () => zygotesOf(house.state).length === 1);
+  assert.notEqual(await theZygote(), zygote);
   assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
   await held.write("still here\n");
   await until("it answers", async () => (await held.logs()).text === "still here\n");
@@ -125,7 +133,7 @@ test("killing the zygote while commands are launched loses none of them", async 
 
 test("a zygote told to leave lets running commands finish, and another takes over at once", async () => {
   const before = await gateway.start({ command: "sleep 1; echo done" });
-  const [zygote = 0] = zygotesOf(house.state);
+  const zygote = await theZygote();
   send(zygote, "SIGTERM");
   assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
   assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
@@ -133,8 +141,7 @@ test("a zygote told to leave lets running commands finish, and another takes ove
 });
 
 test("a zygote whose socket was removed is replaced, and leaves", async () => {
-  await gateway.run({ command: "true" });
-  const [old = 0] = zygotesOf(house.state);
+  const old = await theZygote();
   const other = await house.open();
   const { socketPath } = await import("../../src/executor/native/zygote.ts");
   rmSync(socketPath(house.state));

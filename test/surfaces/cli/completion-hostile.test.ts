@@ -53,12 +53,19 @@ for (const [shell, args, load] of SHELLS) {
       const { reason } = await session.waitFor({ pattern, timeoutMs: 60_000 });
       assert.equal(reason, "pattern", `${pattern}\n${(await session.screen()).lines.join("\n")}`);
     };
+    // What is typed before the line editor reads is no key to it.
+    const atPrompt = async () =>
+      assert.equal((await session.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
     try {
+      await atPrompt();
       await session.paste(`export PATH=${bin}:/usr/bin:/bin; ${load}; echo re""ady`, { submit: true });
       await shows(/ready/);
       for (const name of HOSTILE) {
+        await atPrompt();
         await session.paste(`sallyport kill ${name.slice(0, 5)}`);
+        await atPrompt();
         await session.sendKeys(["Tab"]);
+        await atPrompt();
         await session.sendKeys(["Enter"]);
         await shows(/called with 2/);
         assert.equal(existsSync(mark), false, `${name} ran`);

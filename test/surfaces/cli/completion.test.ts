@@ -101,8 +101,13 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
   });
   // Unconfined, so that it reaches the state folder; a person says yes to that.
   const zsh = await gateway.start({ command: "zsh", args: ["-f"], pty: true, size: { columns: 150, rows: 50 } });
+  // What is typed before the line editor reads is no key to it.
+  const atPrompt = async () =>
+    assert.equal((await zsh.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
   const type = async (text: string, shows: RegExp) => {
+    await atPrompt();
     await zsh.paste(text);
+    await atPrompt();
     await zsh.sendKeys(["Tab"]);
     assert.equal((await zsh.waitFor({ pattern: shows, timeoutMs: 60_000 })).reason, "pattern", String(shows));
     await zsh.sendKeys(["C-u"]);
@@ -110,8 +115,9 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
   try {
     const exports = `export PATH=${bin}:$PATH SALLYPORT_STATE=${box.state}`;
     const load = `autoload -U compinit; compinit -D; source ${box.folder}/script.zsh`;
+    await atPrompt();
     await zsh.paste(`${exports}; ${load}; echo re""ady`, { submit: true });
-    await zsh.waitFor({ pattern: /ready/, timeoutMs: 60_000 });
+    assert.equal((await zsh.waitFor({ pattern: /ready/, timeoutMs: 60_000 })).reason, "pattern");
     await type("sallyport insp", /inspect/);
     await type("sallyport run --sand", /--sandbox/);
     await type("sallyport run --sandbox iso", /isolated/);
