@@ -22,6 +22,7 @@ export interface Reckoning {
 
 /** Generous: it only decides how long it takes to say that something is left. */
 const PATIENCE_MS = 60_000;
+const ASK_AGAIN_MS = 2000;
 
 /** Holds what gateways were told against what is there, once everything has come to its end. */
 export async function reckon(house: House, harm: Harm, patienceMs = PATIENCE_MS): Promise<Reckoning> {
@@ -70,9 +71,15 @@ async function atLast(look: () => string[], patienceMs: number): Promise<string[
 async function endAll(gateway: Gateway, findings: string[]): Promise<void> {
   for (const { id } of gateway.list({ live: true, limit: 100_000 })) {
     const session = gateway.session(id);
-    await session.kill({ signal: "SIGKILL" }).catch(() => {}); // it may have ended by itself
-    const { status } = await session.wait({ timeoutMs: PATIENCE_MS });
-    if (status === "running") findings.push(`${id} cannot be ended`);
+    let why = "";
+    // It may have ended by itself, or be in nobody's hands yet, which is told with the advice to try again.
+    const ended = async () => {
+      await session.kill({ signal: "SIGKILL" }).catch((error: Error) => {
+        why = error.message;
+      });
+      return (await session.wait({ timeoutMs: ASK_AGAIN_MS })).status !== "running";
+    };
+    await until("it has ended", ended, PATIENCE_MS).catch(() => findings.push(`${id} cannot be ended: ${why}`));
   }
 }
 
