@@ -19,7 +19,8 @@ export function openDatabase(path: string): DatabaseSync {
   try {
     database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
+    keepJournal(database);
+    database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
     migrate(database, path);
     return database;
   } catch (error) {
@@ -29,11 +30,35 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
+const TRY_AGAIN_MS = 2;
+
+/**
+ * Two gateways may open a new state folder at the same moment. SQLite does not wait for the other one while it changes
+ * the kind of a file's journal, whatever the timeout (each might wait for the other): so it is asked again here.
+ */
+function keepJournal(database: DatabaseSync): void {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (primary(error) !== BUSY || performance.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
+    }
+  }
+}
+
 interface SqliteError extends Error {
   errcode?: number;
 }
 
-const FULL = 13;
+const [BUSY, READ_ONLY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 8, 11, 13, 26];
+
+/** The code without the shade of it that SQLite adds in its upper bits. */
+function primary(error: unknown): number {
+  return ((error as SqliteError).errcode ?? 0) & 0xff;
+}
 
 export function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && "errcode" in error;
@@ -47,15 +72,18 @@ export function isDiskFull(error: unknown): boolean {
 /** What SQLite says, for the caller (promise 8). */
 export function stateError(path: string, cause: unknown): SallyportError {
   const error = cause as SqliteError;
-  const code = (error.errcode ?? 0) & 0xff;
-  const [corrupt, notADatabase, readOnly] = [11, 26, 8];
-  if (code === corrupt || code === notADatabase) {
+  const code = primary(error);
+  if (code === CORRUPT || code === NOT_A_DATABASE) {
     const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
     return unusable(path, `is damaged (${error.message})`, hint);
   }
-  if (code === readOnly) return unusable(path, "cannot be written", "Make the state folder writable.");
+  if (code === READ_ONLY) return unusable(path, "cannot be written", "Make the state folder writable.");
   if (code === FULL)
     return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.", FULL);
+  if (code === BUSY) {
+    const hint = "Another program holds it for very long: look who has it open (`fuser FILE`), then try again.";
+    return unusable(path, `stayed locked (${error.message})`, hint);
+  }
   return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
 }
 

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+
+test("two that open a new state folder in the same moment both get it", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-open-"));
+  try {
+    const [files, parties] = [60, 2];
+    const arrived = new Int32Array(new SharedArrayBuffer(4 * files));
+    const script = new URL("open-together.ts", import.meta.url);
+    const openers = Array.from({ length: parties }, () => {
+      const worker = new Worker(script, { workerData: { folder, files, parties, arrived } });
+      return once(worker, "message");
+    });
+    for (const [failures] of await Promise.all(openers)) assert.deepEqual(failures, []);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
