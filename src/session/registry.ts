@@ -3,7 +3,7 @@ import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
 import type { Refusal } from "../present/refusal.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
-import type { Ended, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
+import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
 import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
 import { describe } from "./info.ts";
@@ -25,6 +25,11 @@ export type Asked = Omit<NewSession, "name">;
  * called in it, by the one gateway whose word it was.
  */
 export type EndListener = (session: Asked, ended: Ended, first: boolean) => () => void;
+
+/** One that has ended; `mark` writes so, once there is room, also when its files are gone by then. */
+export interface Unmarked extends FinishedRow {
+  mark: () => boolean;
+}
 
 /** The sessions of a state folder: the table, and the executions this gateway holds on to. */
 export class Registry {
@@ -167,13 +172,16 @@ export class Registry {
     if (this.#parted.size > PARTED_MOST) this.#parted.delete(oldest);
   }
 
-  #end(session: Asked, ended: Ended, from: { status: SessionRow["status"]; lingering: boolean }): boolean {
-    const alongside = this.#onEnd(session, ended, from.status === "running");
-    return inTransaction(this.#database, () => {
-      if (!this.#store.end(session.id, ended, from)) return false;
-      alongside();
-      return true;
-    });
+  /** Looks at all that is to be written of an end; what it returns writes it, and is true for the one whose word it was. */
+  #writing(row: SessionRow, ended: Ended): () => boolean {
+    const from = { status: row.status, lingering: row.lingering === 1 };
+    const alongside = this.#onEnd(row, ended, from.status === "running");
+    return () =>
+      inTransaction(this.#database, () => {
+        if (!this.#store.end(row.id, ended, from)) return false;
+        alongside();
+        return true;
+      });
   }
 
   /** Writes an ending into its row, once. True when this call was the one that did. */
@@ -181,7 +189,24 @@ export class Registry {
     const row = this.store.get(id);
     const ended = row && this.#news(row, ending);
     if (ended && ending === "lost") this.#lostSome = true;
-    return ended ? this.#end(row, ended, { status: row.status, lingering: row.lingering === 1 }) : false;
+    return ended ? this.#writing(row, ended)() : false;
+  }
+
+  /** Of these, those that have ended, which a full disk keeps from being marked so in the table. */
+  unmarked(rows: SessionRow[]): Unmarked[] {
+    return rows.flatMap((row) => {
+      const now = this.reconcile(row);
+      if (now.status === "running" || now.lingering === 1 || this.#store.isFinished(row.id)) return [];
+      const { id, status, ended_ms, bytes } = now;
+      const words = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
+      const ending = this.#fate(row);
+      const ended = ending && this.#news(row, ending);
+      return ended ? [{ id, status, ended_ms, bytes, words, mark: this.#writing(row, ended) }] : [];
+    });
+  }
+
+  #fate(row: SessionRow): Ending | null {
+    return this.executor.fate(row, () => this.store.get(row.id)?.keeper_pid);
   }
 
   /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
@@ -196,7 +221,7 @@ export class Registry {
   reconcile(row: SessionRow): SessionRow {
     const live = row.status === "running" || row.lingering === 1;
     if (!live || this.#executions.has(row.id)) return row;
-    const ending = this.executor.fate(row, () => this.store.get(row.id)?.keeper_pid);
+    const ending = this.#fate(row);
     if (ending === null) return row;
     try {
       this.settle(row.id, ending);

@@ -5,7 +5,7 @@ import type { CleanReport, Retention } from "../contract/gateway.ts";
 import { stillRunning } from "../present/session-errors.ts";
 import { isDiskFull } from "../store/database.ts";
 import type { FinishedRow, SessionRow } from "../store/sessions.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry, Unmarked } from "./registry.ts";
 
 export const DEFAULT_RETENTION: Retention = {
   maxAgeMs: 14 * 24 * 3600 * 1000,
@@ -27,23 +27,28 @@ const AT_ONCE = 50;
 type Progress = (done: number, total: number) => void;
 
 /** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
-export function removeSession(registry: Registry, row: Pick<SessionRow, "id" | "name">): void {
-  const gone = forget(registry, row.id);
-  if (gone === "later" && !registry.store.delete(row.id)) throw stillRunning(row.name);
-  if (gone === "live" && registry.store.get(row.id)) throw stillRunning(row.name);
+export async function removeSession(registry: Registry, { id, name }: Pick<SessionRow, "id" | "name">): Promise<void> {
+  const row = registry.store.get(id);
+  const doomed = (row && registry.unmarked([row])[0]) ?? { id };
+  const gone = forget(registry, doomed);
+  if (gone === "later") await rowsGo(registry, [doomed]);
+  if (gone !== "gone" && registry.store.get(id)) throw stillRunning(name);
 }
 
 /** On a full disk the files go first, to make room for the change of the row: then the row is to go later. */
-function forget(registry: Registry, id: string): "gone" | "live" | "later" {
+function forget(registry: Registry, session: Doomed): "gone" | "live" | "later" {
+  const { id, mark } = session;
   try {
-    if (!registry.store.delete(id)) return "live";
-    registry.executor.remove(id);
-    return "gone";
+    if (!mark) {
+      if (!registry.store.delete(id)) return "live";
+      registry.executor.remove(id);
+      return "gone";
+    }
   } catch (error) {
     if (!isDiskFull(error) || !registry.store.isFinished(id)) throw error;
-    registry.executor.remove(id);
-    return "later";
   }
+  registry.executor.remove(id);
+  return "later";
 }
 
 /** Removes finished sessions beyond the limits, oldest first. Never a running one. Others run in between. */
@@ -57,17 +62,21 @@ export async function clean(registry: Registry, retention: Retention, onProgress
     await setImmediate();
   }
   const { later, ...report } = step.value;
-  const until = Date.now() + ROOM_WITHIN_MS;
-  for (const { id, bytes } of later) {
-    while (!removed(registry, id, Date.now() < until)) await sleep(ROOM_EVERY_MS);
-    count(report, id, bytes);
-  }
+  await rowsGo(registry, later);
+  for (const { id, bytes } of later) count(report, id, bytes);
   return report;
 }
 
-/** False: there is still no room, and more patience: a keeper that ends lets go of removed files a moment later. */
-function removed(registry: Registry, id: string, patient: boolean): boolean {
+/** A keeper that ends lets go of removed files a moment later: until then there is no room to change a row. */
+async function rowsGo(registry: Registry, rows: Doomed[]): Promise<void> {
+  const until = performance.now() + ROOM_WITHIN_MS;
+  for (const row of rows) while (!rowGoes(registry, row, performance.now() < until)) await sleep(ROOM_EVERY_MS);
+}
+
+/** False: there is still no room, and more patience. */
+function rowGoes(registry: Registry, { id, mark }: Doomed, patient: boolean): boolean {
   try {
+    mark?.();
     registry.store.delete(id);
     return true;
   } catch (error) {
@@ -76,17 +85,22 @@ function removed(registry: Registry, id: string, patient: boolean): boolean {
   }
 }
 
+/** What is to be removed; with `mark`, one whose end is not in the table yet. */
+type Doomed = Pick<Unmarked, "id"> & Partial<Pick<Unmarked, "mark">>;
+
 interface Swept extends CleanReport {
-  later: FinishedRow[];
+  later: (FinishedRow & Doomed)[];
 }
 
 /** Step by step, for those who have other things to do. */
 function* sweep(registry: Registry, retention: Retention): Generator<{ done: number; total: number }, Swept> {
   const now = Date.now();
   const swept: Swept = { removed: [], freedBytes: 0, later: [] };
-  const rows = beyond(registry.store.finished(), retention, now);
+  const unmarked: (FinishedRow & Doomed)[] = registry.unmarked(registry.store.live());
+  const ended = unmarked.concat(registry.store.finished());
+  const rows = beyond(ended.sort(newestFirst), retention, now);
   for (const [at, row] of rows.entries()) {
-    const gone = forget(registry, row.id);
+    const gone = forget(registry, row);
     if (gone === "gone") count(swept, row.id, row.bytes);
     else if (gone === "later") swept.later.push(row);
     yield { done: at + 1, total: rows.length };
@@ -98,6 +112,10 @@ function* sweep(registry: Registry, retention: Retention): Generator<{ done: num
 function count(report: CleanReport, id: string, bytes: number): void {
   report.removed.push(id);
   report.freedBytes += bytes;
+}
+
+function newestFirst(one: FinishedRow, other: FinishedRow): number {
+  return one.id < other.id ? 1 : -1; // an id begins with its time
 }
 
 /** What is too old, too many or too much, of rows that come newest first. */
@@ -127,7 +145,10 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     const last = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
     if (Date.now() - last < CLEAN_EVERY_MS) return false;
     writeFileSync(stamp, "", { mode: 0o600 });
-    for (const _ of sweep(registry, retention));
+    const sweeping = sweep(registry, retention);
+    let step = sweeping.next();
+    while (!step.done) step = sweeping.next();
+    for (const row of step.value.later) rowGoes(registry, row, true);
     return true;
   } catch {
     return false; // disk full or read-only, or the state folder was removed

@@ -259,7 +259,7 @@ export class Session implements SessionHandle {
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
     const row = this.#registry.reconcile(this.#row());
-    removeSession(this.#registry, row);
+    await removeSession(this.#registry, row);
     const [kind, summary] = ["remove", `${this.name}: ${row.command}`];
     this.#ifPossible(() =>
       this.#desk.note({ kind, session: this.id, agent: row.agent, outcome: "removed", summary, detail: {} }),

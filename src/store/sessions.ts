@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AgentInfo, ListQuery } from "../contract/gateway.ts";
 import type { Status } from "../contract/result.ts";
 import { stateError } from "./database.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
 export interface SessionRow {
@@ -245,7 +246,7 @@ export class SessionStore {
 
   /** False: it is running. */
   delete(id: string): boolean {
-    return this.#delete.run(id).changes === 1;
+    return inTransaction(this.#database, () => this.#delete.run(id).changes === 1);
   }
 
   list(query: ListQuery): SessionRow[] {

@@ -128,3 +128,22 @@ test("cleaning makes room on a full disk, also where keepers let go of the files
   assert.ok(removed.length > 3 && freedBytes >= 3 * MIB);
   await empty();
 });
+
+test("what filled the disk and ended there can be removed, by its name and by cleaning", { skip }, async () => {
+  for (const remove of [
+    (name: string) => gateway.session(name).remove(),
+    () => gateway.clean({ maxCount: 1 }).then(({ removed }) => assert.ok(removed.length > 0)),
+  ]) {
+    const session = await gateway.start({ command: `head -c ${2 * MIB} /dev/zero; sleep 0.3`, name: "filler" });
+    await gateway.start({ command: "sleep 0.3; sleep 0.1", name: "newer" });
+    await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
+    fill();
+    await session.wait();
+    await gateway.session("newer").wait();
+    await remove("filler");
+    await until("there is room again", () => free() > MIB);
+    assert.throws(() => gateway.session("filler").info(), { type: "SessionNotFound" });
+    await empty();
+    await gateway.session("newer").remove();
+  }
+});
