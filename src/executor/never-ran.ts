@@ -24,3 +24,8 @@ export function neverRan(step: string): ExitRecord {
     streams: [],
   };
 }
+
+/** Whether nobody took up in time what was asked at `askedMs`. A time well ahead of the clock tells that it was set back. */
+export function isOverdue(askedMs: number, withinMs: number): boolean {
+  return Math.abs(Date.now() - askedMs) > withinMs;
+}

@@ -165,11 +165,18 @@ test("garbage in an exit record is not taken for an ending", async () => {
   }
 });
 
-test("two gateways that give up a command nobody took up say the same of it", async () => {
-  const id = "01a00000-0000-7000-8000-000000000001";
-  const session = { id, name: "nobody", keeper_pid: 2 ** 22, created_ms: 0, lingering: 0 };
-  const ends = [new NativeExecutor(house.state), new NativeExecutor(house.state)].map((executor) =>
-    executor.fate(session as never, () => session.keeper_pid),
-  );
-  for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
+test("two gateways that give up a command nobody took up say the same of it, also when the clock was set back", () => {
+  for (const created_ms of [0, Date.now() + 3_600_000]) {
+    const session = {
+      id: `01a00000-0000-7000-8000-${created_ms}`,
+      name: "nobody",
+      keeper_pid: 2 ** 22,
+      created_ms,
+      lingering: 0,
+    };
+    const ends = [new NativeExecutor(house.state), new NativeExecutor(house.state)].map((executor) =>
+      executor.fate(session as never, () => session.keeper_pid),
+    );
+    for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
+  }
 });

@@ -12,6 +12,7 @@ import type {
   Slot,
   Whereabouts,
 } from "../executor.ts";
+import { isOverdue } from "../never-ran.ts";
 import type { FleetOptions } from "./connect.ts";
 import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
@@ -95,7 +96,7 @@ export class FleetExecutor implements Executor {
 
   /** In a queue still, or its gateway died before it got there: after its time it is given up for certain. */
   async #unclaimed(ties: Ties, session: Whereabouts): Promise<Execution | null> {
-    if (Date.now() - session.created_ms <= this.#patience) return null;
+    if (!isOverdue(session.created_ms, this.#patience)) return null;
     const execution = this.#follow(new FleetExecution(ties, this.#own, asKnown(session), null, 0));
     await execution.look();
     return execution;

@@ -6,7 +6,7 @@ import { removeFolder, removeStrays } from "../../session/session-folders.ts";
 import { Screens } from "../../session/terminal/screens.ts";
 import type { SessionData } from "../data.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
-import { neverRan } from "../never-ran.ts";
+import { isOverdue, neverRan } from "../never-ran.ts";
 import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
 import { Tree } from "../portable/tree.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -94,7 +94,7 @@ export class KeeperExecutor implements Executor {
     const record = this.#readExit(id);
     if (record?.final) return record;
     const alive = this.#isAlive(id, keeperPid, session.name);
-    if (alive && !record) return Date.now() - session.created_ms > CLAIM_WITHIN_MS ? this.#unclaimed(id) : null;
+    if (alive && !record) return isOverdue(session.created_ms, CLAIM_WITHIN_MS) ? this.#unclaimed(id) : null;
     if (alive) return session.lingering === 1 ? null : record;
     // Another keeper may have taken it up since the row was read.
     if (keeperNow() !== keeperPid) return null;
