@@ -44,7 +44,7 @@ export class Waiters {
   /** Asks `answer` whenever something may have changed, until it is not null or the time is up. */
   until<T>(answer: () => T | null, limits: Limits<T>): Promise<T> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = limits;
-    const endMs = Date.now() + timeoutMs;
+    const endMs = performance.now() + timeoutMs;
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout;
       const finish = (settle: () => void) => {
@@ -57,12 +57,12 @@ export class Waiters {
       const look = () => {
         clearTimeout(timer);
         try {
-          const found = answer() ?? (Date.now() >= endMs ? limits.otherwise() : null);
+          const found = answer() ?? (performance.now() >= endMs ? limits.otherwise() : null);
           if (found !== null) return finish(() => resolve(found));
         } catch (error) {
           return finish(() => reject(error));
         }
-        const dueMs = Math.min(endMs - Date.now(), limits.dueInMs());
+        const dueMs = Math.min(endMs - performance.now(), limits.dueInMs());
         timer = setTimeout(look, Math.min(Math.max(dueMs, 1), LONGEST_NAP_MS));
       };
       const remove = this.add(look);

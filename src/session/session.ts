@@ -62,13 +62,13 @@ export class Session implements SessionHandle {
 
   async wait(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<SessionInfo> {
     const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-    const end = Date.now() + timeoutMs;
+    const end = performance.now() + timeoutMs;
     for (let info = this.info(); ; info = this.info()) {
       signal?.throwIfAborted();
-      if (info.status !== "running" || Date.now() > end) return info;
+      if (info.status !== "running" || performance.now() > end) return info;
       const execution = await this.#registry.execution(this.id);
       if (!execution) {
-        await pause(Math.min(REACH_EVERY_MS, end - Date.now()));
+        await pause(Math.min(REACH_EVERY_MS, end - performance.now()));
         continue;
       }
       await untilOver(execution, execution.exited, options);

@@ -78,13 +78,13 @@ export function isTaken(error: unknown): boolean {
 
 /** Tries again while the servers give no answer; what they answer, also a no, is the answer. */
 export async function insist<T>(attempt: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
-  const end = Date.now() + patienceMs;
+  const end = performance.now() + patienceMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     try {
       return await attempt();
     } catch (error) {
       if (isRefused(error)) throw error;
-      if ((error as Error).name === "ClosedConnectionError" || Date.now() + pause > end) throw error;
+      if ((error as Error).name === "ClosedConnectionError" || performance.now() + pause > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }

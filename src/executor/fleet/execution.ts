@@ -39,7 +39,7 @@ export class FleetExecution implements Execution {
   readonly #ties: Ties;
   readonly #own: OwnWork;
   readonly #claimWithinMs: number;
-  #since = Date.now();
+  #since = performance.now();
   #work: Work | null;
   #attempt = 1;
   #place: Place | null = null;
@@ -50,7 +50,7 @@ export class FleetExecution implements Execution {
   #looking = false;
   #exitTold = false;
   #concluding = false;
-  #lookedMs = Date.now();
+  #lookedMs = performance.now();
   #watchesGrowth = false;
   #unwatch: (() => void) | null = null;
   #listeners = new Set<() => void>();
@@ -114,9 +114,9 @@ export class FleetExecution implements Execution {
   /** What the registry says of it: for one whose worker says nothing. */
   async look(): Promise<void> {
     if (this.#over || this.#looking) return;
-    if (this.host !== null && Date.now() - this.#lookedMs < LOOK_SURELY_MS) return;
+    if (this.host !== null && performance.now() - this.#lookedMs < LOOK_SURELY_MS) return;
     this.#looking = true;
-    this.#lookedMs = Date.now();
+    this.#lookedMs = performance.now();
     try {
       const seen = await this.#ties.book.read(this.agent, this.id);
       if (seen?.entry.state === "claimed" && seen.entry.host === this.host) return;
@@ -247,7 +247,7 @@ export class FleetExecution implements Execution {
 
   /** Nobody has it now. It may run once more, somewhere else, where that was asked for: as it was asked for here. */
   async #again({ attempt }: Entry): Promise<void> {
-    if (this.host !== null) this.#since = Date.now();
+    if (this.host !== null) this.#since = performance.now();
     this.#unwatch?.();
     this.#unwatch = null;
     this.host = null;
@@ -262,7 +262,7 @@ export class FleetExecution implements Execution {
   /** `begun`: somebody had it once, and may come back. */
   async #stillWaiting(begun: boolean): Promise<void> {
     if (this.#over || this.host !== null) return;
-    const waited = Date.now() - this.#since;
+    const waited = performance.now() - this.#since;
     if (waited > this.#claimWithinMs) return void (await this.#forgo(notTakenUp(Math.round(waited / 1000))));
     if (begun || waited < NOBODY_AFTER_MS || !this.#work) return;
     const wanted = await nobodyFor(this.#ties, this.#work.request);

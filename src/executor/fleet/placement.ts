@@ -50,13 +50,13 @@ async function hostOf(ties: Ties, workspace: string): Promise<string | null> {
   const hosts = known.get(bucket) ?? new Map<string, { host: string; untilMs: number }>();
   known.set(bucket, hosts);
   const before = hosts.get(workspace);
-  if (before && before.untilMs > Date.now()) return before.host;
+  if (before && before.untilMs > performance.now()) return before.host;
   const found = await bucket.get(workspaceKey(workspace));
   if (found?.operation !== "PUT") return null;
   const host = found.string();
   if (!(await ties.hosts.look(host))) {
     throw new SallyportError("NoWorker", ...workspaceElsewhere(workspace, host));
   }
-  hosts.set(workspace, { host, untilMs: Date.now() + KNOWN_MS });
+  hosts.set(workspace, { host, untilMs: performance.now() + KNOWN_MS });
   return host;
 }

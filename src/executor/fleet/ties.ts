@@ -72,7 +72,7 @@ export class Ties {
     const subject = this.link.subjects.control(host, agent, operation);
     const ask: Ask = { version: WIRE_VERSION, to: this.address, args: undefined, statement: undefined, ...rest };
     const payload = JSON.stringify(ask);
-    const end = Date.now() + BACK_WITHIN_MS;
+    const end = performance.now() + BACK_WITHIN_MS;
     for (;;) {
       try {
         const message = await this.link.nc.request(subject, payload, { timeout: ANSWER_MS });
@@ -80,7 +80,7 @@ export class Ties {
       } catch (error) {
         if (error instanceof SallyportError) throw error;
         // Nobody heard it, so nothing has happened; a mere silence may be a deed.
-        if (!isUnheard(error) || Date.now() > end) throw silent(host);
+        if (!isUnheard(error) || performance.now() > end) throw silent(host);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

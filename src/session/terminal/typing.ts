@@ -125,8 +125,8 @@ export function outputWhenTyped(execution: Execution): number | undefined {
 }
 
 async function lineTaken(execution: Execution): Promise<void> {
-  const end = Date.now() + LINE_TAKEN_MS;
-  while (Date.now() < end && (await execution.inputState())?.reading === false) await pause(LOOK_MS);
+  const end = performance.now() + LINE_TAKEN_MS;
+  while (performance.now() < end && (await execution.inputState())?.reading === false) await pause(LOOK_MS);
 }
 
 function pause(ms: number): Promise<void> {

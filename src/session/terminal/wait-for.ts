@@ -68,9 +68,9 @@ class Wait {
     this.#pattern = pattern ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")) : null;
     this.#seen = endOf(viewOf(log, undefined, execution !== null));
     this.#position = conditions.offset ?? this.#seen;
-    this.#quietAt = quietMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + quietMs;
+    this.#quietAt = quietMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + quietMs;
     this.#lookAt = conditions.input ? 0 : Number.POSITIVE_INFINITY;
-    this.#giveUpAt = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
+    this.#giveUpAt = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
   }
 
   async over(): Promise<Found> {
@@ -93,7 +93,7 @@ class Wait {
     const end = endOf(view);
     if (end !== this.#seen) {
       this.#seen = end;
-      if (this.#conditions.quietMs !== undefined) this.#quietAt = Date.now() + this.#conditions.quietMs;
+      if (this.#conditions.quietMs !== undefined) this.#quietAt = performance.now() + this.#conditions.quietMs;
       this.#lookAfter = FIRST_LOOK_MS;
       if (this.#conditions.input) this.#lookAt = 0;
     }
@@ -111,18 +111,18 @@ class Wait {
   }
 
   async #other(): Promise<Found | null> {
-    if (this.#conditions.input && Date.now() >= this.#lookAt) {
+    if (this.#conditions.input && performance.now() >= this.#lookAt) {
       const found = await this.#input();
       if (found) return found;
     }
-    const now = Date.now();
+    const now = performance.now();
     if (now >= this.#quietAt) return this.#grewMeanwhile() ? null : this.#outcome("quiet");
     return now >= this.#giveUpAt ? this.#outcome("timeout") : null;
   }
 
   async #input(): Promise<Found | null> {
     const state = await this.#execution?.inputState();
-    this.#lookAt = Date.now() + this.#lookAfter;
+    this.#lookAt = performance.now() + this.#lookAfter;
     this.#lookAfter = Math.min(this.#lookAfter * 2, LONGEST_LOOK_MS);
     if (!state?.reading) return null;
     // What it wrote before it began to wait is in the log by now, and may be what was waited for.

@@ -98,12 +98,12 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
       ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(types.length > 0 ? { types } : {}),
     };
-    const end = waitMs === 0 ? Number.POSITIVE_INFINITY : Date.now() + (waitMs ?? 0);
+    const end = waitMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + (waitMs ?? 0);
     let item: ClaimedItem | null;
     do {
       lookForEnded(gateway);
-      item = await queue.next({ ...options, timeoutMs: Math.max(0, Math.min(LOOK_EVERY_MS, end - Date.now())) });
-    } while (!item && Date.now() < end);
+      item = await queue.next({ ...options, timeoutMs: Math.max(0, Math.min(LOOK_EVERY_MS, end - performance.now())) });
+    } while (!item && performance.now() < end);
     if (item) printClaim(item, values.json === true, io);
     else if (io.isTTY.stderr) io.err("Nothing to do.\n");
     return item ? 0 : EXIT_NONE;
