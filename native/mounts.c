@@ -15,7 +15,9 @@
 #include "scope.h"
 
 #define MOST_WRITABLE 256
-#define HOLD_ATTEMPTS 16
+#define HOLD_ATTEMPTS 2000
+#define HOLD_AT_ONCE 8
+#define HOLD_PAUSE_US 1000
 #define PRIVATE_TMP "/tmp"
 #define SHARED_MEMORY "/dev/shm"
 #define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
@@ -169,7 +171,8 @@ static int hold_once(const char *path, uint64_t flags)
 }
 
 /* Files such as git's configuration are changed by putting another in their place: what was found may be gone by the
- * time it is covered, and the other is to be held. */
+ * time it is covered, and the other is to be held. Whoever puts it there may wait for a processor in the middle of that,
+ * when nothing can be held at all: so after some attempts they are given time. */
 static int hold(const char *path, uint64_t flags)
 {
 	int done = -1;
@@ -177,6 +180,8 @@ static int hold(const char *path, uint64_t flags)
 		done = hold_once(path, flags);
 		if (done == 0 || errno != ENOENT)
 			break;
+		if (attempt >= HOLD_AT_ONCE)
+			usleep(HOLD_PAUSE_US);
 	}
 	return done;
 }
