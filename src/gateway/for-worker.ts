@@ -28,6 +28,8 @@ export interface Errand {
   request: RunRequest;
   /** Gives who says that a person said yes, or throws what is wrong with that. */
   vouch: () => NonNullable<(Permit & { go: true })["vouched"]>;
+  /** Once it is this worker's; rejected where it is another's. */
+  ours: Promise<void>;
 }
 
 const LOOK_AROUND_MS = 5000;
@@ -72,8 +74,8 @@ export class WorkerDoor {
   }
 
   /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
-  take(errand: Errand): Promise<Submission> {
-    const { id, agent, background, vouch } = errand;
+  async take(errand: Errand): Promise<Submission> {
+    const { id, agent, background, vouch, ours } = errand;
     const rooms = this.#roomsOf(agent, errand.workspace);
     const { host, labels, retry, logFile, ...rest } = errand.request;
     // A log named after its session goes into a folder that is made for it.
@@ -86,6 +88,7 @@ export class WorkerDoor {
       patienceMs: 0,
       signal: undefined,
       vouch: (that) => vouchFor(that, vouch),
+      ours,
     });
   }
 

@@ -28,6 +28,8 @@ export interface Manner extends Patience {
   id?: string;
   /** Where nobody can be asked: says whether somebody was, elsewhere. */
   vouch?: (that: Case) => Permit;
+  /** Where it must be nobody else's: it is only studied until then, and nothing of it is left when this is rejected. */
+  ours?: Promise<void>;
 }
 
 export type Submission = {
@@ -71,6 +73,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
   } catch (error) {
     // What cannot be had is an answer like any other, and an attempt like any other.
     if (!(error instanceof SallyportError) || !ANSWERS.has(error.type)) throw error;
+    if (manner.ours) await manner.ours;
     return refuse(rooms, attempt, notToBeHad(error), null);
   }
 }
@@ -89,6 +92,7 @@ async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: 
     rooms.checkpoint("judged", attempt.id);
     const trusted = manner.byOperator === true && that.verdict.verdict !== "blocked";
     const decided = trusted ? TRUSTED : (manner.vouch?.(that) ?? (await permit(rooms, request, that, manner)));
+    if (manner.ours) await manner.ours;
     rooms.checkpoint("permitted", attempt.id);
     if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
     if (decided.approval) {

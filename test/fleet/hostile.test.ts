@@ -74,6 +74,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
     background: false,
     request: { command: "true" },
     vouch: () => assert.fail(),
+    ours: Promise.resolve(),
   };
   await assert.rejects(async () => worker.door.take({ ...errand, workspace: "../outside" }), {
     type: "InvalidRequest",

@@ -44,7 +44,7 @@ export interface Post {
  *
  * read    nothing of it is trusted but which agent the servers let it come from
  * claim   one entry in the registry: whoever makes it runs the command, and nobody else ever does
- * take    the door of this machine: judged, confined and launched by its own settings
+ * take    the door of this machine: judged while the registry answers, then confined and launched by its own settings
  * ack     only now is the message gone: a worker that dies before leaves it to others
  */
 export async function takeWork(post: Post, message: Msg): Promise<void> {
@@ -70,14 +70,17 @@ function isAnothers(post: Post, { id, agent }: Pick<Work, "id" | "agent">, local
 
 async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
   if (await belongsElsewhere(post, work, message)) return;
-  const claim = await claimIt(post, work, message);
+  const claiming = claimIt(post, work, message);
+  const ours = claiming.then((claim) => {
+    if (!claim) throw new Error("it is another's");
+    post.took(claim);
+  });
+  ours.catch(() => {}); // told below
+  const taking = await take(post, work, ours).catch(asAnswer);
+  const claim = await claiming;
   if (!claim) return;
-  post.took(claim);
-  try {
-    post.launched(claim, await take(post, work, claim));
-  } catch (error) {
-    post.failed(claim, asAnswer(error));
-  }
+  if (taking instanceof SallyportError) post.failed(claim, taking);
+  else post.launched(claim, taking);
   ack(message);
 }
 
@@ -193,10 +196,11 @@ async function holderOf({ link, host }: Post, workspace: string): Promise<string
   return host;
 }
 
-function take({ door, trusted }: Post, work: Work, claim: Claim): Promise<Submission> {
+function take({ door, trusted }: Post, work: Work, ours: Promise<void>): Promise<Submission> {
   const { agent, background, request, workspace, statement } = work;
   return door.take({
-    id: claim.local,
+    id: localId(work.id, work.attempt),
+    ours,
     agent,
     background,
     request,
