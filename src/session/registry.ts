@@ -152,6 +152,11 @@ export class Registry {
     return this.#store;
   }
 
+  /** Whose a session is; null: there is none. Of ends nothing is asked, so none has to be written for that. */
+  ownerOf(id: string): string | null {
+    return this.#store.get(id)?.agent ?? null;
+  }
+
   /** Writes what is left to write; nothing can be looked up here any more. */
   close(): void {
     this.flush();

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
+import type { Execution } from "../../executor/executor.ts";
 import type { Book } from "../../executor/fleet/book.ts";
 import type { Link } from "../../executor/fleet/link.ts";
 import { workspaceKey } from "../../executor/fleet/placement.ts";
@@ -18,6 +19,7 @@ import { ack, giveBack, terminate } from "./pull.ts";
 /** Somebody has it who is not done with it: it is asked about again after this long. */
 const LOOK_AGAIN_MS = 5000;
 const ELSEWHERE_MS = 1000;
+const TELL_TOGETHER_MS = 25;
 
 /** What taking a piece of work needs of its worker. */
 export interface Post {
@@ -81,7 +83,18 @@ async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
   if (!claim) return;
   if (taking instanceof SallyportError) post.failed(claim, taking);
   else post.launched(claim, taking);
-  ack(message);
+  ackSoon(message, taking instanceof SallyportError ? null : taking.execution);
+}
+
+/** The claim holds: that the message is done with can be told together with the end of a short command. */
+function ackSoon(message: Msg, execution: Execution | null): void {
+  let told = false;
+  const tell = () => {
+    if (!told) ack(message);
+    told = true;
+  };
+  setTimeout(tell, execution ? TELL_TOGETHER_MS : 0).unref();
+  void execution?.exited.then(tell);
 }
 
 function read(post: Post, message: Msg): Work | null {

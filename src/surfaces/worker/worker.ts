@@ -141,7 +141,7 @@ export class Worker implements Post {
   }
 
   readonly ownerOf = (local: string): string | null =>
-    this.#charges.get(local)?.claim.agent ?? this.door.row(local)?.agent ?? null;
+    this.#charges.get(local)?.claim.agent ?? this.door.registry.ownerOf(local);
 
   took(claim: Claim): void {
     this.#claims.took(claim);
