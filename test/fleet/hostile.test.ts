@@ -86,6 +86,26 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
   assert.deepEqual(folders.map(existsSync), [true, true]);
 });
 
+test("what turns out to be another's leaves nothing here, whatever there was to say of it", { skip }, async () => {
+  const mark = join(house.folder, "ran");
+  for (const command of [`touch ${mark}`, "rm -rf /", "touch x > ../../../outside"]) {
+    const id = newId();
+    const another = new Error("it is another's");
+    const errand = {
+      id,
+      agent: "a",
+      workspace: "shop",
+      background: false,
+      request: { command },
+      vouch: () => assert.fail(),
+    };
+    await assert.rejects(worker.door.take({ ...errand, ours: Promise.reject(another) }), another);
+    assert.equal(worker.door.row(id), null);
+    assert.deepEqual(summaries(id), []);
+  }
+  assert.ok(!existsSync(mark));
+});
+
 test("an id that is another agent's session here is not taken, and says nothing of it", { skip }, async () => {
   const id = await send({ agent: "a" });
   await until("it has run", async () => await ended("a", id));
