@@ -122,6 +122,11 @@ void ahead_prepare(const struct sandbox *sandbox)
 	last = sandbox->kit;
 	if (!again || !report || !can_wait(sandbox))
 		return;
+	/* The last command failed before it came to that: its child waits still, and two would both take the next one. */
+	if (ahead.pid && ahead.kit == sandbox->kit && turn() == KEEPERS)
+		return;
+	if (ahead.pid)
+		end();
 	struct start start = {.sandbox = sandbox, .keeper = getpid()};
 	*report = (struct report){0};
 	ahead.turn = CHILDS;

@@ -45,7 +45,8 @@ const gateway = await openGateway({
 });
 
 const samples = setInterval(() => {
-  const descriptors = readdirSync("/proc/self/fd").length;
+  const descriptors = countDescriptors();
+  if (descriptors === null) return;
   ledger.note({
     what: "sample",
     pid: process.pid,
@@ -54,6 +55,15 @@ const samples = setInterval(() => {
     descriptors,
   });
 }, 500).unref();
+
+/** Null: there is none left to look with. */
+function countDescriptors(): number | null {
+  try {
+    return readdirSync("/proc/self/fd").length;
+  } catch {
+    return null;
+  }
+}
 
 /** Failures have a type and a way on, or they are findings. */
 function noteFailure(job: string, token: string, error: unknown): void {

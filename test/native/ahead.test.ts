@@ -128,6 +128,19 @@ async function meetsWhatChanged(waiting: Waiting): Promise<void> {
   assert.match(stderr, /there: (Permission denied|Read-only|No such file)/);
 }
 
+async function outlivesWhatCannotBegin(waiting: Waiting): Promise<void> {
+  const { workspace } = waiting.cell;
+  for (let round = 0; round < 3; round++) {
+    await waiting.prepare();
+    for (let i = 0; i < 3; i++) {
+      const { record } = await waiting.run("true", { logFile: workspace });
+      assert.deepEqual([record.reason, record.step], ["failed", "log"], "a folder is no log file");
+    }
+    const { stdout } = await waiting.run("echo once >> times; cat times; rm times");
+    assert.equal(stdout, "once\n");
+  }
+}
+
 async function canBeKilled(waiting: Waiting): Promise<void> {
   const killed = await waiting.prepare();
   killed.forEach(endIfThere);
@@ -175,6 +188,7 @@ suite("a command that was made ready ahead", { concurrency: true }, () => {
       try {
         await looksTheSame(waiting);
         await heedsItsRequest(waiting);
+        await outlivesWhatCannotBegin(waiting);
         await canBeKilled(waiting);
         await meetsWhatChanged(waiting);
         await leavesNothingBehind(waiting);

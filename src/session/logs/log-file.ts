@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { outOfDescriptors } from "../../present/session-errors.ts";
 
 /**
  * A file that may not exist yet: a missing one is an empty one, looked for again at each use.
@@ -21,7 +22,9 @@ function descriptorOf(file: LogFile): number | null {
   try {
     file.fd = openSync(file.path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EMFILE" || code === "ENFILE") throw outOfDescriptors(file.path);
+    if (code !== "ENOENT") throw error;
   }
   return file.fd;
 }
