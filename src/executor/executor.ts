@@ -304,6 +304,8 @@ export interface Executor {
   data(session: Located): SessionData;
   /** Removes what a finished command left. */
   remove(id: string): void;
+  /** Removes all it left but the record of its end. */
+  makeRoom(id: string): void;
   /** Removes what no row tells of. */
   removeStrays(isKnown: (id: string) => boolean, now: number): void;
   close(): Promise<void>;

@@ -3,6 +3,7 @@ import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
 import type { Refusal } from "../present/refusal.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
+import { isDiskFull } from "../store/database.ts";
 import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
 import { inTransaction } from "../store/transaction.ts";
 import { endingOf } from "./ending.ts";
@@ -26,7 +27,7 @@ export type Asked = Omit<NewSession, "name">;
  */
 export type EndListener = (session: Asked, ended: Ended, first: boolean) => () => void;
 
-/** One that has ended; `mark` writes so, once there is room, also when its files are gone by then. */
+/** One that has ended; `mark` writes so, once there is room. Until then its exit record is all that tells of its end. */
 export interface Unmarked extends FinishedRow {
   mark: () => boolean;
 }
@@ -200,13 +201,20 @@ export class Registry {
   /** Of these, those that have ended, which a full disk keeps from being marked so in the table. */
   unmarked(rows: SessionRow[]): Unmarked[] {
     return rows.flatMap((row) => {
-      const now = this.reconcile(row);
-      if (now.status === "running" || now.lingering === 1 || this.#store.isFinished(row.id)) return [];
-      const { id, status, ended_ms, bytes } = now;
-      const words = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
-      const ending = this.#fate(row);
+      const ending = this.#executions.has(row.id) ? null : this.#fate(row);
       const ended = ending && this.#news(row, ending);
-      return ended ? [{ id, status, ended_ms, bytes, words, mark: this.#writing(row, ended) }] : [];
+      if (!ended || ended.lingering) return [];
+      if (ending === "lost") this.#lostSome = true;
+      const mark = this.#writing(row, ended);
+      try {
+        mark();
+        return [];
+      } catch (error) {
+        if (!isDiskFull(error)) throw error;
+        const { status, endedMs: ended_ms, bytes } = ended;
+        const words = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
+        return [{ id: row.id, status, ended_ms, bytes, words, mark }];
+      }
     });
   }
 

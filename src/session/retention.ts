@@ -35,20 +35,26 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
   if (gone !== "gone" && registry.store.get(id)) throw stillRunning(name);
 }
 
-/** On a full disk the files go first, to make room for the change of the row: then the row is to go later. */
+/**
+ * On a full disk the files go first, to make room for the change of the row: then the row is to go later. One whose end
+ * is not in the table keeps the record of it until then: whatever happens meanwhile, nobody may take it for one that
+ * never ran (promise 4).
+ */
 function forget(registry: Registry, session: Doomed): "gone" | "live" | "later" {
   const { id, mark } = session;
+  if (mark) {
+    registry.executor.makeRoom(id);
+    return "later";
+  }
   try {
-    if (!mark) {
-      if (!registry.store.delete(id)) return "live";
-      registry.executor.remove(id);
-      return "gone";
-    }
+    if (!registry.store.delete(id)) return "live";
+    registry.executor.remove(id);
+    return "gone";
   } catch (error) {
     if (!isDiskFull(error) || !registry.store.isFinished(id)) throw error;
+    registry.executor.remove(id);
+    return "later";
   }
-  registry.executor.remove(id);
-  return "later";
 }
 
 /** Removes finished sessions beyond the limits, oldest first. Never a running one. Others run in between. */
@@ -78,6 +84,7 @@ function rowGoes(registry: Registry, { id, mark }: Doomed, patient: boolean): bo
   try {
     mark?.();
     registry.store.delete(id);
+    registry.executor.remove(id);
     return true;
   } catch (error) {
     if (patient && isDiskFull(error)) return false;

@@ -29,6 +29,12 @@ export function removeFolder(folder: string): void {
   }
 }
 
+/** Removes what a session left, but not those files of it. */
+export function emptyFolder(folder: string, but: readonly string[]): void {
+  for (const name of list(folder))
+    if (!but.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
 function list(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import type { SallyportError } from "../../src/contract/error.ts";
+import type { SessionHandle } from "../../src/contract/gateway.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";
@@ -14,6 +16,8 @@ const house = new TestHouse(mkdtempSync(join(tmpdir(), "sallyport-small-")));
 const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", house.state]);
 const skip = mounted.status === 0 ? false : "a small file system can only be mounted by root";
 const ballast = join(house.state, "ballast");
+const GO = house.path("go");
+const WAIT = `until [ -e ${GO} ]; do sleep 0.01; done`;
 let gateway: Gateway;
 
 before(async () => {
@@ -36,6 +40,14 @@ function free(): number {
 function fill(): void {
   rmSync(ballast, { force: true });
   writeFileSync(ballast, Buffer.alloc(free()));
+}
+
+/** Whether its end found no room in the table. */
+function isUnmarked(id: string): boolean {
+  const database = new DatabaseSync(join(house.state, "sallyport.db"), { readOnly: true });
+  const row = database.prepare("SELECT status FROM sessions WHERE id = ?").get(id);
+  database.close();
+  return row?.status === "running";
 }
 
 /** A removed file takes its room until the last keeper has closed it. */
@@ -129,21 +141,48 @@ test("cleaning makes room on a full disk, also where keepers let go of the files
   await empty();
 });
 
+/** Writes two megabytes, and ends when told: not before the disk is full. */
+function filling(name: string): Promise<SessionHandle> {
+  return gateway.start({ command: `head -c ${2 * MIB} /dev/zero; ${WAIT}; exit 3`, name });
+}
+
+test("what could not be removed from a full disk has ended all the same, as it did", { skip }, async () => {
+  const session = await filling("stuck");
+  await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
+  const log = openSync(join(house.sessionFolder(session.id), "stdout"), "r"); // its room stays taken
+  fill();
+  writeFileSync(GO, "");
+  await session.wait();
+  assert.ok(isUnmarked(session.id));
+  await assert.rejects(session.remove(), { type: "StateUnusable", message: /disk is full/ });
+  const look = () => [session.info().status, session.info().exitCode];
+  assert.deepEqual(look(), ["completed", 3]);
+  closeSync(log);
+  await empty();
+  assert.deepEqual(look(), ["completed", 3]);
+  await session.remove();
+  assert.ok(!existsSync(house.sessionFolder(session.id)));
+  rmSync(GO);
+});
+
 test("what filled the disk and ended there can be removed, by its name and by cleaning", { skip }, async () => {
   for (const remove of [
     (name: string) => gateway.session(name).remove(),
     () => gateway.clean({ maxCount: 1 }).then(({ removed }) => assert.ok(removed.length > 0)),
   ]) {
-    const session = await gateway.start({ command: `head -c ${2 * MIB} /dev/zero; sleep 0.3`, name: "filler" });
-    await gateway.start({ command: "sleep 0.3; sleep 0.1", name: "newer" });
+    const session = await filling("filler");
+    const newer = await gateway.start({ command: WAIT, name: "newer" });
     await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
     fill();
+    writeFileSync(GO, "");
     await session.wait();
-    await gateway.session("newer").wait();
+    await newer.wait();
+    assert.ok(isUnmarked(session.id));
     await remove("filler");
     await until("there is room again", () => free() > MIB);
     assert.throws(() => gateway.session("filler").info(), { type: "SessionNotFound" });
     await empty();
-    await gateway.session("newer").remove();
+    await newer.remove();
+    rmSync(GO);
   }
 });

@@ -222,10 +222,10 @@ export class FleetData implements SessionData {
     const { glimpses } = this.#memory;
     const { id } = this.#session;
     const before = glimpses.get(id);
-    const wanted = before ? Date.now() > before.atMs + LOOK_EVERY_MS : this.#memory.execution(id) !== undefined;
+    const wanted = before ? performance.now() > before.atMs + LOOK_EVERY_MS : this.#memory.execution(id) !== undefined;
     if (wanted) {
       // Noted at once: many may look before the answer is there.
-      glimpses.set(id, { streams: {}, terminal: null, live: null, ...before, atMs: Date.now() });
+      glimpses.set(id, { streams: {}, terminal: null, live: null, ...before, atMs: performance.now() });
       void this.look().catch(() => {});
     }
     return before;

@@ -141,6 +141,11 @@ export class FleetExecutor implements Executor {
     this.#own.drop(id);
   }
 
+  /** Of its end the registry tells. */
+  makeRoom(id: string): void {
+    this.#storedLogs.remove(id);
+  }
+
   removeStrays(): void {}
 
   async close(): Promise<void> {

@@ -33,11 +33,13 @@ export const ExitShape = z.object({
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 
+export const EXIT_RECORD = "exit";
+
 /** The exit record of a session folder; null when there is none, or none that can be understood. */
 export function readExitRecord(folder: string): ExitRecord | null {
   let text: string;
   try {
-    text = readFileSync(join(folder, "exit"), "utf8");
+    text = readFileSync(join(folder, EXIT_RECORD), "utf8");
   } catch {
     return null;
   }

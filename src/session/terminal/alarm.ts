@@ -25,9 +25,9 @@ export class Alarm {
     signal?.addEventListener("abort", this.#ring, { once: true });
   }
 
-  /** Whatever has rung since the last call counts: nothing is missed in between. */
+  /** Whatever has rung since the last call counts: nothing is missed in between. `atMs` is by `performance.now`. */
   async next(atMs: number): Promise<void> {
-    const delay = Math.min(Math.max(0, atMs - Date.now()), LONGEST_TIMER_MS);
+    const delay = Math.min(Math.max(0, Math.ceil(atMs - performance.now())), LONGEST_TIMER_MS);
     if (!this.#rung && !this.#signal?.aborted) {
       await new Promise<void>((resolve) => {
         const timer = atMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, delay);

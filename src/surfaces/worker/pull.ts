@@ -16,7 +16,7 @@ export class Puller {
   readonly #subscription: Subscription;
   readonly #timer: NodeJS.Timeout;
   #asked = 0;
-  #lastMs = Date.now();
+  #lastMs = performance.now();
 
   constructor(
     nc: NatsConnection,
@@ -57,7 +57,7 @@ export class Puller {
   }
 
   #come(message: Msg, take: (message: Msg) => void): void {
-    this.#lastMs = Date.now();
+    this.#lastMs = performance.now();
     const status = message.headers?.code ?? 0;
     if (status === 0) {
       this.#asked = Math.max(0, this.#asked - 1);
@@ -72,7 +72,7 @@ export class Puller {
   }
 
   #watch(): void {
-    if (Date.now() - this.#lastMs > SILENCE_MS) this.again();
+    if (performance.now() - this.#lastMs > SILENCE_MS) this.again();
     else this.pull();
   }
 }

@@ -81,6 +81,7 @@ async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
   const taking = await take(post, work, ours).catch(asAnswer);
   const claim = await claiming;
   if (!claim) return;
+  await ours; // what could not be noted here is left to whoever can
   if (taking instanceof SallyportError) post.failed(claim, taking);
   else post.launched(claim, taking);
   ackSoon(message, taking instanceof SallyportError ? null : taking.execution);
