@@ -6,6 +6,9 @@ import { isId } from "./id.ts";
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
 
+/** Where a keeper writes how it ended. */
+export const EXIT_RECORD = "exit";
+
 /** Removes the folders of sessions that no row tells of. */
 export function removeStrays(
   sessions: string,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import type { Capture } from "../../contract/session.ts";
 import { LocalData } from "../../session/local-data.ts";
-import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
+import { EXIT_RECORD, emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
 import { Screens } from "../../session/terminal/screens.ts";
 import type { SessionData } from "../data.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
@@ -11,7 +11,7 @@ import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
 import { Tree } from "../portable/tree.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
-import { EXIT_RECORD, readExitRecord } from "./exit-record.ts";
+import { readExitRecord } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
 import { connectToZygote } from "./zygote.ts";
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
+import { EXIT_RECORD } from "../../session/session-folders.ts";
 import type { ExitRecord } from "../executor.ts";
 
 const count = z.number().min(0);
@@ -32,8 +33,6 @@ export const ExitShape = z.object({
   notes: z.array(z.string()).optional(),
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
-
-export const EXIT_RECORD = "exit";
 
 /** The exit record of a session folder; null when there is none, or none that can be understood. */
 export function readExitRecord(folder: string): ExitRecord | null {
