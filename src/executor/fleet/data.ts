@@ -236,7 +236,7 @@ export class FleetData implements SessionData {
     const { glimpses } = this.#memory;
     const seen = (await this.#ask("glimpse", {})) as Omit<Glimpse, "atMs">;
     glimpses.delete(this.#session.id);
-    glimpses.set(this.#session.id, { ...seen, atMs: Date.now() });
+    glimpses.set(this.#session.id, { ...seen, atMs: performance.now() });
     for (const oldest of glimpses.keys()) {
       if (glimpses.size <= MOST_GLIMPSES) break;
       glimpses.delete(oldest);
