@@ -31,6 +31,16 @@ export function hostSilent(host: string): Words {
   ];
 }
 
+export function registrySilent(why: string): Words {
+  return [
+    `The registry of the fleet gives no answer (${why}).`,
+    [
+      { action: "retry", hint: "Try again: servers that were restarted agree on a leader within seconds." },
+      { action: "check_servers", hint: "Check that most of the fleet's servers are up." },
+    ],
+  ];
+}
+
 export function tooManyReaders(host: string): Words {
   return [
     `The worker on ${host} has too many readers to take one more.`,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { openLink } from "../../src/executor/fleet/link.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { tools } from "../../src/index.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
@@ -117,4 +118,32 @@ test("removing a session forgets it", { skip }, async () => {
   const { id } = await gateway.run({ command: "echo gone" });
   await gateway.session(id).remove();
   assert.throws(() => gateway.session(id), { type: "SessionNotFound" });
+});
+
+test("a log is read from its worker while the registry gives no answer", { skip }, async () => {
+  const other = await TestFleet.start();
+  try {
+    await other.worker("h1");
+    const first = await other.open();
+    const { id } = await first.run({ command: "echo still there" });
+    const again = await other.open(); // one that has no line of its own to that session
+    assert.equal((await again.session(id).logs()).text, "still there\n");
+    const link = await openLink({ servers: other.servers, as: "operator" }, "gateway");
+    const manager = await link.js.jetstreamManager();
+    await manager.streams.delete(`KV_${link.stores.workers}`);
+    await link.nc.close();
+    assert.equal((await again.session(id).logs()).text, "still there\n");
+  } finally {
+    await other.close();
+  }
+});
+
+test("what a session has written by now is looked up anew, again and again", { skip }, async () => {
+  const session = await gateway.start({ command: "while read -r; do echo line; done", stdin: "open" });
+  const written = () => session.info().streams.stdout?.bytes ?? 0;
+  for (let lines = 1; lines <= 3; lines++) {
+    await session.write("go\n");
+    await until(`${lines} lines are counted`, () => written() === 5 * lines);
+  }
+  await session.kill();
 });

@@ -3,7 +3,7 @@ import type { FollowQuery, LogSlice } from "../../contract/gateway.ts";
 import type { RunResult } from "../../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName } from "../../contract/session.ts";
 import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../../contract/terminal.ts";
-import { notHere } from "../../present/fleet-failures.ts";
+import { notHere, registrySilent } from "../../present/fleet-failures.ts";
 import type { NewSession } from "../../store/sessions.ts";
 import type { LiveUsage, SessionData, TerminalStory } from "../data.ts";
 import type { Execution, Located, Parting } from "../executor.ts";
@@ -197,23 +197,24 @@ export class FleetData implements SessionData {
     const ties = await this.#memory.ties();
     const { id, agent } = this.#session;
     const known = this.#memory.execution(id)?.host ?? this.#session.host;
-    const host = known ?? (await ties.book.read(agent, id))?.entry.host ?? null;
+    const seen = known === null ? await ties.book.read(agent, id).catch(unheard) : null;
+    const host = known ?? seen?.entry.host ?? null;
     if (host === null) throw new SallyportError("SessionNotFound", ...notHere(id, "the fleet"));
     return { ties, host };
   }
 
   async #isThere(): Promise<boolean> {
     const { ties, host } = await this.#worker();
-    return (await ties.hosts.look(host)) !== null;
+    return (await ties.hosts.look(host).catch(() => null)) !== null;
   }
 
   /**
    * Only of a host that is gone are the logs looked for where they were put by. Where they are not, it is asked all the
-   * same: a heartbeat that is late is not the last word of a host.
+   * same: a heartbeat that is late is not the last word of a host, and neither is a registry that gives no answer.
    */
   async #stored(): Promise<SessionData | null> {
     const { ties, host } = await this.#worker();
-    if (this.#memory.execution(this.#session.id) || (await ties.hosts.look(host))) return null;
+    if (this.#memory.execution(this.#session.id) || (await ties.hosts.look(host).catch(() => "unknown"))) return null;
     return this.#memory.stored(this.#session);
   }
 
@@ -245,6 +246,13 @@ export class FleetData implements SessionData {
 }
 
 const MOST_GLIMPSES = 10_000;
+
+/** Promise 8: what the servers' own words do not tell is what to do. */
+function unheard(error: Error): never {
+  throw error instanceof SallyportError
+    ? error
+    : new SallyportError("FleetUnreachable", ...registrySilent(error.message));
+}
 
 function emptyResult(session: Omit<NewSession, "name">): RunResult {
   return {

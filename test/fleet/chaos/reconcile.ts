@@ -129,7 +129,8 @@ async function outputFrom(gateway: Member, id: string, tries: number): Promise<s
   try {
     return await gateway.ask<string>({ call: "output", id });
   } catch (error) {
-    if (tries <= 1 || (error as { type?: string }).type !== "HostSilent") throw error;
+    const { type = "" } = error as { type?: string };
+    if (tries <= 1 || !["HostSilent", "FleetUnreachable"].includes(type)) throw error;
     return outputFrom(gateway, id, tries - 1);
   }
 }
