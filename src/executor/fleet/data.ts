@@ -196,9 +196,8 @@ export class FleetData implements SessionData {
   async #worker(): Promise<{ ties: Ties; host: string }> {
     const ties = await this.#memory.ties();
     const { id, agent } = this.#session;
-    const known = this.#memory.execution(id)?.host ?? this.#session.host;
-    const seen = known === null ? await ties.book.read(agent, id).catch(unheard) : null;
-    const host = known ?? seen?.entry.host ?? null;
+    const known = this.#memory.execution(id)?.host ?? this.#session.host ?? null;
+    const host = known ?? (await ties.book.read(agent, id).catch(unheard))?.entry.host ?? null;
     if (host === null) throw new SallyportError("SessionNotFound", ...notHere(id, "the fleet"));
     return { ties, host };
   }
