@@ -69,7 +69,7 @@ export async function clean(registry: Registry, retention: Retention, onProgress
   }
   const { later, ...report } = step.value;
   await rowsGo(registry, later);
-  for (const { id, bytes } of later) count(report, id, bytes);
+  for (const { id, bytes } of later) if (!registry.store.get(id)) count(report, id, bytes);
   return report;
 }
 
@@ -83,8 +83,8 @@ async function rowsGo(registry: Registry, rows: Doomed[]): Promise<void> {
 function rowGoes(registry: Registry, { id, mark }: Doomed, patient: boolean): boolean {
   try {
     mark?.();
-    registry.store.delete(id);
-    registry.executor.remove(id);
+    // Others may know better by now, that some of it still runs: then it stays.
+    if (registry.store.delete(id) || !registry.store.get(id)) registry.executor.remove(id);
     return true;
   } catch (error) {
     if (patient && isDiskFull(error)) return false;

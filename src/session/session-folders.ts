@@ -6,8 +6,8 @@ import { isId } from "./id.ts";
 const STRAY_AFTER_MS = 3600 * 1000;
 const REMOVE_ATTEMPTS = 5;
 
-/** Where a keeper writes how it ended. */
-export const EXIT_RECORD = "exit";
+/** What tells of a session's end, or that nobody keeps it any more: small, and the last to go. */
+const TELLING = ["exit", "owner", "forgone"];
 
 /** Removes the folders of sessions that no row tells of. */
 export function removeStrays(
@@ -32,10 +32,11 @@ export function removeFolder(folder: string): void {
   }
 }
 
-/** Removes what a session left, but not those files of it. */
-export function emptyFolder(folder: string, but: readonly string[]): void {
-  for (const name of list(folder))
-    if (!but.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+/** Removes all a session left but what tells of its end. */
+export function emptyFolder(folder: string): void {
+  for (const name of list(folder)) {
+    if (!TELLING.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 function list(folder: string): string[] {

@@ -214,7 +214,7 @@ export class FleetData implements SessionData {
   async #stored(): Promise<SessionData | null> {
     const { ties, host } = await this.#worker();
     if (this.#memory.execution(this.#session.id) || (await ties.hosts.look(host).catch(() => "unknown"))) return null;
-    return this.#memory.stored(this.#session);
+    return this.#memory.stored(this.#session).catch(unheard);
   }
 
   /** What was last heard; whoever looks has it asked for anew. */

@@ -109,7 +109,8 @@ export async function answerOf(
       throw silent(host);
     } catch (error) {
       const unheard = error instanceof SallyportError && error.type === "HostSilent";
-      if (!unheard || signal?.aborted || tries === MOST_TRIES || !(await ties.hosts.look(host))) throw error;
+      const again = unheard && !signal?.aborted && tries < MOST_TRIES;
+      if (!again || !(await ties.hosts.look(host).catch(() => null))) throw error;
     }
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import type { Capture } from "../../contract/session.ts";
 import { LocalData } from "../../session/local-data.ts";
-import { EXIT_RECORD, emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
+import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
 import { Screens } from "../../session/terminal/screens.ts";
 import type { SessionData } from "../data.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
@@ -116,7 +116,7 @@ export class KeeperExecutor implements Executor {
 
   makeRoom(id: string): void {
     this.#screens.forget(id);
-    emptyFolder(this.folder(id), [EXIT_RECORD, FORGONE]);
+    emptyFolder(this.folder(id));
   }
 
   removeStrays(isKnown: (id: string) => boolean, now: number): void {

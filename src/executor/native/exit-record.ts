@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import { EXIT_RECORD } from "../../session/session-folders.ts";
 import type { ExitRecord } from "../executor.ts";
 
 const count = z.number().min(0);
@@ -38,7 +37,7 @@ export const ExitShape = z.object({
 export function readExitRecord(folder: string): ExitRecord | null {
   let text: string;
   try {
-    text = readFileSync(join(folder, EXIT_RECORD), "utf8");
+    text = readFileSync(join(folder, "exit"), "utf8");
   } catch {
     return null;
   }

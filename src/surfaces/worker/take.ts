@@ -113,7 +113,9 @@ function read(post: Post, message: Msg): Work | null {
     return null;
   }
   if (work.success) return work.data;
-  void refuseVersion(post, envelope.data, given, message, work.error.issues[0]?.message ?? "");
+  refuseVersion(post, envelope.data, given, message, work.error.issues[0]?.message ?? "").catch(() =>
+    giveBack(message, LOOK_AGAIN_MS),
+  );
   return null;
 }
 
