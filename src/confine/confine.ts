@@ -4,6 +4,7 @@ import type { RunRequest } from "../contract/request.ts";
 import type { LaunchLimits, SandboxTier } from "../executor/executor.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
 import { configuredLimits, tightened } from "./limits.ts";
+import { insistOnLogPlace } from "./log-place.ts";
 import { asUser, privateVariables } from "./private-variables.ts";
 import { type Sandboxed, Sandboxing } from "./sandbox.ts";
 import { commandUser } from "./user.ts";
@@ -70,9 +71,12 @@ export function confinementOf(settings: Settings, surroundings: Surroundings): C
 export function confine(request: RunRequest, confinement: Confinement): Confined {
   const { scope, parentEnv, privateEnv, envRules, limits, sandboxing } = confinement;
   const sandbox = sandboxing.of(request);
+  const cwd = resolveInWorkspace(scope, request.cwd, "cwd");
+  const logFile = request.logFile === undefined ? null : resolveInWorkspace(scope, request.logFile, "logFile");
+  if (logFile !== null) insistOnLogPlace(logFile, sandbox);
   return {
-    cwd: resolveInWorkspace(scope, request.cwd, "cwd"),
-    logFile: request.logFile === undefined ? null : resolveInWorkspace(scope, request.logFile, "logFile"),
+    cwd,
+    logFile,
     root: scope.anywhere ? null : scope.root,
     env: sanitizeEnvironment(sandbox.spec?.temporary ? privateEnv : parentEnv, request.env, envRules),
     limits: tightened(limits, request.limits),

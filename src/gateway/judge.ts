@@ -1,4 +1,5 @@
 import { type Permission, policyOf, type Settings } from "../config/settings.ts";
+import { logLoosening } from "../confine/log-place.ts";
 import type { Sandboxed } from "../confine/sandbox.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { Verdict } from "../contract/verdict.ts";
@@ -24,7 +25,7 @@ export function lookupFor(path: string): Lookup {
   return lookup;
 }
 
-type Plan = Pick<LaunchSpec, "cwd" | "env" | "path">;
+type Plan = Pick<LaunchSpec, "cwd" | "env" | "path"> & Partial<Pick<LaunchSpec, "logFile" | "id">>;
 
 /** Understands the command and decides. What is judged is the plan: the very folder and environment it will get. */
 export function judge(
@@ -32,7 +33,7 @@ export function judge(
   plan: Plan,
   settings: Settings,
   who: { agent: string; workspace: string; tier?: Permission | undefined },
-  sandbox: Pick<Sandboxed, "confined" | "loosened">,
+  sandbox: Pick<Sandboxed, "confined" | "loosened" | "spec">,
 ): Verdict {
   const home = plan.env.HOME ?? "/";
   const context = { cwd: plan.cwd, home, workspace: who.workspace, env: plan.env, lookup: lookupFor(plan.path) };
@@ -52,7 +53,8 @@ export function judge(
     agent: who.agent,
     request: modes,
   });
-  const { loosened } = sandbox;
+  const { logFile } = plan;
+  const loosened = logFile ? [...sandbox.loosened, ...logLoosening(plan, sandbox, settings.sandbox)] : sandbox.loosened;
   const asked = loosened.length === 0 ? verdict : withLoosening(verdict, loosened, modesInForce(policy, modes).miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }

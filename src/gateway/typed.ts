@@ -66,7 +66,7 @@ function judgeTyped(rooms: Rooms, session: Target, { text, cwd, knowable }: Type
   const who = { agent: rooms.agent, workspace: now.confinement.scope.root, tier: rooms.tiers.run };
   // What is typed runs in the sandbox its session was started in.
   const { profile } = recall(rooms.registry.store.get(session.id)?.sandbox ?? null);
-  const held = { confined: profile !== "off", loosened: [] };
+  const held = { confined: profile !== "off", loosened: [], spec: null };
   const verdict = judge({ command: text }, plan, now.settings, who, held);
   if (knowable || verdict.verdict !== "allow") return verdict;
   const doubtful = judge({ command: UNKNOWABLE }, plan, now.settings, who, held);

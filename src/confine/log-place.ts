@@ -1,0 +1,36 @@
+import { basename } from "node:path";
+import { SallyportError } from "../contract/error.ts";
+import type { Loosening } from "./loosening.ts";
+import type { Profile } from "./profile.ts";
+import type { Sandboxed } from "./sandbox.ts";
+import { isWithin } from "./workspace.ts";
+
+/**
+ * The keeper writes a command's log from outside the sandbox, with whatever the command prints: no log goes where the
+ * command itself could not write, or it would be a way round (promise 7).
+ */
+export function insistOnLogPlace(logFile: string, { spec }: Pick<Sandboxed, "spec">): void {
+  if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
+  throw new SallyportError("PathOutOfScope", `\`logFile\`: ${logFile} is denied to every confined command.`, [
+    { action: "check_scope", hint: "Name another place for the log, or leave `logFile` out." },
+  ]);
+}
+
+interface Log {
+  logFile?: string | null;
+  /** The session's: nobody can name a file after it beforehand, so one that is named so is Sallyport's own. */
+  id?: string;
+}
+
+/** In what a log asks for more than is configured: a spot that stays read-only, or anything where nothing is written. */
+export function logLoosening(
+  { logFile, id }: Log,
+  { spec }: Pick<Sandboxed, "spec">,
+  configured: Profile,
+): Loosening[] {
+  if (!logFile || !spec) return [];
+  const kept = spec.readOnly.some((spot) => isWithin(logFile, spot));
+  const own = id !== undefined && basename(logFile) === `${id}.log`;
+  const nowhere = configured === "read-only" && !own && !spec.writable.some((place) => isWithin(logFile, place));
+  return kept || nowhere ? [{ rule: "sandbox-write", paths: [logFile] }] : [];
+}
