@@ -11,8 +11,10 @@ const CONFIGURATION = words(`sallyport.json .vscode .idea .cursor .zed .fleet .w
   .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
   .config/autostart .config/systemd .local/bin .local/share/applications`);
 
-/** Of a repository: git runs the first and takes commands from the others, whoever calls it. */
-const OF_REPOSITORY = ["hooks", "config", "config.worktree"];
+/** Of a repository: git runs the first, takes commands from the next two, and looks for all three where the last says. */
+const OF_REPOSITORY = ["hooks", "config", "config.worktree", "commondir"];
+/** Of a linked worktree's own part of its repository. */
+const OF_WORKTREE = ["commondir", "gitdir", "config.worktree"];
 
 /** Submodules may have submodules; nobody nests them deeper. */
 const DEEPEST = 4;
@@ -32,7 +34,9 @@ export function protectedSpots(workspace: string): Spots {
   const kind = lstatSync(git, { throwIfNoEntry: false });
   if (!kind?.isDirectory()) {
     // A file that names the repository: pointed elsewhere, it would bring hooks of the agent's choice.
-    return { readOnly: [...readOnly, git], writable: kind?.isFile() ? ofWorktree(git) : [] };
+    const { own, shared } = (kind?.isFile() && worktreeOf(git)) || { own: [], shared: [] };
+    const spots = own.flatMap((folder) => OF_WORKTREE.map((name) => join(folder, name)));
+    return { readOnly: [...readOnly, git, ...spots], writable: [...own, ...shared] };
   }
   const repositories = [git, ...modulesIn(join(git, "modules"), 0)];
   const spots = repositories.flatMap((folder) => OF_REPOSITORY.map((name) => join(folder, name)));
@@ -43,7 +47,9 @@ export function protectedSpots(workspace: string): Spots {
 export function protectedSpotOf(path: string, root: string): string | null {
   const within = path.slice(root.length + 1);
   // Git writes a file by renaming `NAME.lock` over it.
-  const git = /^(?:.*\/)?\.git(?:\/modules\/.+)?\/(?:hooks|config(?:\.worktree)?)(?=$|\/|\.lock$)/.exec(within)?.[0];
+  const git = /^(?:.*\/)?\.git(?:\/modules\/.+)?\/(?:hooks|config(?:\.worktree)?|commondir)(?=$|\/|\.lock$)/.exec(
+    within,
+  )?.[0];
   const name = git ?? CONFIGURATION.find((one) => within === one || within.startsWith(`${one}/`));
   return name === undefined ? null : join(root, name);
 }
@@ -76,16 +82,16 @@ function isRepository(folder: string): boolean {
  * A linked worktree commits into the repository it belongs to. That one must name this worktree in turn: only who may
  * write there can have made it so, and an agent that writes a `.git` file of its own gains nothing by it.
  */
-function ofWorktree(git: string): string[] {
+function worktreeOf(git: string): { own: string[]; shared: string[] } | null {
   try {
     const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8").slice(0, 4096))?.[1];
-    if (named === undefined) return [];
+    if (named === undefined) return null;
     const own = realpathSync.native(resolve(git, "..", named));
     const back = resolve(own, readFileSync(join(own, "gitdir"), "utf8").trim());
-    if (realpathSync.native(back) !== realpathSync.native(git)) return [];
+    if (realpathSync.native(back) !== realpathSync.native(git)) return null;
     const common = realpathSync.native(resolve(own, readFileSync(join(own, "commondir"), "utf8").trim()));
-    return [own, ...["objects", "refs", "logs"].map((name) => join(common, name))];
+    return { own: [own], shared: ["objects", "refs", "logs"].map((name) => join(common, name)) };
   } catch {
-    return [];
+    return null;
   }
 }

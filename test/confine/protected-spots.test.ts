@@ -29,7 +29,16 @@ function repository(name: string): string {
 test("hooks and configuration of the repository, of editors and of agents are protected", () => {
   const place = repository("plain");
   const { readOnly, writable } = protectedSpots(place);
-  for (const name of [".git/hooks", ".git/config", ".vscode", ".idea", ".claude", ".mcp.json", "sallyport.json"]) {
+  for (const name of [
+    ".git/hooks",
+    ".git/config",
+    ".git/commondir",
+    ".vscode",
+    ".idea",
+    ".claude",
+    ".mcp.json",
+    "sallyport.json",
+  ]) {
     assert.ok(readOnly.includes(join(place, name)), name);
   }
   assert.ok(!readOnly.includes(join(place, ".git")), "commits must stay possible");
@@ -55,6 +64,10 @@ test("a linked worktree may write what a commit needs, and only if its repositor
     writable.toSorted(),
     ["worktrees/tree", "objects", "refs", "logs"].map((name) => join(place, ".git", name)).toSorted(),
   );
+  for (const name of ["commondir", "gitdir"]) {
+    const spot = join(place, ".git/worktrees/tree", name);
+    assert.ok(readOnly.includes(spot), `${spot} says where git takes hooks and commands from`);
+  }
   const forged = join(folder, "forged");
   mkdirSync(forged);
   writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git/worktrees/tree")}\n`);
@@ -74,6 +87,7 @@ test("garbage in place of a repository is no repository", () => {
 test("a spot is known by its name", () => {
   assert.equal(protectedSpotOf("/w/.git/config", "/w"), "/w/.git/config");
   assert.equal(protectedSpotOf("/w/.git/config.lock", "/w"), "/w/.git/config");
+  assert.equal(protectedSpotOf("/w/.git/commondir", "/w"), "/w/.git/commondir");
   assert.equal(protectedSpotOf("/w/.git/hooks/pre-commit", "/w"), "/w/.git/hooks");
   assert.equal(protectedSpotOf("/w/lib/.git/modules/a/b/config", "/w"), "/w/lib/.git/modules/a/b/config");
   assert.equal(protectedSpotOf("/w/.vscode/tasks.json", "/w"), "/w/.vscode");
