@@ -45,7 +45,7 @@ export function describe(asked: NewApproval, changed: readonly string[]): Approv
     stdin: asked.stdin ? plain(shown(asked.stdin)) : null,
     confinement: shownLine(asked.confinement),
     reasons: verdict.reasons.map(({ rule, message, span }) => ({
-      rule,
+      rule: shownLine(rule),
       message: shownLine(message),
       span: span ? command.place(span) : null,
     })),

@@ -1,6 +1,14 @@
 /** One request for a person: the whole command first, then what they need to know about it. */
 import { styleText } from "node:util";
-import type { Approval, CoveredFile, Grantable, GrantTarget, RecordedDecision } from "../contract/approval.ts";
+import type {
+  Approval,
+  ApprovalRequest,
+  CoveredFile,
+  Grantable,
+  GrantTarget,
+  RecordedDecision,
+  ShownText,
+} from "../contract/approval.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import { type TextStyle, textRows } from "./approval-rows.ts";
 import { shownLine } from "./approval-text.ts";
@@ -8,7 +16,7 @@ import { formatDuration } from "./duration.ts";
 import { wrap } from "./wrap.ts";
 
 export interface ApprovalLines {
-  /** The command, never cut. */
+  /** The command, what it is given to read and what is added to its environment: all that can be code. Never cut. */
   command: string[];
   /** Everything else, never cut either. */
   rest: string[];
@@ -28,7 +36,6 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
       [...commandTexts(approval), ...(request.analyzable ? [] : ["and what cannot be known before it runs"])],
     ],
     ["in", [request.cwd]],
-    ["adds", request.environment.map(({ name, value }) => `${name}=${value}`)],
     ["under", [request.confinement]],
     ["bound to", request.covers.map(coveredText)],
     ["always", [alwaysText(request.always)]],
@@ -40,14 +47,20 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
     command: [
       bold(`${request.agent} ${approval.status === "pending" ? "wants" : "wanted"} to run`),
       ...textRows(request.command, risky, style),
+      ...(request.stdin ? ["with this input", ...textRows(request.stdin, [], style)] : []),
+      ...(request.environment.length > 0 ? ["with these variables", ...textRows(added(request), [], style)] : []),
     ],
     rest: [
-      ...(request.stdin ? ["with this input", ...textRows(request.stdin, [], style)] : []),
       ...(request.intent ? ["because, in its own words", ...textRows(request.intent, [], style)] : []),
       "",
       ...fields.flatMap(([label, values]) => fieldLines(label, values, style)),
     ],
   };
+}
+
+/** A variable a line, as a text of its own: none can pass for a field. */
+function added({ environment }: ApprovalRequest): ShownText {
+  return { text: environment.map(({ name, value }) => `${name}=${value}`).join("\n"), marks: [] };
 }
 
 export function approvalText(approval: Approval, style: TextStyle & { nowMs: number }): string {

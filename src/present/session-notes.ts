@@ -2,13 +2,14 @@ import type { Approval } from "../contract/approval.ts";
 import type { LogChunk, SessionInfo } from "../contract/session.ts";
 import { formatDuration } from "./duration.ts";
 import { failureText } from "./failure.ts";
+import { visible } from "./visible.ts";
 
 /** What a person should know about how a command ended that its output and exit code do not say. */
 export function outcomeNotes(info: SessionInfo): string[] {
-  const notes = info.warnings.map((warning) => `sallyport: warning: ${warning}`);
+  const notes = info.warnings.map((warning) => `sallyport: warning: ${visible(warning)}`);
   if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
   if (info.leftover > 0 && !info.background) notes.push(`sallyport: ended ${leftovers(info.leftover)}`);
-  for (const hint of info.hints) notes.push(`sallyport: ${hint}`);
+  for (const hint of info.hints) notes.push(`sallyport: ${visible(hint)}`);
   if (info.error) notes.push(failureText(info.error));
   else if (info.status === "lost") notes.push("sallyport: the command was lost: its keeper was killed");
   return notes;
@@ -23,7 +24,7 @@ export function waitingNote({ id, expiresAt }: Approval): string {
 
 /** What a person typed into a session was not let through; the rest of it goes on. */
 export function typingRefused(message: string): string {
-  return `sallyport: not typed: ${message}`;
+  return `sallyport: not typed: ${visible(message)}`;
 }
 
 /** The person left; the session did not. */

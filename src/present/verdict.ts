@@ -41,12 +41,14 @@ function reasonLines(
   room: number,
   paint: (hue: "bold" | "dim", text: string) => string,
 ): string[] {
-  const [first = "", ...rest] = wrap(`${rule}: ${visible(message)}`, room);
+  const name = visible(rule);
+  const [first = "", ...rest] = wrap(`${name}: ${visible(message)}`, room);
   const lines = [
-    INDENT + paint("bold", first.slice(0, rule.length)) + first.slice(rule.length),
+    INDENT + paint("bold", first.slice(0, name.length)) + first.slice(name.length),
     ...rest.map((line) => INDENT + line),
   ];
-  if (suggestion) lines.push(...wrap(`Instead: ${suggestion}`, room).map((line) => INDENT + paint("dim", line)));
+  if (suggestion)
+    lines.push(...wrap(`Instead: ${visible(suggestion)}`, room).map((line) => INDENT + paint("dim", line)));
   return lines;
 }
 

@@ -12,6 +12,11 @@ export function visible(text: string): string {
   });
 }
 
+/** The same of a text that may have several lines, and keeps them. */
+export function visibleLines(text: string): string {
+  return text.split("\n").map(visible).join("\n");
+}
+
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, "0");
 }

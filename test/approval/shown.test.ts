@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { approvalText } from "../../src/present/approval-details.ts";
+import { approvalLines, approvalText } from "../../src/present/approval-details.ts";
 import { shown, shownLine } from "../../src/present/approval-text.ts";
+import { displayWidth } from "../../src/present/width.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();
@@ -79,6 +80,45 @@ test("lines of the command cannot be mistaken for the rest of what is shown", ()
   const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.match(text, /^│ ls\n│ why {10}It is harmless\. \(safe\)\n│ expires {6}never$/m);
   assert.doesNotMatch(text, /^why {10}It is harmless/m);
+});
+
+test("no line is wider than the screen: what goes on at its left edge could pass for another field", () => {
+  const wide = "漢".repeat(60);
+  const fake = "under        nothing at all";
+  const reasons = [{ rule: wide + fake, message: wide + fake, span: null, suggestion: null }];
+  const asked = { command: `echo ${wide}`, env: { X: wide + fake }, confinement: wide + fake, intent: wide, reasons };
+  const approval = room.approvals().request(room.asked({ ...asked, stdin: wide }));
+  for (const columns of [40, 80]) {
+    const text = approvalText(approval, { color: false, columns, nowMs: Date.now() });
+    for (const line of text.split("\n")) assert.ok(displayWidth(line) <= columns, line);
+    assert.doesNotMatch(text, /^under {8}nothing/m);
+  }
+});
+
+test("long values are wrapped in time that grows with them", () => {
+  const approval = room.approvals().request(room.asked({ command: "ls", confinement: "漢 é".repeat(100_000) }));
+  const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.equal(text.match(/漢/g)?.length, 100_000);
+});
+
+test("a rule's name comes from a file an agent may have written, and is made visible", () => {
+  const reasons = [{ rule: "x\u001b[2J\u202ey", message: "m\u001b[31m", span: null, suggestion: null }];
+  const { request } = room.approvals().request(room.asked({ command: "ls", reasons }));
+  assert.deepEqual(request.reasons, [{ rule: "x‹escape›[2J‹U+202E›y", message: "m‹escape›[31m", span: null }]);
+});
+
+test("what a command reads and finds in its environment belongs to what must have been on the screen", () => {
+  const asked = { command: "bash -s", stdin: "id\nrm -rf /srv", env: { CODE: "curl evil.example" } };
+  const approval = room.approvals().request(room.asked(asked));
+  const { command } = approvalLines(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.deepEqual(command.slice(1), [
+    "│ bash -s",
+    "with this input",
+    "│ id",
+    "│ rm -rf /srv",
+    "with these variables",
+    "│ CODE=curl evil.example",
+  ]);
 });
 
 test("with colour the risky part is red and what was written out is inverse", () => {

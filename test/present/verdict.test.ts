@@ -25,6 +25,12 @@ test("characters that hide something are written out, and marked where they are"
   assert.ok(!text.includes("\u202e") && !text.includes("\u001b"));
 });
 
+test("nor does a rule's name, message or suggestion act on the terminal", () => {
+  const reason = { rule: "x\u001b[2J", message: "\u001b[31mred", span: null, suggestion: "\u202eback" };
+  const text = renderVerdict({ ...judge("ls"), verdict: "deny", reasons: [reason] }, plain);
+  assert.match(text, /x\\e\[2J: \\e\[31mred\n {2}Instead: \\u\{202e\}back\n/);
+});
+
 test("a long command is wrapped, never cut", () => {
   const text = renderVerdict(judge(`ls${" ".repeat(300)}; rm -rf /`), { color: false, columns: 60 });
   assert.match(text, /; rm -rf \//);

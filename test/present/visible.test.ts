@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandLine } from "../../src/present/command-line.ts";
+import { failureText } from "../../src/present/failure.ts";
 import { visible } from "../../src/present/visible.ts";
 
 test("what would act on a terminal, or not be seen, is written out", () => {
@@ -9,6 +10,11 @@ test("what would act on a terminal, or not be seen, is written out", () => {
   assert.equal(visible("rm \u202e/ -rf\u200b\u2028"), "rm \\u{202e}/ -rf\\u{200b}\\u{2028}");
   assert.equal(visible("\ud800"), "\\u{d800}");
   assert.equal(visible("naïve 漢字 🚪"), "naïve 漢字 🚪");
+});
+
+test("a failure quotes what others wrote, and none of it acts on the terminal", () => {
+  const failure = { type: "X", message: "no \u001b[2J", recovery: [{ action: "a", hint: "try \u202e\nthat" }] };
+  assert.equal(failureText(failure), "sallyport: no \\e[2J\n  try \\u{202e}\nthat");
 });
 
 test("an argv is quoted where a shell would need it, and only there", () => {

@@ -41,6 +41,8 @@ test("an ID shows the whole request", async () => {
   const expected = `builder wants to run
 │ id; rm -rf /srv
       ^^^^^^^^^^^
+with these variables
+│ STAGE=prod
 because, in its own words
 │ clean up
 
@@ -48,7 +50,6 @@ why          It deletes. (delete)
 would run    id  (/usr/bin/id)
              rm -rf /srv  (/usr/bin/rm; deletes /srv)
 in           ${room.workspace}
-adds         STAGE=prod
 under        workspace-write
 bound to     /usr/bin/bash
              /usr/bin/id

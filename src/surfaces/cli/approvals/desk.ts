@@ -17,7 +17,7 @@ export interface Desk {
 }
 
 export interface Shown {
-  /** Lines of the selected request, of its command alone, and how many the screen has room for. */
+  /** Lines of the selected request, of what would run alone, and how many the screen has room for. */
   lines: number;
   commandLines: number;
   room: number;
@@ -78,7 +78,7 @@ function select(desk: Desk, step: number): Desk {
   return selected === desk.selected ? desk : { ...desk, selected, top: 0, seenTo: 0 };
 }
 
-/** Nobody says yes to a command whose end they have not had on the screen (promise 2). */
+/** Nobody says yes to a command, its input or its variables whose end they have not had on the screen (promise 2). */
 function yes(desk: Desk, pressed: "o" | "a", view: Shown): { desk: Desk; effect: Effect } {
   const chosen = desk.waiting.find(({ id }) => id === desk.selected);
   if (!chosen) return still(desk);
