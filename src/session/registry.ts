@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { SallyportError } from "../contract/error.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
 import type { Refusal } from "../present/refusal.ts";
@@ -30,6 +31,11 @@ export type EndListener = (session: Asked, ended: Ended, first: boolean) => () =
 /** One that has ended; `mark` writes so, once there is room. Until then its exit record is all that tells of its end. */
 export interface Unmarked extends FinishedRow {
   mark: () => boolean;
+}
+
+/** Who asks for it next tries again; with too few descriptors there is enough to do without it. */
+function unlessShort(error: unknown): void {
+  if (!(error instanceof SallyportError && error.type === "ResourceLimitExceeded")) throw error;
 }
 
 /** The sessions of a state folder: the table, and the executions this gateway holds on to. */
@@ -296,7 +302,7 @@ export class Registry {
       const now = this.reconcile(row);
       return now.status === "running" || now.lingering === 1;
     });
-    await Promise.all(pending.map((row) => this.execution(row.id)));
+    await Promise.all(pending.map((row) => this.execution(row.id).catch(unlessShort)));
     await this.#tidyUp();
   }
 

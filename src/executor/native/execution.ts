@@ -15,6 +15,8 @@ import {
 } from "./frames.ts";
 import { inputStateOf } from "./input-state.ts";
 
+const LOOK_AGAIN_MS = 20;
+
 /** What an execution needs from its executor when its connection breaks. */
 export interface Home {
   /** A new connection to the keeper that has this command; null when there is none. */
@@ -206,19 +208,34 @@ export class NativeExecution implements Execution {
     else connection.close();
   }
 
+  /** What the keeper left, as soon as it can be looked for: in want of descriptors nobody may call a command lost. */
+  async #onDisk(): Promise<ExitRecord | null> {
+    while (!this.#released) {
+      try {
+        return this.#home.readExit(this.id);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      }
+    }
+    return null;
+  }
+
   /** The connection broke: the keeper died, or dropped us for not reading. Its files and its socket tell which. */
   async #recover(): Promise<void> {
+    const before = await this.#onDisk();
     if (this.#released) return;
-    const before = this.#home.readExit(this.id);
     if (before?.final) return this.#finish(before);
     this.#own = false;
     const again = await this.#home.reconnect(this.id);
     if (again && !this.#released) {
       this.#listen(again);
-      return this.catchUp();
+      const meanwhile = await this.#onDisk();
+      if (meanwhile && !this.#released) this.#finish(meanwhile);
+      return;
     }
     again?.close();
-    const after = this.#home.readExit(this.id);
+    const after = await this.#onDisk();
+    if (this.#released) return;
     if (after?.final) return this.#finish(after);
     // The keeper was killed. A record it left before that still tells how the main process ended.
     this.#released = true;

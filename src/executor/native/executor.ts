@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture } from "../../contract/session.ts";
+import { outOfDescriptors } from "../../present/session-errors.ts";
 import { LocalData } from "../../session/local-data.ts";
 import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
 import { Screens } from "../../session/terminal/screens.ts";
@@ -9,6 +10,7 @@ import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Sl
 import { isOverdue, neverRan } from "../never-ran.ts";
 import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
 import { Tree } from "../portable/tree.ts";
+import { isShortage, readIfThere } from "../shortage.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
@@ -90,6 +92,16 @@ export class KeeperExecutor implements Executor {
   async learn(): Promise<void> {}
 
   fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
+    try {
+      return this.#fateOf(session, keeperNow);
+    } catch (error) {
+      // A gateway that cannot look must not call lost what another one sees running (promise 4).
+      if (isShortage(error)) return null;
+      throw error;
+    }
+  }
+
+  #fateOf(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
     const { id, keeper_pid: keeperPid } = session;
     const record = this.#readExit(id);
     if (record?.final) return record;
@@ -169,11 +181,7 @@ export class KeeperExecutor implements Executor {
     if (!this.#isClaimed(id)) return true; // nothing is known against it
     const portable = keepsStill(this.folder(id), keeperPid);
     if (portable !== null) return portable;
-    try {
-      return readFileSync(`/proc/${keeperPid}/cmdline`, "utf8").startsWith(`keeper: ${name} `);
-    } catch {
-      return false;
-    }
+    return readIfThere(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
   }
 
   /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
@@ -251,7 +259,8 @@ export class KeeperExecutor implements Executor {
       try {
         return await openConnection(ctlPath(this.folder(id)));
       } catch (error) {
-        if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || attempt >= attempts || this.#closed) return null;
+        if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || this.#closed) return null;
+        if (attempt >= attempts) return unlessShort(error, this.folder(id));
         await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
       }
     }
@@ -280,6 +289,12 @@ export class KeeperExecutor implements Executor {
     this.#trim = null;
     for (const connection of this.#spare.splice(0)) connection.close();
   }
+}
+
+/** A keeper that could not even be asked has its command still. */
+function unlessShort(error: unknown, folder: string): null {
+  if (isShortage(error)) throw outOfDescriptors(folder);
+  return null;
 }
 
 export class NativeExecutor extends KeeperExecutor {

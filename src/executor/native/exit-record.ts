@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ExitRecord } from "../executor.ts";
+import { readIfThere } from "../shortage.ts";
 
 const count = z.number().min(0);
 
@@ -33,14 +33,10 @@ export const ExitShape = z.object({
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 
-/** The exit record of a session folder; null when there is none, or none that can be understood. */
+/** The exit record of a session folder; null when there is none, or none that can be understood. Throws in want of descriptors. */
 export function readExitRecord(folder: string): ExitRecord | null {
-  let text: string;
-  try {
-    text = readFileSync(join(folder, "exit"), "utf8");
-  } catch {
-    return null;
-  }
+  const text = readIfThere(join(folder, "exit"));
+  if (text === null) return null;
   try {
     return ExitShape.parse(JSON.parse(text));
   } catch {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bornOf, exists } from "./processes.ts";
+import { readIfThere } from "../shortage.ts";
+import { bornOf, exists, livesAs } from "./processes.ts";
 import type { Root } from "./tree.ts";
 
 /** Who keeps a session, and which process it is: enough to know both again, whoever has their pids by then. */
@@ -42,17 +43,15 @@ export function keepsStill(folder: string, keeperPid: number): boolean | null {
 }
 
 function isPortable(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith(TITLE);
-  } catch {
-    return false;
-  }
+  return readIfThere(`/proc/${pid}/cmdline`, "latin1")?.startsWith(TITLE) ?? false;
 }
 
 /** Null: the session is not kept by a portable keeper, or its file cannot be understood. */
 export function readOwner(folder: string): Owner | null {
+  const text = readIfThere(join(folder, FILE));
+  if (text === null) return null;
   try {
-    const owner = JSON.parse(readFileSync(join(folder, FILE), "utf8")) as Owner;
+    const owner = JSON.parse(text) as Owner;
     const { keeper, keeperBorn, main } = owner;
     const sound = Number.isSafeInteger(keeper) && keeper > 1 && typeof keeperBorn === "string";
     const mainSound =
@@ -64,7 +63,7 @@ export function readOwner(folder: string): Owner | null {
 }
 
 export function isKept({ keeper, keeperBorn }: Owner): boolean {
-  return bornOf(keeper) === keeperBorn;
+  return livesAs(keeper, keeperBorn);
 }
 
 /** Where gateways reach the keeper of a session. Windows has no sockets in folders: there it is a pipe by its name. */

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { readIfThere } from "../shortage.ts";
 
 /** A process as the system shows it. */
 export interface Process {
@@ -41,6 +42,13 @@ function fromProc(pid: number | string): Process | null {
   } catch {
     return null; // it ended meanwhile
   }
+}
+
+/** Whether the process that was started then has this pid still. Throws where nobody can tell for now. */
+export function livesAs(pid: number, born: string): boolean {
+  if (process.platform !== "linux") return bornOf(pid) === born;
+  const stat = readIfThere(`/proc/${pid}/stat`, "latin1");
+  return stat !== null && parseStat(stat)?.born === born;
 }
 
 function ask(args: string[]): string {
