@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../contract/approval.ts";
 import { ambiguousApproval, grantNotFound, notGrantable } from "../present/approval-errors.ts";
 import { shownLine } from "../present/approval-text.ts";
+import { maskArgs } from "../present/secrets.ts";
 import { newId } from "../session/id.ts";
 import { type GrantRow, GrantStore } from "../store/grants.ts";
 import { inTransaction } from "../store/transaction.ts";
@@ -153,8 +154,17 @@ export class Grants {
   #record(grant: Grant, actor: string, channel: string, outcome: string): void {
     const { id, agent, executable, args, cwd, expiresAt, approval } = grant;
     const words = args.kind === "exact" ? args.values : args.patterns;
-    const summary = `${outcome} ${shownLine([executable, ...words].join(" "))} in ${shownLine(cwd)}`;
-    const detail = { grant: id, executable, args, cwd, expiresAt, approval };
+    // With the program in front: what is a password to one is an ordinary option to another.
+    const shown = maskArgs([executable, ...words]);
+    const summary = `${outcome} ${shownLine(shown.join(" "))} in ${shownLine(cwd)}`;
+    const detail = {
+      grant: id,
+      executable,
+      args: { kind: args.kind, words: shown.slice(1) },
+      cwd,
+      expiresAt,
+      approval,
+    };
     this.#audit({ kind: "grant", agent, session: null, actor, channel, outcome, summary, detail });
   }
 }

@@ -14,6 +14,7 @@ const FLAGS = new Map<string, PasswordFlag>([
   ),
   ["sshpass", { flag: "-p", value: "either" }],
   ["login", { flag: "-p", value: "either" }], // docker login, podman login, az login, helm registry login …
+  ["curl", { flag: "-b", value: "next" }], // a session's cookie
   ["redis-cli", { flag: "-a", value: "next" }],
   ["http", { flag: "-a", value: "next" }],
   ["https", { flag: "-a", value: "next" }],

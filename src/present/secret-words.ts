@@ -14,7 +14,9 @@ const HEADER_VALUE = /[^'"\n\\]*/y;
 /** Nothing to hide: empty, yes or no, or the name of a variable. */
 const PLAIN = /^(?:|true|false|yes|no|on|off|null|none|[01]|\$\w+|\$\{\w+\})$/i;
 /** Most texts hold none of these, and need not be taken apart. */
-const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer|-[upaw]|--user/i;
+const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer|-[upabw]|--user/i;
+/** `npm config set //host/:_authToken value`, `machine x login me password value`: the name goes before it, bare. */
+const ANNOUNCED = /(?:\bset[^\S\n]+[^\s'"]{0,80}|\blogin[^\S\n]+[^\s'"]{1,80}[^\S\n]+)$/;
 const SEGMENT_END = /[;|&\n]/;
 
 interface Span {
@@ -58,7 +60,9 @@ function secretAfter(text: string, word: string, { start, end }: Span): Span | n
   const quote = next === "\\" ? text.slice(end, end + 2) : next;
   if (quote === '"' || quote === "'" || quote === '\\"') return jsonValue(text, end + quote.length);
   if (next === ":") return colonValue(text, name, start, end + 1);
-  return word.startsWith("-") ? optionValue(text, word, end) : null;
+  return word.startsWith("-") || ANNOUNCED.test(text.slice(Math.max(0, start - 100), start))
+    ? optionValue(text, word, end)
+    : null;
 }
 
 function optionValue(text: string, word: string, end: number): Span | null {
