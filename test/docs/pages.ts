@@ -14,6 +14,8 @@ export interface Sample {
   page: string;
   line: number;
   language: string;
+  /** What stands behind the language. */
+  note: string;
   text: string;
 }
 
@@ -26,10 +28,13 @@ export function pages(): Page[] {
 
 /** The fenced blocks of a page. */
 export function samples({ path, text }: Page): Sample[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: language = "", 2: body = "" }) => ({
-    page: path,
-    line: text.slice(0, index).split("\n").length,
-    language,
-    text: body,
-  }));
+  return [...text.matchAll(/^```(\w*) ?(.*)\n([\s\S]*?)^```$/gm)].map(
+    ({ index, 1: language = "", 2: note = "", 3: body = "" }) => ({
+      page: path,
+      line: text.slice(0, index).split("\n").length,
+      language,
+      note,
+      text: body,
+    }),
+  );
 }

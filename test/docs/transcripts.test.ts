@@ -1,20 +1,44 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { install } from "../fixtures/installed.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
-import { type Page, pages, samples } from "./pages.ts";
-import { Machines, type Step, stepsOf } from "./transcript.ts";
+import { Machines } from "./machines.ts";
+import { type Page, pages, type Sample, samples } from "./pages.ts";
+import { hasCommands, indentedLines, isRun, type Step, stepsOf } from "./steps.ts";
 
-/** Pages with commands of which none is run here, and why. */
+/** The blocks with commands that are not run here, by page and first line, and why. All others are. */
 const NOT_RUN: Record<string, string> = {
-  "docs/cli.md": "shows tables, figures and times as a person had them; test/surfaces/cli runs every command",
-  "docs/fleet.md": "needs several machines; README.md has the same, and test/fleet all of it",
-  "docs/fleet-security.md": "needs a server with keys for each member: test/fleet/permissions.test.ts has one",
-  "docs/mcp.md": "is about configuring hosts: samples.test.ts checks those lines, test/surfaces/mcp the server",
+  "README.md: scripts/try.sh": "the other script runs this test",
+  "README.md: sallyport run -- npm test": "a list of what there is; commands.test.ts knows its options",
+  "CONTRIBUTING.md: scripts/try.sh": "whole test runs, and benches",
+  "docs/benchmarks.md: npm run bench": "takes minutes, and a quiet machine",
+  "docs/cli.md: $ sallyport run --sandbox off -- echo hello": "a person answers: test/surfaces/cli/run-asked.test.ts",
+  "docs/cli.md: $ sallyport doctor": "tells of one machine: test/surfaces/cli/doctor.test.ts",
+  "docs/fleet.md: nats-server -js": "test/fixtures/nats.ts starts one, on a port of its own",
+  "docs/getting-started.md: npm install sallyport": "test/pack does so, with the package as it is packed",
+  "docs/keeper.md: ps -ef | grep 'keeper:'": "looks at everything on the machine",
+  "docs/mcp.md: claude mcp add --transport http commands": "another's program",
+  "docs/scale.md: node bench/fleet/scale.ts --workers 1000 --servers 1": "takes minutes, and much memory",
+  "docs/terminals.md: $ sallyport run -it -- vim notes.txt": "a person types: test/surfaces/cli/attach.test.ts",
 };
 
-/** Blocks marked `console` are run as they stand, a page's one after the other. What is shown must be what comes. */
+const folder = mkdtempSync(join(tmpdir(), "sallyport-transcripts-"));
+let program = "";
+before(() => {
+  program = install(join(folder, "package")).program;
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function isLeftOut({ page, text }: Sample): boolean {
+  return Object.keys(NOT_RUN).some((name) => `${page}: ${text}`.startsWith(name));
+}
+
+/** A page's blocks are run as they stand, one after the other. What is shown must be what comes. */
 async function runPage({ path }: Page, steps: Step[]): Promise<void> {
-  const machines = new Machines();
+  const machines = new Machines(program);
   try {
     for (const step of steps) {
       const wrong = await machines.wrong(step);
@@ -27,18 +51,22 @@ async function runPage({ path }: Page, steps: Step[]): Promise<void> {
 
 for (const page of pages()) {
   const steps = samples(page)
-    .filter(({ language }) => language === "console")
+    .filter((sample) => isRun(sample) && !isLeftOut(sample))
     .flatMap(stepsOf);
   if (steps.length === 0) continue;
   const skip = steps.some(({ command }) => command.includes("nats://")) && NO_NATS;
   test(`${page.path}: its ${steps.length} commands answer as it shows`, { skip }, () => runPage(page, steps));
 }
 
-test("every page with commands has some that are run, or a reason", () => {
-  const silent = pages().filter((page) => {
-    const blocks = samples(page);
-    const commands = blocks.filter(({ language, text }) => /^(sh)?$/.test(language) && /^(\$ )?sallyport /m.test(text));
-    return commands.length > 0 && !blocks.some(({ language }) => language === "console");
-  });
-  assert.deepEqual(silent.map(({ path }) => path).sort(), Object.keys(NOT_RUN).sort());
+test("every block with commands is run, or says why it is not", () => {
+  const all = pages();
+  const unmarked = all.flatMap(samples).filter((sample) => !isRun(sample) && hasCommands(sample.text));
+  const indented = all.flatMap(({ text }) => indentedLines(text));
+  assert.deepEqual(
+    unmarked.filter((sample) => !isLeftOut(sample)),
+    [],
+  );
+  assert.deepEqual(indented.filter(hasCommands), []);
+  const leftOut = all.flatMap(samples).filter(isLeftOut);
+  assert.equal(leftOut.length, Object.keys(NOT_RUN).length, "one of those that are not run is gone");
 });

@@ -1,32 +1,18 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import {
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
+import { install } from "../../fixtures/installed.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 let house: string;
 
-/** As it is installed: no sources, the command line in a few files. */
 before(() => {
   house = mkdtempSync(join(tmpdir(), "sallyport-bundle-"));
-  mkdirSync(join(house, "package/bin"), { recursive: true });
   mkdirSync(join(house, "work"));
-  for (const file of ["package.json", "bin/sallyport.js"]) copyFileSync(join(ROOT, file), join(house, "package", file));
-  for (const name of ["native", "schema", "node_modules"]) symlinkSync(join(ROOT, name), join(house, "package", name));
-  execFileSync(process.execPath, [join(ROOT, "scripts/bundle.ts"), join(house, "package/dist/cli")]);
+  install(join(house, "package"));
 });
 after(() => {
   rmSync(house, { recursive: true, force: true });

@@ -1,0 +1,33 @@
+/** What differs from machine to machine and from run to run: any id is right where an id is shown, and so on. */
+const ANY: [RegExp, string][] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, "[0-9a-f-]{36}"],
+  [/\b01[0-9a-f]{6}-[0-9a-f]{4}\b/g, "[0-9a-f]{8}-[0-9a-f]{4}"],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "[\\dT:.-]+Z"],
+  [/(?<="\w+Ms":)\d{13}/g, "\\d{13}"],
+  [/(?<="\w+_(ms|bytes)":)\d+/g, "[\\d.]+"],
+  [/\bpid \d+/g, "pid \\d+"],
+  [/\bed25519:[\w-]{43}/g, "ed25519:[\\w-]{43}"],
+  [/ ?\/home\/ann\/app\b/g, "\\s*/\\S+"],
+  [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "\\d+"],
+];
+/** In tables of a terminal, which are as wide as what is in them. */
+const IN_TABLES: [RegExp, string][] = [
+  [/ *\b\d[\d.]*(ms|[smKMGB%])(?!\w)/g, " *[\\d.]+(?:ms|[smKMGB%])"],
+  [/ {2,}/g, " +"],
+];
+
+/** `…` is any text. */
+function patternOf(expected: string, onTerminal: boolean): RegExp {
+  const kinds = onTerminal ? [...ANY, ...IN_TABLES] : ANY;
+  let rest = expected.trimEnd();
+  const stands: string[] = [];
+  for (const [shown, pattern] of kinds) {
+    rest = rest.replaceAll(shown, () => `\0${stands.push(pattern) - 1}\0`);
+  }
+  const escaped = rest.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replaceAll("…", "[\\s\\S]*?");
+  return new RegExp(`^${escaped.replaceAll(/\0(\d+)\0/g, (_, index) => stands[index] ?? "")}\\s*$`);
+}
+
+export function answers(output: string, expected: string, onTerminal = false): boolean {
+  return patternOf(expected, onTerminal).test(output);
+}
