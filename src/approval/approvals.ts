@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
 import type { Approval, ApprovalAudit, ApprovalDecision, Quorum, RecordedDecision } from "../contract/approval.ts";
-import { ambiguousApproval, approvalNotFound, tooManyRequests } from "../present/approval-errors.ts";
+import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "../present/approval-errors.ts";
 import { newId } from "../session/id.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../store/approvals.ts";
 import { inTransaction } from "../store/transaction.ts";
@@ -18,6 +18,9 @@ import { Waiters } from "./waiters.ts";
 const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
 /** Of one agent: it must not bury a person, or one request among others. */
 const MOST_WAITING = 1000;
+/** Of one agent, those that are long together: nor must it fill the disk (promise 6). */
+const MOST_WAITING_BYTES = 64 << 20;
+const LONG = MOST_WAITING_BYTES / MOST_WAITING;
 
 export interface ApprovalsOptions {
   /** Told of everything, in the same transaction. */
@@ -77,6 +80,9 @@ export class Approvals {
       const same = this.#store.open(asked.agent, print, nowMs);
       if (same) return view(same);
       if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyRequests(MOST_WAITING);
+      if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MOST_WAITING_BYTES) {
+        throw tooLongRequests(MOST_WAITING_BYTES);
+      }
       const id = newId();
       this.#store.insert({
         id,

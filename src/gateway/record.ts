@@ -12,6 +12,7 @@ import { nameInUse } from "../present/session-errors.ts";
 import type { NewSession } from "../store/sessions.ts";
 import { inTransaction } from "../store/transaction.ts";
 import { runEntry } from "./journal.ts";
+import { keptText, keptWords } from "./kept-words.ts";
 import type { Permit } from "./permit.ts";
 import type { Rooms } from "./rooms.ts";
 import { confinementWarnings } from "./start-warnings.ts";
@@ -45,10 +46,10 @@ function rowOf(rooms: Rooms, that: Attempt, keeperPid: number): Omit<NewSession,
   return {
     id,
     agent: rooms.agent,
-    command: request.command,
-    args: request.args ? JSON.stringify(request.args) : null,
-    cwd: plan?.cwd ?? request.cwd ?? rooms.workspace,
-    env_names: request.env ? JSON.stringify(Object.keys(request.env)) : "[]",
+    command: keptText(request.command),
+    args: request.args ? JSON.stringify(keptWords(request.args)) : null,
+    cwd: plan?.cwd ?? keptText(request.cwd ?? rooms.workspace),
+    env_names: request.env ? JSON.stringify(keptWords(Object.keys(request.env))) : "[]",
     background: background ? 1 : 0,
     capture: plan?.capture ?? request.capture ?? "apart",
     intent: request.intent ?? null,

@@ -9,8 +9,9 @@ const MOST_BYTES = 4 << 20;
 /** Insists on the request's shape; says which part is wrong and what was received. */
 export function validate(request: unknown): RunRequest {
   const valid = plainRequest(request) ?? schemaRequest(request);
-  const { command, args = [], env = {} } = valid;
-  let length = Buffer.byteLength(command);
+  const { command, args = [], env = {}, cwd = "", logFile = "", writable = [] } = valid;
+  let length = Buffer.byteLength(command) + cwd.length + logFile.length;
+  for (const path of writable) length += path.length;
   for (const arg of args) length += Buffer.byteLength(arg);
   for (const [name, value] of Object.entries(env)) length += Buffer.byteLength(name) + Buffer.byteLength(value);
   if (length > MOST_BYTES) {

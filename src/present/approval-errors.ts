@@ -61,6 +61,14 @@ export function tooManyRequests(most: number): SallyportError {
   ]);
 }
 
+export function tooLongRequests(most: number): SallyportError {
+  const message = `The requests of this agent that wait for a person would take more than ${most} bytes.`;
+  return new SallyportError("ResourceLimitExceeded", message, [
+    { action: "wait", hint: "Wait until some are decided or expire, then ask again." },
+    { action: "optimize", hint: "Put long text into a file, and ask for a command that reads it." },
+  ]);
+}
+
 export function grantNotFound(reference: string): SallyportError {
   return failure("GrantNotFound", `There is no grant ${JSON.stringify(reference)}.`, [
     { action: "list_grants", hint: "`sallyport allow list` lists them." },

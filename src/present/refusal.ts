@@ -8,6 +8,8 @@ export interface Refusal {
   error: { type: ErrorType; message: string; recovery: readonly Recovery[] };
 }
 
+const MOST_QUOTED = 16 << 10;
+
 const REPORT: Recovery = {
   action: "report",
   hint: "Report this to the user; do not try to get around it by writing the command differently.",
@@ -47,7 +49,14 @@ export function approvalDenied({ id, status, decisions }: Approval): Refusal {
 
 /** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
 export function notToBeHad({ type, message, recovery }: SallyportError): Refusal {
-  return { status: "failed", error: { type, message, recovery } };
+  const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
+  return { status: "failed", error: { type, message: short(message), recovery: hints } };
+}
+
+/** It quotes what was asked for, which may be megabytes long and is kept with the session (promise 6). */
+function short(text: string): string {
+  if (text.length <= MOST_QUOTED) return text;
+  return `${text.slice(0, MOST_QUOTED).toWellFormed()}… [${text.length - MOST_QUOTED} more characters]`;
 }
 
 /** Nothing here can confine it, and the operator would rather have nothing run then. */

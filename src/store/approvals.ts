@@ -35,6 +35,7 @@ export class ApprovalStore {
   readonly #byPrefix: StatementSync;
   readonly #open: StatementSync;
   readonly #waiting: StatementSync;
+  readonly #waitingBytes: StatementSync;
   readonly #isWaiting: StatementSync;
   readonly #approved: StatementSync;
   readonly #due: StatementSync;
@@ -56,6 +57,10 @@ export class ApprovalStore {
        ORDER BY status LIMIT 1`,
     );
     this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
+    // Of each row its head is read, not the text: one may be megabytes long.
+    this.#waitingBytes = database.prepare(
+      "SELECT sum(octet_length(request)) AS n FROM approvals WHERE agent = ? AND status = 'pending'",
+    );
     this.#isWaiting = database.prepare(
       "SELECT 1 FROM approvals WHERE id = ? AND status = 'pending' AND expires_ms > ?",
     );
@@ -99,6 +104,10 @@ export class ApprovalStore {
 
   waiting(agent: string): number {
     return Number(this.#waiting.get(agent)?.n ?? 0);
+  }
+
+  waitingBytes(agent: string): number {
+    return Number(this.#waitingBytes.get(agent)?.n ?? 0);
   }
 
   /** Neither decided nor due. */

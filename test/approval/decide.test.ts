@@ -192,3 +192,21 @@ test("what has expired cannot be approved, however many others are due before it
   assert.throws(() => approvals.decide(id, ONCE), { type: "AlreadyDecided" });
   assert.equal(approvals.get(id).status, "expired");
 });
+
+test("what waits of one agent takes a bounded room, however long each is", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "cat", agent: "writer" });
+  const long = (n: number) => ({
+    ...asked,
+    binding: { ...asked.binding, stdin: String(n) },
+    stdin: "x".repeat(7 << 20),
+  });
+  assert.throws(
+    () => {
+      for (let n = 0; n < 20; n++) approvals.request(long(n));
+    },
+    { type: "ResourceLimitExceeded", message: /would take more than \d+ bytes/ },
+  );
+  assert.ok(approvals.list({ agent: "writer" }).length > 5);
+  assert.equal(approvals.request(room.asked({ command: "ls /short", agent: "writer" })).status, "pending");
+});
