@@ -1,5 +1,5 @@
-import type { Analysis, CommandFact, Word } from "../../src/contract/facts.ts";
-import type { Observed } from "./differential-bash.ts";
+import type { Analysis, CommandFact, Word } from "../../../src/contract/facts.ts";
+import type { Observed } from "./bash.ts";
 
 /** What bash ran or wrote and the analysis neither found nor marked unknowable. */
 export function missed(analysis: Analysis, { executions, files }: Observed): string[][] {

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Analysis } from "../../src/contract/facts.ts";
-import { inspect } from "../../src/shell/inspect.ts";
-import { Bash } from "./differential-bash.ts";
-import { missed } from "./differential-compare.ts";
-import { random } from "./differential-random.ts";
-import { shrink } from "./differential-shrink.ts";
-import { type Profile, shellText, standIns, wrappers } from "./differential-text.ts";
-import { tricks } from "./differential-tricks.ts";
+import type { Analysis } from "../../../src/contract/facts.ts";
+import { inspect } from "../../../src/shell/inspect.ts";
+import { Bash } from "./bash.ts";
+import { missed } from "./compare.ts";
+import { standIns, wrappers } from "./names.ts";
+import { random } from "./random.ts";
+import { shrink } from "./shrink.ts";
+import { type Profile, shellText } from "./text.ts";
+import { tricks } from "./tricks.ts";
 
 /** Set FUZZ_SECONDS for a longer run, FUZZ_SEED to make a failing text again. */
 const seconds = Number(process.env.FUZZ_SECONDS ?? 20);

@@ -1,4 +1,4 @@
-import type { Random } from "./differential-random.ts";
+import type { Random } from "./random.ts";
 
 /** Ways to write the same literal in shell text. */
 export function quoted(random: Random, literal: string): string {
