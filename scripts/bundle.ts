@@ -41,6 +41,8 @@ function builtinsDirectly(): Plugin {
   return {
     name: "builtins-directly",
     renderChunk(code) {
+      // What they are promisified by is a property of theirs, which the functions that ask for them do not have.
+      if (/\bpromisify\((exec|execFile)\)/.test(code)) throw new Error("promisify(execFile) gives another result here");
       return code.replace(/^import \{ ([^}]+) \} from "(node:[\w/]+)";$/gm, (_, names: string, from: string) => {
         if (LATE.has(from))
           return names

@@ -4,6 +4,7 @@ import type { Approval } from "../contract/approval.ts";
 import { type ApprovalLines, alwaysText } from "./approval-details.ts";
 import { approvalColumns } from "./approval-table.ts";
 import { shownLine } from "./approval-text.ts";
+import { counted } from "./counted.ts";
 import { alignedTable } from "./table.ts";
 import { fit } from "./width.ts";
 import { wrap } from "./wrap.ts";
@@ -44,7 +45,7 @@ export function screenLines(state: ScreenState, size: ScreenSize): string[] {
     ...listLines(state, size),
     dim("─".repeat(Math.min(size.columns, 100))),
     ...(state.waiting.length > 0 ? lines.slice(state.top, state.top + room) : []),
-    state.waiting.length > 0 && below > 0 ? dim(`… ${below} more lines below`) : "",
+    state.waiting.length > 0 && below > 0 ? dim(`… ${counted(below, "more line")} below`) : "",
     ...footer(state, size),
   ].slice(0, size.rows);
 }
@@ -61,7 +62,8 @@ function listLines({ waiting, selected }: ScreenState, size: ScreenSize): string
   const [, ...rows] = alignedTable(columns, listed, size.columns - 2)
     .trimEnd()
     .split("\n");
-  return rows.map((row, index) => (listed[index]?.id === selected?.id ? `> ${row}` : `  ${row}`));
+  const bold = (text: string) => (size.color ? styleText("bold", text, { validateStream: false }) : text);
+  return rows.map((row, index) => (listed[index]?.id === selected?.id ? bold(`> ${row}`) : `  ${row}`));
 }
 
 function footer({ entry, selected, message }: ScreenState, size: ScreenSize): string[] {

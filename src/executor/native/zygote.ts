@@ -10,7 +10,8 @@ const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/bui
 /** What came with the package: it serves also where no install script was run. */
 const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
 /** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
-export const BUILD_COMMAND = `node ${join(BUILD, "../install.js")}`;
+export const INSTALLER = join(BUILD, "../install.js");
+export const BUILD_COMMAND = `node ${INSTALLER}`;
 /** The keeper writes its title over its own arguments: this makes room for one. */
 const TITLE_ROOM = " ".repeat(240);
 const ATTEMPTS = 40;

@@ -1,5 +1,4 @@
-import { nearest } from "../../present/nearest.ts";
-import { commandNames, findEntry } from "./catalog.ts";
+import { findEntry } from "./catalog.ts";
 import type { Command, Invocation, Io } from "./command.ts";
 import { keepCompiled } from "./compiled.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
@@ -57,7 +56,8 @@ async function runCommand(command: Command, given: string[], globals: Invocation
 async function load(name: string): Promise<Command> {
   const entry = findEntry(name);
   if (entry) return entry.load();
-  const near = nearest(name, commandNames());
+  const { meantBy } = await import("./meant.ts");
+  const near = meantBy(name);
   throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
 }
 

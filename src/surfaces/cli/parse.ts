@@ -58,8 +58,8 @@ function parse(argv: string[], options: ParseArgsOptionsConfig, end: "--" | "fir
 function check(token: { name: string; rawName: string; value?: string | undefined }, options: ParseArgsOptionsConfig) {
   const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
   if (!option) {
-    const near = token.rawName.startsWith("--") ? nearest(token.name, Object.keys(options)) : null;
-    throw new UsageError(`unknown option \`${token.rawName}\`${near ? `; did you mean \`--${near}\`?` : ""}`);
+    const near = token.rawName.startsWith("--") ? nearLong(token.name, options) : otherCase(token.name, options);
+    throw new UsageError(`unknown option \`${token.rawName}\`${near ? `; did you mean \`${near}\`?` : ""}`);
   }
   if (option.type === "string" && token.value === undefined) {
     throw new UsageError(`option \`${token.rawName}\` needs a value`);
@@ -67,4 +67,16 @@ function check(token: { name: string; rawName: string; value?: string | undefine
   if (option.type === "boolean" && token.value !== undefined) {
     throw new UsageError(`option \`${token.rawName}\` takes no value; received \`${token.value}\``);
   }
+}
+
+function nearLong(name: string, options: ParseArgsOptionsConfig): string | null {
+  const near = nearest(name, Object.keys(options));
+  return near && `--${near}`;
+}
+
+/** `-v` where `-V` is meant. */
+function otherCase(letter: string, options: ParseArgsOptionsConfig): string | null {
+  const shorts = Object.values(options).flatMap(({ short }) => short ?? []);
+  const other = shorts.find((short) => short.toLowerCase() === letter.toLowerCase());
+  return other ? `-${other}` : null;
 }

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, utimesSync } from "node:fs";
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -41,6 +51,14 @@ test("it judges commands, and finds what lies beside it in the package", () => {
 test("it finds the keeper of its package, and runs a command under it", () => {
   const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
   assert.deepEqual([stdout, status], ["hello\n", 0], stderr);
+});
+
+test("its doctor finds the keeper well, and nothing that fails", () => {
+  const { stdout, stderr } = sallyport("doctor", "--json");
+  const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
+  const failed = findings.filter(({ status }) => status === "fail");
+  assert.deepEqual(failed, [], stderr);
+  assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok");
 });
 
 /** What is kept of the one script, as the file that it is at this moment. */
@@ -97,4 +115,16 @@ test("a plain command leaves the schemas, the shell's language and the words for
   assert.match(wrong.stderr, /`name`: must be 1 to 63 letters/);
   assert.equal(sallyport("run", "--", "no-such-program-at-all").status, 127);
   assert.equal(sallyport("run", "-c", "rm -rf /").status, 126);
+});
+
+test("its doctor builds a keeper that is missing, when told to", () => {
+  const native = join(house, "package/native");
+  rmSync(native);
+  mkdirSync(native);
+  for (const path of globSync(join(ROOT, "native/{*.c,*.h,install.js}")))
+    copyFileSync(path, join(native, basename(path)));
+  const { stdout, stderr } = sallyport("doctor", "--fix", "--json");
+  assert.match(stderr, /^Fixed: keeper$/m);
+  const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
+  assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok", stdout);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Finding } from "../../../src/surfaces/cli/doctor/finding.ts";
@@ -49,6 +49,25 @@ test("a state folder open to others is warned of, with the command that mends it
     message: `${state} is open to others (mode 755)`,
     fix: `Run \`chmod 700 ${state}\`.`,
   });
+});
+
+test("--fix mends it, and looks again", async () => {
+  const state = join(box.folder, "to-be-closed");
+  mkdirSync(state);
+  chmodSync(state, 0o755);
+  const { stdout, stderr, code } = await box.run(["doctor", "--fix", "--json", "--state", state]);
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  assert.deepEqual([code, stderr], [0, "Fixed: state folder\n"]);
+  assert.equal(named(findings, "state folder").status, "ok");
+  assert.equal(statSync(state).mode & 0o777, 0o700);
+});
+
+test("--fix leaves alone what is not Sallyport's", async () => {
+  const file = join(box.folder, "a-file");
+  writeFileSync(file, "", { mode: 0o644 });
+  const { stderr, code } = await box.run(["doctor", "--fix", "--state", file]);
+  assert.deepEqual([code, stderr], [1, ""]);
+  assert.equal(statSync(file).mode & 0o777, 0o644);
 });
 
 test("what does not work at all is a failure, and so is the exit code", async () => {

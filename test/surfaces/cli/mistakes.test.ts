@@ -9,6 +9,9 @@ after(() => box.remove());
 const MISTAKES: [args: string[], stderr: string][] = [
   [["rnu"], "unknown command `rnu`; did you mean `run`?\n  Try `sallyport --help`."],
   [["lgos", "x"], "unknown command `lgos`; did you mean `logs`?\n  Try `sallyport --help`."],
+  [["stop", "web"], "unknown command `stop`; did you mean `kill`?\n  Try `sallyport --help`."],
+  [["version"], "unknown command `version`; did you mean `--version`?\n  Try `sallyport --help`."],
+  [["-v"], "unknown option `-v`; did you mean `-V`?\n  Try `sallyport --help`."],
   [["xyzzy"], "unknown command `xyzzy`\n  Try `sallyport --help`."],
   [["constructor"], "unknown command `constructor`\n  Try `sallyport --help`."],
   [["--jsno", "ps"], "unknown option `--jsno`; did you mean `--json`?\n  Try `sallyport --help`."],

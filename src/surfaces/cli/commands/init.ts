@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ASK, NETWORK, SANDBOX } from "../../../config/choices.ts";
@@ -42,9 +42,11 @@ export const init: Command = {
     insistOnNothingElse(invocation);
     const known = said(values);
     const asks = io.isTTY.stdin && io.isTTY.stderr && !values.print;
+    const path = values.workspace ? join(process.cwd(), CONFIG_NAME) : operatorConfigPath();
+    // Before anybody is asked anything; what comes in between is seen when it is written.
+    if (!values.print && !values.force && existsSync(path)) throw isThere(path);
     const chosen = asks ? await askQuestions(known, io) : defaultsFor(known);
     if (chosen === null) return 125;
-    const path = values.workspace ? join(process.cwd(), CONFIG_NAME) : operatorConfigPath();
     const text = commentedConfig(chosen, schemaSeenFrom(dirname(path)));
     if (values.print) {
       io.out(text);
@@ -83,8 +85,11 @@ function write(path: string, text: string, over: boolean): void {
     writeFileSync(path, text, { flag: over ? "w" : "wx", mode: 0o644 });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST")
-      throw new UsageError(`${path} is there already; \`--force\` writes over it, \`--print\` only shows`);
+    if (code === "EEXIST") throw isThere(path);
     throw new UsageError(`${path} cannot be written: ${code ?? message}`);
   }
+}
+
+function isThere(path: string): UsageError {
+  return new UsageError(`${path} is there already; \`--force\` writes over it, \`--print\` only shows`);
 }

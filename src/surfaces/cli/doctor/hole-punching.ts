@@ -1,7 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { findOnPath } from "./compiler.ts";
 import { type Finding, type Machine, ok, warn } from "./finding.ts";
 import { existingPart } from "./state-folder.ts";
@@ -16,7 +15,7 @@ export async function checkHolePunching({ state }: Machine): Promise<Finding> {
   let folder: string | null = null;
   try {
     folder = mkdtempSync(join(existingPart(state), ".sallyport-doctor-"));
-    return await punch(program, join(folder, "probe"));
+    return punch(program, join(folder, "probe"));
   } catch (error) {
     const reason = error instanceof Error ? error.message.trim().split("\n").at(-1) : String(error);
     return warn(
@@ -29,10 +28,10 @@ export async function checkHolePunching({ state }: Machine): Promise<Finding> {
   }
 }
 
-async function punch(program: string, file: string): Promise<Finding> {
+function punch(program: string, file: string): Finding {
   writeFileSync(file, Buffer.alloc(SIZE, 1), { flush: true });
   const before = statSync(file).blocks;
-  await promisify(execFile)(program, ["--punch-hole", "--offset", "0", "--length", String(SIZE / 2), file]);
+  execFileSync(program, ["--punch-hole", "--offset", "0", "--length", String(SIZE / 2), file], { stdio: "pipe" });
   const { blocks, size } = statSync(file);
   if (size === SIZE && blocks < before) return ok(NAME, "works");
   return warn(NAME, "frees nothing here", "Use a state folder on ext4, xfs, btrfs or tmpfs.");

@@ -1,6 +1,5 @@
-import { execFile } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { promisify } from "node:util";
 import { chooseExecutor } from "../../../executor/choose.ts";
 import { BUILD_COMMAND, keeperBinary } from "../../../executor/native/zygote.ts";
 import { type Finding, fail, type Machine, ok } from "./finding.ts";
@@ -9,7 +8,7 @@ export const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`
 
 /** The native program that runs commands: there, and able to start on this machine. */
 export async function checkKeeper(machine: Machine): Promise<Finding> {
-  const found = await look();
+  const found = look();
   // Without it commands run all the same, under the portable executor, which `executor` tells of.
   return found.status === "fail" && isPortable(machine) ? { ...found, status: "warn" } : found;
 }
@@ -22,12 +21,11 @@ function isPortable({ state }: Machine): boolean {
   }
 }
 
-async function look(): Promise<Finding> {
+function look(): Finding {
   const program = keeperBinary();
   if (!existsSync(program)) return fail("keeper", `not built: ${program} is missing`, REBUILD);
   try {
-    const { stdout } = await promisify(execFile)(program, ["--version"], { timeout: 5000 });
-    return ok("keeper", stdout.trim());
+    return ok("keeper", execFileSync(program, ["--version"], { encoding: "utf8", timeout: 5000 }).trim());
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     return fail("keeper", `${program} does not run: ${reason}`, REBUILD);

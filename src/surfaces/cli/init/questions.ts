@@ -34,7 +34,7 @@ export const QUESTIONS: Question[] = [
     key: "ask",
     asks: "When is a person asked?",
     answers: [
-      ["on-miss", "when a command could do what the sandbox cannot keep in bounds"],
+      ["on-miss", "when the sandbox cannot hold what a command could do"],
       ["always", "before every command"],
       ["off", "never: such commands are denied"],
     ],
