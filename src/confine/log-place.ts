@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { SallyportError } from "../contract/error.ts";
+import type { Security } from "../contract/verdict.ts";
 import type { Loosening } from "./loosening.ts";
 import type { Profile } from "./profile.ts";
 import type { Sandboxed } from "./sandbox.ts";
@@ -22,15 +23,24 @@ interface Log {
   id?: string;
 }
 
-/** In what a log asks for more than is configured: a spot that stays read-only, or anything where nothing is written. */
+export interface Strictness {
+  sandbox: Profile;
+  security: Security;
+}
+
+/**
+ * In what a log asks for more than is configured: a spot that stays read-only, anything where nothing is written, and
+ * with an allowlist any file, since a redirection to it would be asked about as well.
+ */
 export function logLoosening(
   { logFile, id }: Log,
   { spec }: Pick<Sandboxed, "spec">,
-  configured: Profile,
+  { sandbox, security }: Strictness,
 ): Loosening[] {
-  if (!logFile || !spec) return [];
-  const kept = spec.readOnly.some((spot) => isWithin(logFile, spot));
-  const own = id !== undefined && basename(logFile) === `${id}.log`;
-  const nowhere = configured === "read-only" && !own && !spec.writable.some((place) => isWithin(logFile, place));
-  return kept || nowhere ? [{ rule: "sandbox-write", paths: [logFile] }] : [];
+  if (!logFile) return [];
+  const asked: Loosening[] = [{ rule: "sandbox-write", paths: [logFile] }];
+  if (spec?.readOnly.some((spot) => isWithin(logFile, spot))) return asked;
+  if (id !== undefined && basename(logFile) === `${id}.log`) return [];
+  const nowhere = sandbox === "read-only" && !spec?.writable.some((place) => isWithin(logFile, place));
+  return nowhere || security === "allowlist" ? asked : [];
 }

@@ -53,9 +53,12 @@ export function judge(
     agent: who.agent,
     request: modes,
   });
-  const { logFile } = plan;
-  const loosened = logFile ? [...sandbox.loosened, ...logLoosening(plan, sandbox, settings.sandbox)] : sandbox.loosened;
-  const asked = loosened.length === 0 ? verdict : withLoosening(verdict, loosened, modesInForce(policy, modes).miss);
+  const { sandbox: profile } = settings;
+  const inForce = () => modesInForce(policy, modes);
+  const loosened = plan.logFile
+    ? [...sandbox.loosened, ...logLoosening(plan, sandbox, { sandbox: profile, security: inForce().security })]
+    : sandbox.loosened;
+  const asked = loosened.length === 0 ? verdict : withLoosening(verdict, loosened, inForce().miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 

@@ -65,3 +65,23 @@ test("where nothing is to be written a log is asked about, but for the one Sally
   assert.equal(readFileSync(house.path(`.tmp/exec/${own.id}.log`), "utf8"), "fine\n");
   assert.equal(asked.length, 1);
 });
+
+test("with an allowlist a log is asked about as a redirection is, also where the command itself was granted", async () => {
+  const asked: Approval[] = [];
+  const gateway = await house.open({
+    policy: { ...FREE, security: "allowlist" },
+    approve: async (approval) => {
+      asked.push(approval);
+      return { decision: asked.length === 1 ? "always" : "deny", who: "tester" };
+    },
+  });
+  const command = "ls -d .";
+  assert.equal((await gateway.run({ command })).status, "completed");
+  assert.equal((await gateway.run({ command })).status, "completed");
+  assert.equal(asked.length, 1, "it was granted");
+  for (const text of [command, "echo evil"]) {
+    assert.equal((await gateway.run({ command: text, logFile: "index.js" })).status, "denied", text);
+  }
+  assert.equal(existsSync(house.path("index.js")), false);
+  assert.equal((await gateway.run({ command }, { logFolder: ".tmp/exec" })).status, "completed");
+});
