@@ -40,6 +40,7 @@ export type ErrorType =
   | "HostSilent"
   | "NoWorker"
   | "NodeNotFound"
+  | "OtherGateway"
   | "InvalidConfiguration";
 
 /** One way out of a failure: a stable action name for programs and a hint for people and models. */

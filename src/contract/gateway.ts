@@ -124,6 +124,24 @@ export interface ListQuery {
   text?: string;
 }
 
+export interface SessionsQuery extends ListQuery {
+  /** Other gateways' only. */
+  others?: boolean;
+}
+
+/** One page of what `sessions` finds, the newest first. */
+export interface SessionList {
+  sessions: SessionInfo[];
+  /** Go on with `before` this one; null: that is all. */
+  next: string | null;
+  /** All that match, on every page. */
+  total: number;
+  /** With a fleet, other gateways' sessions are among them. */
+  fleet: boolean;
+  /** What may be missing, in words: workers that gave no answer. */
+  warnings: string[];
+}
+
 export interface LogSlice {
   chunks: LogChunk[];
   /** The chunks' bytes as text; never ends inside a character. */

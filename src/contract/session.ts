@@ -42,6 +42,8 @@ export interface SessionInfo {
   logFile: string | null;
   /** The machine of the fleet it runs or ran on; null: this one, or not known yet. */
   host: string | null;
+  /** The gateway that asked for it, where that is another one of the fleet; null: this one. */
+  gateway: string | null;
   pid: number | null;
   exitCode: number | null;
   signal: NodeJS.Signals | null;

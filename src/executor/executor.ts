@@ -1,3 +1,4 @@
+import type { ListQuery } from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult, Status } from "../contract/result.ts";
 import type { Capture, SessionInfo, StreamInfo } from "../contract/session.ts";
@@ -38,6 +39,8 @@ export interface LaunchSpec {
 /** What was asked for, and who said yes to it. */
 export interface Origin {
   agent: string;
+  /** What the session is called here. */
+  name: string;
   /** The folder that paths of the request are meant within. */
   workspace: string;
   request: RunRequest;
@@ -286,9 +289,39 @@ export interface Located {
   host?: string | null;
 }
 
+/** What is wanted of other gateways' sessions. */
+export interface OthersQuery extends Omit<ListQuery, "agent" | "limit"> {
+  /** Undefined: every agent's, where this gateway may see them. */
+  agent: string | undefined;
+  /** Where every agent's may not be seen, this one's. */
+  own: string;
+  limit: number;
+}
+
+export interface FoundOthers {
+  /** The newest first. */
+  sessions: SessionInfo[];
+  /** There are older ones than these. */
+  more: boolean;
+  total: number;
+  /** Machines that gave no answer. */
+  silent: string[];
+}
+
+/** Sessions that other gateways had run on the same machines: each as its machine tells of it. */
+export interface Others {
+  list(query: OthersQuery): Promise<FoundOthers>;
+  /** By its id, the name its gateway has for it, or the beginning of its id. */
+  find(reference: string, whose: Pick<OthersQuery, "agent" | "own">): Promise<SessionInfo[]>;
+  /** A hold on one that lives; `told` hears how it is by now. */
+  visit(session: SessionInfo, told: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };
+}
+
 /** Runs commands, here or elsewhere. Knows nothing of policy. */
 export interface Executor {
   readonly abilities: Abilities;
+  /** Missing: nobody else has any. */
+  readonly others?: Others;
   /** Ready to take a command: what comes after is quick. */
   prepare(): Promise<Slot>;
   /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */

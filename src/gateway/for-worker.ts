@@ -8,8 +8,9 @@ import type { RunRequest } from "../contract/request.ts";
 import type { Execution } from "../executor/executor.ts";
 import { agentToken, checkedName } from "../executor/fleet/subjects.ts";
 import { commandRefused, statementMissing } from "../present/refusal.ts";
+import { OwnRecords } from "../session/own-records.ts";
 import { Session } from "../session/session.ts";
-import type { SessionRow } from "../store/sessions.ts";
+import type { AskedBy, SessionRow } from "../store/sessions.ts";
 import { isForbidden } from "./judge.ts";
 import { furnish } from "./open.ts";
 import { permitOperation } from "./operation.ts";
@@ -30,6 +31,7 @@ export interface Errand {
   vouch: () => NonNullable<(Permit & { go: true })["vouched"]>;
   /** Once it is this worker's; rejected where it is another's. */
   ours: Promise<void>;
+  askedBy: AskedBy;
 }
 
 const LOOK_AROUND_MS = 5000;
@@ -75,7 +77,7 @@ export class WorkerDoor {
 
   /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
   async take(errand: Errand): Promise<Submission> {
-    const { id, agent, background, vouch, ours } = errand;
+    const { id, agent, background, vouch, ours, askedBy } = errand;
     const rooms = this.#roomsOf(agent, errand.workspace);
     const { host, labels, retry, logFile, ...rest } = errand.request;
     // A log named after its session goes into a folder that is made for it.
@@ -89,6 +91,7 @@ export class WorkerDoor {
       signal: undefined,
       vouch: (that) => vouchFor(that, vouch),
       ours,
+      askedBy: JSON.stringify(askedBy),
     });
   }
 
@@ -105,7 +108,7 @@ export class WorkerDoor {
     const { registry, audit, channel } = this.#rooms;
     // Nobody waits here for a person: who asked elsewhere is told what is missing.
     const rooms = { ...this.#rooms, agent: row.agent, patience: { patienceMs: 0, signal: undefined } };
-    return new Session(registry, row, {
+    return new Session(new OwnRecords(registry), row, {
       note: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
       permit: (operation, session, detail) => permitOperation(rooms, operation, session, detail),
       permitTyped: (session, commands) => permitTyped(rooms, session, commands),

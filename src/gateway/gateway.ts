@@ -13,6 +13,8 @@ import type {
   Retention,
   RunOptions,
   Scope,
+  SessionList,
+  SessionsQuery,
   StartOptions,
 } from "../contract/gateway.ts";
 import type { RunRequest } from "../contract/request.ts";
@@ -22,13 +24,17 @@ import type { Verdict } from "../contract/verdict.ts";
 import { refusedResult } from "../present/run-result.ts";
 import { gatewayClosed } from "../present/session-errors.ts";
 import { findSession } from "../session/find.ts";
+import { OwnRecords } from "../session/own-records.ts";
+import type { Records } from "../session/records.ts";
 import { clean } from "../session/retention.ts";
 import { Session } from "../session/session.ts";
+import { VisitedRecords } from "../session/visited-records.ts";
 import type { AuditLog } from "../store/audit.ts";
 import { SignIns } from "../store/sign-ins.ts";
 import { Tokens } from "../store/tokens.ts";
 import type { WorkQueue } from "../store/work.ts";
 import { ChangeFeed } from "./changes.ts";
+import { findElsewhere, pageOfAll } from "./everywhere.ts";
 import { endOrYield, patienceOf } from "./foreground.ts";
 import { judge } from "./judge.ts";
 import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
@@ -179,6 +185,17 @@ export class Gateway {
     return this.#session(findSession(registry.store, reference, ownOnly ? agent : undefined));
   }
 
+  /** The same, and with a fleet also what other gateways have run there. */
+  async find(reference: string): Promise<Session> {
+    try {
+      return this.session(reference);
+    } catch (error) {
+      const { others, session } = await findElsewhere(this.#rooms, String(reference), error);
+      const { executor } = this.#rooms;
+      return this.#at(new VisitedRecords(executor, others, session), session, session.agent);
+    }
+  }
+
   /** The agent's newest session whose main process has or had this pid; null: none ever had. */
   sessionWithPid(pid: number): Session | null {
     const { registry, agent } = this.#rooms;
@@ -218,6 +235,11 @@ export class Gateway {
     );
   }
 
+  /** One page of what `list` gives and, with a fleet, of what other gateways have run there. */
+  sessions(query: SessionsQuery = {}): Promise<SessionList> {
+    return pageOfAll(this.#rooms, this, query);
+  }
+
   count(query: ListQuery = {}): number {
     return this.#rooms.registry.store.count(this.#reach(query));
   }
@@ -236,12 +258,16 @@ export class Gateway {
   }
 
   #session(row: { id: string; name: string }): Session {
-    const { registry, audit, agent, actor, channel } = this.#rooms;
-    let owner: string | undefined;
-    return new Session(registry, row, {
+    return this.#at(new OwnRecords(this.#rooms.registry), row);
+  }
+
+  #at(records: Records, session: { id: string; name: string }, of?: string): Session {
+    const { audit, agent, actor, channel } = this.#rooms;
+    let owner = of;
+    return new Session(records, session, {
       // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
       note: (entry) => {
-        owner ??= registry.store.get(row.id)?.agent;
+        owner ??= records.located(session.id)?.agent;
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });
       },
       permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),

@@ -8,12 +8,18 @@ import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 
 /** What an executor elsewhere needs to have a command judged and made there. */
-export function originOf(rooms: Rooms, that: Case, { approval, grants }: Permit & { go: true }): Origin | undefined {
+export function originOf(
+  rooms: Rooms,
+  that: Case,
+  { approval, grants }: Permit & { go: true },
+  name: string,
+): Origin | undefined {
   if (!rooms.executor.abilities.elsewhere) return undefined;
   const asked = approval || grants.length > 0;
   const approvers = approval ? (rooms.approvals.get(approval.id)?.decisions ?? []).map(({ who }) => who) : [];
   return {
     agent: rooms.agent,
+    name,
     workspace: inForce(rooms).confinement.scope.root,
     request: that.request,
     approval: asked ? { approval: approval?.id ?? null, grants: [...grants], approvers } : null,

@@ -26,6 +26,7 @@ export interface Attempt {
   verdict: Verdict | null;
   /** What holds it, once that is known. */
   sandbox: Sandboxed | null;
+  askedBy?: string | undefined;
 }
 
 /** One that got as far as that it may run. */
@@ -60,6 +61,7 @@ function rowOf(rooms: Rooms, that: Attempt, keeperPid: number): Omit<NewSession,
     sandbox: remember(sandbox),
     warnings: warningsOf(rooms, that, keeperPid > 0),
     limits: plan ? limitsText(plan.limits) : null,
+    asked_by: that.askedBy ?? null,
   };
 }
 

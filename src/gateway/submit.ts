@@ -30,6 +30,8 @@ export interface Manner extends Patience {
   vouch?: (that: Case) => Permit;
   /** Where it must be nobody else's: it is only studied until then, and nothing of it is left when this is rejected. */
   ours?: Promise<void>;
+  /** JSON: which gateway of a fleet asks for it. */
+  askedBy?: string;
 }
 
 export type Submission = {
@@ -63,6 +65,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     plan: null,
     verdict: null,
     sandbox: null,
+    askedBy: manner.askedBy,
   };
   rooms.checkpoint("received", attempt.id);
   try {
@@ -156,7 +159,7 @@ async function launch(rooms: Rooms, that: Case, permission: Permit & { go: true 
     rooms.checkpoint("recorded", that.id);
     const { name, session } = recorded;
     const moved = (keeperPid: number) => rooms.registry.store.setKeeper(that.id, keeperPid);
-    const origin = originOf(rooms, that, permission);
+    const origin = originOf(rooms, that, permission, name);
     const title = `${name} ${that.plan.title}`;
     const execution = slot.launch(origin ? { ...that.plan, title, origin } : { ...that.plan, title }, moved);
     rooms.checkpoint("launched", that.id);

@@ -31,6 +31,40 @@ export function hostSilent(host: string): Words {
   ];
 }
 
+export function notLetAsk(host: string): Words {
+  return [
+    `The servers do not let this gateway ask the worker on ${host} for that.`,
+    [{ action: "ask_operator", hint: "What each member may ask is said by `sallyport fleet permissions`." }],
+  ];
+}
+
+export function anotherGateways(name: string, gateway: string, host: string): Words {
+  return [
+    `The session ${name} on ${host} is the gateway ${gateway}'s: what is kept of it is kept there.`,
+    [
+      { action: "ask_there", hint: `Remove it where it was started, with the state folder of ${gateway}.` },
+      { action: "end_it", hint: "It can be ended from here: `sallyport kill`." },
+    ],
+  ];
+}
+
+const MOST_NAMED = 5;
+
+export function silentHosts(hosts: string[]): string {
+  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : "";
+  const named = hosts.slice(0, MOST_NAMED).join(", ");
+  const who = hosts.length === 1 ? `The worker on ${named} gives` : `The workers on ${named}${more} give`;
+  return `${who} no answer: what other gateways have there is not shown.`;
+}
+
+export function moreInFleet(shown: number): string {
+  return `There are more than the ${shown} that are shown: --agent, or only what runs (without -a), shows fewer.`;
+}
+
+export function othersUnknown(why: string): string {
+  return `Only this gateway's own sessions are shown: ${why}`;
+}
+
 export function registrySilent(why: string): Words {
   return [
     `The registry of the fleet gives no answer (${why}).`,

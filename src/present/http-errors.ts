@@ -65,6 +65,7 @@ const STATUS: Partial<Record<ErrorType, number>> = {
   AlreadyDecided: 409,
   AlreadyExited: 409,
   StillRunning: 409,
+  OtherGateway: 409,
   StdinClosed: 409,
   NotOnTerminal: 409,
   NameInUse: 409,

@@ -19,6 +19,7 @@ export function sessionDetails(info: SessionInfo): Pair[] {
     given("intent", info.intent),
     ["kind", `${info.background ? "background" : "foreground"}, output ${info.capture}`],
     given("host", info.host),
+    given("asked by", info.gateway),
     given("pid", info.pid),
     ["started", info.startedAt],
     given("ended", info.endedAt),

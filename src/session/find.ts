@@ -12,13 +12,15 @@ export function findSession(store: SessionStore, given: string, agent?: string):
   const exact = store.get(reference) ?? store.named(reference);
   if (exact && (agent === undefined || exact.agent === agent)) return exact;
   const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference, agent) : [];
-  if (matches.length > 1) {
-    const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
-    throw new SallyportError("AmbiguousId", message, [
-      { action: "use_longer_prefix", hint: "Give more of the id, or the session's name." },
-      LIST,
-    ]);
-  }
+  if (matches.length > 1) throw ambiguous(reference);
   if (matches[0]) return matches[0];
   throw new SallyportError("SessionNotFound", `There is no session ${JSON.stringify(reference)}.`, [LIST]);
+}
+
+export function ambiguous(reference: string): SallyportError {
+  const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
+  return new SallyportError("AmbiguousId", message, [
+    { action: "use_longer_prefix", hint: "Give more of the id, or the session's name." },
+    LIST,
+  ]);
 }

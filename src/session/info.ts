@@ -46,6 +46,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     intent: row.intent,
     logFile: row.log_file,
     host: row.host,
+    gateway: null,
     pid: record ? record.pid || null : row.pid,
     exitCode: record?.code ?? null,
     signal: record ? signalName(record.signal) : null,

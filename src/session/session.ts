@@ -4,15 +4,13 @@ import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
 import type { SessionData } from "../executor/data.ts";
-import type { Execution, InputState } from "../executor/executor.ts";
+import type { Execution, InputState, Located } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
 import { typedSummary } from "../present/typed-line.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
-import type { SessionRow } from "../store/sessions.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
-import type { Registry } from "./registry.ts";
-import { removeSession } from "./retention.ts";
+import type { Records } from "./records.ts";
 import { killOrder, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
@@ -46,18 +44,18 @@ export interface Desk {
 export class Session implements SessionHandle {
   readonly id: string;
   readonly name: string;
-  readonly #registry: Registry;
+  readonly #records: Records;
   readonly #desk: Desk;
 
-  constructor(registry: Registry, row: Pick<SessionRow, "id" | "name">, desk: Desk) {
-    this.#registry = registry;
+  constructor(records: Records, { id, name }: { id: string; name: string }, desk: Desk) {
+    this.#records = records;
     this.#desk = desk;
-    this.id = row.id;
-    this.name = row.name;
+    this.id = id;
+    this.name = name;
   }
 
   info(): SessionInfo {
-    return this.#registry.info(this.#row());
+    return this.#records.info(this.id) ?? this.#gone();
   }
 
   async wait(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<SessionInfo> {
@@ -66,7 +64,7 @@ export class Session implements SessionHandle {
     for (let info = this.info(); ; info = this.info()) {
       signal?.throwIfAborted();
       if (info.status !== "running" || performance.now() > end) return info;
-      const execution = await this.#registry.execution(this.id);
+      const execution = await this.#records.execution(this.id);
       if (!execution) {
         await pause(Math.min(REACH_EVERY_MS, end - performance.now()));
         continue;
@@ -95,7 +93,7 @@ export class Session implements SessionHandle {
     await this.#desk.permit("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
-    const execution = live ? await this.#registry.execution(this.id) : null;
+    const execution = live ? await this.#records.execution(this.id) : null;
     yield* this.#data(info).follow(rest, execution, signal);
   }
 
@@ -103,7 +101,7 @@ export class Session implements SessionHandle {
     // A copy: what was permitted and noted is what is written.
     const bytes = Buffer.from(data as Uint8Array);
     await this.#desk.permit("write", this, { input: bytes });
-    await this.#type(this.#registry.held(this.id) ?? (await this.#live()), bytes);
+    await this.#type(this.#records.held(this.id) ?? (await this.#live()), bytes);
   }
 
   async sendKeys(keys: string[]): Promise<void> {
@@ -136,7 +134,7 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      if (isOnTerminal(execution, () => this.#data(this.#row()))) {
+      if (isOnTerminal(execution, () => this.#dataHere())) {
         return await typeInto(execution, bytes, guard, pasted);
       }
       await writeTo(execution, bytes, guard);
@@ -173,9 +171,10 @@ export class Session implements SessionHandle {
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     // What comes in answer to what was typed may be there before anybody can begin to wait for it, and so may the end.
-    const typedInto = execution ?? this.#registry.parted(this.id);
+    const typedInto = execution ?? this.#records.parted(this.id);
     const offset = conditions.offset ?? (typedInto ? outputWhenTyped(typedInto) : undefined) ?? now;
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
+    await this.#records.refresh?.();
     return { ...found, info: this.info() };
   }
 
@@ -189,17 +188,17 @@ export class Session implements SessionHandle {
 
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
     await this.#desk.permit("read", this);
-    return this.#data(this.#row()).screen(this, options);
+    return this.#dataHere().screen(this, options);
   }
 
   async repaint(): Promise<Repaint> {
     await this.#desk.permit("read", this);
-    return this.#data(this.#row()).repaint(this);
+    return this.#dataHere().repaint(this);
   }
 
   async picture(format: "svg" | "png"): Promise<Uint8Array> {
     await this.#desk.permit("read", this);
-    return pictureOf(await this.#data(this.#row()).screen(this, { attributes: true }), format);
+    return pictureOf(await this.#dataHere().screen(this, { attributes: true }), format);
   }
 
   async *recording(): AsyncGenerator<string, void, undefined> {
@@ -235,39 +234,39 @@ export class Session implements SessionHandle {
     await this.#desk.permit("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
-    const { id, created_ms: startedMs } = this.#row();
-    this.#registry.store.setTimeout(id, timeoutMs === 0 ? 0 : Date.now() - startedMs + timeoutMs);
+    this.#records.movedDeadline(this.id, timeoutMs);
     this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
   }
 
   async toBackground(): Promise<boolean> {
-    const execution = await this.#registry.execution(this.id);
-    if (!execution || !this.#registry.toBackground(execution)) return false;
+    const execution = await this.#records.execution(this.id);
+    if (!execution || !this.#records.toBackground(execution)) return false;
     await execution.toBackground();
     await execution.started;
     return true;
   }
 
   usage(): { usage: ResourceUsage | null; processes: ProcessInfo[] } {
-    const row = this.#registry.reconcile(this.#row());
-    if (row.status === "running" || row.lingering === 1) return this.#data(row).usage(row.keeper_pid);
-    return { usage: this.#registry.info(row).resourceUsage, processes: [] };
+    return this.#records.usage(this.id) ?? this.#gone();
   }
 
   async remove({ force = false }: { force?: boolean } = {}): Promise<void> {
+    this.#records.insistOnOwn?.();
     await this.#desk.permit("remove", this);
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
-    const row = this.#registry.reconcile(this.#row());
-    await removeSession(this.#registry, row);
-    const [kind, summary] = ["remove", `${this.name}: ${row.command}`];
-    this.#ifPossible(() =>
-      this.#desk.note({ kind, session: this.id, agent: row.agent, outcome: "removed", summary, detail: {} }),
-    );
+    const { agent, command } = this.info();
+    await this.#records.remove(this.id);
+    const [kind, summary] = ["remove", `${this.name}: ${command}`];
+    this.#ifPossible(() => this.#desk.note({ kind, session: this.id, agent, outcome: "removed", summary, detail: {} }));
   }
 
-  #data(session: Pick<SessionInfo, "id" | "agent" | "capture" | "host">): SessionData {
-    return this.#registry.executor.data(session);
+  #dataHere(): SessionData {
+    return this.#data(this.#records.located(this.id) ?? this.#gone());
+  }
+
+  #data(session: Located): SessionData {
+    return this.#records.executor.data(session);
   }
 
   /** Who did what to a session is part of its story. */
@@ -287,9 +286,7 @@ export class Session implements SessionHandle {
     }
   }
 
-  #row(): SessionRow {
-    const row = this.#registry.store.get(this.id);
-    if (row) return row;
+  #gone(): never {
     throw new SallyportError("SessionNotFound", `The session ${this.name} has been removed.`, [
       { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." },
     ]);
@@ -305,12 +302,12 @@ export class Session implements SessionHandle {
   }
 
   async #live(): Promise<Execution> {
-    const held = this.#registry.held(this.id);
+    const held = this.#records.held(this.id);
     if (held) return held; // every key goes this way: nothing is looked up for it
     for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
       const { status, lingering } = this.info();
       if (status !== "running" && !lingering) throw alreadyExited(this.name);
-      const execution = await this.#registry.execution(this.id);
+      const execution = await this.#records.execution(this.id);
       if (execution) return execution;
       await pause(REACH_EVERY_MS);
     }

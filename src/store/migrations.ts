@@ -186,4 +186,7 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE sessions ADD COLUMN host TEXT; -- where it runs or ran, if not on this machine
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN asked_by TEXT; -- JSON: the gateway of a fleet that has it run here, if one does
+  `,
 ];

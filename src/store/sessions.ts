@@ -33,12 +33,32 @@ export interface SessionRow {
   limits: string | null;
   /** Where it runs or ran, if not on this machine. */
   host: string | null;
+  /** JSON, see `AskedBy`: which gateway of a fleet has it run here; null: it was asked for here. */
+  asked_by: string | null;
+}
+
+/** Who had a worker run a session, and what they call it. */
+export interface AskedBy {
+  gateway: string;
+  /** Tells its state folder from every other. */
+  home: string;
+  id: string;
+  attempt: number;
+  /** Null: a gateway that does not say. */
+  name: string | null;
+}
+
+export interface StoredQuery extends ListQuery {
+  /** Only what was asked for elsewhere in the fleet, and not by this home. */
+  notHome?: string;
+  /** Only what its gateway calls this, and ids that begin so, all but the last two digits. */
+  called?: string;
 }
 
 export type NewSession = Omit<
   SessionRow,
-  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host"
->;
+  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by"
+> & { asked_by?: string | null };
 
 /** What retention goes by. */
 export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
@@ -60,6 +80,8 @@ export interface Ended {
 }
 
 const UNIQUE_VIOLATION = 2067;
+/** The rest of an id tells attempts at the same session apart. */
+const ATTEMPT_DIGITS = 34;
 const LIVE = "(status = 'running' OR lingering = 1)";
 
 /** The sessions table. Every statement is prepared once: preparing costs as much as running. */
@@ -87,8 +109,8 @@ export class SessionStore {
     this.#database = database;
     this.#insert = database.prepare(
       `INSERT INTO sessions (id, name, agent, status, command, args, cwd, env_names, background, capture, intent,
-         log_file, timeout_ms, keeper_pid, created_ms, sandbox, warnings, limits)
-       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         log_file, timeout_ms, keeper_pid, created_ms, sandbox, warnings, limits, asked_by)
+       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#refuse = database.prepare(
       "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
@@ -143,6 +165,7 @@ export class SessionStore {
         row.sandbox,
         row.warnings,
         row.limits,
+        row.asked_by ?? null,
       );
       return true;
     } catch (error) {
@@ -249,7 +272,7 @@ export class SessionStore {
     return inTransaction(this.#database, () => this.#delete.run(id).changes === 1);
   }
 
-  list(query: ListQuery): SessionRow[] {
+  list(query: StoredQuery): SessionRow[] {
     const { where, values } = conditions(query);
     const sql = `SELECT * FROM sessions ${where} ORDER BY id DESC LIMIT ?`;
     return this.#database.prepare(sql).all(...values, query.limit ?? 50) as unknown as SessionRow[];
@@ -268,13 +291,13 @@ export class SessionStore {
     }));
   }
 
-  count(query: ListQuery): number {
+  count(query: StoredQuery): number {
     const { where, values } = conditions(query);
     return Number(this.#database.prepare(`SELECT count(*) AS n FROM sessions ${where}`).get(...values)?.n ?? 0);
   }
 }
 
-function conditions(query: ListQuery): { where: string; values: string[] } {
+function conditions(query: StoredQuery): { where: string; values: string[] } {
   const parts: string[] = [];
   const values: string[] = [];
   const statuses = query.status === undefined ? [] : [query.status].flat();
@@ -296,6 +319,15 @@ function conditions(query: ListQuery): { where: string; values: string[] } {
     const fields = ["command", "coalesce(args, '')", "name", "coalesce(intent, '')"];
     parts.push(`(${fields.map((field) => `${field} LIKE ? ESCAPE '!'`).join(" OR ")})`);
     values.push(...fields.map(() => pattern));
+  }
+  if (query.notHome !== undefined) {
+    parts.push("asked_by IS NOT NULL AND json_extract(asked_by, '$.home') <> ?");
+    values.push(query.notHome);
+  }
+  if (query.called !== undefined) {
+    const prefix = query.called.slice(0, ATTEMPT_DIGITS);
+    parts.push("(json_extract(asked_by, '$.name') = ? OR (id >= ? AND id < ?))");
+    values.push(query.called, prefix, `${prefix}g`);
   }
   return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
 }

@@ -36,6 +36,7 @@ after(async () => {
   await fleet?.close();
 });
 
+const BY_A_LIAR = { gateway: "liar", home: "h", id: "", attempt: 1, name: null };
 const summaries = (session: string) => worker.door.audit.search({ session }).map(({ summary }) => summary);
 const ended = async (agent: string, id: string) =>
   (await new Book(liar.sessions).read(agent, id))?.entry.state === "ended";
@@ -75,6 +76,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
     request: { command: "true" },
     vouch: () => assert.fail(),
     ours: Promise.resolve(),
+    askedBy: BY_A_LIAR,
   };
   await assert.rejects(async () => worker.door.take({ ...errand, workspace: "../outside" }), {
     type: "InvalidRequest",
@@ -98,6 +100,7 @@ test("what turns out to be another's leaves nothing here, whatever there was to 
       background: false,
       request: { command },
       vouch: () => assert.fail(),
+      askedBy: BY_A_LIAR,
     };
     await assert.rejects(worker.door.take({ ...errand, ours: Promise.reject(another) }), another);
     assert.equal(worker.door.row(id), null);

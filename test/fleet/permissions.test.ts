@@ -14,6 +14,8 @@ import {
 import { joinFleet } from "../../src/executor/fleet/connect.ts";
 import { openStores } from "../../src/executor/fleet/stores.ts";
 import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/executor/fleet/subjects.ts";
+import { answerLists } from "../fixtures/false-worker.ts";
+import { TestHouse } from "../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
 import { until } from "../fixtures/until.ts";
 import { Sandbox } from "../surfaces/cli/sallyport.ts";
@@ -282,4 +284,25 @@ test("a push consumer is no way to speak as another agent", { skip }, async () =
   await until("it was delivered", () => heard.length > 0);
   assert.ok(heard.every((subject) => /^sp\.main\.exit\..*\.team=2Fb\./.test(subject)));
   listening.unsubscribe();
+});
+
+test("a gateway that serves one agent lists that agent's sessions, whoever asks for everybody's", {
+  skip,
+}, async () => {
+  const house = new TestHouse();
+  const asked = await answerLists(who("h1"), "h1", () => ({ rows: [], more: false, total: 0 }));
+  await (await openStores(who("h1"), "main")).workers.put("h1", "{}");
+  const listing = async (as: string) => {
+    const credentials = join(folder, "keys", `gateway-${as}.seed`);
+    const gateway = await house.open({ agent: "team/b", fleet: { servers: server.url, as, credentials } });
+    return (await gateway.sessions()).warnings;
+  };
+  try {
+    assert.deepEqual(await listing("laptop"), []);
+    assert.deepEqual(asked.splice(0), ["sp.main.ctl.h1.team=2Fb.sessions"]);
+    assert.deepEqual(await listing("office"), []);
+    assert.deepEqual(asked, ["sp.main.ctl.h1.=.sessions"]);
+  } finally {
+    await house.close();
+  }
 });

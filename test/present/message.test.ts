@@ -38,6 +38,7 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
     name: "calm-otter",
     agent: "default",
     host: null,
+    gateway: null,
     status: "completed",
     command: "make",
     args: null,

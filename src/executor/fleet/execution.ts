@@ -1,8 +1,7 @@
 import { SallyportError } from "../../contract/error.ts";
-import type { TerminalSize } from "../../contract/terminal.ts";
 import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "../../present/fleet-failures.ts";
 import type { TerminalStory } from "../data.ts";
-import type { Account, Execution, ExitRecord, InputState, KillOrder, Parting } from "../executor.ts";
+import type { Account, Execution, ExitRecord, KillOrder, Parting } from "../executor.ts";
 import { neverRan } from "../never-ran.ts";
 import { insist, type Seen } from "./book.ts";
 import { announceSurely } from "./exits.ts";
@@ -10,6 +9,7 @@ import { accountOf, forgo } from "./forgo.ts";
 import { mayTell } from "./may-tell.ts";
 import type { OwnWork } from "./own-work.ts";
 import { nobodyFor, placeOf } from "./placement.ts";
+import { Steering } from "./steering.ts";
 import type { Place } from "./subjects.ts";
 import type { Ties } from "./ties.ts";
 import { type Entry, MOST_ATTEMPTS, News, type Work, type WorkerInfo } from "./wire.ts";
@@ -22,7 +22,7 @@ const LOOK_SURELY_MS = 30_000;
 type Words = ReturnType<typeof givenUp>;
 
 /** A command on its way to a worker, or under one's care. */
-export class FleetExecution implements Execution {
+export class FleetExecution extends Steering implements Execution {
   readonly id: string;
   readonly agent: string;
   readonly keeperPid = process.pid;
@@ -32,7 +32,6 @@ export class FleetExecution implements Execution {
   readonly started = this.#started.promise;
   readonly exited = this.#exited.promise;
   readonly ended = this.#ended.promise;
-  wroteHidden = false;
   gaps: readonly string[] = [];
   host: string | null = null;
   terminal: TerminalStory | null = null;
@@ -62,6 +61,7 @@ export class FleetExecution implements Execution {
     work: Work | null,
     claimWithinMs: number,
   ) {
+    super();
     this.#ties = ties;
     this.#own = own;
     this.id = session.id;
@@ -159,45 +159,15 @@ export class FleetExecution implements Execution {
     return () => this.#listeners.delete(listener);
   }
 
-  async write(data: Uint8Array): Promise<number | null> {
-    const answer = (await this.#ask("write", Buffer.from(data).toString("base64"))) as
-      | { taken: number | null; hidden: boolean }
-      | undefined;
-    this.wroteHidden = answer?.hidden ?? false;
-    return answer?.taken ?? null;
-  }
-
-  async closeStdin(): Promise<void> {
-    await this.#ask("closeStdin");
-  }
-
-  async resize(size: TerminalSize): Promise<boolean> {
-    return (await this.#ask("resize", size)) === true;
-  }
-
-  async inputState(): Promise<InputState | null> {
-    const state = (await this.#ask("inputState")) as (Omit<InputState, "typed"> & { typed: string }) | null | undefined;
-    return state ? { ...state, typed: Buffer.from(state.typed, "base64") } : null;
-  }
-
   async kill(order: KillOrder): Promise<boolean> {
     // Nobody has it yet: then nobody is to have it.
     if (!this.#over && this.host === null && order.ends && (await this.#forgo(givenUp(), "killed"))) return true;
-    return (await this.#ask("kill", order)) === true;
-  }
-
-  async setDeadline(timeoutMs: number): Promise<boolean> {
-    return (await this.#ask("extend", timeoutMs)) === true;
+    return (await this.ask("kill", order)) === true;
   }
 
   async toBackground(): Promise<void> {
     this.#background = true;
-    await this.#ask("background");
-  }
-
-  /** The line to the servers keeps a process alive by itself. */
-  hold(): () => void {
-    return () => {};
+    await this.ask("background");
   }
 
   release(): void {
@@ -311,7 +281,7 @@ export class FleetExecution implements Execution {
   /** Also registers this process as one to be told. */
   async #watch(): Promise<void> {
     const host = this.host;
-    const news = News.safeParse(await this.#ask("watch", { growth: this.#watchesGrowth }));
+    const news = News.safeParse(await this.ask("watch", { growth: this.#watchesGrowth }));
     if (news.success && host !== null) this.told(news.data, host);
   }
 
@@ -336,8 +306,7 @@ export class FleetExecution implements Execution {
     this.#unwatch = null;
   }
 
-  /** Undefined: it has ended, or nobody has it yet. */
-  async #ask(operation: string, args?: unknown): Promise<unknown> {
+  protected async ask(operation: string, args?: unknown): Promise<unknown> {
     if (!this.#over && this.host === null) await this.look();
     if (this.#over || this.host === null) return undefined;
     return this.#ties.ask(this.host, operation, { id: this.id, agent: this.agent, args });

@@ -9,6 +9,7 @@ import type {
   LaunchSpec,
   Located,
   Origin,
+  Others,
   Slot,
   Whereabouts,
 } from "../executor.ts";
@@ -18,6 +19,7 @@ import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
 import { workspaceName } from "./home.ts";
 import { type SigningKey, signingKey } from "./keys.ts";
+import { FleetOthers } from "./others.ts";
 import { OwnWork } from "./own-work.ts";
 import { stateApproval } from "./statement.ts";
 import { StoredLogs } from "./stored-logs.ts";
@@ -58,6 +60,7 @@ export class FleetExecutor implements Executor {
   readonly #glimpses = new Map<string, Glimpse>();
   readonly #storedLogs: StoredLogs;
   readonly #own: OwnWork;
+  readonly others: Others;
   #ties: Promise<Ties> | null = null;
   #key: SigningKey | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -68,6 +71,12 @@ export class FleetExecutor implements Executor {
     this.#options = options;
     this.#storedLogs = new StoredLogs(state);
     this.#own = new OwnWork(state);
+    const glance = (session: Located) => new FleetData(session, this.#memory).look();
+    this.others = new FleetOthers(
+      () => this.#connected(),
+      () => this.#home,
+      glance,
+    );
   }
 
   async prepare(): Promise<Slot> {
@@ -202,6 +211,16 @@ export class FleetExecutor implements Executor {
     return execution;
   }
 
+  get #signingKey(): SigningKey {
+    this.#key ??= signingKey(this.#state);
+    return this.#key;
+  }
+
+  /** What tells this state folder from every other: nobody has the same key. */
+  get #home(): string {
+    return this.#signingKey.public.slice(this.#signingKey.public.indexOf(":") + 1);
+  }
+
   #work(ties: Ties, spec: LaunchSpec): Work {
     const origin = originOf(spec);
     const { workspace, sticky = true } = this.#options;
@@ -219,13 +238,13 @@ export class FleetExecutor implements Executor {
         sticky,
       },
       background: spec.background,
+      from: { home: this.#home, name: origin.name },
       request: travelling(spec, origin),
       statement: null,
       sentMs: Date.now(),
     };
     if (origin.approval) {
-      this.#key ??= signingKey(this.#state);
-      work.statement = stateApproval(this.#key, approvedPart(work), origin.approval);
+      work.statement = stateApproval(this.#signingKey, approvedPart(work), origin.approval);
     }
     return work;
   }

@@ -11,8 +11,13 @@ const MOST_TRIES = 3;
 
 interface Asked {
   id: string;
-  agent: string;
+  /** Null: about every agent's sessions. */
+  agent: string | null;
   args: unknown;
+  /** Bytes of one answer at most; left out: as much as any may have. */
+  longest?: number;
+  /** Who is not there now is not waited for. */
+  now?: boolean;
 }
 
 /**
@@ -24,10 +29,10 @@ export async function* flow(
   ties: Ties,
   host: string,
   operation: string,
-  { id, agent, args }: Asked,
+  { id, agent, args, longest, now }: Asked,
   signal?: AbortSignal,
 ): AsyncGenerator<Exclude<Frame, { kind: "end" | "error" | "gap" }>, void, undefined> {
-  const reader = new FrameReader();
+  const reader = new FrameReader(longest);
   const queue: { frame: Frame; bytes: number }[] = [];
   let wake = () => {};
   let failed: Error | null = null;
@@ -60,7 +65,7 @@ export async function* flow(
   let over = false;
   let read = 0;
   try {
-    void ties.ask(host, operation, { id, agent, args, flow: name }).catch(fail);
+    void ties.ask(host, operation, { id, agent, args, flow: name, now }).catch(fail);
     for (;;) {
       if (signal?.aborted) return;
       const next = queue.shift();
@@ -109,7 +114,7 @@ export async function answerOf(
       throw silent(host);
     } catch (error) {
       const unheard = error instanceof SallyportError && error.type === "HostSilent";
-      const again = unheard && !signal?.aborted && tries < MOST_TRIES;
+      const again = unheard && !asked.now && !signal?.aborted && tries < MOST_TRIES;
       if (!again || !(await ties.hosts.look(host).catch(() => null))) throw error;
     }
   }

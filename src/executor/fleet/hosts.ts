@@ -45,7 +45,7 @@ export class Hosts {
   /** Every worker that lives, by name. */
   async all(): Promise<WorkerInfo[]> {
     const found: WorkerInfo[] = [];
-    for (const host of await this.#names()) {
+    for (const host of await this.names()) {
       const entry = await this.#bucket.get(host);
       const worker = entry?.operation === "PUT" ? WorkerInfo.safeParse(entry.json()) : null;
       if (worker?.success) found.push(worker.data);
@@ -53,8 +53,8 @@ export class Hosts {
     return found;
   }
 
-  /** As the server counts them at one moment. To read the bucket from one end to the other would miss who renews its entry meanwhile. */
-  async #names(): Promise<string[]> {
+  /** Of every worker that lives. As the server counts them at one moment. To read the bucket from one end to the other would miss who renews its entry meanwhile. */
+  async names(): Promise<string[]> {
     const { js, stores } = this.#link;
     this.#manager ??= js.jetstreamManager(false);
     const head = `$KV.${stores.workers}.`;

@@ -28,6 +28,16 @@ export function agentToken(agent: string): string {
     .join("");
 }
 
+/** The agent of a token; null: no agent has it. */
+export function agentOf(token: string): string | null {
+  const bytes = token.replace(/=([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+  const agent = Buffer.from(bytes, "latin1").toString();
+  return agent !== "" && agentToken(agent) === token ? agent : null;
+}
+
+/** Stands where an agent would, and is none's: only a gateway that may ask for every agent may ask for this. */
+export const EVERY_AGENT = "=";
+
 function hex(byte: number): string {
   return `=${byte.toString(16).padStart(2, "0").toUpperCase()}`;
 }
@@ -38,8 +48,8 @@ export type Place = "any" | { host: string } | { label: [name: string, value: st
 export interface Subjects {
   /** One message, one session to be started. The agent is the one that asks. */
   work(place: Place, agent: string): string;
-  /** To the worker that has a session; it answers. */
-  control(host: string, agent: string, operation: string): string;
+  /** To the worker that has a session; it answers. Null: about every agent's. */
+  control(host: string, agent: string | null, operation: string): string;
   /** From an operator to a worker: drain, return. */
   node(host: string, operation: string): string;
   /** From a worker to the process of the gateway that asked: `news` of sessions, or a log that it reads, by its name. */
@@ -56,7 +66,8 @@ export function subjectsOf(fleet: string): Subjects {
   const head = `sp.${checkedName("fleet", fleet)}`;
   return {
     work: (place, agent) => `${head}.work.${placeTokens(place)}.${agentToken(agent)}`,
-    control: (host, agent, operation) => `${head}.ctl.${host}.${agentToken(agent)}.${operation}`,
+    control: (host, agent, operation) =>
+      `${head}.ctl.${host}.${agent === null ? EVERY_AGENT : agentToken(agent)}.${operation}`,
     node: (host, operation) => `${head}.node.${host}.${operation}`,
     result: (gateway, host, process, flow) => `${head}.res.${gateway}.${host}.${process}.${flow}`,
     exit: (host, agent, session) => `${head}.exit.${host}.${agentToken(agent)}.${session}`,

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
-import { hostSilent, noFleetYet, notUnderstood } from "../../present/fleet-failures.ts";
-import { Book } from "./book.ts";
+import { hostSilent, noFleetYet, notLetAsk, notUnderstood } from "../../present/fleet-failures.ts";
+import { Book, isRefused } from "./book.ts";
 import type { FleetOptions } from "./connect.ts";
 import { Hosts } from "./hosts.ts";
 import { type Link, openLink } from "./link.ts";
@@ -16,7 +16,13 @@ const BACK_WITHIN_MS = 8000;
 /** Null: the line was down, and what was sent meanwhile is lost. */
 export type FlowListener = (message: Uint8Array | null) => void;
 
-export type AskArgs = Pick<Ask, "id"> & Partial<Pick<Ask, "args" | "flow" | "statement">> & { agent: string };
+export type AskArgs = Pick<Ask, "id"> &
+  Partial<Pick<Ask, "args" | "flow" | "statement">> & {
+    /** Null: about every agent's sessions. */
+    agent: string | null;
+    /** Who is not there now is not waited for. */
+    now?: boolean | undefined;
+  };
 
 /** What a gateway's process has with its fleet: a connection, an address of its own, and who listens there. */
 export class Ties {
@@ -68,17 +74,18 @@ export class Ties {
   }
 
   /** Asks a host's worker. Where nobody listens there it is tried again for a moment: a worker may be restarting. */
-  async ask(host: string, operation: string, { agent, ...rest }: AskArgs): Promise<unknown> {
+  async ask(host: string, operation: string, { agent, now = false, ...rest }: AskArgs): Promise<unknown> {
     const subject = this.link.subjects.control(host, agent, operation);
     const ask: Ask = { version: WIRE_VERSION, to: this.address, args: undefined, statement: undefined, ...rest };
     const payload = JSON.stringify(ask);
-    const end = performance.now() + BACK_WITHIN_MS;
+    const end = performance.now() + (now ? 0 : BACK_WITHIN_MS);
     for (;;) {
       try {
         const message = await this.link.nc.request(subject, payload, { timeout: ANSWER_MS });
         return answered(message);
       } catch (error) {
         if (error instanceof SallyportError) throw error;
+        if (isRefused(error)) throw new SallyportError("PermissionDenied", ...notLetAsk(host));
         // Nobody heard it, so nothing has happened; a mere silence may be a deed.
         if (!isUnheard(error) || performance.now() > end) throw silent(host);
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -87,7 +94,7 @@ export class Ties {
   }
 
   /** Without waiting for an answer. */
-  tell(host: string, agent: string, operation: string, ask: Omit<Ask, "version" | "statement">): void {
+  tell(host: string, agent: string | null, operation: string, ask: Omit<Ask, "version" | "statement">): void {
     const payload = JSON.stringify({ version: WIRE_VERSION, ...ask });
     if (!this.link.nc.isClosed()) this.link.nc.publish(this.link.subjects.control(host, agent, operation), payload);
   }

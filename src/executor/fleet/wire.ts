@@ -11,9 +11,10 @@ export const WIRE_VERSION = 1;
 export const MOST_ATTEMPTS = 3;
 
 const name = z.string().min(1).max(256);
-const id = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+export const SessionName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i);
+export const SessionId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const when = z.number().min(0);
-const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
+export const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 
 /** A process of a gateway: where news of its sessions go. */
 const Address = z.object({ gateway: token, process: token });
@@ -22,7 +23,7 @@ export type Address = z.infer<typeof Address>;
 /** Read before anything else: of another version only this much is understood. */
 export const Envelope = z.object({
   version: z.number(),
-  id,
+  id: SessionId,
   agent: name,
   attempt: z.int().min(1).max(MOST_ATTEMPTS).optional(),
 });
@@ -30,13 +31,15 @@ export const Envelope = z.object({
 /** A command that somebody is to run. The request is a wish: the worker judges and confines it by its own settings. */
 const AnyWork = z.object({
   version: z.literal(WIRE_VERSION),
-  id,
+  id: SessionId,
   attempt: z.int().min(1).max(MOST_ATTEMPTS),
   agent: name,
   to: Address,
   /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
   workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
+  /** What its gateway calls it, and what tells that one's state folder from all others. Older ones do not say. */
+  from: z.object({ home: token, name: SessionName }).optional(),
   /** Paths within the workspace are relative to it. */
   request: RunRequest,
   /** A person's yes, signed: see statement.ts. */
@@ -114,7 +117,7 @@ const Story = z.union([
 ]);
 
 /** The agent is said, since ids are chosen by whoever asks. */
-const about = { id, agent: name, attempt: z.int() };
+const about = { id: SessionId, agent: name, attempt: z.int() };
 
 /** How a command fares, told to the process that asked for it or watches it. */
 export const News = z.discriminatedUnion("kind", [
@@ -147,7 +150,7 @@ export type News = z.infer<typeof News>;
 /** A request to the worker that has a session. */
 export const Ask = z.object({
   version: z.literal(WIRE_VERSION),
-  id,
+  id: SessionId,
   args: z.unknown().optional(),
   to: Address.optional(),
   /** Answers come as a row of messages under this name, at most `credit` bytes ahead of who reads them. */
@@ -167,7 +170,7 @@ export const Answer = z.union([
 /** What a background session's end looks like in the stream of exits. */
 export const ExitNotice = z.object({
   type: z.literal("EXEC_CALLBACK"),
-  session_id: id,
+  session_id: SessionId,
   agent: name,
   host: z.string().nullable(),
   status: z.string(),

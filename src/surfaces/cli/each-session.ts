@@ -19,7 +19,7 @@ export async function eachSession(
     let failed = 0;
     for (const reference of references) {
       try {
-        succeeded = await act(gateway.session(reference));
+        succeeded = await act(await gateway.find(reference));
       } catch (error) {
         failed = report(error, invocation.io, { json: invocation.values.json === true });
       }

@@ -1,6 +1,7 @@
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
 import type { Link } from "../../executor/fleet/link.ts";
+import { LIST } from "../../executor/fleet/listed.ts";
 import { agentToken } from "../../executor/fleet/subjects.ts";
 import { Ask } from "../../executor/fleet/wire.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
@@ -8,6 +9,7 @@ import { notHere, notUnderstood } from "../../present/fleet-failures.ts";
 import type { SessionRow } from "../../store/sessions.ts";
 import { asFailure } from "./failure.ts";
 import { Flows } from "./flows.ts";
+import { listHere } from "./listing.ts";
 import { localIds } from "./local-id.ts";
 import { ASKED, READ } from "./operations.ts";
 
@@ -61,6 +63,10 @@ export class Control {
     if (operation === "credit" && flow)
       return this.#flows.credit(flow, Number((args as { bytes?: number })?.bytes ?? 0));
     if (operation === "cancel" && flow) return this.#flows.cancel(flow);
+    if (operation === LIST && flow && to) {
+      void this.#flows.run(to, flow, () => listHere(this.#door, agent, args));
+      return null;
+    }
     const row = this.#row(agent, ask.id);
     if (operation === "watch") return this.#own.watch(row, ask);
     const on = { door: this.#door, row };

@@ -213,10 +213,11 @@ async function holderOf({ link, host }: Post, workspace: string): Promise<string
 }
 
 function take({ door, trusted }: Post, work: Work, ours: Promise<void>): Promise<Submission> {
-  const { agent, background, request, workspace, statement } = work;
+  const { id, attempt, agent, background, request, workspace, statement, to, from } = work;
   return door.take({
-    id: localId(work.id, work.attempt),
+    id: localId(id, attempt),
     ours,
+    askedBy: { gateway: to.gateway, home: from?.home ?? "", id, attempt, name: from?.name ?? null },
     agent,
     background,
     request,

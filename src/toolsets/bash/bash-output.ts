@@ -18,7 +18,7 @@ export const BashOutput = tool({
   annotations: { ...LOOKS, idempotentHint: false },
   operation: "read",
   async handle({ shell_id, filter }, { gateway, root }) {
-    const session = gateway.session(shell_id);
+    const session = await gateway.find(shell_id);
     // Before the output: what ends in between is told with the next call, and nothing is missed.
     const info = session.info();
     const unread = await readUnread(root, session, {

@@ -14,7 +14,7 @@ export const KillShell = tool({
   annotations: ENDS,
   operation: "kill",
   async handle({ shell_id }, { gateway }) {
-    const session = gateway.session(shell_id);
+    const session = await gateway.find(shell_id);
     const killed = await endSession(session);
     const info = session.info();
     return {

@@ -5,14 +5,16 @@ import { logText, sessionEntry } from "../../present/toolsets/exec.ts";
 import type { Session } from "../../session/session.ts";
 import type { Answer } from "../define.ts";
 import { readLines } from "../log-lines.ts";
+import { noteOf } from "../note-of.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { POLL_LINES } from "./schema.ts";
 
 /** What the three read-only tools answer, and process_manager in their place. */
 
-export function listSessions(gateway: Gateway, limit: number): Answer {
-  const sessions = withinBytes(gateway.list({ limit }).map(sessionEntry), MODEL_BYTES);
-  return { structured: { sessions, total: gateway.count() } };
+export async function listSessions(gateway: Gateway, limit: number): Promise<Answer> {
+  const { sessions, total, warnings } = await gateway.sessions({ limit });
+  const listed = withinBytes(sessions.map(sessionEntry), MODEL_BYTES);
+  return { structured: { sessions: listed, total, ...noteOf(warnings) } };
 }
 
 export async function pollSession(session: Session): Promise<Answer> {

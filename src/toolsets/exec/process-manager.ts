@@ -35,13 +35,13 @@ async function act(args: Args, call: Call): Promise<Answer> {
   const { action, session_id } = args;
   if (action === "list") return list(args, call);
   if (session_id === undefined) return missing(action, "session_id");
-  const session = call.gateway.session(session_id);
+  const session = await call.gateway.find(session_id);
   if (action === "write") return args.data === undefined && !args.eof ? missing(action, "data") : write(session, args);
   if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
   if (action === "kill") return kill(session);
   await call.gateway.permit("read", session);
   // Permitted just now: not to be asked about a second time.
-  const permitted = call.root.scoped().session(session.id);
+  const permitted = await call.root.scoped().find(session.id);
   return action === "poll" ? pollSession(permitted) : logOfSession(permitted, args.offset, args.limit);
 }
 

@@ -29,7 +29,7 @@ export const processPoll = tool({
   meta,
   operation: "read",
   permission: permissionOf("process_poll"),
-  handle: ({ session_id }, { gateway }) => pollSession(gateway.session(session_id)),
+  handle: async ({ session_id }, { gateway }) => pollSession(await gateway.find(session_id)),
 });
 
 export const processLog = tool({
@@ -43,5 +43,6 @@ export const processLog = tool({
   meta,
   operation: "read",
   permission: permissionOf("process_log"),
-  handle: ({ session_id, offset, limit }, { gateway }) => logOfSession(gateway.session(session_id), offset, limit),
+  handle: async ({ session_id, offset, limit }, { gateway }) =>
+    logOfSession(await gateway.find(session_id), offset, limit),
 });

@@ -65,7 +65,9 @@ const session = z.object({
   log_path: z.string().nullable(),
 });
 
-export const ListResult = z.object({ sessions: z.array(session), total: z.int() });
+const note = z.string().optional().describe("What may be missing: machines of a fleet that gave no answer");
+
+export const ListResult = z.object({ sessions: z.array(session), total: z.int(), note });
 
 export const PollResult = session.extend({
   running: z.boolean(),

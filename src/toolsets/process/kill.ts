@@ -20,7 +20,7 @@ export const processKill = tool({
   operation: "kill",
   permission: "notify",
   async handle({ process_id, signal, force_after: seconds }, { gateway }) {
-    const session = gateway.session(process_id);
+    const session = await gateway.find(process_id);
     const name = signalName(signalNumber(signal)) ?? signal;
     if (hasEnded(session)) return exitedBefore(session);
     const graceMs = name === "SIGTERM" && seconds > 0 ? seconds * 1000 : null;

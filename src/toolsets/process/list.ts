@@ -3,6 +3,7 @@ import { MODEL_BYTES } from "../../present/caps.ts";
 import { invalidFilter, processEntry } from "../../present/toolsets/process.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
+import { noteOf } from "../note-of.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { ListInput, ListResult } from "./schema.ts";
 
@@ -27,11 +28,11 @@ export const processList = tool({
   faults: { state_filter: invalidFilter },
   async handle({ state_filter, limit }, { gateway }) {
     const status = STATUSES[state_filter] ?? [];
-    const entries = gateway
-      .list({ status, limit })
-      .map((info) =>
-        processEntry(info, info.status === "running" ? gateway.session(info.id).usage().usage : info.resourceUsage),
-      );
-    return { structured: { processes: withinBytes(entries, MODEL_BYTES), total: gateway.count({ status }) } };
+    const { sessions, total, warnings } = await gateway.sessions({ status, limit });
+    const entries = sessions.map((info) => {
+      const ownAndLive = info.gateway === null && info.status === "running";
+      return processEntry(info, ownAndLive ? gateway.session(info.id).usage().usage : info.resourceUsage);
+    });
+    return { structured: { processes: withinBytes(entries, MODEL_BYTES), total, ...noteOf(warnings) } };
   },
 });

@@ -21,7 +21,7 @@ export const processLogs = tool({
   operation: "read",
   faults: { stream: invalidStream },
   async handle({ process_id, stream, offset, limit }, { gateway }) {
-    const session = gateway.session(process_id);
+    const session = await gateway.find(process_id);
     const info = session.info();
     if (neverRan(info)) {
       return { structured: { process_id: info.id }, failure: neverStarted(info) };

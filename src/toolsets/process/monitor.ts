@@ -14,7 +14,7 @@ export const processMonitor = tool({
   annotations: LOOKS,
   operation: "read",
   async handle({ process_id }, { gateway }) {
-    const session = gateway.session(process_id);
+    const session = await gateway.find(process_id);
     await gateway.permit("read", session);
     const info = session.info();
     if (!neverRan(info)) return { structured: processEntry(info, session.usage().usage) };

@@ -109,6 +109,7 @@ export const KillResult = z.object({
 export const ListResult = z.object({
   processes: z.array(z.object(entry)),
   total: z.int().describe("All that match, which may be more than are listed"),
+  note: z.string().optional().describe("What may be missing: machines of the fleet that gave no answer"),
 });
 
 export const LogsResult = z.object({

@@ -6,6 +6,7 @@ import { outcomeOf, pollText } from "../../present/toolsets/shell.ts";
 import type { Session } from "../../session/session.ts";
 import type { Answer, Call } from "../define.ts";
 import { readLines } from "../log-lines.ts";
+import { noteOf } from "../note-of.ts";
 import { readUnread } from "../unread.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { READER } from "./schema.ts";
@@ -15,14 +16,17 @@ const LAST_LINE_BYTES = 4096;
 const POLL_BUFFER = 1 << 20;
 
 export async function list({ gateway }: Call, limit: number): Promise<Answer> {
-  const infos = gateway.list({ limit });
+  const found = await gateway.sessions({ limit });
   const sessions = await Promise.all(
-    infos.map(async (info) => {
-      const { text } = await gateway.session(info.id).logs({ tail: 1, limit: LAST_LINE_BYTES });
-      return { ...outcomeOf(info), tail: lastLine(text) };
+    found.sessions.map(async (info) => {
+      // Another gateway's is looked into when somebody asks for it: not every worker with every list.
+      const own = info.gateway === null ? gateway.session(info.id) : null;
+      const last = await own?.logs({ tail: 1, limit: LAST_LINE_BYTES });
+      return { ...outcomeOf(info), tail: lastLine(last?.text ?? "") };
     }),
   );
-  return { structured: { sessions: withinBytes(sessions, MODEL_BYTES), total: gateway.count() } };
+  const { total, warnings } = found;
+  return { structured: { sessions: withinBytes(sessions, MODEL_BYTES), total, ...noteOf(warnings) } };
 }
 
 /** What is new since the last poll. */

@@ -33,7 +33,7 @@ async function act(args: Args, call: Call): Promise<Answer> {
     (needed) => args[needed as keyof Args] === undefined,
   );
   if (name !== undefined || session_id === undefined) return missing(action, name ?? "session_id");
-  return DO[action](call.gateway.session(session_id), args, call);
+  return DO[action](await call.gateway.find(session_id), args, call);
 }
 
 /** What an action cannot do without. */

@@ -102,6 +102,7 @@ export const ProcessResult = z.object({
   action: z.enum(ACTIONS),
   sessions: z.array(session).optional(),
   total: z.int().optional().describe("list: sessions, log: lines there are in all"),
+  note: z.string().optional().describe("list: what may be missing of it"),
   ...session.partial().shape,
   output: z.string().optional().describe("poll: what is new, log: the lines"),
   unread_bytes: z.int().optional().describe("poll: more is there already: poll again"),

@@ -3,7 +3,7 @@ import type { SessionInfo } from "../../../src/contract/session.ts";
 import type { Stats } from "../api/shapes.ts";
 import { loadApprovals, noteToldApproval, type ToldApproval } from "./approvals.ts";
 import { learnWhoIAm } from "./me.ts";
-import { loadSessions, noteSession } from "./sessions.ts";
+import { loadSessions, lookAround, noteSession } from "./sessions.ts";
 import { type Connection, openSharedStream } from "./shared-stream.ts";
 import { noteStats } from "./usage.ts";
 
@@ -31,6 +31,7 @@ export function connect(): void {
 export function disconnect(): void {
   stop?.();
   stop = null;
+  lookAround(false);
   setConnection("connecting");
 }
 

@@ -11,6 +11,15 @@ const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
 /** Told of while the list was under way: what the list says of these is older. */
 let fresher: Set<string> | null = null;
+let looking: ReturnType<typeof setInterval> | undefined;
+
+const LISTED = 1000;
+const LOOK_EVERY_MS = 5000;
+
+interface SessionsAnswer {
+  sessions: SessionInfo[];
+  fleet: boolean;
+}
 
 export { failure as sessionsFailure, loading as sessionsLoading };
 
@@ -27,7 +36,8 @@ export const sessionNamed = (id: string): SessionInfo | undefined => {
 export async function loadSessions(): Promise<void> {
   fresher = new Set();
   try {
-    const { sessions: found } = await get<{ sessions: SessionInfo[] }>("/v1/sessions", { limit: 1000 });
+    const { sessions: found, fleet } = await get<SessionsAnswer>("/v1/sessions", { limit: LISTED });
+    lookAround(fleet);
     for (const id of [...known.keys()]) if (!fresher.has(id)) known.delete(id);
     for (const info of found) if (!fresher.has(info.id)) known.set(info.id, info);
     setFailure(null);
@@ -38,6 +48,21 @@ export async function loadSessions(): Promise<void> {
     fresher = null;
     setLoading(false);
   }
+}
+
+/** Events tell of this gateway's own sessions; of what the others of a fleet run somebody has to ask. */
+export function lookAround(fleet: boolean): void {
+  clearInterval(looking);
+  if (fleet) looking = setInterval(() => document.visibilityState === "visible" && void loadOthers(), LOOK_EVERY_MS);
+}
+
+async function loadOthers(): Promise<void> {
+  const query = { limit: LISTED, others: true };
+  const answer = await get<SessionsAnswer>("/v1/sessions", query).catch(() => null); // the next look may find more
+  if (!answer) return;
+  for (const [id, { gateway }] of [...known]) if (gateway !== null) known.delete(id);
+  for (const info of answer.sessions) if (!known.has(info.id)) known.set(info.id, info);
+  setVersion((now) => now + 1);
 }
 
 /** Ten thousand changes a second are drawn once a frame. */

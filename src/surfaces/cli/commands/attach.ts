@@ -24,9 +24,13 @@ command's own when it ends meanwhile, else 0.`,
     const [reference, ...more] = [...positionals, ...(rest ?? [])];
     if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
     if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
-    return withGateway(invocation, (gateway) => join(gateway.session(reference), values["read-only"] === true, io), {
-      approve: (approval, over) => askUnlessTalking(approval, io, over),
-    });
+    return withGateway(
+      invocation,
+      async (gateway) => join(await gateway.find(reference), values["read-only"] === true, io),
+      {
+        approve: (approval, over) => askUnlessTalking(approval, io, over),
+      },
+    );
   },
 };
 

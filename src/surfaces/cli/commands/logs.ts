@@ -46,7 +46,7 @@ terminal what came by stderr is red.`,
       const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
       if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
       if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
-      const session = gateway.session(reference);
+      const session = await gateway.find(reference);
       const query = logQuery(values, Date.now());
       if (values.json && values.times) throw new UsageError("`--json` has the times already; leave `--times` out");
       if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {

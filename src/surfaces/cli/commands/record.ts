@@ -27,7 +27,7 @@ What was typed is in it as far as the program showed it.`,
       const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
       if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
       if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
-      const session = gateway.session(reference);
+      const session = await gateway.find(reference);
       const { output, svg } = invocation.values;
       if (typeof svg === "string") await draw(session, svg, invocation.io);
       else if (typeof output === "string" && output !== "-") await toFile(session, output);

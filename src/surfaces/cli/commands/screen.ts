@@ -37,7 +37,7 @@ export const screen: Command = {
 as it was sent. A session that has ended is shown as it was last.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
-      const session = gateway.session(onlyReference(invocation));
+      const session = await gateway.find(onlyReference(invocation));
       const { values, io } = invocation;
       if (values.watch) await watch(session, invocation);
       else if (values.svg !== undefined || values.png !== undefined) await draw(session, invocation);

@@ -27,7 +27,7 @@ in front (C-c, M-x, S-Tab), or bytes in hex (0x1b). For whole words use --litera
       if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
       if (keys.length === 0 && !values.enter) throw new UsageError("which keys? For example `Enter` or `C-c`");
       if (values.literal && values.paste) throw new UsageError("either `--literal` or `--paste`, not both");
-      const session = gateway.session(reference);
+      const session = await gateway.find(reference);
       if (values.paste) {
         await session.paste(keys.join(" "), { submit: values.enter === true });
         return 0;

@@ -41,9 +41,12 @@ export function followOperation(rooms: FollowRooms): Operation {
   });
 }
 
-function begin({ service, places, streams }: FollowRooms, call: Call<z.infer<typeof Query>, unknown>): Response {
+async function begin(
+  { service, places, streams }: FollowRooms,
+  call: Call<z.infer<typeof Query>, unknown>,
+): Promise<Response> {
   const { caller, request, gateway, params } = call;
-  const session = gateway.session(params.id ?? "");
+  const session = await gateway.find(params.id ?? "");
   const { capture } = session.info();
   const last = lastEventId(request);
   const position = last === null ? null : parseLogPosition(last, capture);

@@ -47,18 +47,18 @@ export class Terminals {
     const [, id] = PATH.exec(request.url ?? "") ?? [];
     if (id === undefined) return false;
     socket.on("error", () => socket.destroy());
-    try {
-      const guest = this.#letIn(request, id);
-      socket.once("close", guest.giveBack);
-      // Loaded when first needed: the service is to be there soon.
-      this.#sockets ??= openSockets();
-      void this.#sockets.then((sockets) =>
-        sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, guest)),
-      );
-    } catch (error) {
-      void refuse(socket, failure(this.#service, error));
-    }
+    this.#receive(request, socket, head, id).catch((error) => refuse(socket, failure(this.#service, error)));
     return true;
+  }
+
+  async #receive(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): Promise<void> {
+    const guest = await this.#letIn(request, id);
+    if (socket.destroyed) return guest.giveBack();
+    socket.once("close", guest.giveBack);
+    // Loaded when first needed: the service is to be there soon.
+    this.#sockets ??= openSockets();
+    const sockets = await this.#sockets;
+    sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, guest));
   }
 
   #show(socket: WebSocket, { caller, session }: Guest): void {
@@ -72,9 +72,9 @@ export class Terminals {
   }
 
   /** Also to look on it must be our own page that opens it: browsers let every page do so. */
-  #letIn(request: IncomingMessage, id: string): Guest {
+  async #letIn(request: IncomingMessage, id: string): Promise<Guest> {
     const caller = admit(this.#service, request, READERS_AND_AGENT, true);
-    const session = gatewayOf(this.#service, caller).session(decoded(id));
+    const session = await gatewayOf(this.#service, caller).find(decoded(id));
     if (session.info().pty === null) throw notOnTerminal(session.name);
     return { caller, session, giveBack: this.#places.take(caller) };
   }

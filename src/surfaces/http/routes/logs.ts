@@ -32,7 +32,7 @@ export const logOperations: readonly Operation[] = [
     }),
     answer: LogAnswer,
     handle: async ({ gateway, params, query }) => {
-      const slice = await gateway.session(params.id ?? "").logs({ limit: DEFAULT_BYTES, ...query });
+      const slice = await (await gateway.find(params.id ?? "")).logs({ limit: DEFAULT_BYTES, ...query });
       return logAnswer(slice);
     },
   }),
@@ -44,8 +44,8 @@ export const logOperations: readonly Operation[] = [
     roles: READERS_AND_AGENT,
     query: z.strictObject({ stream: Stream.optional(), offset: count().optional(), limit: count().optional() }),
     answer: { media: "text/plain", description: "The bytes as they were written; what was dropped is left out" },
-    handle: ({ gateway, params, query }) => {
-      const session = gateway.session(params.id ?? "");
+    handle: async ({ gateway, params, query }) => {
+      const session = await gateway.find(params.id ?? "");
       return streamed(bytesOf(session, query), attachment(`${session.name}.log`, "text/plain; charset=utf-8"));
     },
   }),
@@ -66,8 +66,8 @@ export const logOperations: readonly Operation[] = [
       matches: z.array(z.object({ offset: z.int(), text: z.string() })),
       next: z.int().nullable().describe("Where to go on; null: that was all there is so far"),
     }),
-    handle: ({ gateway, params, query: { from = 0, limit = 100, regex = false, ...rest } }) =>
-      searchLog(gateway.session(params.id ?? ""), { ...rest, from, limit, regex }),
+    handle: async ({ gateway, params, query: { from = 0, limit = 100, regex = false, ...rest } }) =>
+      searchLog(await gateway.find(params.id ?? ""), { ...rest, from, limit, regex }),
   }),
 ];
 

@@ -38,15 +38,17 @@ export const sessionOperations: readonly Operation[] = [
       limit: count(MOST_LISTED).optional(),
       before: words(64).optional(),
       q: words().optional(),
+      others: flag().optional().describe("Only what other gateways of the fleet have run"),
     }),
-    answer: z.object({ sessions: z.array(SessionShape), next: z.string().nullable() }),
-    handle: ({ gateway, query: { q, limit = 100, ...rest } }) => {
-      const query = { ...rest, limit, ...(q ? { text: q } : {}) };
-      const sessions = gateway.list(query);
-      const last = sessions.at(-1)?.id;
-      const more = sessions.length > 0 && last !== undefined && gateway.count({ ...query, before: last }) > 0;
-      return { sessions, next: more ? last : null };
-    },
+    answer: z.object({
+      sessions: z.array(SessionShape),
+      next: z.string().nullable(),
+      total: z.int().describe("All that match, these and what comes after them"),
+      fleet: z.boolean().describe("Other gateways' sessions are among them"),
+      warnings: z.array(z.string()).describe("What may be missing: workers that gave no answer"),
+    }),
+    handle: ({ gateway, query: { q, limit = 100, ...rest } }) =>
+      gateway.sessions({ ...rest, limit, ...(q ? { text: q } : {}) }),
   }),
   operation({
     method: "POST",
@@ -76,8 +78,8 @@ export const sessionOperations: readonly Operation[] = [
       verdict: RecordedVerdict.nullable(),
       approval: z.looseObject({}).nullable(),
     }).meta({ id: "SessionDetails" }),
-    handle: ({ gateway, params }) => {
-      const session = gateway.session(params.id ?? "");
+    handle: async ({ gateway, params }) => {
+      const session = await gateway.find(params.id ?? "");
       const [entry] = gateway.audit.search({ session: session.id, kind: "run", limit: 1 });
       const { verdict, rules, programs, approval } = (entry?.detail ?? {}) as Recorded;
       const judged = verdict === undefined ? null : { verdict, rules: rules ?? [], programs: programs ?? [] };

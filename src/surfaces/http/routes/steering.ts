@@ -10,7 +10,7 @@ const INPUT_BODY_MOST = 12 << 20;
 const MOST_KEYS = 1000;
 
 const Nothing = z.object({}).meta({ id: "Done" });
-const session = ({ gateway, params }: Call<unknown, unknown>) => gateway.session(params.id ?? "");
+const session = ({ gateway, params }: Call<unknown, unknown>) => gateway.find(params.id ?? "");
 
 const Input = z
   .strictObject({
@@ -34,7 +34,7 @@ export const steeringOperations: readonly Operation[] = [
     query: z.strictObject({ force: flag().optional() }),
     answer: Nothing,
     handle: async (call) => {
-      await session(call).remove({ force: call.query.force ?? false });
+      await (await session(call)).remove({ force: call.query.force ?? false });
       return {};
     },
   }),
@@ -50,8 +50,9 @@ export const steeringOperations: readonly Operation[] = [
     handle: async (call) => {
       const { text, base64, eof } = call.body;
       const data = base64 === undefined ? text : Buffer.from(base64, "base64");
-      if (data !== undefined) await session(call).write(data);
-      if (eof) await session(call).closeStdin();
+      const typedInto = await session(call);
+      if (data !== undefined) await typedInto.write(data);
+      if (eof) await typedInto.closeStdin();
       return {};
     },
   }),
@@ -64,7 +65,7 @@ export const steeringOperations: readonly Operation[] = [
     body: z.strictObject({ keys: z.array(z.string().min(1).max(64)).min(1).max(MOST_KEYS) }),
     answer: Nothing,
     handle: async (call) => {
-      await session(call).sendKeys(call.body.keys);
+      await (await session(call)).sendKeys(call.body.keys);
       return {};
     },
   }),
@@ -77,7 +78,7 @@ export const steeringOperations: readonly Operation[] = [
     body: z.strictObject({ text: z.string(), submit: z.boolean().optional() }),
     answer: Nothing,
     handle: async (call) => {
-      await session(call).paste(call.body.text, { submit: call.body.submit ?? false });
+      await (await session(call)).paste(call.body.text, { submit: call.body.submit ?? false });
       return {};
     },
   }),
@@ -90,7 +91,7 @@ export const steeringOperations: readonly Operation[] = [
     body: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
     answer: Nothing,
     handle: async (call) => {
-      await resizeAs(call.caller, session(call), call.body, call.gateway.audit);
+      await resizeAs(call.caller, await session(call), call.body, call.gateway.audit);
       return {};
     },
   }),
@@ -106,9 +107,9 @@ export const steeringOperations: readonly Operation[] = [
       reason: z.string().max(4096).optional().describe("Goes to the audit"),
     }),
     answer: SessionShape,
-    handle: (call) => {
+    handle: async (call) => {
       const { signal, graceMs, reason } = call.body;
-      return session(call).kill({
+      return (await session(call)).kill({
         ...(signal === undefined ? {} : { signal }),
         ...(graceMs === undefined ? {} : { graceMs }),
         ...(reason === undefined ? {} : { intent: reason }),
@@ -124,8 +125,9 @@ export const steeringOperations: readonly Operation[] = [
     body: z.strictObject({ timeoutMs: milliseconds }),
     answer: SessionShape,
     handle: async (call) => {
-      await session(call).extend(call.body.timeoutMs);
-      return session(call).info();
+      const extended = await session(call);
+      await extended.extend(call.body.timeoutMs);
+      return extended.info();
     },
   }),
   operation({
@@ -148,9 +150,9 @@ export const steeringOperations: readonly Operation[] = [
         info: SessionShape,
       })
       .meta({ id: "WaitOutcome" }),
-    handle: (call) => {
+    handle: async (call) => {
       const { timeoutMs, pattern, quietMs, input } = call.body;
-      return session(call).waitFor({
+      return (await session(call)).waitFor({
         timeoutMs,
         signal: call.gone,
         ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern") }),

@@ -38,7 +38,7 @@ export const terminalOperations: readonly Operation[] = [
     roles: READERS_AND_AGENT,
     query: z.strictObject({ attributes: flag().optional(), scrollback: flag().optional() }),
     answer: Screen,
-    handle: ({ gateway, params, query }) => gateway.session(params.id ?? "").screen(query),
+    handle: async ({ gateway, params, query }) => (await gateway.find(params.id ?? "")).screen(query),
   }),
   operation({
     method: "GET",
@@ -49,7 +49,7 @@ export const terminalOperations: readonly Operation[] = [
     query: z.strictObject({ format: z.enum(["svg", "png"]).optional() }),
     answer: { media: "image/svg+xml", description: "Or image/png, as asked for" },
     handle: async ({ gateway, params, query: { format = "svg" } }) => {
-      const picture = await gateway.session(params.id ?? "").picture(format);
+      const picture = await (await gateway.find(params.id ?? "")).picture(format);
       return new Response(new Uint8Array(picture), { headers: { "content-type": PICTURES[format] } });
     },
   }),
@@ -60,8 +60,8 @@ export const terminalOperations: readonly Operation[] = [
     summary: "What a session wrote to its terminal, with its times: an asciicast of version 2",
     roles: READERS_AND_AGENT,
     answer: { media: "application/x-asciicast", description: "One JSON line each" },
-    handle: ({ gateway, params }) => {
-      const session = gateway.session(params.id ?? "");
+    handle: async ({ gateway, params }) => {
+      const session = await gateway.find(params.id ?? "");
       return streamed(withBreaks(session.recording()), attachment(`${session.name}.cast`, "application/x-asciicast"));
     },
   }),
@@ -72,7 +72,7 @@ export const terminalOperations: readonly Operation[] = [
     summary: "CPU, memory and I/O of a session's process tree, and its processes",
     roles: READERS_AND_AGENT,
     answer: z.object({ usage: Usage.nullable(), processes: z.array(Process) }),
-    handle: ({ gateway, params }) => gateway.session(params.id ?? "").usage(),
+    handle: async ({ gateway, params }) => (await gateway.find(params.id ?? "")).usage(),
   }),
 ];
 

@@ -29,12 +29,12 @@ export function isOfKind(info: SessionInfo, kind: Kind): boolean {
   }
 }
 
-/** Every word must occur somewhere: in the command, name, agent, folder or id. */
+/** Every word must occur somewhere: in the command, name, agent, folder, host or id. */
 export function matcher(text: string): (info: SessionInfo) => boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return () => true;
   return (info) => {
-    const heap = [commandLine(info.command, info.args), info.name, info.agent, info.cwd, info.id]
+    const heap = [commandLine(info.command, info.args), info.name, info.agent, info.cwd, info.id, info.host ?? ""]
       .join("\n")
       .toLowerCase();
     return words.every((word) => heap.includes(word));

@@ -29,6 +29,8 @@ export function SessionRow(props: { info: SessionInfo; index: number; onFocus: (
           <Shown text={props.info.name} />
           <span class="by">
             by <Shown text={props.info.agent} />
+            <Show when={props.info.host}>{(host) => <> on {<Shown text={host()} />}</>}</Show>
+            <Show when={props.info.gateway}>{(gateway) => <> for {<Shown text={gateway()} />}</>}</Show>
           </span>
         </span>
       </div>
