@@ -15,13 +15,16 @@ const GROUPS = NAME_GROUPS.map((group) => ({
   names: nameMatcher(group.names, { ignoreCase: group.id === "secret" }),
 }));
 const PROTECTED = nameMatcher(PROTECTED_NAMES);
+/** npm reads its settings in upper and lower case, with dashes as well as underscores. */
+const NPM = /^npm_config_/i;
 /** A password within an address, as in postgres://me:secret@host. */
 const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
 
 /** The group a name belongs to; null for an ordinary variable. */
 export function groupOf(name: string): NameGroup | null {
   if (HARMLESS_NAMES.has(name)) return null;
-  return GROUPS.find(({ names }) => names.has(name))?.group ?? null;
+  const read = NPM.test(name) ? name.toLowerCase().replaceAll("-", "_") : name;
+  return GROUPS.find(({ names }) => names.has(read))?.group ?? null;
 }
 
 interface Judge {
