@@ -1,7 +1,7 @@
 import type { LaunchLimits } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { NO_LIMITS } from "../../src/executor/no-limits.ts";
-import { newId } from "../../src/session/id.ts";
+import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
@@ -18,35 +18,6 @@ const LIMITS: [name: string, bar: number, limits: Partial<LaunchLimits>][] = [
   ["all three of them", 1.6, { ...PROCESSES, ...MEMORY, ...CPU }],
 ];
 
-async function bare(executor: NativeExecutor, limits: LaunchLimits): Promise<void> {
-  const slot = await executor.prepare();
-  const spec = {
-    id: newId(),
-    title: "bench true",
-    file: "/bin/true",
-    path: "",
-    argv: ["/bin/true"],
-    env: {},
-    cwd: "/",
-    root: null,
-    stdin: "none" as const,
-    capture: "apart" as const,
-    pty: null,
-    timeoutMs: 0,
-    graceMs: 0,
-    diskCap: 0,
-    logFile: null,
-    limits,
-    sandbox: null,
-    background: false,
-    durable: false,
-  };
-  const execution = slot.launch(spec, () => {});
-  const release = execution.hold();
-  await execution.exited;
-  release();
-}
-
 /** What a limit that the kernel keeps costs a command that does nothing. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { state, leave } = await benchGateway();
@@ -55,9 +26,9 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const subjects = LIMITS.map(
       ([, , limits]) =>
         () =>
-          bare(executor, { ...NO_LIMITS, ...limits }),
+          bare(executor, { limits: { ...NO_LIMITS, ...limits } }),
     );
-    const [none = [], ...limited] = await takeTurns(quick ? 200 : 800, [() => bare(executor, NO_LIMITS), ...subjects]);
+    const [none = [], ...limited] = await takeTurns(quick ? 200 : 800, [() => bare(executor), ...subjects]);
     return LIMITS.map(([name, bar], index) =>
       atMost(bar, {
         name: `run /bin/true with ${name}, p50`,

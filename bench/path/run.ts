@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
-import { NO_LIMITS } from "../../src/executor/no-limits.ts";
-import { newId } from "../../src/session/id.ts";
+import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
@@ -12,36 +11,6 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) =>
 
 function nodeSpawn(): Promise<unknown> {
   return new Promise((resolve, reject) => spawn("/bin/true").on("close", resolve).on("error", reject));
-}
-
-/** The keeper and nothing else: no row, no verdict, no audit. */
-async function bare(executor: NativeExecutor): Promise<void> {
-  const slot = await executor.prepare();
-  const spec = {
-    id: newId(),
-    title: "bench true",
-    file: "/bin/true",
-    path: "",
-    argv: ["/bin/true"],
-    env,
-    cwd: "/",
-    root: null,
-    stdin: "none" as const,
-    capture: "apart" as const,
-    pty: null,
-    timeoutMs: 0,
-    graceMs: 0,
-    diskCap: 0,
-    logFile: null,
-    limits: NO_LIMITS,
-    sandbox: null,
-    background: false,
-    durable: false,
-  };
-  const execution = slot.launch(spec, () => {});
-  const release = execution.hold();
-  await execution.exited;
-  release();
 }
 
 /** As an agent's commands come: what one leaves to be written is the next one's to bear, not another subject's. */
@@ -74,7 +43,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const rounds = quick ? 200 : 800;
   const whole = () => gateway.run({ command: "/bin/true", args: [] });
   try {
-    const [a, b, spawned] = await threeOf(rounds, whole, () => bare(executor));
+    const [a, b, spawned] = await threeOf(rounds, whole, () => bare(executor, { env }));
     const added = percentile(a, 0.5) - percentile(b, 0.5);
     for (let n = 0; n < 1000; n++) await busy.gateway.run({ command: `eval "echo ${n} $RANDOM"` }, { patienceMs: 0 });
     const pending = busy.gateway.approvals.list({ status: "pending", limit: 2000 }).length;

@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { AuditLog } from "../../src/store/audit.ts";
 import { until } from "../fixtures/until.ts";
 import { newEntry } from "./audit-entries.ts";
-import { TestDatabase } from "./database.ts";
-
-const files: TestDatabase[] = [];
-after(() => {
-  for (const file of files) file.remove();
-});
+import { freshDatabase } from "./database.ts";
 
 function fresh() {
-  const file = new TestDatabase();
-  files.push(file);
+  const file = freshDatabase();
   return { file, log: new AuditLog(file.open()) };
 }
 

@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { SallyportError } from "../../src/contract/error.ts";
 import { AuditLog } from "../../src/store/audit.ts";
 import { inTransaction } from "../../src/store/transaction.ts";
 import { newEntry } from "./audit-entries.ts";
-import { TestDatabase } from "./database.ts";
-
-const files: TestDatabase[] = [];
-after(() => {
-  for (const file of files) file.remove();
-});
+import { freshDatabase } from "./database.ts";
 
 function fresh() {
-  const file = new TestDatabase();
-  files.push(file);
-  const database = file.open();
+  const database = freshDatabase().open();
   return { database, log: new AuditLog(database) };
 }
 

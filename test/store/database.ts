@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../src/store/database.ts";
 
@@ -41,4 +42,11 @@ export class TestDatabase {
     for (const database of this.#open) if (database.isOpen) database.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** One that is gone with the test that asks for it. */
+export function freshDatabase(): TestDatabase {
+  const file = new TestDatabase();
+  after(() => file.remove());
+  return file;
 }

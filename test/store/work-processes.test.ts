@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { WorkQueue } from "../../src/store/work.ts";
 import { until } from "../fixtures/until.ts";
-import { TestDatabase } from "./database.ts";
-
-const files: TestDatabase[] = [];
-after(() => {
-  for (const file of files) file.remove();
-});
+import { freshDatabase } from "./database.ts";
 
 function fresh() {
-  const file = new TestDatabase();
-  files.push(file);
+  const file = freshDatabase();
   return { file, queue: new WorkQueue(file.open()) };
 }
 

@@ -1,21 +1,15 @@
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { SallyportError } from "../../src/contract/error.ts";
 import { inTransaction } from "../../src/store/transaction.ts";
 import { WorkQueue } from "../../src/store/work.ts";
 import { backoffMs } from "../../src/store/work-backoff.ts";
 import type { NewWorkItem } from "../../src/store/work-item.ts";
 import { pause, until } from "../fixtures/until.ts";
-import { TestDatabase } from "./database.ts";
-
-const files: TestDatabase[] = [];
-after(() => {
-  for (const file of files) file.remove();
-});
+import { freshDatabase } from "./database.ts";
 
 function fresh() {
-  const file = new TestDatabase();
-  files.push(file);
+  const file = freshDatabase();
   const database = file.open();
   return { file, database, queue: new WorkQueue(database) };
 }

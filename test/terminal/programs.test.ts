@@ -6,30 +6,13 @@ import type { RunRequest } from "../../src/contract/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { missing } from "../fixtures/on-path.ts";
+import { drive as driveOn, lastWords, SHELL, timeoutMs, waits } from "./driven.ts";
 
 const house = new TestHouse();
 const gateway = await house.open();
 after(() => house.close());
 
-/** Generous: it only decides how a failure looks. */
-const timeoutMs = 60_000;
-const INPUT = { input: true, timeoutMs };
-
-/** Starts it on a terminal, waits until it takes input, and makes sure that it is gone at the end. */
-async function drive(request: RunRequest, use: (session: Session) => Promise<void>): Promise<void> {
-  const session = await gateway.start({ pty: true, ...request });
-  try {
-    await waits(session);
-    await use(session);
-  } finally {
-    await session.kill({ graceMs: 0 }).catch(() => {});
-  }
-}
-
-async function waits(session: Session): Promise<void> {
-  const outcome = await session.waitFor(INPUT);
-  assert.equal(outcome.reason, "input", await lastWords(session));
-}
+const drive = (request: RunRequest, use: (session: Session) => Promise<void>) => driveOn(gateway, request, use);
 
 /** In answer to what was typed last; with `offset`, from there on. */
 async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
@@ -37,16 +20,10 @@ async function shows(session: Session, pattern: RegExp, offset?: number): Promis
   assert.equal(reason, "pattern", `${pattern} in ${await lastWords(session)}`);
 }
 
-async function lastWords(session: Session): Promise<string> {
-  return JSON.stringify((await session.logs()).text.slice(-500));
-}
-
 async function ends(session: Session, exitCode = 0): Promise<void> {
   const { reason, info } = await session.waitFor({ timeoutMs });
   assert.deepEqual({ reason, exitCode: info.exitCode }, { reason: "exit", exitCode });
 }
-
-const SHELL: RunRequest = { command: "bash", args: ["--norc", "--noprofile", "-i"], env: { PS1: "ready> " } };
 
 test("bash: commands, the keys that interrupt, suspend and end, and its exit code", async () => {
   await drive(SHELL, async (bash) => {
@@ -81,7 +58,7 @@ test("bash: commands, the keys that interrupt, suspend and end, and its exit cod
 test("a program that computes does not wait for input; the shell behind it does when it has ended", async () => {
   await drive(SHELL, async (bash) => {
     await bash.write("sleep 0.5; echo slept\r");
-    const { reason, offset } = await bash.waitFor(INPUT);
+    const { reason, offset } = await bash.waitFor({ input: true, timeoutMs });
     assert.equal(reason, "input");
     const { text } = await bash.logs({ limit: offset });
     assert.match(text, /\rslept\r\n/, "it was said to wait while it slept");

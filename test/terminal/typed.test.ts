@@ -6,6 +6,7 @@ import type { RunRequest } from "../../src/contract/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { missing } from "../fixtures/on-path.ts";
+import { drive, SHELL, timeoutMs, waits } from "./driven.ts";
 
 const house = new TestHouse();
 const asked: string[] = [];
@@ -19,22 +20,8 @@ after(() => house.close());
 
 /** Blocked by the blocklist, and harmless should it ever run: there is no such device. */
 const BLOCKED = "mkfs.ext4 /no/such/device";
-const timeoutMs = 60_000;
-const SHELL: RunRequest = { command: "bash", args: ["--norc", "--noprofile", "-i"], env: { PS1: "ready> " } };
 
-async function on(request: RunRequest, use: (session: Session) => Promise<void>): Promise<void> {
-  const session = await gateway.start({ pty: true, ...request });
-  try {
-    await waits(session);
-    await use(session);
-  } finally {
-    await session.kill({ graceMs: 0 }).catch(() => {});
-  }
-}
-
-async function waits(session: Session): Promise<void> {
-  assert.equal((await session.waitFor({ input: true, timeoutMs })).reason, "input");
-}
+const on = (request: RunRequest, use: (session: Session) => Promise<void>) => drive(gateway, request, use);
 
 async function isBlocked(typing: Promise<void>, type = "CommandBlocked"): Promise<void> {
   await assert.rejects(typing, (error: SallyportError) => {

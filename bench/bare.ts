@@ -1,0 +1,37 @@
+import type { LaunchLimits } from "../src/executor/executor.ts";
+import type { NativeExecutor } from "../src/executor/native/executor.ts";
+import { NO_LIMITS } from "../src/executor/no-limits.ts";
+import { newId } from "../src/session/id.ts";
+
+/** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */
+export async function bare(
+  executor: NativeExecutor,
+  { env = {}, limits = NO_LIMITS }: { env?: Record<string, string>; limits?: LaunchLimits } = {},
+): Promise<void> {
+  const slot = await executor.prepare();
+  const spec = {
+    id: newId(),
+    title: "bench true",
+    file: "/bin/true",
+    path: "",
+    argv: ["/bin/true"],
+    env,
+    cwd: "/",
+    root: null,
+    stdin: "none" as const,
+    capture: "apart" as const,
+    pty: null,
+    timeoutMs: 0,
+    graceMs: 0,
+    diskCap: 0,
+    logFile: null,
+    limits,
+    sandbox: null,
+    background: false,
+    durable: false,
+  };
+  const execution = slot.launch(spec, () => {});
+  const release = execution.hold();
+  await execution.exited;
+  release();
+}
