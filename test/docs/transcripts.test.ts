@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { install } from "../fixtures/installed.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
+import { missing } from "../fixtures/on-path.ts";
 import { Machines } from "./machines.ts";
 import { type Page, pages, type Sample, samples } from "./pages.ts";
 import { hasCommands, indentedLines, isRun, type Step, stepsOf } from "./steps.ts";
@@ -25,6 +26,9 @@ const NOT_RUN: Record<string, string> = {
   "docs/terminals.md: $ sallyport run -it -- vim notes.txt": "a person types: test/surfaces/cli/attach.test.ts",
 };
 
+/** What the pages use that not every machine has. */
+const PROGRAMS = ["curl", "git", "jq", "python3", "vim"];
+
 const folder = mkdtempSync(join(tmpdir(), "sallyport-transcripts-"));
 let program = "";
 before(() => {
@@ -34,6 +38,13 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 function isLeftOut({ page, text }: Sample): boolean {
   return Object.keys(NOT_RUN).some((name) => `${page}: ${text}`.startsWith(name));
+}
+
+/** Why a page's commands cannot be tried on this machine; false: they can. */
+function lacks(steps: Step[]): string | false {
+  const uses = (program: string) => steps.some(({ command }) => new RegExp(`\\b${program}\\b`).test(command));
+  const absent = PROGRAMS.filter(uses).map(missing).filter(Boolean);
+  return (uses("nats") && NO_NATS) || absent[0] || false;
 }
 
 /** A page's blocks are run as they stand, one after the other. What is shown must be what comes. */
@@ -54,7 +65,7 @@ for (const page of pages()) {
     .filter((sample) => isRun(sample) && !isLeftOut(sample))
     .flatMap(stepsOf);
   if (steps.length === 0) continue;
-  const skip = steps.some(({ command }) => command.includes("nats://")) && NO_NATS;
+  const skip = lacks(steps);
   test(`${page.path}: its ${steps.length} commands answer as it shows`, { skip }, () => runPage(page, steps));
 }
 
