@@ -46,7 +46,8 @@ export const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
   { title: "LABELS", value: labelText },
 ];
 
-function stateOf({ draining, running, free }: WorkerInfo): string {
+function stateOf({ draining, running, free, trouble }: WorkerInfo): string {
+  if (trouble) return `trouble: ${shownLine(trouble)}`;
   if (draining) return running === 0 ? "drained" : "draining";
   return free === 0 ? "full" : "ready";
 }

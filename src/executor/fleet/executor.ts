@@ -134,10 +134,9 @@ export class FleetExecutor implements Executor {
     }
   }
 
+  /** Kept for as long as the session is: a full disk may keep its row from being marked, and it is asked for again. */
   fate({ id }: Whereabouts): Ending | null {
-    const ending = this.#endings.get(id) ?? null;
-    this.#endings.delete(id);
-    return ending;
+    return this.#endings.get(id) ?? null;
   }
 
   data(session: Located): SessionData {
@@ -145,6 +144,7 @@ export class FleetExecutor implements Executor {
   }
 
   remove(id: string): void {
+    this.#endings.delete(id);
     this.#glimpses.delete(id);
     this.#storedLogs.remove(id);
     this.#own.drop(id);

@@ -38,7 +38,7 @@ export async function nobodyFor(ties: Ties, { host, labels = {} }: Work["request
 /** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */
 async function hostWith(ties: Ties, labels: [string, string][]): Promise<string> {
   const able = (await ties.hosts.all()).filter(
-    (worker) => !worker.draining && labels.every(([key, value]) => worker.labels[key] === value),
+    (worker) => !worker.draining && !worker.trouble && labels.every(([key, value]) => worker.labels[key] === value),
   );
   const best = able.reduce<(typeof able)[number] | null>((a, b) => (a === null || b.free > a.free ? b : a), null);
   if (!best) throw new SallyportError("NoWorker", ...noWorker("with these labels"));

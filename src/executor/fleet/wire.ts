@@ -104,6 +104,8 @@ export const WorkerInfo = z.object({
   /** One minute's load average. */
   load: z.number(),
   draining: z.boolean(),
+  /** Why it takes no work at the moment; older ones do not say. */
+  trouble: z.string().max(1024).nullish(),
   startedMs: when,
   atMs: when,
 });

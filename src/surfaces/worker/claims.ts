@@ -1,4 +1,14 @@
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
 import { Entry } from "../../executor/fleet/wire.ts";
@@ -14,6 +24,9 @@ export const Claim = z.object({
 });
 export type Claim = z.infer<typeof Claim>;
 
+/** As much as a claim takes, and some more. */
+const ROOM_BYTES = 4096;
+
 const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]);
 
 /**
@@ -21,16 +34,38 @@ const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]
  * knows for which sessions the fleet still waits.
  */
 export class Claims {
-  readonly #file: string;
+  readonly #path: string;
   #open: number | null = null;
+  #trouble: string | null = null;
 
   constructor(state: string) {
-    this.#file = join(state, "fleet", "claims");
-    mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+    this.#path = join(state, "fleet", "claims");
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
   }
 
+  /** Why nothing can be noted here; null: it can. Who cannot note what it takes must take nothing. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** Throws where it cannot be noted. */
   took(claim: Claim): void {
     this.#append({ took: claim });
+  }
+
+  /** Tries whether there is room again. True: there was trouble, and it is over. */
+  mend(): boolean {
+    if (this.#trouble === null) return false;
+    try {
+      const file = this.#file();
+      const { size } = fstatSync(file);
+      this.#write(file, `\n${" ".repeat(ROOM_BYTES)}\n`);
+      ftruncateSync(file, size);
+      this.#trouble = null;
+    } catch (error) {
+      this.#failed(error);
+    }
+    return this.#trouble === null;
   }
 
   done(local: string): void {
@@ -45,8 +80,8 @@ export class Claims {
       else claims.delete(line.done);
     }
     const left = [...claims.values()];
-    writeFileSync(`${this.#file}.new`, left.map((took) => `${JSON.stringify({ took })}\n`).join(""), { mode: 0o600 });
-    renameSync(`${this.#file}.new`, this.#file);
+    writeFileSync(`${this.#path}.new`, left.map((took) => `${JSON.stringify({ took })}\n`).join(""), { mode: 0o600 });
+    renameSync(`${this.#path}.new`, this.#path);
     this.close();
     return left;
   }
@@ -56,16 +91,35 @@ export class Claims {
     this.#open = null;
   }
 
-  /** Two lines a command: the file stays open. */
+  /** Begins a line of its own: the last one may have been cut off by a full disk, and must not take this one along. */
   #append(line: z.input<typeof Line>): void {
-    this.#open ??= openSync(this.#file, "a", 0o600);
-    writeSync(this.#open, `${JSON.stringify(line)}\n`);
+    try {
+      this.#write(this.#file(), `\n${JSON.stringify(line)}\n`);
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+  }
+
+  #write(file: number, text: string): void {
+    if (writeSync(file, text) < Buffer.byteLength(text)) throw new Error("ENOSPC: only a part of it could be written");
+  }
+
+  /** Two lines a command: the file stays open. */
+  #file(): number {
+    this.#open ??= openSync(this.#path, "a", 0o600);
+    return this.#open;
+  }
+
+  #failed(error: unknown): void {
+    this.#trouble = (error as Error).message;
+    this.close();
   }
 
   #lines(): z.infer<typeof Line>[] {
     let text: string;
     try {
-      text = readFileSync(this.#file, "utf8");
+      text = readFileSync(this.#path, "utf8");
     } catch {
       return [];
     }

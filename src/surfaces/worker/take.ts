@@ -81,10 +81,16 @@ async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
   const taking = await take(post, work, ours).catch(asAnswer);
   const claim = await claiming;
   if (!claim) return;
-  await ours; // what could not be noted here is left to whoever can
+  await ours.catch((error) => giveUp(post, claim, error)); // what could not be noted here is left to whoever can
   if (taking instanceof SallyportError) post.failed(claim, taking);
   else post.launched(claim, taking);
   ackSoon(message, taking instanceof SallyportError ? null : taking.execution);
+}
+
+/** Nothing of it began here. */
+async function giveUp({ book }: Post, { agent, id, entry, revision }: Claim, error: unknown): Promise<never> {
+  await book.change(agent, id, { ...entry, state: "open", host: null }, revision);
+  throw error;
 }
 
 /** The claim holds: that the message is done with can be told together with the end of a short command. */

@@ -4,7 +4,6 @@ import { AckPolicy } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
 import { Book, insist } from "../../executor/fleet/book.ts";
-import type { FleetOptions } from "../../executor/fleet/connect.ts";
 import { type Link, openLink } from "../../executor/fleet/link.ts";
 import { storeLogs } from "../../executor/fleet/stored-logs.ts";
 import { openStores, WORKER_TTL_MS } from "../../executor/fleet/stores.ts";
@@ -19,7 +18,6 @@ import {
   type WorkerInfo,
 } from "../../executor/fleet/wire.ts";
 import { WorkerDoor } from "../../gateway/for-worker.ts";
-import type { GatewayOptions } from "../../gateway/options.ts";
 import type { Submission } from "../../gateway/submit.ts";
 import { fleetNotReady } from "../../present/fleet-errors.ts";
 import type { SessionRow } from "../../store/sessions.ts";
@@ -27,6 +25,7 @@ import { packageVersion } from "../cli/version.ts";
 import { Charge } from "./charge.ts";
 import { type Claim, Claims } from "./claims.ts";
 import { Control } from "./control.ts";
+import type { WorkerOptions } from "./options.ts";
 import { DRAINED, orderIn } from "./order.ts";
 import { refusedOutcome } from "./outcome.ts";
 import { giveBack, Puller } from "./pull.ts";
@@ -42,19 +41,6 @@ const RENEW_EVERY_MS = 3_600_000;
 /** Enough for commands that mostly wait, as most of an agent's do. */
 const SLOTS_PER_CPU = 4;
 const newBoot = () => randomBytes(8).toString("hex");
-
-export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {
-  fleet: FleetOptions;
-  labels?: Record<string, string>;
-  /** Commands at a time; default four for each processor. */
-  slots?: number;
-  /** Where the folders of workspaces are made. */
-  workspaces: string;
-  /** Put logs by on the servers when a session ends, so that they outlive this machine. */
-  shipLogs?: boolean;
-  /** On how many servers what is kept there is; null: three where there are three. */
-  replicas?: number | null;
-}
 
 /** A machine of a fleet: takes work as long as it has free slots, and answers for the sessions it has. */
 export class Worker implements Post {
@@ -206,7 +192,7 @@ export class Worker implements Post {
   }
 
   get #free(): number {
-    return this.#draining ? 0 : Math.max(0, this.#slots - this.running - this.#taking);
+    return this.#draining || this.#claims.trouble !== null ? 0 : Math.max(0, this.#slots - this.running - this.#taking);
   }
 
   #pullAll(): void {
@@ -215,7 +201,7 @@ export class Worker implements Post {
 
   async #take(message: Msg): Promise<void> {
     // Several queues may each have filled the same slot.
-    if (this.#free <= 0) return giveBack(message);
+    if (this.#free <= 0) return giveBack(message, this.#claims.trouble === null ? 0 : HEARTBEAT_MS);
     this.#taking++;
     try {
       await takeWork(this, message);
@@ -292,6 +278,7 @@ export class Worker implements Post {
   }
 
   async #beat(): Promise<void> {
+    if (this.#claims.mend()) this.#pullAll();
     const info: WorkerInfo = {
       version: WIRE_VERSION,
       release: packageVersion(),
@@ -303,6 +290,7 @@ export class Worker implements Post {
       running: this.running,
       load: loadavg()[0] ?? 0,
       draining: this.#draining,
+      trouble: this.#claims.trouble,
       startedMs: this.#startedMs,
       atMs: Date.now(),
     };
