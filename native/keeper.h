@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cgroup.h"
+#include "usual.h"
 
 #ifndef KEEPER_BUILD
 #define KEEPER_BUILD "dev"
@@ -19,6 +20,7 @@ enum keeper_state { KEEPER_NONE, KEEPER_IDLE, KEEPER_BUSY };
 /* Shared between zygote and keepers: who is there and what they are doing. */
 struct pool {
 	volatile int idle;
+	struct usual usual;
 	struct keeper_slot {
 		volatile pid_t pid;
 		volatile int state;

@@ -13,6 +13,7 @@
 #include "request.h"
 #include "sandbox.h"
 #include "spin.h"
+#include "usual.h"
 
 #define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
 
@@ -54,6 +55,7 @@ struct house {
 	const struct cgroup_host *cgroups;
 	int signals;              /* SIGCHLD, SIGTERM, SIGHUP (the zygote is gone) */
 	int *door;                /* the shared listening socket; closed when the zygote is gone */
+	struct usual *usual;
 };
 
 /* Runs REQUEST to its end, whatever happens to the connection that brought it. */

@@ -67,6 +67,7 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     sandbox: null,
     askedBy: manner.askedBy,
   };
+  rooms.executor.expect();
   rooms.checkpoint("received", attempt.id);
   try {
     insistOnPlace(rooms, request);

@@ -79,6 +79,8 @@ export class FleetExecutor implements Executor {
     );
   }
 
+  expect(): void {}
+
   async prepare(): Promise<Slot> {
     const ties = await this.#connected();
     return {

@@ -26,6 +26,7 @@ export const PORTABLE: Keepers = {
     },
     elsewhere: false,
   },
+  join: null,
   connect,
   able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
 };
