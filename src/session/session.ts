@@ -3,6 +3,7 @@ import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } f
 import type { ResourceUsage } from "../contract/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
+import { uptimeMs } from "../contract/uptime.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Execution, InputState, Located } from "../executor/executor.ts";
 import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
@@ -60,13 +61,13 @@ export class Session implements SessionHandle {
 
   async wait(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<SessionInfo> {
     const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-    const end = performance.now() + timeoutMs;
+    const end = uptimeMs() + timeoutMs;
     for (let info = this.info(); ; info = this.info()) {
       signal?.throwIfAborted();
-      if (info.status !== "running" || performance.now() > end) return info;
+      if (info.status !== "running" || uptimeMs() > end) return info;
       const execution = await this.#records.execution(this.id);
       if (!execution) {
-        await pause(Math.min(REACH_EVERY_MS, end - performance.now()));
+        await pause(Math.min(REACH_EVERY_MS, end - uptimeMs()));
         continue;
       }
       await untilOver(execution, execution.exited, options);

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { SallyportError } from "../contract/error.ts";
+import { uptimeMs } from "../contract/uptime.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Other gateways write to the same file: wait for them rather than fail. */
@@ -37,13 +38,13 @@ const TRY_AGAIN_MS = 2;
  * the kind of a file's journal, whatever the timeout (each might wait for the other): so it is asked again here.
  */
 function keepJournal(database: DatabaseSync): void {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  const deadline = uptimeMs() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
       database.exec("PRAGMA journal_mode = WAL");
       return;
     } catch (error) {
-      if (primary(error) !== BUSY || performance.now() > deadline) throw error;
+      if (primary(error) !== BUSY || uptimeMs() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
     }
   }
