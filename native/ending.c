@@ -171,8 +171,6 @@ void session_fire_timers(struct session *session, int64_t now)
 		sweep(session, now);
 	if (now >= session->grew_at)
 		session_tell_growth(session, now);
-	if (now >= session->flush_at)
-		session_flush_timeline(session);
 	if (now >= session->reply_at)
 		session_release_replies(session);
 }
@@ -183,7 +181,7 @@ int64_t session_next_timer(const struct session *session)
 			   : session->next_sweep_at > session->kill_at ? session->next_sweep_at
 								       : session->kill_at;
 	const int64_t times[] = {session->announce_at, session->deadline_at, session->leftover_term_at,
-				 sweep_at, session->grew_at, session->flush_at, session->reply_at,
+				 sweep_at, session->grew_at, session->reply_at,
 				 session->stop_waiting_at, session->guard.look_at};
 	int64_t next = NEVER;
 	for (unsigned i = 0; i < sizeof times / sizeof *times; i++)

@@ -11,7 +11,6 @@
 /* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once.
  * Longer than the kernel's tick, so that no clock has to be set for it, which takes as long as a waking. */
 #define REPLY_WITHIN 5000
-#define FLUSH_WITHIN 8000
 #define REPLY_AT_ONCE 32u /* so many answers, after one that waited in vain */
 
 void session_tell(struct session *session, const char *text, size_t length)
@@ -69,26 +68,21 @@ void session_tell_growth(struct session *session, int64_t now)
 {
 	struct capture *capture = &session->capture;
 	char text[128 + FRESH_TEXT_MAX], fresh[FRESH_TEXT_MAX] = "";
+	bool answers_key = session->answers_key;
 	session->grew_at = NEVER;
 	session->grew_last = now;
-	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
-	if (!session->answers_key)
-		session_flush_timeline(session);
-	else if (session->flush_at == NEVER)
-		session->flush_at = now + FLUSH_WITHIN;
-	if (session->answers_key)
-		fresh_format(&capture->fresh, timeline_unix_ms(&capture->timeline, capture->fresh.since_us), fresh);
 	session->answers_key = false;
+	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
+	if (answers_key)
+		fresh_format(&capture->fresh, timeline_unix_ms(&capture->timeline, capture->fresh.since_us), fresh);
+	else
+		capture_flush(capture, session->dirfd);
 	fresh_reset(&capture->fresh);
 	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]%s}\n",
 			 capture->streams[0].size, capture->streams[1].size, fresh);
 	tell_watchers(session, text, (size_t)n);
-}
-
-void session_flush_timeline(struct session *session)
-{
-	session->flush_at = NEVER;
-	capture_flush(&session->capture, session->dirfd);
+	if (answers_key)
+		capture_flush(capture, session->dirfd);
 }
 
 void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length)

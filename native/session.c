@@ -18,7 +18,6 @@
 #include "title.h"
 
 #define MS 1000
-#define ECHO_US 200 /* most programs answer a key within this, if at all */
 
 static void serve_signals(struct session *session, struct house *house)
 {
@@ -97,8 +96,6 @@ static void loop(struct session *session, struct house *house)
 		for (unsigned i = 0; i < session->clients_used; i++)
 			watch_channel(&set, &session->clients[i]);
 
-		if (session->eager)
-			spin_for(&session->echo, session->terminal.master);
 		int64_t next = session_next_timer(session);
 		now = monotonic_us();
 		int64_t us = next > now ? next - now : 0;
@@ -220,7 +217,6 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	session->flags = request->flags;
 	session->grace_us = request->grace_ms * MS;
 	session->origin = origin;
-	spin_init(&session->echo, ECHO_US);
 	session->dirfd = session->listener = session->reserved = session->feed.fd = -1;
 	terminal_init(&session->terminal);
 	session->capture.pipes[0] = session->capture.pipes[1] = -1;
@@ -229,7 +225,7 @@ void session_run(struct session *session, struct house *house, struct channel *o
 	for (unsigned i = 0; i < SESSION_CLIENTS; i++)
 		session->clients[i].fd = -1;
 	session->announce_at = session->deadline_at = session->kill_at = session->stop_waiting_at = NEVER;
-	session->leftover_term_at = session->grew_at = session->reply_at = session->flush_at = NEVER;
+	session->leftover_term_at = session->grew_at = session->reply_at = NEVER;
 	session->guard.look_at = NEVER;
 
 	title_set(request->title);

@@ -12,7 +12,6 @@
 #include "record.h"
 #include "request.h"
 #include "sandbox.h"
-#include "spin.h"
 #include "usual.h"
 
 #define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
@@ -44,8 +43,6 @@ struct session {
 	unsigned reply_at_once;   /* so many that follow are not kept back */
 	bool eager;               /* somebody typed: what comes next is told at once, with its bytes */
 	bool answers_key;         /* that has come */
-	struct spin echo;         /* waits for it */
-	int64_t flush_at;         /* when the timeline is to be written, if not before */
 	int64_t reply_at;         /* when answers to keys go out that were kept back for what those keys bring */
 };
 
@@ -87,7 +84,6 @@ void session_announce(struct session *session);
 /* Writes the exit record, then tells everybody. */
 void session_report(struct session *session);
 
-/* Watchers hear of output, and the timeline is written, a little later and for many pieces at once. */
 /* Keeps the answer to a key back for the output it brings, but not for long, and only as long as keys bring some. Of a
  * CHANNEL that watches. */
 void session_keep_reply(struct session *session, struct channel *channel, const char *text, size_t length);
@@ -95,9 +91,10 @@ void session_keep_reply(struct session *session, struct channel *channel, const 
 /* Sends what was kept back in vain. */
 void session_release_replies(struct session *session);
 
+/* Watchers hear of output, and the timeline is written, a little later and for many pieces at once; at once what comes
+ * for a key. */
 void session_note_growth(struct session *session, int64_t now);
 void session_tell_growth(struct session *session, int64_t now);
-void session_flush_timeline(struct session *session);
 
 /* control.c: what gateways say. */
 

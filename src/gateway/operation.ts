@@ -38,16 +38,27 @@ export interface OperationDetail {
 /** More than a person could look at; a request's own `stdin` may be as long. */
 const MOST_INPUT = 8 << 20;
 
-/** Lets one operation on one session (null: on all of an agent's) through, tells of it, or asks a person first. */
-export async function permitOperation(
+/**
+ * Lets one operation on one session (null: on all of an agent's) through, tells of it, or asks a person first. There is
+ * something to wait for only where a person is asked: every key goes this way.
+ */
+export function permitOperation(
   rooms: Rooms,
   operation: SessionOperation,
   session: { id: string; name: string } | null,
   detail: OperationDetail = {},
-): Promise<void> {
+): Promise<void> | undefined {
   const tier = insistOnTier(rooms, operation);
   if (tier === "notify" && session) rooms.notify({ type: "operation", operation, session: session.id });
-  if (tier !== "ask") return;
+  return tier === "ask" ? askAbout(rooms, operation, session, detail) : undefined;
+}
+
+async function askAbout(
+  rooms: Rooms,
+  operation: SessionOperation,
+  session: { id: string; name: string } | null,
+  detail: OperationDetail,
+): Promise<void> {
   if ((detail.input?.length ?? 0) > MOST_INPUT) throw tooLong();
   // Of two that ask for the same at once one gets the yes; the other asks again.
   for (;;) {

@@ -31,12 +31,12 @@ const REACH_ATTEMPTS = 100;
 export interface Desk {
   /** Writes down what was done to a session, and by whom. */
   note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
-  /** Lets an operation on a session through, or throws. */
+  /** Lets an operation on a session through, or throws; a promise where that takes time. */
   permit(
     operation: "write" | "kill" | "extend" | "remove" | "read",
     session: { id: string; name: string },
     detail?: { words?: readonly string[]; input?: Uint8Array },
-  ): Promise<void>;
+  ): Promise<void> | undefined;
   /** Lets what is typed into a shell through, or throws. */
   permitTyped(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
 }
@@ -101,6 +101,7 @@ export class Session implements SessionHandle {
   async write(data: string | Uint8Array): Promise<void> {
     // A copy: what was permitted and noted is what is written.
     const bytes = Buffer.from(data as Uint8Array);
+    // Awaited also where nobody is asked: who waits for what this brings, and says so right behind, comes first.
     await this.#desk.permit("write", this, { input: bytes });
     await this.#type(this.#records.held(this.id) ?? (await this.#live()), bytes);
   }

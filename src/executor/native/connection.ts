@@ -48,23 +48,27 @@ export type KeeperEvent =
 /** A socket address holds 107 bytes; through a descriptor of its folder any path is near enough. */
 const LONGEST_PATH = 100;
 const HELLO_TIMEOUT_MS = 10_000;
+/** What was read last, on whichever connection: it is taken at once, and a stream of its own would cost every key more. */
+const ARRIVED = Buffer.allocUnsafeSlow(64 << 10);
+const REPLY = '{"ev":"re"';
 
 /** One connection to a keeper: frames out, lines of JSON in, replies in the order they were asked for. */
 export class Connection {
   readonly #socket: Socket;
   #rest = "";
   #waiting: ((reply: Reply | null) => void)[] = [];
-  /** Came together with news, which goes first: whoever follows is not to wait for what the asker does then. */
-  #replies: Reply[] = [];
+  /** Lines that came together with news, which goes first: whoever follows is not to wait for what the asker does then. */
+  #replies: string[] = [];
   hello: Hello | null = null;
   onEvent: (event: KeeperEvent) => void = () => {};
+  onError: (error: Error) => void = () => {};
   onClose: () => void = () => {};
   closed = false;
 
-  constructor(socket: Socket) {
+  constructor(path: string) {
+    const socket = connect({ path, onread: { buffer: ARRIVED, callback: (length) => this.#take(length) } });
     this.#socket = socket;
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
-    socket.on("error", () => {});
+    socket.on("error", (error) => this.onError(error));
     socket.on("close", () => this.#end());
   }
 
@@ -95,24 +99,29 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  #take(chunk: Buffer): void {
-    const text = this.#rest + chunk.toString("latin1");
+  #take(length: number): boolean {
+    const text = this.#rest + ARRIVED.toString("latin1", 0, length);
     let from = 0;
     let news = false;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-      const event = JSON.parse(text.slice(from, end)) as KeeperEvent;
+      const line = text.slice(from, end);
       from = end + 1;
+      if (line.startsWith(REPLY)) {
+        this.#replies.push(line);
+        continue;
+      }
+      const event = JSON.parse(line) as KeeperEvent;
       news ||= event.ev === "grew";
-      if (event.ev === "re") this.#replies.push(event);
-      else this.onEvent(event);
+      this.onEvent(event);
     }
     this.#rest = text.slice(from);
     if (news && this.#replies.length > 0) setImmediate(() => this.#answer());
     else this.#answer();
+    return true;
   }
 
   #answer(): void {
-    for (const reply of this.#replies.splice(0)) this.#waiting.shift()?.(reply);
+    for (const line of this.#replies.splice(0)) this.#waiting.shift()?.(JSON.parse(line) as Reply);
   }
 
   #end(): void {
@@ -129,13 +138,12 @@ export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Pro
   const folder = Buffer.byteLength(path) > LONGEST_PATH ? openSync(dirname(path), "r") : null;
   const near = folder === null ? path : `/proc/self/fd/${folder}/${path.slice(dirname(path).length + 1)}`;
   return new Promise<Connection>((resolve, reject) => {
-    const socket = connect(near);
-    const connection = new Connection(socket);
+    const connection = new Connection(near);
     const timer = setTimeout(() => {
       reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
-      socket.destroy();
+      connection.close();
     }, patienceMs);
-    socket.once("error", reject);
+    connection.onError = reject;
     connection.onClose = () => {
       clearTimeout(timer);
       reject(Object.assign(new Error("the keeper closed the connection"), { code: "ECONNRESET" }));
@@ -144,7 +152,7 @@ export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Pro
       clearTimeout(timer);
       if (event.ev !== "hello") {
         reject(Object.assign(new Error("the keeper is overloaded"), { code: "EAGAIN" }));
-        socket.destroy();
+        connection.close();
         return;
       }
       connection.hello = event;

@@ -126,12 +126,12 @@ export class NativeExecution implements Execution {
   hold(): () => void {
     let held = true;
     this.#holders++;
-    if (!this.#released) this.#connection.hold(true);
+    if (this.#holders === 1 && !this.#released) this.#connection.hold(true);
     return () => {
       if (!held) return;
       held = false;
       this.#holders--;
-      if (!this.#released) this.#connection.hold(this.#holders > 0);
+      if (this.#holders === 0 && !this.#released) this.#connection.hold(false);
     };
   }
 

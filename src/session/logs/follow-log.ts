@@ -54,7 +54,7 @@ export async function* followLog(
         await keepPace(pace, piece.bytes.length);
       }
       if (ended) break;
-      const hint = await nextHint(wake, signal);
+      const hint = await (signal ? nextHint(wake, signal) : wake.next());
       if (hint === null) return;
       ended = hint === "ended";
       fresh = ended || capture !== "merged" ? null : atHand(wake, position);
@@ -72,8 +72,7 @@ function atHand(wake: LogWake, position: number): Piece | null {
 }
 
 /** Null once aborted, whether or not the wake minds the signal. */
-async function nextHint(wake: LogWake, signal: AbortSignal | undefined): Promise<"grew" | "ended" | null> {
-  if (signal === undefined) return wake.next();
+async function nextHint(wake: LogWake, signal: AbortSignal): Promise<"grew" | "ended" | null> {
   if (signal.aborted) return null;
   const aborted = Promise.withResolvers<null>();
   const onAbort = () => aborted.resolve(null);

@@ -16,6 +16,11 @@ const ACTING = /[\x00-\x08\x0b-\x1f\x7f]/;
 const SIGNALS = /[\x03\x04\x1a\x1c]/g;
 /* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
 
+/** Whether any of these keys is one. */
+export function endsLine(keys: Uint8Array): boolean {
+  return keys.some((key) => key === 0x0d || key === 0x0a || key === 0x0f);
+}
+
 /**
  * The lines that are complete once `keys` have followed what was `typed` before; null when none is. Within a paste a tab
  * is a blank, otherwise it completes.

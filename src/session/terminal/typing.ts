@@ -3,7 +3,7 @@ import type { Execution, InputState } from "../../executor/executor.ts";
 import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./sizes.ts";
 import { type TypedCommand, typedCommands } from "./typed-commands.ts";
-import { LINE_END } from "./typed-text.ts";
+import { endsLine, LINE_END } from "./typed-text.ts";
 
 /** How long to wait before offering again what a command did not read. */
 const RETRY_MS = 15;
@@ -25,7 +25,7 @@ export async function typeInto(execution: Execution, keys: Uint8Array, guard: Gu
   let rest = keys;
   beginTyping(execution);
   // Keys that end no line have nobody run anything yet: they need not wait for anything.
-  if (!LINE_END.test(Buffer.from(keys).toString("latin1"))) return typeKeys(execution, keys, guard);
+  if (!endsLine(keys)) return typeKeys(execution, keys, guard);
   while (rest.length > 0) {
     const state = await execution.inputState();
     if (!state) throw guard.closed();
