@@ -16,6 +16,7 @@ test("nothing but the executor can start a process, and doctor its own two probe
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
     "executor/choose.ts",
     "executor/comes-up.ts",
+    "executor/native/build.ts",
     "executor/native/probe.ts",
     "executor/portable/pipes.ts",
     "executor/portable/processes.ts",

@@ -1,6 +1,5 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync } from "node:fs";
-import { INSTALLER } from "../../../executor/native/zygote.ts";
+import { buildKeeper } from "../../../executor/native/build.ts";
 import type { Finding, Machine } from "./finding.ts";
 
 interface Remedy {
@@ -11,11 +10,7 @@ interface Remedy {
 
 /** What is Sallyport's own to change. All else is the machine's, and its owner's to decide. */
 const REMEDIES: readonly Remedy[] = [
-  {
-    name: "keeper",
-    status: ["warn", "fail"],
-    apply: () => void execFileSync(process.execPath, [INSTALLER], { stdio: ["ignore", "ignore", "pipe"] }),
-  },
+  { name: "keeper", status: ["warn", "fail"], apply: buildKeeper },
   { name: "state folder", status: ["warn"], apply: ({ state }) => chmodSync(state, 0o700) },
 ];
 
