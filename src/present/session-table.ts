@@ -35,7 +35,7 @@ export function terminalColumns(
   const elsewhere = sessions.some(({ host }) => host !== null);
   const columns: (Column<SessionInfo> | null)[] = [
     { title: "ID", value: ({ id }) => shorten(id) },
-    { title: "NAME", value: ({ name }) => name },
+    { title: "NAME", value: ({ name }) => name, flexible: true },
     { title: "STATUS", value: ({ status }) => status, style: (text, { status }) => paint(text, status, screen.color) },
     elsewhere ? { title: "HOST", value: ({ host }) => host ?? "-" } : null,
     someEnded ? { title: "EXIT", value: (info) => exitWord(info).replace(/^SIG/, "") } : null,

@@ -4,7 +4,7 @@ export interface Column<Row> {
   title: string;
   value(row: Row): string;
   align?: "left" | "right";
-  /** Gives up space first when the table is too wide. */
+  /** Gives up space when the table is too wide. */
   flexible?: boolean;
   /** Colours the text after it was measured. */
   style?(text: string, row: Row): string;
@@ -27,18 +27,19 @@ export function tabbedTable<Row>(columns: Column<Row>[], rows: Row[]): string {
   return rows.map((row) => `${columns.map((column) => column.value(row)).join("\t")}\n`).join("");
 }
 
+/** The widest of those that are flexible gives up a cell, until all fit. */
 function fitWidths<Row>(columns: Column<Row>[], cells: string[][], width: number): number[] {
-  const widths = columns.map((column, index) =>
-    cells.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), column.title.length),
-  );
-  let excess = widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
-  columns.forEach((column, index) => {
-    const wide = widths[index] ?? 0;
-    if (!column.flexible || excess <= 0 || wide <= NARROWEST) return;
-    const given = Math.min(excess, wide - NARROWEST);
-    widths[index] = wide - given;
-    excess -= given;
+  const widths = columns.map((column, index) => {
+    const own = cells.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), column.title.length);
+    return column.flexible ? Math.min(own, Math.max(width, NARROWEST)) : own;
   });
+  const room = (index: number) => (columns[index]?.flexible ? (widths[index] ?? 0) - NARROWEST : 0);
+  let excess = widths.reduce((sum, each) => sum + each + GAP, -GAP) - width;
+  for (; excess > 0; excess--) {
+    const widest = [...widths.keys()].reduce((best, index) => (room(index) > room(best) ? index : best));
+    if (room(widest) <= 0) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
   return widths;
 }
 

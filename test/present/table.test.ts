@@ -26,6 +26,13 @@ test("a flexible column is cut until the table fits", () => {
   for (const line of table.trimEnd().split("\n")) assert.ok(displayWidth(line) <= 30);
 });
 
+test("of several flexible columns the widest gives up first, and none all of it", () => {
+  const both = columns.map((column) => ({ ...column, flexible: column.title !== "SIZE" }));
+  const long: [string, string, string][] = [["n".repeat(30), "12", "c".repeat(100_000)]];
+  assert.deepEqual(alignedTable(both, long, 50).split("\n")[1]?.split(/ +/).map(displayWidth), [21, 2, 21]);
+  assert.deepEqual(alignedTable(both, long, 20).split("\n")[1]?.split(/ +/).map(displayWidth), [10, 2, 10]);
+});
+
 test("for programs: tabs, no titles, nothing cut", () => {
   assert.equal(tabbedTable(columns, rows), "a\t12\techo one two three four\n漢字漢字\t7\tls\n");
 });
