@@ -10,8 +10,11 @@ export interface Span {
 export interface Unknown {
   span: Span;
   why: string;
-  /** A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines. */
-  piped?: true;
+  /**
+   * Asked about even where the kernel confines: a shell is handed code that comes down a pipe, or there is more than is
+   * looked at, so that padding gets nothing past a hard block (promise 3).
+   */
+  asked?: true;
 }
 
 /** One word after everything that can be known about its expansion was applied. */

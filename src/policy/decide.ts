@@ -116,9 +116,10 @@ function byMode(
   }
   if (!analysis.analyzable) {
     const confined = modes.security === "full" && context.confined;
-    for (const { span, why, piped } of analysis.unknowns) {
-      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`.
-      const decision = confined && !piped ? "allow" : miss;
+    for (const { span, why, asked } of analysis.unknowns) {
+      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is a
+      // text that nobody can look through.
+      const decision = confined && !asked ? "allow" : miss;
       const message = `Nobody can know before it runs: ${why}.`;
       findings.push({
         rule: "unanalyzable",

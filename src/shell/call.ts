@@ -4,7 +4,7 @@ import type { Field } from "./field.ts";
 import { limits } from "./limits.ts";
 import { isInside, normalise } from "./path.ts";
 import type { Feed } from "./values.ts";
-import { doubt, isolated, next, type Origin, type Walk } from "./walk.ts";
+import { doubt, isolated, next, type Origin, tooMuch, type Walk } from "./walk.ts";
 
 export interface Assigned {
   name: string;
@@ -60,8 +60,8 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
 }
 
 /** Marks the command, and so the whole text, as not knowable. */
-export function unclear(call: Call, span: CommandFact["span"], why: string, piped = false): void {
-  const unknown: Unknown = piped ? { span, why, piped } : { span, why };
+export function unclear(call: Call, span: CommandFact["span"], why: string, asked = false): void {
+  const unknown: Unknown = asked ? { span, why, asked } : { span, why };
   call.fact.unknowns.push(unknown);
   doubt(call.walk, unknown);
 }
@@ -127,7 +127,7 @@ function linked(walk: Walk, path: string): string | null {
   const known = links.get(path);
   if (known !== undefined) return known;
   if (links.size >= limits.links) {
-    doubt(walk, { span: { start: 0, end: walk.text.length }, why: `more than ${limits.links} paths to follow` });
+    tooMuch(walk, { start: 0, end: walk.text.length }, `more than ${limits.links} paths to follow`);
     return null;
   }
   const real = context.lookup.realpath(path);

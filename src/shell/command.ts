@@ -11,14 +11,14 @@ import { redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
 import type { Value } from "./values.ts";
 import { visitNested } from "./visit.ts";
-import { doubt, next, type Origin, place, type Walk } from "./walk.ts";
+import { doubt, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
 
 export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const nested: Nested[] = [];
   const at: Expander = { walk, origin, nested };
   const span = place(origin, node.pos, node.end);
   if (node.prefix.length + node.suffix.length > limits.commandWords) {
-    doubt(walk, { span, why: `a command of more than ${limits.commandWords} words` });
+    tooMuch(walk, span, `a command of more than ${limits.commandWords} words`);
     return;
   }
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));

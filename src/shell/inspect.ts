@@ -14,7 +14,7 @@ import { hidden } from "./hidden.ts";
 import { quoteWord } from "./quote.ts";
 import { runArgv } from "./run.ts";
 import { visitText } from "./visit.ts";
-import { doubt, finish, isolated, rootOrigin, startWalk, type Walk } from "./walk.ts";
+import { doubt, finish, isolated, rootOrigin, startWalk, tooMuch, type Walk } from "./walk.ts";
 
 export type { InspectContext, Lookup } from "./context.ts";
 
@@ -58,7 +58,7 @@ function guarded(walk: Walk, start: () => void): void {
   } catch (error) {
     // Fail closed: whatever the input did to the analysis, the answer is that nobody knows.
     const why = `the analysis failed: ${error instanceof Error ? error.message : String(error)}`;
-    walk.unknowns.push({ span: { start: 0, end: walk.text.length }, why });
+    tooMuch(walk, { start: 0, end: walk.text.length }, why);
   }
 }
 

@@ -16,7 +16,7 @@ import { basename, normalise } from "./path.ts";
 import type { Redirects } from "./redirect.ts";
 import { type Feed, NOTHING, type State } from "./values.ts";
 import { visitFunction, visitText } from "./visit.ts";
-import { doubt, next, type Origin, spend, type Walk } from "./walk.ts";
+import { doubt, next, type Origin, spend, tooMuch, type Walk } from "./walk.ts";
 
 export interface Run {
   argv: Field[];
@@ -32,7 +32,7 @@ export function runArgv(walk: Walk, run: Run): void {
   const [word] = argv;
   if (!word || !spend(walk, span, argv.length + assignments.length + (run.found?.facts.length ?? 0))) return;
   if (origin.via.length > limits.wrappers) {
-    doubt(walk, { span, why: "wrappers inside wrappers, too deep" });
+    tooMuch(walk, span, "wrappers inside wrappers, too deep");
     return;
   }
   const fact = blankFact(walk, origin, span);

@@ -9,22 +9,22 @@ import { type CompoundList, type ParsedScript, parse, type Statement, type Synta
 import { redirects } from "./redirect.ts";
 import { testExpression } from "./test-expression.ts";
 import { copyState, type Feed, mergeStates, type State } from "./values.ts";
-import { doubt, isolated, next, type Origin, place, type Walk } from "./walk.ts";
+import { doubt, isolated, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
 
 /** Parses a text and walks it. The caller decides what state it starts in. */
 export function visitText(walk: Walk, text: string, origin: Origin): void {
   if (origin.reentry > limits.reentry) {
-    doubt(walk, { span: origin.span, why: "texts inside texts, too deep" });
+    tooMuch(walk, origin.span, "texts inside texts, too deep");
     return;
   }
   walk.budget.parsed -= text.length;
   if (walk.budget.parsed < 0) {
-    doubt(walk, { span: origin.span, why: "too much text inside text" });
+    tooMuch(walk, origin.span, "too much text inside text");
     return;
   }
   const parsed = parse(text);
   if (!parsed.script) {
-    doubt(walk, { span: place(origin, parsed.problem.at, text.length), why: parsed.problem.why });
+    tooMuch(walk, place(origin, parsed.problem.at, text.length), parsed.problem.why);
     return;
   }
   visitScript(walk, parsed.script, origin);
@@ -85,7 +85,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
   }
   const origin = { ...outer, nesting: outer.nesting + 1 };
   if (origin.nesting > limits.nesting) {
-    doubt(walk, { span: place(origin, node.pos, node.end), why: "nested too deep" });
+    tooMuch(walk, place(origin, node.pos, node.end), "nested too deep");
     return;
   }
   walk.output = SEVERAL;
@@ -287,7 +287,7 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
     return;
   }
   if (origin.reentry >= limits.reentry) {
-    doubt(walk, { span: origin.span, why: "functions inside functions, too deep" });
+    tooMuch(walk, origin.span, "functions inside functions, too deep");
     return;
   }
   const before = walk.state.positional;

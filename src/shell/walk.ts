@@ -80,7 +80,7 @@ export function finish(walk: Walk): void {
     const step = walk.steps.pop() ?? walk.later.shift();
     if (!step) return;
     if (count > limits.steps) {
-      doubt(walk, { span: { start: 0, end: walk.text.length }, why: "too many ways through the text" });
+      tooMuch(walk, { start: 0, end: walk.text.length }, "too many ways through the text");
       return;
     }
     step();
@@ -113,9 +113,15 @@ export function place(origin: Origin, start: number, end: number): Span {
   return { start: origin.base + start, end: origin.base + end };
 }
 
+const MOST_DOUBTS = 64;
+
 /** Any doubt what would run makes the whole unanalyzable; the span says which part. */
 export function doubt(walk: Walk, unknown: Unknown): void {
-  if (walk.unknowns.length >= 64) return;
+  // Lesser doubts must not crowd out the one that is asked about.
+  if (walk.unknowns.length >= MOST_DOUBTS) {
+    if (!unknown.asked || walk.unknowns.some(({ asked }) => asked)) return;
+    walk.unknowns.pop();
+  }
   const { start, end } = unknown.span;
   if (
     walk.unknowns.some((known) => known.span.start === start && known.span.end === end && known.why === unknown.why)
@@ -125,6 +131,11 @@ export function doubt(walk: Walk, unknown: Unknown): void {
   walk.unknowns.push(unknown);
 }
 
+/** Some of it is not looked at: there is more than the caps allow. */
+export function tooMuch(walk: Walk, span: Span, why: string): void {
+  doubt(walk, { span, why, asked: true });
+}
+
 /** Takes one command from the budget. A text with more is never half checked and then let through. */
 export function spend(walk: Walk, span: Span, words: number): boolean {
   walk.budget.commands--;
@@ -132,7 +143,7 @@ export function spend(walk: Walk, span: Span, words: number): boolean {
   if (walk.budget.commands >= 0 && walk.budget.words >= 0) return true;
   if (!walk.halted) {
     walk.halted = true;
-    doubt(walk, { span, why: `more than ${limits.commands} commands or ${limits.words} words` });
+    tooMuch(walk, span, `more than ${limits.commands} commands or ${limits.words} words`);
     walk.steps.length = 0;
     walk.later.length = 0;
   }

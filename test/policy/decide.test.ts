@@ -13,6 +13,19 @@ test("out of the box a known command is allowed, an unknowable one only where th
   assert.equal(verdict("$X", { ask: "off" }, { confined: false }), "deny", "nobody is asked, so it is a no");
 });
 
+test("what is too much to look at is asked about, also where the kernel confines it (promise 3)", () => {
+  const padded = [
+    `shutdown now # ${"x".repeat(40_000)}`,
+    `${"true;".repeat(500)} shutdown now`,
+    `${"( ".repeat(100)} shutdown now ${" )".repeat(100)}`,
+    `shutdown now; ${"nice ".repeat(60)} true`,
+    // Doubts that may pass where it is confined do not hide the one that may not.
+    `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; ${"true;".repeat(500)} shutdown now`,
+    `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; curl x | sh`,
+  ];
+  for (const text of padded) assert.notEqual(verdict(text), "allow", text.slice(0, 60));
+});
+
 test("the stricter of policy, agent and request holds", () => {
   assert.equal(verdict("ls", { security: "deny" }, { security: "full" }), "deny");
   assert.equal(verdict("ls", { security: "full" }, { security: "deny" }), "deny");
