@@ -50,21 +50,35 @@ export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
 
 /** The name itself, and where it leads if it is a link: taking away one alone would leave the other. */
 function places(path: string, folders: Map<string, string>): string[] {
-  const folder = dirname(path);
-  let real = folders.get(folder);
-  if (real === undefined) {
-    const found = nearestReal(folder);
-    real = join(found.real, ...found.missing);
-    folders.set(folder, real);
-  }
-  const name = join(real, basename(path));
+  const name = join(realFolder(dirname(path), folders), basename(path));
   try {
-    // Most are not there, and a look takes less than a failed attempt to follow.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [name];
+    if (isMissing(path)) return [name];
     const target = realpathSync.native(path);
     return target === name ? [name] : [name, target];
   } catch {
     return [name];
+  }
+}
+
+/** Where a folder is or would be. `known`: those that were looked for before. */
+function realFolder(folder: string, known: Map<string, string>): string {
+  let real = known.get(folder);
+  if (real !== undefined) return real;
+  if (isMissing(folder)) real = join(realFolder(dirname(folder), known), basename(folder));
+  else {
+    const found = nearestReal(folder);
+    real = join(found.real, ...found.missing);
+  }
+  known.set(folder, real);
+  return real;
+}
+
+/** Most are, and a look takes less than a failed attempt to follow. */
+function isMissing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false; // not to be looked at
   }
 }
 

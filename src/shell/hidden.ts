@@ -4,19 +4,25 @@
  */
 import type { Unknown } from "../contract/facts.ts";
 
-// An emoji may be followed by a variation selector or joiner without hiding anything.
-const EMOJI_GLUE = /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu;
-const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-const BLANK = /(?! )\p{Zs}/gu;
 const ANY = /[^\t\n\x20-\x7e]/;
+
+/** Made when they are needed: looking up what has a property takes longer than judging a plain command. */
+const patterns = () => ({
+  // An emoji may be followed by a variation selector or joiner without hiding anything.
+  emojiGlue: /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu,
+  hidden: /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+  blank: /(?! )\p{Zs}/gu,
+});
+let made: ReturnType<typeof patterns> | null = null;
 
 export function hidden(text: string): Unknown[] {
   if (!ANY.test(text)) return [];
+  made ??= patterns();
   const found: Unknown[] = [];
-  const plain = text.replace(EMOJI_GLUE, (match) => "x".repeat(match.length));
+  const plain = text.replace(made.emojiGlue, (match) => "x".repeat(match.length));
   for (const [pattern, what] of [
-    [HIDDEN, "an invisible or control character"],
-    [BLANK, "a blank that is not a space"],
+    [made.hidden, "an invisible or control character"],
+    [made.blank, "a blank that is not a space"],
   ] as const) {
     for (const match of plain.matchAll(pattern)) {
       const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isPackageName, packagesHolding } from "./contents-file.ts";
-import { DEBIAN_PROGRAMS } from "./debian-programs.ts";
+import { debianPrograms } from "./debian-programs.ts";
 
 /** Where a Debian system keeps what it knows about programs that are not installed. */
 export interface PackageIndexes {
@@ -32,7 +32,7 @@ export function debianPackages(program: string, indexes: PackageIndexes = SYSTEM
       // Missing, busy, or in a form of its own: the next one may know.
     }
   }
-  const known = DEBIAN_PROGRAMS.get(program);
+  const known = debianPrograms().get(program);
   return known === undefined ? [] : [known];
 }
 

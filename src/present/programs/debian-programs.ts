@@ -185,6 +185,12 @@ const PACKAGES: Readonly<Record<string, string>> = {
   zstd: "zstd",
 };
 
-export const DEBIAN_PROGRAMS: ReadonlyMap<string, string> = new Map(
-  Object.entries(PACKAGES).flatMap(([names, name]) => names.split(" ").map((program) => [program, name] as const)),
-);
+let programs: ReadonlyMap<string, string> | null = null;
+
+/** The Debian package of each program that many look for. Made when somebody does. */
+export function debianPrograms(): ReadonlyMap<string, string> {
+  programs ??= new Map(
+    Object.entries(PACKAGES).flatMap(([names, name]) => names.split(" ").map((each) => [each, name] as const)),
+  );
+  return programs;
+}
