@@ -5,7 +5,7 @@ import { openLink } from "../../src/executor/fleet/link.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { tools } from "../../src/index.ts";
 import type { Worker } from "../../src/surfaces/worker/worker.ts";
-import { answerLists } from "../fixtures/false-worker.ts";
+import { answerLists, beat } from "../fixtures/false-worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import type { TestHouse } from "../fixtures/gateway.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
@@ -151,12 +151,16 @@ test("a worker that gives no answer is named, and the rest is shown", { skip }, 
   const far = await office.start({ command: "sleep 1000", host: "h2" });
   // Its heartbeat has not run out yet.
   const link = await openLink({ servers: fleet.servers, as: "nurse" }, "worker");
-  await link.workers.put("h3", "{}");
-  const { sessions, warnings } = await branch.sessions({ live: true });
-  await link.workers.delete("h3");
-  await link.nc.close();
-  assert.deepEqual(ids(sessions), [far.id]);
-  assert.match(warnings[0] ?? "", /The worker on h3 gives no answer/);
+  const stop = beat(link, "h3");
+  try {
+    await until("it is looked for", async () => (await branch.sessions({ live: true })).warnings.length > 0);
+    const { sessions, warnings } = await branch.sessions({ live: true });
+    assert.deepEqual(ids(sessions), [far.id]);
+    assert.match(warnings[0] ?? "", /The worker on h3 gives no answer/);
+  } finally {
+    await stop();
+    await link.nc.close();
+  }
   await far.kill();
 });
 
@@ -169,8 +173,10 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
   let answer: unknown;
   const link = await openLink({ servers: fleet.servers, as: "liar" }, "worker");
   await answerLists(link.nc, "liar", () => answer);
-  await link.workers.put("liar", "{}");
+  const stop = beat(link, "liar");
   try {
+    answer = { rows: [row({ id: newest })], more: false, total: 1 };
+    await until("it is asked", async () => ids(await listed(branch, { live: true })).includes(newest));
     answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
     assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "our own records tell of our own");
     answer = { rows: [row({ id: newest, agent: "default" })], more: true, total: 1 };
@@ -187,7 +193,7 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
       assert.deepEqual([ids(sessions), warnings.length], [[far.id, own.id], 1], JSON.stringify(wrong));
     }
   } finally {
-    await link.workers.delete("liar");
+    await stop();
     await link.nc.close();
     await own.kill();
     await far.kill();
