@@ -52,7 +52,7 @@ suite("the package", { skip }, () => {
     const wanted = ["bin", "dist", "docs", "native", "schema", "package.json", "README.md", "LICENSE", "CHANGELOG.md"];
     assert.deepEqual([...kinds].sort(), [...wanted, "SECURITY.md"].sort());
     assert.deepEqual(
-      names.filter((name) => /\.test\.|\/test\/|^native\/build\/|\.map$|fixtures/.test(name)),
+      names.filter((name) => /\.test\.|\/test\/|^package\/native\/build\/|\.map$|fixtures/.test(name)),
       [],
     );
     for (const needed of ["dist/index.js", "dist/index.d.ts", "dist/sallyport.1", "native/prebuilt/linux-x64/keeper"]) {
