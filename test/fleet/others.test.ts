@@ -35,6 +35,14 @@ after(() => fleet?.close());
 const ids = (sessions: { id: string }[]) => sessions.map(({ id }) => id);
 const listed = async (gateway: Gateway, query = {}) => (await gateway.sessions(query)).sessions;
 
+const NEVER = "ffffffff-ffff-7fff-bfff-ffffffffffff";
+
+/** The last id of a moment. */
+function idAt(ms: number): string {
+  const time = ms.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${NEVER.slice(13)}`;
+}
+
 async function toolAnswer(gateway: Gateway, name: string, input: object) {
   const tool = tools(gateway, "process").find((each) => each.name === name);
   return (await tool?.call(input))?.structured as Record<string, unknown> | undefined;
@@ -169,7 +177,7 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
   const [shown] = await listed(branch, { others: true, live: true });
   assert.equal(shown?.id, far.id);
   const row = (changes: object) => ({ session: { ...shown, ...changes }, gateway: "office", attempt: 1 });
-  const newest = "ffffffff-ffff-7fff-bfff-ffffffffffff";
+  const newest = idAt(Date.now() + 60_000);
   let answer: unknown;
   const link = await openLink({ servers: fleet.servers, as: "liar" }, "worker");
   await answerLists(link.nc, "liar", () => answer);
@@ -187,7 +195,22 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
       [newest, far.id, own.id],
       "who says there is more tells more",
     );
-    for (const wrong of [{ id: "../../etc/passwd" }, { name: "x\u001b[2J" }, { status: "fine" }, { startedAt: "" }]) {
+    answer = { rows: [row({ id: newest }), row({ id: newest })], more: true, total: 2 };
+    const page = await branch.sessions({ live: true, limit: 2 });
+    assert.deepEqual(ids(page.sessions), [newest, far.id], "what is told twice is one");
+    const rest = await branch.sessions({ live: true, limit: 2, before: far.id });
+    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "and is not on the next page");
+    answer = { rows: [row({ id: NEVER })], more: true, total: 1 };
+    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "nothing begins tomorrow");
+    for (const wrong of [
+      { id: "../../etc/passwd" },
+      { name: "x\u001b[2J" },
+      { agent: "x\u001b[2J" },
+      { signal: "\u001b[2J" },
+      { pid: -1 },
+      { status: "fine" },
+      { startedAt: "" },
+    ]) {
       answer = { rows: [row(wrong)], more: false, total: 1 };
       const { sessions, warnings } = await branch.sessions({ live: true });
       assert.deepEqual([ids(sessions), warnings.length], [[far.id, own.id], 1], JSON.stringify(wrong));

@@ -4,6 +4,7 @@ import type { FoundOthers, Others, OthersQuery } from "../executor.ts";
 import { insist } from "./book.ts";
 import { answerOf } from "./flow.ts";
 import {
+  believed,
   LIST,
   type ListAsk,
   Listed,
@@ -11,6 +12,7 @@ import {
   LONGEST_ANSWER,
   MOST_BYTES,
   MOST_LISTED,
+  MOST_ROW_BYTES,
   shownOf,
 } from "./listed.ts";
 import type { Ties } from "./ties.ts";
@@ -52,7 +54,7 @@ export class FleetOthers implements Others {
       ...(before === undefined ? {} : { before }),
       ...(text === undefined ? {} : { text }),
     });
-    const sessions = newestFirst(answers).filter(({ id }) => before === undefined || id < before);
+    const sessions = newestFirst(answers);
     const told = answers.flatMap(({ listed }) => listed ?? []);
     // Of a worker that has more than it told of, nothing older is known: to show others' would leave its own out.
     const floors = told.filter((listed) => hasMore(listed, most)).map(oldestOf);
@@ -120,8 +122,7 @@ async function asked(ties: Ties, host: string, { agent = null, own }: AskedFor, 
     // A list is no reason to wait for a machine that is gone; of one session somebody wants to know.
     const asking = { id: NO_SESSION, agent, args, longest: LONGEST_ANSWER, now: args.called === undefined };
     const answer = Listed.parse(await answerOf(ties, host, LIST, asking, AbortSignal.timeout(ANSWER_MS)));
-    // Whoever was asked for one agent's sessions tells of no other's (promise 7).
-    return { ...answer, rows: answer.rows.filter(({ session }) => agent === null || session.agent === agent) };
+    return { ...answer, rows: believed(answer.rows, { before: args.before, agent }) };
   } catch (error) {
     const refused = error instanceof SallyportError && error.type === "PermissionDenied";
     return refused && agent === null ? asked(ties, host, { agent: own, own }, args) : null;
@@ -136,7 +137,12 @@ function isLive({ status, lingering }: SessionInfo): boolean {
 
 /** An answer that could have told more is all there is, whatever it says: nobody hides others' sessions so. */
 function hasMore(listed: Listed, limit: number): boolean {
-  return listed.more && (listed.rows.length >= limit || JSON.stringify(listed.rows).length >= MOST_BYTES);
+  return listed.more && (listed.rows.length >= limit || bytesOf(listed.rows) >= MOST_BYTES);
+}
+
+/** One row of any length is not a page. */
+function bytesOf(rows: ListedRow[]): number {
+  return rows.reduce((sum, row) => sum + Math.min(JSON.stringify(row).length, MOST_ROW_BYTES), 0);
 }
 
 function oldestOf({ rows }: Listed): string {

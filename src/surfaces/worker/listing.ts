@@ -1,12 +1,10 @@
 import type { SessionInfo } from "../../contract/session.ts";
-import { ListAsk, type Listed, type ListedRow, MOST_BYTES } from "../../executor/fleet/listed.ts";
+import { ListAsk, type Listed, type ListedRow, MOST_BYTES, MOST_ROW_BYTES } from "../../executor/fleet/listed.ts";
 import { agentOf, EVERY_AGENT } from "../../executor/fleet/subjects.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
 import type { AskedBy, SessionRow, StoredQuery } from "../../store/sessions.ts";
 import type { Piece } from "./flows.ts";
 
-/** What one row may take of a list. */
-const MOST_ROW_BYTES = 32 << 10;
 const MOST_TEXT = 1000;
 
 /**
