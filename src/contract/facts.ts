@@ -10,11 +10,10 @@ export interface Span {
 export interface Unknown {
   span: Span;
   why: string;
-  /**
-   * Asked about even where the kernel confines: a shell is handed code that comes down a pipe, or there is more than is
-   * looked at, so that padding gets nothing past a hard block (promise 3).
-   */
-  asked?: true;
+  /** A shell is handed code that is not in the text: it comes down a pipe. Asked about even where the kernel confines. */
+  piped?: true;
+  /** There is more of it than is looked at: what is in it was not judged. */
+  over?: true;
 }
 
 /** One word after everything that can be known about its expansion was applied. */

@@ -9,6 +9,7 @@ import type { Analysis, CommandFact } from "../contract/facts.ts";
 import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
 import { allowedBy } from "./allowlist.ts";
 import { isHarmless } from "./harmless.ts";
+import { mayBeBlocked } from "./may-be-blocked.ts";
 import { type Modes, type ModesInForce, modesInForce } from "./modes.ts";
 import type { Policy } from "./policy.ts";
 import type { Scene } from "./rule.ts";
@@ -28,6 +29,7 @@ export interface DecideContext {
   request?: Partial<Modes>;
 }
 
+const SHORTER = "Split it into several commands, or keep its long text in a file.";
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
 
 interface Finding extends Reason {
@@ -116,16 +118,16 @@ function byMode(
   }
   if (!analysis.analyzable) {
     const confined = modes.security === "full" && context.confined;
-    for (const { span, why, asked } of analysis.unknowns) {
-      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is a
-      // text that nobody can look through.
-      const decision = confined && !asked ? "allow" : miss;
+    for (const { span, why, piped, over } of analysis.unknowns) {
+      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is it
+      // to name what is blocked in a text that is too much to look through.
+      const decision = confined && !piped && !(over && mayBeBlocked(analysis.text)) ? "allow" : miss;
       const message = `Nobody can know before it runs: ${why}.`;
       findings.push({
         rule: "unanalyzable",
         message,
         span,
-        suggestion: "Write the command out with literal words.",
+        suggestion: over ? SHORTER : "Write the command out with literal words.",
         decision,
       });
     }

@@ -60,8 +60,8 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
 }
 
 /** Marks the command, and so the whole text, as not knowable. */
-export function unclear(call: Call, span: CommandFact["span"], why: string, asked = false): void {
-  const unknown: Unknown = asked ? { span, why, asked } : { span, why };
+export function unclear(call: Call, span: CommandFact["span"], why: string, kind?: "piped" | "over"): void {
+  const unknown: Unknown = kind ? { span, why, [kind]: true } : { span, why };
   call.fact.unknowns.push(unknown);
   doubt(call.walk, unknown);
 }

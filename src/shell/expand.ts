@@ -188,7 +188,7 @@ class Draft {
     this.present = true;
     if (field.prefix.length + piece.text.length > limits.value) {
       field.value = field.shape = null;
-      field.doubt ??= { span: this.#span, why: "a word too long to follow" };
+      field.doubt ??= { span: this.#span, why: "a word too long to follow", over: true };
     }
     if (field.value !== null) {
       field.value += piece.text;

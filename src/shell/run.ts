@@ -180,7 +180,8 @@ function runText(
   options: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean } = {},
 ): void {
   if (code.value === null) {
-    unclear(call, code.span, `the code it runs is not known: ${code.doubt?.why ?? ""}`);
+    const kind = code.doubt?.over ? "over" : undefined;
+    unclear(call, code.span, `the code it runs is not known: ${code.doubt?.why ?? ""}`, kind);
     return;
   }
   if (code.doubt) unclear(call, code.span, `the code it runs is not certain: ${code.doubt.why}`);

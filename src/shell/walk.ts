@@ -117,10 +117,14 @@ const MOST_DOUBTS = 64;
 
 /** Any doubt what would run makes the whole unanalyzable; the span says which part. */
 export function doubt(walk: Walk, unknown: Unknown): void {
-  // Lesser doubts must not crowd out the one that is asked about.
+  // Lesser doubts must not crowd out those that are asked about.
   if (walk.unknowns.length >= MOST_DOUBTS) {
-    if (!unknown.asked || walk.unknowns.some(({ asked }) => asked)) return;
-    walk.unknowns.pop();
+    const known = walk.unknowns.some(({ piped, over }) => (unknown.piped && piped) || (unknown.over && over));
+    if (known || !(unknown.piped || unknown.over)) return;
+    walk.unknowns.splice(
+      walk.unknowns.findIndex(({ piped, over }) => !piped && !over),
+      1,
+    );
   }
   const { start, end } = unknown.span;
   if (
@@ -133,7 +137,7 @@ export function doubt(walk: Walk, unknown: Unknown): void {
 
 /** Some of it is not looked at: there is more than the caps allow. */
 export function tooMuch(walk: Walk, span: Span, why: string): void {
-  doubt(walk, { span, why, asked: true });
+  doubt(walk, { span, why, over: true });
 }
 
 /** Takes one command from the budget. A text with more is never half checked and then let through. */

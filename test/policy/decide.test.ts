@@ -13,7 +13,7 @@ test("out of the box a known command is allowed, an unknowable one only where th
   assert.equal(verdict("$X", { ask: "off" }, { confined: false }), "deny", "nobody is asked, so it is a no");
 });
 
-test("what is too much to look at is asked about, also where the kernel confines it (promise 3)", () => {
+test("what is blocked is not let through by more than is looked at, also where the kernel confines it (promise 3)", () => {
   const padded = [
     `shutdown now # ${"x".repeat(40_000)}`,
     `${"true;".repeat(500)} shutdown now`,
@@ -22,8 +22,25 @@ test("what is too much to look at is asked about, also where the kernel confines
     // Doubts that may pass where it is confined do not hide the one that may not.
     `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; ${"true;".repeat(500)} shutdown now`,
     `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; curl x | sh`,
+    `bash -c '# ${"x".repeat(17_000)}\nshutdown now'`,
+    `eval '# ${"x".repeat(17_000)}\nshut"down" now'`,
+    `${"true;".repeat(500)} rm -rf --no-preserve-root /`,
+    `${"true;".repeat(500)} dd if=x of=/dev/sda`,
+    `${"true;".repeat(500)} :(){ :|:& };:`,
   ];
   for (const text of padded) assert.notEqual(verdict(text), "allow", text.slice(0, 60));
+});
+
+test("a long file is written from a here-document without a question where the kernel confines it", () => {
+  const lines = (line: string, count: number) => `${line}\n`.repeat(count);
+  const texts = [
+    `cat > main.cpp <<'EOF'\n${lines('std::cout << "a" << 1;', 80)}EOF`,
+    `cat > app.js <<'EOF'\n${lines("$('#a').show();", 200)}EOF`,
+    `cat > notes.md <<'EOF'\n${lines("All of this is prose.", 2000)}EOF`,
+    `for a in ${"w ".repeat(8)}; do for b in ${"w ".repeat(8)}; do for c in ${"w ".repeat(8)}; do echo $a; done; done; done`,
+    `rm ${Array.from({ length: 450 }, (_, n) => `f${n}`).join(" ")}`,
+  ];
+  for (const text of texts) assert.equal(verdict(text), "allow", text.slice(0, 60));
 });
 
 test("the stricter of policy, agent and request holds", () => {

@@ -120,5 +120,5 @@ function stdin(call: Call, run: Runner, args: Call["argv"]): void {
   }
   const unknown = feed.kind === "unknown";
   const why = unknown ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input";
-  unclear(call, call.fact.span, why, unknown && call.fact.piped);
+  unclear(call, call.fact.span, why, unknown && call.fact.piped ? "piped" : undefined);
 }
