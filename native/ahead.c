@@ -114,10 +114,13 @@ static bool can_wait(const struct sandbox *sandbox)
 #endif
 }
 
-void ahead_expect(const struct sandbox *sandbox)
+void ahead_prepare(const struct sandbox *sandbox)
 {
+	static const struct kit *last;
+	bool again = sandbox->kit && sandbox->kit == last && sandbox->kit->reused;
 	struct report *report = child_report();
-	if (!report || !can_wait(sandbox))
+	last = sandbox->kit;
+	if (!again || !report || !can_wait(sandbox))
 		return;
 	/* The last command failed before it came to that: its child waits still, and two would both take the next one. */
 	if (ahead.pid && ahead.kit == sandbox->kit && turn() == KEEPERS)
@@ -134,15 +137,6 @@ void ahead_expect(const struct sandbox *sandbox)
 	/* Why it cannot be had will be said when it is asked for. */
 	if (ahead.pid <= 0 || turn() != KEEPERS)
 		end();
-}
-
-void ahead_prepare(const struct sandbox *sandbox)
-{
-	static const struct kit *last;
-	bool again = sandbox->kit && sandbox->kit == last && sandbox->kit->reused;
-	last = sandbox->kit;
-	if (again)
-		ahead_expect(sandbox);
 }
 
 pid_t ahead_go(const struct start *start)

@@ -14,9 +14,6 @@
  * there must have been two in a row that could use the same kit. */
 void ahead_prepare(const struct sandbox *sandbox);
 
-/* Before the first command of a connection, which is most likely confined by SANDBOX. */
-void ahead_expect(const struct sandbox *sandbox);
-
 /* Sends it off as START says. Returns its pid when it has become its command, or has failed and said so in the report;
  * 0: there is none that fits, and none at all any more. */
 pid_t ahead_go(const struct start *start);

@@ -12,7 +12,6 @@
 #include "aside.h"
 #include "channel.h"
 #include "door.h"
-#include "kit-key.h"
 #include "kit.h"
 #include "request.h"
 #include "session.h"
@@ -52,29 +51,6 @@ static bool is_quiet(const struct channel *channel)
 	return channel->fd >= 0 && channel->in_used == 0 && poll(&peer, 1, 0) == 0;
 }
 
-/* The next one will be confined as this one was. */
-static void note_usual(struct house *house, const struct kit *kit)
-{
-	usual_note(house->usual, kit ? kit->key : NULL, kit ? kit->key_length : 0);
-}
-
-/* Its first command is yet to be judged and recorded: what it takes to confine it is made meanwhile. A guess, which is
- * looked at again, as every kit is, when the request is there. */
-static void make_ready(struct house *house, const struct channel *channel)
-{
-	static char key[USUAL_MAX];
-	struct launch_failure failure;
-	struct sandbox sandbox;
-	struct spec spec;
-	if (!is_quiet(channel) || !usual_read(house->usual, key))
-		return;
-	kit_key_spec(key, &spec);
-	hold_signals(SIG_BLOCK);
-	if (sandbox_prepare(&sandbox, &spec, &failure) && is_quiet(channel))
-		ahead_expect(&sandbox);
-	hold_signals(SIG_UNBLOCK);
-}
-
 static void serve_run(struct house *house, struct channel *channel, struct frame *frame)
 {
 	struct request request;
@@ -89,8 +65,6 @@ static void serve_run(struct house *house, struct channel *channel, struct frame
 	else
 		session_run(&session, house, channel, &request);
 	title_set("idle");
-	if (!wrong)
-		note_usual(house, session.sandbox.kit);
 	if (!wrong && is_quiet(channel))
 		ahead_prepare(&session.sandbox);
 	request_free(&request);
@@ -104,7 +78,6 @@ static void serve_connection(struct house *house, struct channel *channel)
 {
 	struct frame frame;
 	control_greet(channel, "");
-	make_ready(house, channel);
 	while (channel->fd >= 0 && *house->door >= 0) {
 		if (!channel_frame(channel, &frame)) {
 			/* A peer that did not read may still be owed the end of its last command. */
@@ -133,8 +106,7 @@ static void serve_connection(struct house *house, struct channel *channel)
 void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote,
 		 const struct cgroup_host *cgroups)
 {
-	struct house house = {.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .door = &door,
-			      .usual = &pool->usual};
+	struct house house = {.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .door = &door};
 	struct channel channel;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);

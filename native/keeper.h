@@ -5,7 +5,6 @@
 #include <sys/types.h>
 
 #include "cgroup.h"
-#include "usual.h"
 
 #ifndef KEEPER_BUILD
 #define KEEPER_BUILD "dev"
@@ -20,7 +19,6 @@ enum keeper_state { KEEPER_NONE, KEEPER_IDLE, KEEPER_BUSY };
 /* Shared between zygote and keepers: who is there and what they are doing. */
 struct pool {
 	volatile int idle;
-	struct usual usual;
 	struct keeper_slot {
 		volatile pid_t pid;
 		volatile int state;

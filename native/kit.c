@@ -10,7 +10,6 @@
 
 #include "ahead.h"
 #include "grants.h"
-#include "kit-key.h"
 #include "landlock.h"
 
 #define KITS 4
@@ -54,6 +53,35 @@ static void heed_mounts(void)
 	if (poll(&table, 1, 0) > 0 && (table.revents & (POLLPRI | POLLERR)))
 		for (unsigned i = 0; i < KITS; i++)
 			drop(&kits[i]);
+}
+
+static char *put(char *at, const void *bytes, size_t length)
+{
+	if (length > 0)
+		memcpy(at, bytes, length);
+	return at + length;
+}
+
+/* Everything but `require`, which changes nothing in it. */
+static char *key_of(const struct spec *spec, size_t *length)
+{
+	const size_t lengths[] = {spec->writable.length, spec->read_only.length, spec->denied.length,
+				  spec->hidden.length, spec->temporary ? strlen(spec->temporary) : 0, 2 * spec->port_count};
+	const size_t marks[] = {spec->isolated, spec->network, spec->has_user, spec->temporary != NULL};
+	*length = sizeof lengths + sizeof marks;
+	for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
+		*length += lengths[i];
+	char *key = malloc(*length);
+	if (!key)
+		return NULL;
+	char *at = put(put(key, lengths, sizeof lengths), marks, sizeof marks);
+	at = put(at, spec->writable.bytes, lengths[0]);
+	at = put(at, spec->read_only.bytes, lengths[1]);
+	at = put(at, spec->denied.bytes, lengths[2]);
+	at = put(at, spec->hidden.bytes, lengths[3]);
+	at = put(at, spec->temporary, lengths[4]);
+	put(at, spec->ports, lengths[5]);
+	return key;
 }
 
 static int note(struct stamps *stamps, const struct texts *paths)
@@ -131,7 +159,7 @@ static struct kit *least_used(void)
 struct kit *kit_for(const struct spec *spec, struct launch_failure *failure)
 {
 	size_t length;
-	char *key = kit_key(spec, &length);
+	char *key = key_of(spec, &length);
 	if (!key) {
 		*failure = (struct launch_failure){"sandbox-memory", errno};
 		return NULL;

@@ -12,7 +12,6 @@
 #include "record.h"
 #include "request.h"
 #include "sandbox.h"
-#include "usual.h"
 
 #define SESSION_CLIENTS 64 /* every open gateway holds one on every running session */
 
@@ -52,7 +51,6 @@ struct house {
 	const struct cgroup_host *cgroups;
 	int signals;              /* SIGCHLD, SIGTERM, SIGHUP (the zygote is gone) */
 	int *door;                /* the shared listening socket; closed when the zygote is gone */
-	struct usual *usual;
 };
 
 /* Runs REQUEST to its end, whatever happens to the connection that brought it. */

@@ -322,8 +322,6 @@ export interface Executor {
   readonly abilities: Abilities;
   /** Missing: nobody else has any. */
   readonly others?: Others;
-  /** There will probably be a command soon: what can be made ready while it is judged may be. Starts nothing. */
-  expect(): void;
   /** Ready to take a command: what comes after is quick. */
   prepare(): Promise<Slot>;
   /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */

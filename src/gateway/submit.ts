@@ -67,7 +67,6 @@ export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Prom
     sandbox: null,
     askedBy: manner.askedBy,
   };
-  rooms.executor.expect();
   rooms.checkpoint("received", attempt.id);
   try {
     insistOnPlace(rooms, request);

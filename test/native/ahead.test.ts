@@ -13,7 +13,6 @@ import {
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../src/executor/executor.ts";
-import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { sandboxTier } from "../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES, type Outcome } from "../fixtures/cell.ts";
 import { isRunning, send, zygotesOf } from "../fixtures/processes.ts";
@@ -152,25 +151,6 @@ async function canBeKilled(waiting: Waiting): Promise<void> {
   await until("none is left", () => [...killed, ...ready].every((pid) => !isRunning(pid)));
 }
 
-/** Whoever connects next most likely asks for the same. */
-async function waitsForNewcomers(waiting: Waiting): Promise<void> {
-  const { cell } = waiting;
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const before = await waiting.prepare();
-    const newcomer = new NativeExecutor(cell.state);
-    newcomer.expect();
-    const theirs = () => waiting.there.filter((pid) => !before.includes(pid));
-    await until("a child waits for the newcomer", () => theirs().length > 0);
-    const ready = theirs();
-    const slot = await newcomer.prepare();
-    const { record } = await cell.finish(slot.launch(cell.spec(["true"], waiting.sandbox), () => {}));
-    await newcomer.close();
-    assert.equal(record.code, 0);
-    if (ready.includes(record.pid)) return;
-  }
-  throw new Error("no newcomer's command was made ready ahead");
-}
-
 async function leavesNothingBehind(waiting: Waiting): Promise<void> {
   const { cell } = waiting;
   const ready = await waiting.prepare();
@@ -211,7 +191,6 @@ suite("a command that was made ready ahead", { concurrency: true }, () => {
         await outlivesWhatCannotBegin(waiting);
         await canBeKilled(waiting);
         await meetsWhatChanged(waiting);
-        await waitsForNewcomers(waiting);
         await leavesNothingBehind(waiting);
       } finally {
         await waiting.cell.close();

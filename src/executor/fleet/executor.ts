@@ -79,8 +79,6 @@ export class FleetExecutor implements Executor {
     );
   }
 
-  expect(): void {}
-
   async prepare(): Promise<Slot> {
     const ties = await this.#connected();
     return {

@@ -15,7 +15,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
-import { connectToZygote, joinZygote } from "./zygote.ts";
+import { connectToZygote } from "./zygote.ts";
 
 /** Connections kept for the next command; each holds an idle keeper of about 100 KiB. */
 const SPARE_CONNECTIONS = 8;
@@ -33,8 +33,6 @@ const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 /** A kind of keepers. They differ in how they are started and in what they can do; all speak the same protocol. */
 export interface Keepers {
   readonly abilities: Abilities;
-  /** The same as `connect`, and rejects where one would have to be started; null: nothing is gained by it. */
-  join: ((state: string) => Promise<Connection>) | null;
   /** A connection to one that waits for a command; starts it if need be. */
   connect(state: string): Promise<Connection>;
   /** What of a command's spec they can keep. What they cannot was told to whoever asked for it (`abilities`). */
@@ -51,7 +49,6 @@ export const NATIVE: Keepers = {
     pty: true,
     elsewhere: false,
   },
-  join: joinZygote,
   connect: connectToZygote,
   able: (spec) => spec,
 };
@@ -63,8 +60,6 @@ export class KeeperExecutor implements Executor {
   /** The terminals that are looked at. */
   readonly #screens = new Screens();
   #spare: Connection[] = [];
-  /** One that is on its way to be a spare one. */
-  #coming: Promise<void> | null = null;
   #executions = new Set<NativeExecution>();
   #closed = false;
   #trim: NodeJS.Timeout | null = null;
@@ -82,17 +77,7 @@ export class KeeperExecutor implements Executor {
     return join(this.#state, "sessions", id);
   }
 
-  expect(): void {
-    if (this.#coming !== null || this.#spare.length > 0 || this.#keepers.join === null) return;
-    const joining = this.#keepers.join(this.#state);
-    // Whoever cannot do without one hears why there is none.
-    this.#coming = joining.then((connection) => this.#recycle(connection)).catch(() => {});
-  }
-
   async prepare(): Promise<Slot> {
-    const coming = this.#coming;
-    this.#coming = null;
-    if (coming !== null) await coming;
     return this.#slot(this.#takeSpare() ?? (await this.#keepers.connect(this.#state)));
   }
 

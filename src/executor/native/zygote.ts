@@ -88,18 +88,14 @@ function start(state: string): Promise<void> {
 
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
-/** A connection to an idle keeper, if there is a zygote. */
-export async function joinZygote(state: string): Promise<Connection> {
-  return openConnection(socketPath(state), IN_LINE_MS);
-}
-
 /** A connection to an idle keeper; starts the zygote when there is none. */
 export async function connectToZygote(state: string): Promise<Connection> {
+  const path = socketPath(state);
   let reason = "";
   let full = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
-      return await joinZygote(state);
+      return await openConnection(path, IN_LINE_MS);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       reason = message;

@@ -26,7 +26,6 @@ export const PORTABLE: Keepers = {
     },
     elsewhere: false,
   },
-  join: null,
   connect,
   able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
 };
