@@ -23,8 +23,13 @@ const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
 /** The group a name belongs to; null for an ordinary variable. */
 export function groupOf(name: string): NameGroup | null {
   if (HARMLESS_NAMES.has(name)) return null;
-  const read = NPM.test(name) ? name.toLowerCase().replaceAll("-", "_") : name;
+  const read = asRead(name);
   return GROUPS.find(({ names }) => names.has(read))?.group ?? null;
+}
+
+/** npm's settings have many spellings. */
+function asRead(name: string): string {
+  return NPM.test(name) ? name.toLowerCase().replaceAll("-", "_") : name;
 }
 
 interface Judge {
@@ -38,7 +43,8 @@ function judge(rules: EnvironmentRules): Judge {
   const pass = nameMatcher(rules.pass);
   const block = nameMatcher(rules.block);
   const passes = (name: string, how: NameGroup["pass"]) =>
-    how !== "never" && (how === "by-name" ? pass.hasExactly(name) : pass.has(name));
+    how !== "never" &&
+    [name, asRead(name)].some((each) => (how === "by-name" ? pass.hasExactly(each) : pass.has(each)));
   return {
     drops(name, value) {
       if (block.has(name)) return "is blocked in the configuration";

@@ -44,13 +44,14 @@ export interface Recorded {
 
 function rowOf(rooms: Rooms, that: Attempt, keeperPid: number): Omit<NewSession, "name"> {
   const { id, request, background, plan, sandbox } = that;
+  const as = keeperPid > 0 ? "ran" : "refused";
   return {
     id,
     agent: rooms.agent,
     command: keptText(request.command),
-    args: request.args ? JSON.stringify(keptWords(request.args)) : null,
+    args: request.args ? JSON.stringify(keptWords(request.args, as)) : null,
     cwd: plan?.cwd ?? keptText(request.cwd ?? rooms.workspace),
-    env_names: request.env ? JSON.stringify(keptWords(Object.keys(request.env))) : "[]",
+    env_names: request.env ? JSON.stringify(keptWords(Object.keys(request.env), as)) : "[]",
     background: background ? 1 : 0,
     capture: plan?.capture ?? request.capture ?? "apart",
     intent: request.intent ?? null,

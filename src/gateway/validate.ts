@@ -12,7 +12,7 @@ export function validate(request: unknown): RunRequest {
   const { command, args = [], env = {}, cwd = "", logFile = "", writable = [] } = valid;
   let length = Buffer.byteLength(command) + cwd.length + logFile.length;
   for (const path of writable) length += path.length;
-  for (const arg of args) length += Buffer.byteLength(arg);
+  for (const arg of args) length += Buffer.byteLength(arg) + 1;
   for (const [name, value] of Object.entries(env)) length += Buffer.byteLength(name) + Buffer.byteLength(value);
   if (length > MOST_BYTES) {
     throw new SallyportError("ArgumentsTooLong", "The command, its arguments and environment are too long.", [

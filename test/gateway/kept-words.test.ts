@@ -25,6 +25,7 @@ function stored(): number {
 const LONG: [string, RunRequest][] = [
   ["a forbidden command with long arguments", { command: "shutdown", args: [MB, MB, MB] }],
   ["a forbidden command with very many arguments", { command: "shutdown", args: Array(300_000).fill("xxxxxxxx") }],
+  ["a forbidden command with very many empty arguments", { command: "shutdown", args: Array(1_000_000).fill("") }],
   ["a text that is too long to run", { command: `: ${MB}${MB}${MB}` }],
   ["a folder that cannot be", { command: "true", cwd: `${MB}${MB}${MB}` }],
   ["variables that cannot be", { command: "true", env: { [`${MB}_TOKEN`]: "x" } }],
@@ -53,6 +54,8 @@ test("what can run is kept whole", () => {
   const text = "é".repeat(60_000);
   assert.equal(keptText(text), text);
   const words = ["a", "b".repeat(100_000)];
-  assert.equal(keptWords(words), words);
-  assert.deepEqual(keptWords(["a", "b".repeat(300_000), "c"]), ["a", "… [2 more]"]);
+  assert.equal(keptWords(words, "refused"), words);
+  const many = ["a", "b".repeat(300_000), "c"];
+  assert.equal(keptWords(many, "ran"), many);
+  assert.deepEqual(keptWords(many, "refused"), ["a", "… [2 more]"]);
 });

@@ -146,8 +146,12 @@ export class NativeExecution implements Execution {
 
   /** What the keeper told before this connection was there. */
   catchUp(): void {
-    const record = this.#home.readExit(this.id);
-    if (record) this.#finish(record);
+    try {
+      const record = this.#home.readExit(this.id);
+      if (record) this.#finish(record);
+    } catch {
+      void this.#catchUpLater();
+    }
   }
 
   /** Null: it has ended. By then its connection may serve another command, which must not be asked instead. */
@@ -208,6 +212,11 @@ export class NativeExecution implements Execution {
     else connection.close();
   }
 
+  async #catchUpLater(): Promise<void> {
+    const record = await this.#onDisk();
+    if (record && !this.#released) this.#finish(record);
+  }
+
   /** What the keeper left, as soon as it can be looked for: in want of descriptors nobody may call a command lost. */
   async #onDisk(): Promise<ExitRecord | null> {
     while (!this.#released) {
@@ -229,9 +238,7 @@ export class NativeExecution implements Execution {
     const again = await this.#home.reconnect(this.id);
     if (again && !this.#released) {
       this.#listen(again);
-      const meanwhile = await this.#onDisk();
-      if (meanwhile && !this.#released) this.#finish(meanwhile);
-      return;
+      return this.catchUp();
     }
     again?.close();
     const after = await this.#onDisk();

@@ -8,7 +8,7 @@ import { Screens } from "../../session/terminal/screens.ts";
 import type { SessionData } from "../data.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
 import { isOverdue, neverRan } from "../never-ran.ts";
-import { ctlPath, keepsStill, readOwner } from "../portable/owner.ts";
+import { ctlPath, keepsStill, type Owner, readOwner } from "../portable/owner.ts";
 import { Tree } from "../portable/tree.ts";
 import { isShortage, readIfThere } from "../shortage.ts";
 import { type Connection, openConnection } from "./connection.ts";
@@ -184,9 +184,17 @@ export class KeeperExecutor implements Executor {
     return readIfThere(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
   }
 
+  #ownerOf(id: string): Owner | null {
+    try {
+      return readOwner(this.folder(id));
+    } catch (error) {
+      throw isShortage(error) ? outOfDescriptors(this.folder(id)) : error;
+    }
+  }
+
   /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
   #processesOf(id: string): number[] | null {
-    const owner = readOwner(this.folder(id));
+    const owner = this.#ownerOf(id);
     return owner?.main ? new Tree(owner.main, id).members().map(({ pid }) => pid) : null;
   }
 

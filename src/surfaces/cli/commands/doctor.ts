@@ -39,10 +39,12 @@ export const doctor: Command = {
 async function examineAndMend(machine: Machine, io: Io): ReturnType<typeof examine> {
   const found = await examine(machine);
   const mended = mend(found.findings, machine);
+  const now = mended.length > 0 ? await examine(machine) : found;
   for (const { name, failure } of mended) {
-    io.err(failure === null ? `Fixed: ${name}\n` : `Could not fix: ${name}: ${failure}\n`);
+    const isWell = now.findings.some((finding) => finding.name === name && finding.status === "ok");
+    io.err(isWell ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);
   }
-  return mended.length > 0 ? examine(machine) : found;
+  return now;
 }
 
 function line({ name, status, message, fix }: Finding, io: Io): string {
