@@ -25,7 +25,7 @@ export const ps: Command = {
   },
   help: {
     all: "show finished sessions too, not only those still running",
-    quiet: "print only ids",
+    quiet: "print only ids, of what this gateway started: for kill and rm",
     limit: "N: show at most the N latest",
     own: "with a fleet: only what this gateway started, not what others have run there",
     agent: "NAME: show only this agent's sessions",
@@ -48,7 +48,8 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
       };
       const limit = countOption(values, "limit");
       const own = () => ({ sessions: gateway.list({ ...query, limit: limit ?? gateway.count(query) }), warnings: [] });
-      const { sessions, warnings } = values.own ? own() : await allOf(gateway, query, limit);
+      // What is meant to be ended or removed is never what others have run.
+      const { sessions, warnings } = values.own || values.quiet ? own() : await allOf(gateway, query, limit);
       for (const warning of warnings) io.err(`${warning}\n`);
       if (values.json) printJson(sessions, io);
       else if (values.quiet) io.out(sessions.map(({ id }) => `${id}\n`).join(""));
