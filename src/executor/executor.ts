@@ -232,6 +232,8 @@ export interface Execution {
   readonly wroteHidden: boolean;
   /** Where its output ended when that was written; undefined: nobody looked. */
   readonly wroteAt?: number | undefined;
+  /** Missing: what there is to read of it tells. */
+  onTerminal?(): Promise<boolean>;
   closeStdin(): Promise<void>;
   /** False: it is on no terminal, or has ended. */
   resize(size: TerminalSize): Promise<boolean>;

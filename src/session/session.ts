@@ -136,9 +136,11 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      if (isOnTerminal(execution, () => this.#dataHere())) {
-        return await typeInto(execution, bytes, guard, pasted);
-      }
+      // Every key goes this way: where the data tells, nothing is waited for.
+      const terminal = execution.onTerminal
+        ? await execution.onTerminal()
+        : isOnTerminal(execution, () => this.#dataHere());
+      if (terminal) return await typeInto(execution, bytes, guard, pasted);
       await writeTo(execution, bytes, guard);
     } finally {
       release();

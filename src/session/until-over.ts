@@ -5,33 +5,25 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */
 export async function untilOver(
-  execution: Execution,
+  execution: Pick<Execution, "hold">,
   event: Promise<unknown>,
-  options: { timeoutMs?: number; signal?: AbortSignal },
+  { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal },
 ): Promise<void> {
   const release = execution.hold();
   let timer: NodeJS.Timeout | undefined;
-  let abort: (() => void) | undefined;
-  const others: Promise<unknown>[] = [event];
-  if (options.timeoutMs !== undefined) {
-    others.push(
-      new Promise((resolve) => {
-        timer = setTimeout(resolve, Math.min(options.timeoutMs ?? 0, LONGEST_TIMER_MS));
-      }),
-    );
+  let enough = () => {};
+  const called = new Promise<void>((resolve) => {
+    enough = resolve;
+  });
+  if (timeoutMs !== undefined) timer = setTimeout(enough, Math.min(timeoutMs, LONGEST_TIMER_MS));
+  signal?.addEventListener("abort", enough, { once: true });
+  if (signal?.aborted) enough();
+  try {
+    await Promise.race([event, called]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", enough);
+    release();
   }
-  if (options.signal) {
-    options.signal.throwIfAborted();
-    others.push(
-      new Promise<void>((resolve) => {
-        abort = () => resolve();
-        options.signal?.addEventListener("abort", abort, { once: true });
-      }),
-    );
-  }
-  await Promise.race(others);
-  clearTimeout(timer);
-  if (abort) options.signal?.removeEventListener("abort", abort);
-  release();
-  options.signal?.throwIfAborted();
+  signal?.throwIfAborted();
 }

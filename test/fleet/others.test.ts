@@ -104,6 +104,35 @@ test("another gateway's session is read, waited for, typed into and ended; its o
 
 const idOf = (payload: unknown) => (payload as { session_id?: string }).session_id;
 
+/** One that has no sessions of its own. */
+const visitor = () => fleet.house().open({ fleet: { servers: fleet.servers, as: "visitor" } });
+
+test("what is typed is judged here, also into one whose name is the beginning of others' ids", { skip }, async () => {
+  const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
+  try {
+    await office.run({ command: "true" });
+    const gateway = await visitor();
+    const visited = await gateway.find("01");
+    assert.equal(visited.id, far.id);
+    assert.equal((await visited.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input");
+    // Harmless should it ever run: there is no such device.
+    await assert.rejects(visited.write("mkfs.ext4 /no/such/device\r"), { type: "CommandBlocked" });
+    const deeds = gateway.audit.search({ session: far.id, limit: 10 }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+    assert.deepEqual(deeds, ["stdin refused"], "who is asked to type it refuses it");
+  } finally {
+    await far.kill({ signal: "SIGKILL" });
+  }
+});
+
+test("a gateway that is closed lets go of who waits for another's session", { skip }, async () => {
+  const far = await office.start({ command: "sleep 1000" });
+  const gateway = await visitor();
+  const waiting = (await gateway.find(far.id)).wait();
+  await gateway.close();
+  assert.equal((await waiting).status, "running");
+  await far.kill();
+});
+
 test("what has ended is found by its id, by the beginning of it, and by its tools", { skip }, async () => {
   const { id } = await office.run({ command: "echo done; exit 3" });
   const visited = await branch.find(id.slice(0, 30));

@@ -9,7 +9,6 @@ import type {
   LaunchSpec,
   Located,
   Origin,
-  Others,
   Slot,
   Whereabouts,
 } from "../executor.ts";
@@ -60,7 +59,7 @@ export class FleetExecutor implements Executor {
   readonly #glimpses = new Map<string, Glimpse>();
   readonly #storedLogs: StoredLogs;
   readonly #own: OwnWork;
-  readonly others: Others;
+  readonly others: FleetOthers;
   #ties: Promise<Ties> | null = null;
   #key: SigningKey | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -162,6 +161,7 @@ export class FleetExecutor implements Executor {
     if (this.#timer) clearInterval(this.#timer);
     for (const execution of this.#executions.values()) execution.release();
     this.#executions.clear();
+    this.others.close();
     const ties = await this.#ties?.catch(() => null);
     await ties?.close();
   }

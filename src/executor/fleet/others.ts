@@ -36,6 +36,7 @@ export class FleetOthers implements Others {
   readonly #ties: () => Promise<Ties>;
   readonly #home: () => string;
   readonly #glance: (session: SessionInfo) => Promise<void>;
+  readonly #closing = new AbortController();
 
   /** `home`: whose sessions are not others'. `glance`: has one's usage told, for those who cannot wait for it. */
   constructor(ties: () => Promise<Ties>, home: () => string, glance: (session: SessionInfo) => Promise<void>) {
@@ -83,7 +84,12 @@ export class FleetOthers implements Others {
       const [answer] = await this.#askEach([host], { agent, own: agent }, { called: id, limit: MOST_FOUND });
       return answer ? (newestFirst([answer]).find((each) => each.id === id) ?? null) : null;
     };
-    return new Visit(session, this.#ties, look, told);
+    return new Visit(session, this.#ties, look, told, this.#closing.signal);
+  }
+
+  /** Who waits for the end of a session is let go. */
+  close(): void {
+    this.#closing.abort();
   }
 
   /** Of a whole id and one agent the registry tells who has it: nobody else needs to be asked. */

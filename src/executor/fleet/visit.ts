@@ -31,13 +31,15 @@ export class Visit extends Steering implements Execution {
   readonly #ties: () => Promise<Ties>;
   readonly #look: (host: string) => Promise<SessionInfo | null>;
   readonly #told: (now: SessionInfo) => void;
+  readonly #closing: AbortSignal;
 
-  /** `look`: how it is by now, as this host's worker says; null: no answer. */
+  /** `look`: how it is by now, as this host's worker says; null: no answer. `closing`: nobody waits after that. */
   constructor(
     session: SessionInfo,
     ties: () => Promise<Ties>,
     look: (host: string) => Promise<SessionInfo | null>,
     told: (now: SessionInfo) => void,
+    closing: AbortSignal,
   ) {
     super();
     this.id = session.id;
@@ -47,6 +49,7 @@ export class Visit extends Steering implements Execution {
     this.#ties = ties;
     this.#look = look;
     this.#told = told;
+    this.#closing = closing;
   }
 
   /** Asked for when somebody waits: its end is not followed otherwise. How it ended is told, not given here. */
@@ -61,6 +64,12 @@ export class Visit extends Steering implements Execution {
   /** What grows is read from its worker, which waits for it there. */
   onGrew(): () => void {
     return () => {};
+  }
+
+  /** What is typed here is judged by this, so nothing is guessed where it is not known. */
+  async onTerminal(): Promise<boolean> {
+    const { pty, capture } = this.#now;
+    return pty !== null || (capture === "merged" && (await this.inputState()) !== null);
   }
 
   async kill(order: KillOrder): Promise<boolean> {
@@ -93,14 +102,15 @@ export class Visit extends Steering implements Execution {
 
   /** Also when nobody waits any more. */
   async #until(isOver: (now: SessionInfo) => boolean): Promise<Parting> {
-    const { signal } = this.#unheld;
+    const signal = AbortSignal.any([this.#unheld.signal, this.#closing]);
     for (let silentSince = performance.now(); ; ) {
+      if (this.#closing.aborted) return "left";
       const now = await this.refresh();
       if (signal.aborted || (now && isOver(now))) return "left";
       if (now) silentSince = performance.now();
       if (performance.now() - silentSince > GIVEN_UP_WITHIN_MS) throw silent(this.host);
       if (now?.status === "running") await this.#waitThere(signal);
-      else await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      else await pause();
     }
   }
 
@@ -109,8 +119,10 @@ export class Visit extends Steering implements Execution {
     try {
       await answerOf(await this.#ties(), this.host, "waitFor", asked, signal);
     } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof SallyportError) || error.type !== "HostSilent") throw error;
       // It is asked how it is, and that tells more.
-      if (!signal.aborted && !(error instanceof SallyportError)) throw error;
+      await pause();
     }
   }
 
@@ -132,6 +144,10 @@ export class Visit extends Steering implements Execution {
     if (entry.host !== null) this.host = entry.host;
     return null;
   }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
 }
 
 function endOf(now: SessionInfo, { state, account, record, atMs }: Entry): SessionInfo {
