@@ -8,7 +8,7 @@ import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";
 
-const DEFAULT_LIMIT = 50;
+export const DEFAULT_LIMIT = 50;
 /** What a session can be called, whole or in part. */
 const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
 const NONE: FoundOthers = { sessions: [], more: false, total: 0, silent: [] };

@@ -34,7 +34,7 @@ import { SignIns } from "../store/sign-ins.ts";
 import { Tokens } from "../store/tokens.ts";
 import type { WorkQueue } from "../store/work.ts";
 import { ChangeFeed } from "./changes.ts";
-import { findElsewhere, pageOfAll } from "./everywhere.ts";
+import { DEFAULT_LIMIT, findElsewhere, pageOfAll } from "./everywhere.ts";
 import { endOrYield, patienceOf } from "./foreground.ts";
 import { judge } from "./judge.ts";
 import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
@@ -227,12 +227,18 @@ export class Gateway {
     insistOnTier(this.#rooms, "list");
     const query = this.#reach(asked);
     const wanted = query.status === undefined ? null : [query.status].flat();
-    const infos = registry.store.list(query).map((row) => registry.info(row));
-    // A row that said "running" may have been settled just now.
-    return infos.filter(
-      ({ status, lingering }) =>
-        (!wanted || wanted.includes(status)) && (!query.live || status === "running" || lingering),
-    );
+    const matches = ({ status, lingering }: SessionInfo) =>
+      (!wanted || wanted.includes(status)) && (!query.live || status === "running" || lingering);
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    const found: SessionInfo[] = [];
+    // A row that said "running" may have been settled just now: what comes after takes its place.
+    for (let from: ListQuery = query; ; ) {
+      const rows = registry.store.list({ ...from, limit: limit - found.length });
+      const full = rows.length < limit - found.length ? null : rows.at(-1);
+      found.push(...rows.map((row) => registry.info(row)).filter(matches));
+      if (!full || found.length >= limit) return found;
+      from = { ...query, before: full.id };
+    }
   }
 
   /** One page of what `list` gives and, with a fleet, of what other gateways have run there. */
