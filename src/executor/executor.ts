@@ -308,6 +308,8 @@ export interface FoundOthers {
   total: number;
   /** Machines that gave no answer. */
   silent: string[];
+  /** Machines whose release cannot tell. */
+  tooOld: string[];
 }
 
 /** Sessions that other gateways had run on the same machines: each as its machine tells of it. */

@@ -3,7 +3,7 @@ import { SallyportError } from "../contract/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../contract/gateway.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import type { FoundOthers, Others } from "../executor/executor.ts";
-import { othersUnknown, silentHosts } from "../present/fleet-failures.ts";
+import { othersUnknown, silentHosts, tooOldHosts } from "../present/fleet-failures.ts";
 import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";
@@ -11,7 +11,7 @@ import type { Rooms } from "./rooms.ts";
 export const DEFAULT_LIMIT = 50;
 /** What a session can be called, whole or in part. */
 const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
-const NONE: FoundOthers = { sessions: [], more: false, total: 0, silent: [] };
+const NONE: FoundOthers = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
 
 /** This gateway's own records, as its caller sees them. */
 export interface Own {
@@ -47,7 +47,9 @@ async function foundOthers(
   if (!others) return { found: NONE, warnings: [] };
   try {
     const found = await others.list({ ...query, ...whose(rooms, query.agent) });
-    return { found, warnings: found.silent.length > 0 ? [silentHosts(found.silent)] : [] };
+    const { silent, tooOld } = found;
+    const warnings = [silent.length > 0 ? silentHosts(silent) : "", tooOld.length > 0 ? tooOldHosts(tooOld) : ""];
+    return { found, warnings: warnings.filter((each) => each !== "") };
   } catch (error) {
     // Our own records are there all the same.
     return { found: NONE, warnings: [othersUnknown((error as Error).message)] };

@@ -50,11 +50,19 @@ export function anotherGateways(name: string, gateway: string, host: string): Wo
 
 const MOST_NAMED = 5;
 
-export function silentHosts(hosts: string[]): string {
+function workersOn(hosts: string[]): string {
   const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : "";
-  const named = hosts.slice(0, MOST_NAMED).join(", ");
-  const who = hosts.length === 1 ? `The worker on ${named} gives` : `The workers on ${named}${more} give`;
-  return `${who} no answer: what other gateways have there is not shown.`;
+  return `The worker${hosts.length === 1 ? "" : "s"} on ${hosts.slice(0, MOST_NAMED).join(", ")}${more}`;
+}
+
+export function silentHosts(hosts: string[]): string {
+  const give = hosts.length === 1 ? "gives" : "give";
+  return `${workersOn(hosts)} ${give} no answer: what other gateways have there is not shown.`;
+}
+
+export function tooOldHosts(hosts: string[]): string {
+  const are = hosts.length === 1 ? "is" : "are";
+  return `${workersOn(hosts)} ${are} too old to tell what other gateways have there: it is shown after an upgrade.`;
 }
 
 export function moreInFleet(shown: number): string {

@@ -82,6 +82,7 @@ export interface Ended {
 const UNIQUE_VIOLATION = 2067;
 /** The rest of an id tells attempts at the same session apart. */
 const ATTEMPT_DIGITS = 34;
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const LIVE = "(status = 'running' OR lingering = 1)";
 
 /** The sessions table. Every statement is prepared once: preparing costs as much as running. */
@@ -326,8 +327,10 @@ function conditions(query: StoredQuery): { where: string; values: string[] } {
   }
   if (query.called !== undefined) {
     const prefix = query.called.slice(0, ATTEMPT_DIGITS);
-    parts.push("(json_extract(asked_by, '$.name') = ? OR (id >= ? AND id < ?))");
-    values.push(query.called, prefix, `${prefix}g`);
+    // A whole id is looked up; a name is in every row that could have it.
+    const names = WHOLE_ID.test(query.called) ? [] : [query.called];
+    parts.push(`(${names.map(() => "json_extract(asked_by, '$.name') = ? OR ").join("")}(id >= ? AND id < ?))`);
+    values.push(...names, prefix, `${prefix}g`);
   }
   return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
 }

@@ -201,6 +201,27 @@ test("a worker that gives no answer is named, and the rest is shown", { skip }, 
   await far.kill();
 });
 
+test("a worker of an earlier release, which knows of no lists, is named as that", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "elder" }, "worker");
+  const error = { type: "SessionNotFound", message: "elder has no session", recovery: [] };
+  link.nc.subscribe("sp.main.ctl.elder.*.sessions", {
+    callback: (_, message) => {
+      message.respond(JSON.stringify({ ok: false, error }));
+    },
+  });
+  await link.nc.flush();
+  const stop = beat(link, "elder");
+  try {
+    const said = /^The worker on elder is too old to tell what other gateways have there/;
+    await until("that is said", async () =>
+      (await branch.sessions({ live: true })).warnings.some((each) => said.test(each)),
+    );
+  } finally {
+    await stop();
+    await link.nc.close();
+  }
+});
+
 test("a worker that lies hides nobody's sessions and takes over none", { skip }, async () => {
   const [own, far] = [await branch.start({ command: "sleep 1000" }), await office.start({ command: "sleep 1000" })];
   const [shown] = await listed(branch, { others: true, live: true });
@@ -216,6 +237,10 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
     await until("it is asked", async () => ids(await listed(branch, { live: true })).includes(newest));
     answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
     assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "our own records tell of our own");
+    answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
+    const [still] = await listed(branch, { others: true, live: true });
+    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the registry tells who has it");
+    assert.equal((await branch.find(far.id)).name, far.name);
     answer = { rows: [row({ id: newest, agent: "default" })], more: true, total: 1 };
     const builder = branch.acting({ agent: "builder", channel: "test" });
     assert.deepEqual(await listed(builder, { live: true }), [], "it was asked for another agent's");
