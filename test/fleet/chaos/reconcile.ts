@@ -10,6 +10,7 @@ import type { Member } from "./member.ts";
 
 const READ_AT_ONCE = 32;
 const MOST_READS = 5;
+const MOST_IN_VAIN = 64;
 
 interface Row {
   id: string;
@@ -112,6 +113,11 @@ async function checkOutput(
 ): Promise<void> {
   const host = row.host ?? (await registeredHost(house, row.id));
   const isLost = house.lost.some(({ name }) => name === host);
+  // Each is waited for in vain: a few are enough to see that the answer is right.
+  if (isLost && account.outputsLost >= MOST_IN_VAIN) {
+    account.outputsLost++;
+    return;
+  }
   try {
     const output = await outputFrom(gateway, row.id, isLost ? 1 : MOST_READS);
     account.outputsRead++;
