@@ -2,7 +2,7 @@
 import { SallyportError } from "../contract/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../contract/gateway.ts";
 import type { SessionInfo } from "../contract/session.ts";
-import type { FoundOthers, Others } from "../executor/executor.ts";
+import type { FoundOthers, Others } from "../executor/others.ts";
 import { othersUnknown, silentHosts, tooOldHosts } from "../present/fleet-failures.ts";
 import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";

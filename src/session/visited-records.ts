@@ -1,6 +1,7 @@
 import { SallyportError } from "../contract/error.ts";
 import type { SessionInfo } from "../contract/session.ts";
-import type { Execution, Executor, Located, Others } from "../executor/executor.ts";
+import type { Execution, Executor, Located } from "../executor/executor.ts";
+import type { Others } from "../executor/others.ts";
 import { anotherGateways } from "../present/fleet-failures.ts";
 import type { Records } from "./records.ts";
 

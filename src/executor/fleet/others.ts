@@ -1,6 +1,6 @@
 import { SallyportError } from "../../contract/error.ts";
 import type { SessionInfo } from "../../contract/session.ts";
-import type { FoundOthers, Others, OthersQuery } from "../executor.ts";
+import type { FoundOthers, Others, OthersQuery } from "../others.ts";
 import { insist } from "./book.ts";
 import { answerOf } from "./flow.ts";
 import {
