@@ -206,8 +206,8 @@ export interface SessionHandle {
   screen(options?: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
   /** What draws its terminal as it is now in another one, to be gone on with from there. */
   repaint(): Promise<Repaint>;
-  /** The same as a picture. */
-  picture(format: "svg" | "png"): Promise<Uint8Array>;
+  /** The screen as an SVG image, in bytes. */
+  picture(format: "svg"): Promise<Uint8Array>;
   /** What it wrote to its terminal so far, as the lines of an asciicast (version 2). */
   recording(): AsyncIterable<string>;
   /** SIGTERM (or `signal`) to the whole tree, SIGKILL after `graceMs`. Resolves when it is over or the signal is sent. */

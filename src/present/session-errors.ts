@@ -64,3 +64,9 @@ export function outOfDescriptors(path: string): SallyportError {
     { action: "retry", hint: "Try again: the output is kept." },
   ]);
 }
+
+export function unknownPictureFormat(received: unknown): SallyportError {
+  return new SallyportError("InvalidRequest", `\`format\` must be "svg"; received ${JSON.stringify(received)}.`, [
+    { action: "use_svg", hint: 'Use picture("svg"), or screen() for the text.' },
+  ]);
+}

@@ -6,7 +6,13 @@ import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from 
 import { uptimeMs } from "../contract/uptime.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Execution, InputState, Located } from "../executor/executor.ts";
-import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed } from "../present/session-errors.ts";
+import {
+  alreadyExited,
+  keeperSilent,
+  notOnTerminal,
+  stdinClosed,
+  unknownPictureFormat,
+} from "../present/session-errors.ts";
 import { typedSummary } from "../present/typed-line.ts";
 import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
@@ -16,7 +22,6 @@ import { killOrder, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
-import { pictureOf } from "./terminal/showing.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/typing.ts";
@@ -200,9 +205,12 @@ export class Session implements SessionHandle {
     return this.#dataHere().repaint(this);
   }
 
-  async picture(format: "svg" | "png"): Promise<Uint8Array> {
+  async picture(format: "svg"): Promise<Uint8Array> {
+    if (format !== "svg") throw unknownPictureFormat(format);
     await this.#desk.permit("read", this);
-    return pictureOf(await this.#dataHere().screen(this, { attributes: true }), format);
+    const screen = await this.#dataHere().screen(this, { attributes: true });
+    const { screenSvg } = await import("../present/screen/svg.ts");
+    return Buffer.from(screenSvg(screen));
   }
 
   async *recording(): AsyncGenerator<string, void, undefined> {

@@ -1,12 +1,22 @@
 import type { Screen, ScreenRun, TerminalSize } from "../../contract/terminal.ts";
 import { BACKGROUND, CURSOR, coloursOf, FOREGROUND, toHex } from "./palette.ts";
-import { drawnRows } from "./rows.ts";
 
 const CELL_WIDTH = 9;
 const CELL_HEIGHT = 18;
 const BASELINE = 14;
 const MARGIN = 9;
 const FONTS = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace";
+
+const PLAIN = {
+  foreground: null,
+  background: null,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  inverse: false,
+  strikethrough: false,
+};
 
 // What XML has no place for, even written out.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
@@ -59,6 +69,12 @@ function contentOf(screen: Screen): string {
   return `<g font-family="${FONTS}" font-size="15" fill="${toHex(FOREGROUND)}" xml:space="preserve">
 ${parts.join("")}</g>
 ${cursor(screen)}`;
+}
+
+/** The runs of each row; of a screen without attributes, one run per line. */
+function drawnRows(screen: Screen): ScreenRun[][] {
+  if (screen.attributes) return screen.attributes;
+  return screen.lines.map((text) => (text === "" ? [] : [{ start: 0, length: [...text].length, text, ...PLAIN }]));
 }
 
 function behind(run: ScreenRun, row: number): string {

@@ -82,6 +82,13 @@ test("a session on pipes has no screen, picture or recording, and says so", asyn
   await assert.rejects(linesOf(session), refused);
 });
 
+test("rejects a picture format other than svg", async () => {
+  const { id } = await gateway.run({ command: "echo x", pty: true, size });
+  const session = gateway.session(id);
+  const asked = session.picture("png" as "svg");
+  await assert.rejects(asked, { type: "InvalidRequest", message: '`format` must be "svg"; received "png".' });
+});
+
 test("a session that was removed has none either", async () => {
   const { id } = await gateway.run({ command: "echo x", pty: true });
   const session = gateway.session(id);

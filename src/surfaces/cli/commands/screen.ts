@@ -18,20 +18,18 @@ export const screen: Command = {
     watch: { type: "boolean", short: "w" },
     scrollback: { type: "boolean" },
     svg: { type: "string" },
-    png: { type: "string" },
   },
   help: {
     watch: "follow it live until the session has ended, or Ctrl-C",
     scrollback: "also what scrolled off above, as far as it is kept",
-    svg: "FILE: draw it as a picture of text (- is stdout)",
-    png: "FILE: draw it as a picture of pixels (- is stdout)",
+    svg: "FILE: write it as an SVG image (- is stdout)",
     json: "print it with cursor, title, modes and the look of every cell",
   },
   examples: [
     "sallyport screen editor",
     "sallyport screen --watch editor",
     "sallyport screen --json editor | jq -r '.lines[]'",
-    "sallyport screen --png editor.png editor",
+    "sallyport screen --svg editor.svg editor",
   ],
   notes: `The screen is drawn anew from what the session wrote: nothing of it reaches your terminal
 as it was sent. A session that has ended is shown as it was last.`,
@@ -40,7 +38,7 @@ as it was sent. A session that has ended is shown as it was last.`,
       const session = await gateway.find(onlyReference(invocation));
       const { values, io } = invocation;
       if (values.watch) await watch(session, invocation);
-      else if (values.svg !== undefined || values.png !== undefined) await draw(session, invocation);
+      else if (typeof values.svg === "string") await draw(session, values.svg, io);
       else if (values.json) printJson(await session.screen({ attributes: true, ...scrollback(invocation) }), io);
       else print(await session.screen({ attributes: io.color, ...scrollback(invocation) }), io);
       return 0;
@@ -59,23 +57,15 @@ function scrollback({ values }: Invocation): { scrollback?: true } {
 }
 
 async function watch(session: SessionHandle, { values, io }: Invocation): Promise<void> {
-  const other = ["json", "svg", "png", "scrollback"].find((name) => values[name] !== undefined);
+  const other = ["json", "svg", "scrollback"].find((name) => values[name] !== undefined);
   if (other) throw new UsageError(`\`--watch\` and \`--${other}\` do not go together`);
   if (!io.isTTY.stdout) throw new UsageError("`--watch` needs a terminal; `logs -f` follows in a pipe");
   print(await watchScreen(session, io), io);
 }
 
-async function draw(session: SessionHandle, { values, io }: Invocation): Promise<void> {
-  for (const format of ["svg", "png"] as const) {
-    const file = values[format];
-    if (typeof file !== "string") continue;
-    const picture = await session.picture(format);
-    if (file === STDOUT) io.out(picture);
-    else write(file, picture);
-  }
-}
-
-function write(file: string, picture: Uint8Array): void {
+async function draw(session: SessionHandle, file: string, io: Io): Promise<void> {
+  const picture = await session.picture("svg");
+  if (file === STDOUT) return io.out(picture);
   try {
     writeFileSync(file, picture);
   } catch (error) {

@@ -27,8 +27,6 @@ const Process = z.object({
   memoryBytes: z.number(),
 });
 
-const PICTURES = { svg: "image/svg+xml", png: "image/png" } as const;
-
 export const terminalOperations: readonly Operation[] = [
   operation({
     method: "GET",
@@ -44,13 +42,13 @@ export const terminalOperations: readonly Operation[] = [
     method: "GET",
     path: "/v1/sessions/:id/picture",
     id: "picture",
-    summary: "The same as a picture",
+    summary: "The screen of a session's terminal as an SVG image",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ format: z.enum(["svg", "png"]).optional() }),
-    answer: { media: "image/svg+xml", description: "Or image/png, as asked for" },
+    query: z.strictObject({ format: z.literal("svg").optional() }),
+    answer: { media: "image/svg+xml", description: "The screen as SVG text" },
     handle: async ({ gateway, params, query: { format = "svg" } }) => {
       const picture = await (await gateway.find(params.id ?? "")).picture(format);
-      return new Response(new Uint8Array(picture), { headers: { "content-type": PICTURES[format] } });
+      return new Response(new Uint8Array(picture), { headers: { "content-type": "image/svg+xml" } });
     },
   }),
   operation({
