@@ -1,6 +1,6 @@
 import type { LaunchLimits } from "../src/executor/executor.ts";
+import { NO_LIMITS } from "../src/executor/executor.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
-import { NO_LIMITS } from "../src/executor/no-limits.ts";
 import { newId } from "../src/session/id.ts";
 
 /** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */

@@ -1,6 +1,6 @@
 import type { LaunchLimits } from "../../src/executor/executor.ts";
+import { NO_LIMITS } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
-import { NO_LIMITS } from "../../src/executor/no-limits.ts";
 import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";

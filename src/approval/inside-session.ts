@@ -10,7 +10,7 @@
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
-import { MARK } from "../executor/portable/processes.ts";
+import { MARK } from "../executor/process-table.ts";
 import { selfApproval } from "../present/approval-errors.ts";
 
 export type Above = "keeper" | "nobody" | "unknown";

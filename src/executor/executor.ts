@@ -3,7 +3,7 @@ import type { RunResult, Status } from "../contract/result.ts";
 import type { Capture, SessionInfo, StreamInfo } from "../contract/session.ts";
 import type { TerminalSize } from "../contract/terminal.ts";
 import type { SessionData } from "./data.ts";
-import type { Others } from "./others.ts";
+import type { PeerSessions } from "./peer-sessions.ts";
 
 /** Everything an executor needs to run one command: plain data, so that it can travel. */
 export interface LaunchSpec {
@@ -64,6 +64,16 @@ export interface LaunchLimits {
   /** What the whole tree may write to files; looked at now and then. Null: no limit. */
   diskBytes: number | null;
 }
+
+export const NO_LIMITS: LaunchLimits = {
+  processes: null,
+  exactProcesses: false,
+  openFiles: null,
+  fileSize: null,
+  cpu: null,
+  memoryBytes: null,
+  diskBytes: null,
+};
 
 /** A limit that a command was ended for. */
 export interface ExceededLimit {
@@ -159,10 +169,10 @@ export interface Account {
 /** "lost": the keeper is gone and left no record. */
 export type Ending = ExitRecord | "lost";
 
-/** "left": we let go of it, and it runs on. */
-export type Parting = Ending | "left";
+/** "detached": we let go of it, and it runs on. */
+export type Parting = Ending | "detached";
 
-export interface KillOrder {
+export interface KillRequest {
   signal: number;
   /** Every descendant, or the main process only. */
   scope: "tree" | "main";
@@ -240,7 +250,7 @@ export interface Execution {
   /** Null: it is on no terminal, or has ended. */
   inputState(): Promise<InputState | null>;
   /** False: it had ended already. */
-  kill(order: KillOrder): Promise<boolean>;
+  kill(request: KillRequest): Promise<boolean>;
   /** A deadline from now on; 0 lifts it. False: too late. */
   setDeadline(timeoutMs: number): Promise<boolean>;
   /** Leftovers may live on from now on. */
@@ -295,7 +305,7 @@ export interface Located {
 export interface Executor {
   readonly abilities: Abilities;
   /** Missing: nobody else has any. */
-  readonly others?: Others;
+  readonly peerSessions?: PeerSessions;
   /** Ready to take a command: what comes after is quick. */
   prepare(): Promise<Slot>;
   /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */

@@ -2,7 +2,7 @@
 import { SallyportError } from "../contract/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../contract/gateway.ts";
 import type { SessionInfo } from "../contract/session.ts";
-import type { FoundOthers, Others } from "../executor/others.ts";
+import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
 import { othersUnknown, silentHosts, tooOldHosts } from "../present/fleet-failures.ts";
 import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";
@@ -11,7 +11,7 @@ import type { Rooms } from "./rooms.ts";
 export const DEFAULT_LIMIT = 50;
 /** What a session can be called, whole or in part. */
 const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
-const NONE: FoundOthers = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
+const NONE: PeerListing = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
 
 /** This gateway's own records, as its caller sees them. */
 export interface Own {
@@ -25,7 +25,7 @@ export async function pageOfAll(rooms: Rooms, records: Own, asked: SessionsQuery
   const { others: othersOnly = false, limit = DEFAULT_LIMIT, ...query } = asked;
   const own = othersOnly ? [] : records.list({ ...query, limit });
   const ownTotal = othersOnly ? 0 : records.count(query);
-  const { found, warnings } = await foundOthers(rooms, { ...query, limit });
+  const { found, warnings } = await listPeers(rooms, { ...query, limit });
   const { registry, executor } = rooms;
   // What a worker says of a session that is in our own records counts for nothing.
   const theirs = found.sessions.filter(({ id }) => registry.ownerOf(id) === null);
@@ -36,17 +36,17 @@ export async function pageOfAll(rooms: Rooms, records: Own, asked: SessionsQuery
   const known = [...own, ...theirs].filter(({ id }) => id >= floor).sort((a, b) => (a.id < b.id ? 1 : -1));
   const sessions = known.slice(0, limit);
   const next = known.length > limit || floor !== "" ? (sessions.at(-1)?.id ?? floor) : null;
-  return { sessions, next, total: ownTotal + found.total, fleet: executor.others !== undefined, warnings };
+  return { sessions, next, total: ownTotal + found.total, fleet: executor.peerSessions !== undefined, warnings };
 }
 
-async function foundOthers(
+async function listPeers(
   rooms: Rooms,
   query: ListQuery & { limit: number },
-): Promise<{ found: FoundOthers; warnings: string[] }> {
-  const { others } = rooms.executor;
-  if (!others) return { found: NONE, warnings: [] };
+): Promise<{ found: PeerListing; warnings: string[] }> {
+  const { peerSessions: peers } = rooms.executor;
+  if (!peers) return { found: NONE, warnings: [] };
   try {
-    const found = await others.list({ ...query, ...whose(rooms, query.agent) });
+    const found = await peers.list({ ...query, ...whose(rooms, query.agent) });
     const { silent, tooOld } = found;
     const warnings = [silent.length > 0 ? silentHosts(silent) : "", tooOld.length > 0 ? tooOldHosts(tooOld) : ""];
     return { found, warnings: warnings.filter((each) => each !== "") };
@@ -66,15 +66,15 @@ export async function findElsewhere(
   rooms: Rooms,
   reference: string,
   missing: unknown,
-): Promise<{ others: Others; session: SessionInfo }> {
-  const { others } = rooms.executor;
+): Promise<{ peers: PeerSessions; session: SessionInfo }> {
+  const { peerSessions: peers } = rooms.executor;
   const unknown = missing instanceof SallyportError && missing.type === "SessionNotFound";
-  if (!others || !unknown || !REFERENCE.test(reference)) throw missing;
-  const found = await others.find(reference, whose(rooms));
+  if (!peers || !unknown || !REFERENCE.test(reference)) throw missing;
+  const found = await peers.find(reference, whose(rooms));
   const theirs = found.filter(({ id }) => rooms.registry.ownerOf(id) === null);
   const exact = theirs.filter(({ id, name }) => id === reference || name === reference);
   const [session, second] = exact.length > 0 ? exact : theirs;
   if (!session) throw missing;
   if (second) throw ambiguous(reference);
-  return { others, session };
+  return { peers, session };
 }

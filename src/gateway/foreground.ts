@@ -1,7 +1,7 @@
 import type { RunOptions } from "../contract/gateway.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
 import { lastLine } from "../present/last-line.ts";
-import { killOrder } from "../session/signals.ts";
+import { killRequest } from "../session/signals.ts";
 import type { NewSession } from "../store/sessions.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -25,7 +25,7 @@ export function patienceOf({ patienceMs, yieldMs, answerWithinMs }: RunOptions) 
   };
 }
 
-/** Waits for the end of a command; "left": its caller would rather have it in the background by now. */
+/** Waits for the end of a command; "detached": its caller would rather have it in the background by now. */
 export async function endOrYield(
   rooms: Rooms,
   session: Session,
@@ -43,7 +43,7 @@ export async function endOrYield(
     if (ending || signal?.aborted || !rooms.registry.toBackground(execution)) return ending ?? (await execution.exited);
     await execution.toBackground();
     await execution.started;
-    return "left";
+    return "detached";
   } finally {
     clearInterval(still);
     stop();
@@ -67,7 +67,7 @@ async function exitWithin(execution: Execution, ms: number): Promise<Parting | n
 function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
   if (!signal) return () => {};
   // Its host may give no answer; what becomes of it is told all the same.
-  const end = () => void execution.kill(killOrder("SIGTERM", 2000)).catch(() => {});
+  const end = () => void execution.kill(killRequest("SIGTERM", 2000)).catch(() => {});
   if (signal.aborted) end(); // while it was being launched: no event will tell of it
   signal.addEventListener("abort", end, { once: true });
   return () => signal.removeEventListener("abort", end);

@@ -190,9 +190,9 @@ export class Gateway {
     try {
       return this.session(reference);
     } catch (error) {
-      const { others, session } = await findElsewhere(this.#rooms, String(reference), error);
+      const { peers, session } = await findElsewhere(this.#rooms, String(reference), error);
       const { executor } = this.#rooms;
-      return this.#at(new VisitedRecords(executor, others, session), session, session.agent);
+      return this.#at(new VisitedRecords(executor, peers, session), session, session.agent);
     }
   }
 

@@ -6,11 +6,11 @@ import { watchConfig } from "../config/watch.ts";
 import { clearPrivateFolders } from "../confine/private-folder.ts";
 import { Quota } from "../confine/quota.ts";
 import type { Retention } from "../contract/gateway.ts";
-import { openExecutor } from "../executor/choose.ts";
 import type { Executor, SandboxTier } from "../executor/executor.ts";
 import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
 import { fleetFromEnvironment } from "../executor/fleet/from-url.ts";
-import { keptSandboxTier } from "../executor/native/probe.ts";
+import { cachedSandboxTier } from "../executor/native/probe.ts";
+import { openExecutor } from "../executor/select-executor.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
 import { Registry } from "../session/registry.ts";
@@ -174,7 +174,7 @@ const SOMEWHERE: SandboxTier = {
 
 function tierOf({ abilities }: Executor, state: string): SandboxTier | null {
   if (abilities.elsewhere) return SOMEWHERE;
-  return abilities.confines ? keptSandboxTier(state) : null;
+  return abilities.confines ? cachedSandboxTier(state) : null;
 }
 
 /** A listener that throws must not break off a request half-way: its command would run with nobody following it. */

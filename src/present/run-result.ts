@@ -58,7 +58,7 @@ const RUNS_ON = { status: "running", warnings: "[]", error: null } as const;
 /** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
 export function runResult(name: string, session: Asked, ending: Parting, folder: string, path?: string): RunResult {
   const record = typeof ending === "string" ? null : ending;
-  const ended = ending === "left" ? RUNS_ON : outcomeOf(session, ending);
+  const ended = ending === "detached" ? RUNS_ON : outcomeOf(session, ending);
   const texts = read(folder, session.capture, ending);
   const said = session.capture === "merged" ? texts.output : texts.stderr;
   const exitCode = record?.code ?? null;

@@ -96,9 +96,9 @@ export class Registry {
     }
     void execution.exited.then((ending) => {
       this.#asked.delete(id);
-      if (asked && ending !== "left") this.#putOff(asked, ending, execution.host);
+      if (asked && ending !== "detached") this.#putOff(asked, ending, execution.host);
       else this.#noteHost(execution);
-      if (ending === "left") return;
+      if (ending === "detached") return;
       if (!asked) this.#quietly(() => this.settle(id, ending));
       const final = ending === "lost" || ending.final;
       if (final) this.#part(execution);
@@ -172,7 +172,7 @@ export class Registry {
 
   #finish(execution: Execution, ending: Parting): void {
     this.#part(execution);
-    if (ending === "left") return;
+    if (ending === "detached") return;
     this.#quietly(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
   }
 

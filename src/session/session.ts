@@ -18,7 +18,7 @@ import type { NewAuditEntry } from "../store/audit-entry.ts";
 import { isDiskFull } from "../store/database.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Records } from "./records.ts";
-import { killOrder, signalName } from "./signals.ts";
+import { killRequest, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
@@ -220,7 +220,7 @@ export class Session implements SessionHandle {
   }
 
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {
-    const order = killOrder(signal, graceMs);
+    const order = killRequest(signal, graceMs);
     const name = signalName(order.signal);
     await this.#desk.permit("kill", this, name === "SIGTERM" ? {} : { words: [`-s ${name}`] });
     const execution = await this.#live();

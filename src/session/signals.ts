@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { SallyportError } from "../contract/error.ts";
-import type { KillOrder } from "../executor/executor.ts";
+import type { KillRequest } from "../executor/executor.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 
 const BY_NUMBER = new Map<number, NodeJS.Signals>();
@@ -35,7 +35,7 @@ export function signalNumber(signal: string): number {
 }
 
 /** Who gets it: what ends, stops or continues goes to the whole tree; a message (SIGUSR1) to the main process. */
-export function killOrder(signal: string, graceMs: number | null): KillOrder {
+export function killRequest(signal: string, graceMs: number | null): KillRequest {
   const number = signalNumber(signal);
   if (graceMs !== null) insistOnMilliseconds("graceMs", graceMs, "0 kills at once, null never escalates.");
   const name = signalName(number) ?? "";

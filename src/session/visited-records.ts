@@ -1,20 +1,20 @@
 import { SallyportError } from "../contract/error.ts";
 import type { SessionInfo } from "../contract/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
-import type { Others } from "../executor/others.ts";
+import type { PeerSessions } from "../executor/peer-sessions.ts";
 import { anotherGateways } from "../present/fleet-failures.ts";
 import type { Records } from "./records.ts";
 
 /** One session of another gateway: what its worker last told of it. Nothing of it is written down here. */
 export class VisitedRecords implements Records {
   readonly executor: Executor;
-  readonly #visit: ReturnType<Others["visit"]>;
+  readonly #visit: ReturnType<PeerSessions["visit"]>;
   #session: SessionInfo;
 
-  constructor(executor: Executor, others: Others, session: SessionInfo) {
+  constructor(executor: Executor, peers: PeerSessions, session: SessionInfo) {
     this.executor = executor;
     this.#session = session;
-    this.#visit = others.visit(session, (now) => {
+    this.#visit = peers.visit(session, (now) => {
       this.#session = now;
     });
   }

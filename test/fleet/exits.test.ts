@@ -10,7 +10,7 @@ import { Book } from "../../src/executor/fleet/book.ts";
 import { openLink } from "../../src/executor/fleet/link.ts";
 import { openStores } from "../../src/executor/fleet/stores.ts";
 import type { Entry, ExitNotice } from "../../src/executor/fleet/wire.ts";
-import { neverRan } from "../../src/executor/never-ran.ts";
+import { unstartedRecord } from "../../src/executor/unstarted-record.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 import { until } from "../fixtures/until.ts";
@@ -62,7 +62,7 @@ async function exitsOf(session: string): Promise<ExitNotice[]> {
 async function enterEnd(session: string): Promise<void> {
   const link = await openLink({ servers: fleet.servers, as: "gone" }, "worker");
   const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: ["last"] };
-  const record = { ...neverRan("exec"), reason: "exited" as const, pid: 7, code: 4 };
+  const record = { ...unstartedRecord("exec"), reason: "exited" as const, pid: 7, code: 4 };
   const to = { gateway: "office", process: "p" };
   const about = { version: 1, host: "gone", attempt: 1, to, background: true, atMs: Date.now(), claim: "c" };
   const entry: Entry = { ...about, state: "ended", record, account };

@@ -9,7 +9,7 @@ import { forgo } from "../../src/executor/fleet/forgo.ts";
 import { type Link, openLink } from "../../src/executor/fleet/link.ts";
 import { mayTell } from "../../src/executor/fleet/may-tell.ts";
 import type { Entry, News } from "../../src/executor/fleet/wire.ts";
-import { neverRan } from "../../src/executor/never-ran.ts";
+import { unstartedRecord } from "../../src/executor/unstarted-record.ts";
 import { newId } from "../../src/session/id.ts";
 import type { Worker } from "../../src/surfaces/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
@@ -136,7 +136,7 @@ function entry(changes: Partial<Entry>): Entry {
 
 function exited(id: string, host: string, agent = "default"): News {
   const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: [] };
-  return { kind: "exited", id, agent, attempt: 1, host, record: neverRan("liar"), account };
+  return { kind: "exited", id, agent, attempt: 1, host, record: unstartedRecord("liar"), account };
 }
 
 test("news count from the host that has the session, of its agent, under their own subject", { skip }, async () => {

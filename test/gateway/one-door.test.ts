@@ -14,15 +14,15 @@ function filesWith(pattern: RegExp): string[] {
 
 test("nothing but the executor can start a process, and doctor its own two probes", () => {
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
-    "executor/choose.ts",
-    "executor/comes-up.ts",
-    "executor/native/build.ts",
     "executor/native/probe.ts",
+    "executor/native/zygote.ts",
     "executor/portable/pipes.ts",
-    "executor/portable/processes.ts",
     "executor/portable/spawn.ts",
     "executor/portable/terminal-use.ts",
-    "executor/portable/tree.ts",
+    "executor/process-table.ts",
+    "executor/process-tree.ts",
+    "executor/select-executor.ts",
+    "executor/spawn-keeper.ts",
     "surfaces/cli/doctor/hole-punching.ts",
     "surfaces/cli/doctor/keeper.ts",
   ]);

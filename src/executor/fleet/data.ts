@@ -75,10 +75,10 @@ export class FleetData implements SessionData {
     const account = typeof ending === "string" ? undefined : ending.account;
     const record = typeof ending === "string" ? null : ending;
     // What never came to run has nothing to read.
-    const ran = ending === "left" || (record !== null && record.pid > 0);
+    const ran = ending === "detached" || (record !== null && record.pid > 0);
     const result = ran ? ((await this.#ask("result", {}).catch(() => null)) as RunResult | null) : null;
     const base = result ?? emptyResult(session);
-    const status = ending === "left" ? "running" : ending === "lost" ? "lost" : (account?.status ?? base.status);
+    const status = ending === "detached" ? "running" : ending === "lost" ? "lost" : (account?.status ?? base.status);
     return {
       ...this.#asOurs(base, name),
       status,

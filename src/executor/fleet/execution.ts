@@ -1,8 +1,8 @@
 import { SallyportError } from "../../contract/error.ts";
 import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "../../present/fleet-failures.ts";
 import type { TerminalStory } from "../data.ts";
-import type { Account, Execution, ExitRecord, KillOrder, Parting } from "../executor.ts";
-import { neverRan } from "../never-ran.ts";
+import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor.ts";
+import { unstartedRecord } from "../unstarted-record.ts";
 import { insist, type Seen } from "./book.ts";
 import { announceSurely } from "./exits.ts";
 import { accountOf, forgo } from "./forgo.ts";
@@ -141,7 +141,7 @@ export class FleetExecution extends Steering implements Execution {
       return void this.#conclude("lost", accountOf("lost", hostLost(entry.host ?? "")), entry.host);
     }
     if (entry.state === "forgone") {
-      return void this.#conclude(neverRan("fleet"), accountOf("failed", givenUp()), null);
+      return void this.#conclude(unstartedRecord("fleet"), accountOf("failed", givenUp()), null);
     }
     if (entry.state === "open") return this.#again(entry);
     if (entry.state === "claimed" && entry.host !== null) {
@@ -159,7 +159,7 @@ export class FleetExecution extends Steering implements Execution {
     return () => this.#listeners.delete(listener);
   }
 
-  async kill(order: KillOrder): Promise<boolean> {
+  async kill(order: KillRequest): Promise<boolean> {
     // Nobody has it yet: then nobody is to have it.
     if (!this.#over && this.host === null && order.ends && (await this.#forgo(givenUp(), "killed"))) return true;
     return (await this.ask("kill", order)) === true;
@@ -174,8 +174,8 @@ export class FleetExecution extends Steering implements Execution {
     if (this.#over) return;
     this.#end();
     this.#started.resolve(null);
-    this.#exited.resolve("left");
-    this.#ended.resolve("left");
+    this.#exited.resolve("detached");
+    this.#ended.resolve("detached");
   }
 
   /** The line was down: what was told meanwhile was told to nobody. */
@@ -250,7 +250,7 @@ export class FleetExecution extends Steering implements Execution {
       return false;
     }
     const lost = became === "lost";
-    const record = { ...neverRan("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
+    const record = { ...unstartedRecord("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
     void this.#conclude(lost ? "lost" : record, accountOf(lost ? "lost" : status, words), null);
     return true;
   }
@@ -287,7 +287,7 @@ export class FleetExecution extends Steering implements Execution {
 
   #finish(told: ExitRecord | "lost", account: Account): void {
     if (this.#over) return;
-    const record = told === "lost" ? neverRan("lost") : told;
+    const record = told === "lost" ? unstartedRecord("lost") : told;
     const ending: ExitRecord = { ...record, account };
     this.gaps = record.gaps ?? [];
     this.#started.resolve(record.reason === "failed" ? null : record.pid);

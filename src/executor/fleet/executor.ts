@@ -12,7 +12,7 @@ import type {
   Slot,
   Whereabouts,
 } from "../executor.ts";
-import { isOverdue } from "../never-ran.ts";
+import { isOverdue } from "../unstarted-record.ts";
 import type { FleetOptions } from "./connect.ts";
 import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
@@ -59,7 +59,7 @@ export class FleetExecutor implements Executor {
   readonly #glimpses = new Map<string, Glimpse>();
   readonly #storedLogs: StoredLogs;
   readonly #own: OwnWork;
-  readonly others: FleetOthers;
+  readonly peerSessions: FleetOthers;
   #ties: Promise<Ties> | null = null;
   #key: SigningKey | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -71,7 +71,7 @@ export class FleetExecutor implements Executor {
     this.#storedLogs = new StoredLogs(state);
     this.#own = new OwnWork(state);
     const glance = (session: Located) => new FleetData(session, this.#memory).look();
-    this.others = new FleetOthers(
+    this.peerSessions = new FleetOthers(
       () => this.#connected(),
       () => this.#home,
       glance,
@@ -129,7 +129,7 @@ export class FleetExecutor implements Executor {
       await execution.consider(seen);
       const ending = await execution.exited;
       clearTimeout(enough);
-      if (ending !== "left") this.#endings.set(id, ending);
+      if (ending !== "detached") this.#endings.set(id, ending);
     }
   }
 
@@ -161,7 +161,7 @@ export class FleetExecutor implements Executor {
     if (this.#timer) clearInterval(this.#timer);
     for (const execution of this.#executions.values()) execution.release();
     this.#executions.clear();
-    this.others.close();
+    this.peerSessions.close();
     const ties = await this.#ties?.catch(() => null);
     await ties?.close();
   }

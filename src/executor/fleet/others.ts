@@ -1,6 +1,6 @@
 import { SallyportError } from "../../contract/error.ts";
 import type { SessionInfo } from "../../contract/session.ts";
-import type { FoundOthers, Others, OthersQuery } from "../others.ts";
+import type { PeerListing, PeerQuery, PeerSessions } from "../peer-sessions.ts";
 import { insist } from "./book.ts";
 import { answerOf } from "./flow.ts";
 import {
@@ -31,14 +31,14 @@ const MOST_FOUND = 8;
 /** Stands where a request names a session: a list is about none. */
 const NO_SESSION = "00000000-0000-0000-0000-000000000000";
 
-type Whose = Pick<OthersQuery, "agent" | "own">;
+type Whose = Pick<PeerQuery, "agent" | "own">;
 type Told = { row: ListedRow; host: string };
 /** `listed` null: it said nothing, or nothing that can be understood; `tooOld`: since it knows of no lists. */
 type Answer = { listed: Listed | null; tooOld: boolean };
 type Answers = (Answer & { host: string })[];
 
 /** Asks every worker of the fleet what other gateways have there: the workers know, and nobody needs to keep an index. */
-export class FleetOthers implements Others {
+export class FleetOthers implements PeerSessions {
   readonly #ties: () => Promise<Ties>;
   readonly #home: () => string;
   readonly #glance: (session: SessionInfo) => Promise<void>;
@@ -53,7 +53,7 @@ export class FleetOthers implements Others {
     this.#glance = glance;
   }
 
-  async list({ status, live, before, text, limit, ...whose }: OthersQuery): Promise<FoundOthers> {
+  async list({ status, live, before, text, limit, ...whose }: PeerQuery): Promise<PeerListing> {
     const most = Math.min(limit, MOST_LISTED);
     const answers = await this.#askAll(whose, {
       limit: most,

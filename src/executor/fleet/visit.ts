@@ -1,7 +1,7 @@
 import { SallyportError } from "../../contract/error.ts";
 import { STATUSES, type Status } from "../../contract/result.ts";
 import type { SessionInfo } from "../../contract/session.ts";
-import type { Execution, KillOrder, Parting } from "../executor.ts";
+import type { Execution, KillRequest, Parting } from "../executor.ts";
 import { answerOf } from "./flow.ts";
 import { Steering } from "./steering.ts";
 import { silent, type Ties } from "./ties.ts";
@@ -72,7 +72,7 @@ export class Visit extends Steering implements Execution {
     return pty !== null || (capture === "merged" && (await this.inputState()) !== null);
   }
 
-  async kill(order: KillOrder): Promise<boolean> {
+  async kill(order: KillRequest): Promise<boolean> {
     return (await this.ask("kill", order)) === true;
   }
 
@@ -104,9 +104,9 @@ export class Visit extends Steering implements Execution {
   async #until(isOver: (now: SessionInfo) => boolean): Promise<Parting> {
     const signal = AbortSignal.any([this.#unheld.signal, this.#closing]);
     for (let silentSince = performance.now(); ; ) {
-      if (this.#closing.aborted) return "left";
+      if (this.#closing.aborted) return "detached";
       const now = await this.refresh();
-      if (signal.aborted || (now && isOver(now))) return "left";
+      if (signal.aborted || (now && isOver(now))) return "detached";
       if (now) silentSince = performance.now();
       if (performance.now() - silentSince > GIVEN_UP_WITHIN_MS) throw silent(this.host);
       if (now?.status === "running") await this.#waitThere(signal);

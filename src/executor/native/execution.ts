@@ -1,6 +1,6 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
-import type { Execution, ExitRecord, FreshOutput, InputState, KillOrder, Parting } from "../executor.ts";
-import { neverRan } from "../never-ran.ts";
+import type { Execution, ExitRecord, FreshOutput, InputState, KillRequest, Parting } from "../executor.ts";
+import { unstartedRecord } from "../unstarted-record.ts";
 import type { Connection, InputReply, KeeperEvent, Reply } from "./connection.ts";
 import {
   encodeCloseStdin,
@@ -101,8 +101,8 @@ export class NativeExecution implements Execution {
     return reply?.ok ? inputStateOf(reply as InputReply) : null;
   }
 
-  async kill(order: KillOrder): Promise<boolean> {
-    const reply = await this.#ask(encodeKill(order));
+  async kill(request: KillRequest): Promise<boolean> {
+    const reply = await this.#ask(encodeKill(request));
     return reply?.ok ?? false;
   }
 
@@ -140,8 +140,8 @@ export class NativeExecution implements Execution {
     this.#released = true;
     this.#connection.close();
     this.#tellStarted(null);
-    this.#tellExited("left");
-    this.#tellEnded("left");
+    this.#tellExited("detached");
+    this.#tellEnded("detached");
   }
 
   /** What the keeper told before this connection was there. */
@@ -179,7 +179,7 @@ export class NativeExecution implements Execution {
     if (event.ev === "started") this.#begin(event.pid, event.gaps);
     else if (event.ev === "grew") this.#grew(event);
     else if (event.ev === "exited" || event.ev === "ended") this.#finish(event);
-    else if (event.ev === "refused") this.#finish(neverRan(`request: ${event.why}`));
+    else if (event.ev === "refused") this.#finish(unstartedRecord(`request: ${event.why}`));
   }
 
   #grew({ bytes, fresh, ms = 0 }: Extract<KeeperEvent, { ev: "grew" }>): void {
@@ -247,7 +247,7 @@ export class NativeExecution implements Execution {
     // The keeper was killed. A record it left before that still tells how the main process ended.
     this.#released = true;
     this.#home.tidyAfter(this.id);
-    const ending = after ?? this.#record ?? (this.#home.forgo(this.id) ? neverRan("keeper") : "lost");
+    const ending = after ?? this.#record ?? (this.#home.forgo(this.id) ? unstartedRecord("keeper") : "lost");
     this.#tellStarted(null);
     this.#tellExited(ending);
     this.#tellEnded(ending);

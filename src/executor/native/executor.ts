@@ -7,10 +7,10 @@ import { emptyFolder, removeFolder, removeStrays } from "../../session/session-f
 import { Screens } from "../../session/terminal/screens.ts";
 import type { SessionData } from "../data.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
-import { isOverdue, neverRan } from "../never-ran.ts";
-import { ctlPath, keepsStill, type Owner, readOwner } from "../portable/owner.ts";
-import { Tree } from "../portable/tree.ts";
-import { isShortage, readIfThere } from "../shortage.ts";
+import { isFdExhaustion, readIfExists } from "../fd-exhaustion.ts";
+import { Tree } from "../process-tree.ts";
+import { ctlPath, keepsStill, type Owner, readOwner } from "../session-owner.ts";
+import { isOverdue, unstartedRecord } from "../unstarted-record.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
@@ -96,7 +96,7 @@ export class KeeperExecutor implements Executor {
       return this.#fateOf(session, keeperNow);
     } catch (error) {
       // A gateway that cannot look must not call lost what another one sees running (promise 4).
-      if (isShortage(error)) return null;
+      if (isFdExhaustion(error)) return null;
       throw error;
     }
   }
@@ -114,7 +114,7 @@ export class KeeperExecutor implements Executor {
     const last = this.#readExit(id);
     this.#tidyAfter(id);
     if (last) return { ...last, final: true };
-    return this.#isForgone(id) ? neverRan("keeper") : "lost";
+    return this.#isForgone(id) ? unstartedRecord("keeper") : "lost";
   }
 
   data(session: { id: string; capture: Capture }): SessionData {
@@ -145,7 +145,7 @@ export class KeeperExecutor implements Executor {
   }
 
   #unclaimed(id: string): Ending | null {
-    return this.#forgo(id) ? neverRan("keeper") : null;
+    return this.#forgo(id) ? unstartedRecord("keeper") : null;
   }
 
   /** Removes what a keeper that was killed could not: its socket, and the room it had reserved for its record. */
@@ -181,14 +181,14 @@ export class KeeperExecutor implements Executor {
     if (!this.#isClaimed(id)) return true; // nothing is known against it
     const portable = keepsStill(this.folder(id), keeperPid);
     if (portable !== null) return portable;
-    return readIfThere(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
+    return readIfExists(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
   }
 
   #ownerOf(id: string): Owner | null {
     try {
       return readOwner(this.folder(id));
     } catch (error) {
-      throw isShortage(error) ? outOfDescriptors(this.folder(id)) : error;
+      throw isFdExhaustion(error) ? outOfDescriptors(this.folder(id)) : error;
     }
   }
 
@@ -301,7 +301,7 @@ export class KeeperExecutor implements Executor {
 
 /** A keeper that could not even be asked has its command still. */
 function unlessShort(error: unknown, folder: string): null {
-  if (isShortage(error)) throw outOfDescriptors(folder);
+  if (isFdExhaustion(error)) throw outOfDescriptors(folder);
   return null;
 }
 

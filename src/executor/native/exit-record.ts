@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import type { ExitRecord } from "../executor.ts";
-import { readIfThere } from "../shortage.ts";
+import { readIfExists } from "../fd-exhaustion.ts";
 
 const count = z.number().min(0);
 
@@ -35,7 +35,7 @@ export const ExitShape = z.object({
 
 /** The exit record of a session folder; null when there is none, or none that can be understood. Throws in want of descriptors. */
 export function readExitRecord(folder: string): ExitRecord | null {
-  const text = readIfThere(join(folder, "exit"));
+  const text = readIfExists(join(folder, "exit"));
   if (text === null) return null;
   try {
     return ExitShape.parse(JSON.parse(text));

@@ -1,5 +1,5 @@
 import type { TerminalSize } from "../../contract/terminal.ts";
-import type { KillOrder, LaunchLimits, LaunchSpec } from "../executor.ts";
+import type { KillRequest, LaunchLimits, LaunchSpec } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
@@ -150,11 +150,11 @@ export const encodeResize = (to: TerminalSize): Buffer => frame(TYPE.resize, siz
 export const encodeInputState = (): Buffer => frame(TYPE.inputState);
 export const encodeDeadline = (ms: number): Buffer => frame(TYPE.deadline, integer(ms, 8));
 
-export function encodeKill(order: KillOrder): Buffer {
+export function encodeKill(request: KillRequest): Buffer {
   const payload = Buffer.alloc(11);
-  payload[0] = order.signal;
-  payload[1] = order.scope === "tree" ? 1 : 0;
-  payload[2] = order.ends ? 1 : 0;
-  payload.writeBigInt64LE(BigInt(order.graceMs ?? -1), 3);
+  payload[0] = request.signal;
+  payload[1] = request.scope === "tree" ? 1 : 0;
+  payload[2] = request.ends ? 1 : 0;
+  payload.writeBigInt64LE(BigInt(request.graceMs ?? -1), 3);
   return frame(TYPE.signal, payload);
 }

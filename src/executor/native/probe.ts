@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import type { SandboxTier } from "../executor.ts";
-import { readKept, writeKept } from "./kept-probe.ts";
+import { readProbeCache, writeProbeCache } from "./probe-cache.ts";
 import { keeperBinary } from "./zygote.ts";
 
 const NOTHING: SandboxTier = {
@@ -22,17 +22,17 @@ export function sandboxTier(): SandboxTier {
 }
 
 /** The same, from an answer that was kept in the state folder if nothing it hangs on has changed since. */
-export function keptSandboxTier(state: string): SandboxTier {
+export function cachedSandboxTier(state: string): SandboxTier {
   if (known !== null) return known;
   const keeper = keeperBinary();
-  const kept = tierIn(readKept(state, keeper));
+  const kept = tierIn(readProbeCache(state, keeper));
   if (kept !== null) {
     known = kept;
     return kept;
   }
   const asked = probe();
   // What did not work this time, for want of memory for instance, may the next.
-  if (asked?.isolation && asked.networkNamespace && asked.seccomp) writeKept(state, keeper, asked);
+  if (asked?.isolation && asked.networkNamespace && asked.seccomp) writeProbeCache(state, keeper, asked);
   known = asked ?? NOTHING;
   return known;
 }

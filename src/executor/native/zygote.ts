@@ -1,8 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../contract/error.ts";
-import { comesUp } from "../comes-up.ts";
+import { spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
@@ -12,6 +13,12 @@ const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}
 /** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
 export const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;
+
+/** Installs the keeper as the package does. Throws the compiler's message. */
+export function buildKeeper(): void {
+  execFileSync(process.execPath, [INSTALLER], { stdio: ["ignore", "ignore", "pipe"] });
+}
+
 /** The keeper writes its title over its own arguments: this makes room for one. */
 const TITLE_ROOM = " ".repeat(240);
 const ATTEMPTS = 40;
@@ -83,7 +90,7 @@ function unavailable(reason: string): SallyportError {
 
 /** An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7). */
 function start(state: string): Promise<void> {
-  return comesUp([keeperBinary(), "serve", state, TITLE_ROOM], { cwd: "/", env: {} }, unavailable);
+  return spawnKeeper([keeperBinary(), "serve", state, TITLE_ROOM], { cwd: "/", env: {} }, unavailable);
 }
 
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);

@@ -100,7 +100,7 @@ export class Caller {
         running.feed?.finish();
         return { ok: true };
       case TYPE.signal:
-        return payload.length === 11 ? { ok: ending.kill(killOrder(payload)) } : refusal("malformed");
+        return payload.length === 11 ? { ok: ending.kill(killRequest(payload)) } : refusal("malformed");
       case TYPE.deadline:
         return payload.length === 8
           ? { ok: ending.setDeadline(Number(payload.readBigInt64LE())) }
@@ -132,7 +132,7 @@ function refusal(why: string): object {
   return { ok: false, why };
 }
 
-function killOrder(payload: Buffer) {
+function killRequest(payload: Buffer) {
   const grace = Number(payload.readBigInt64LE(3));
   return {
     signal: payload[0] as number,

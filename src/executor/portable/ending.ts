@@ -1,7 +1,7 @@
 import { constants } from "node:os";
-import type { ExitRecord, KillOrder, LaunchSpec } from "../executor.ts";
+import type { ExitRecord, KillRequest, LaunchSpec } from "../executor.ts";
+import { deliver, Tree } from "../process-tree.ts";
 import type { Running } from "./launch.ts";
-import { deliver, Tree } from "./tree.ts";
 
 const { SIGTERM, SIGHUP, SIGKILL } = constants.signals;
 /** What a foreground command leaves behind gets this long to end by itself, then a SIGTERM, then a SIGKILL. */
@@ -65,7 +65,7 @@ export class Ending {
   }
 
   /** False: there is nobody to get it. */
-  kill({ signal, scope, ends, graceMs }: KillOrder): boolean {
+  kill({ signal, scope, ends, graceMs }: KillRequest): boolean {
     if (this.#end.final) return false;
     if (ends) this.#countsAs("killed");
     if (ends || (scope === "tree" && signal === SIGKILL)) this.#endTree(signal, graceMs);

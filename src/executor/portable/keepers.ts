@@ -1,8 +1,8 @@
 import { SallyportError } from "../../contract/error.ts";
 import type { LaunchSpec } from "../executor.ts";
+import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";
-import { NO_LIMITS } from "../no-limits.ts";
 import { doorPath } from "./door-path.ts";
 import { startKeeper } from "./start.ts";
 import { hasTerminals } from "./terminal.ts";

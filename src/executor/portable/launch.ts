@@ -2,17 +2,17 @@ import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
 import { constants as os } from "node:os";
 import { join } from "node:path";
 import type { LaunchSpec } from "../executor.ts";
+import { bornOf, MARK } from "../process-table.ts";
+import type { Root } from "../process-tree.ts";
 import { type Feed, StreamFeed } from "./feed.ts";
 import type { Pipe, PipeStore } from "./pipes.ts";
 import { errnoOf, openFolder, StepFailed } from "./place.ts";
-import { bornOf, MARK } from "./processes.ts";
 import { findProgram } from "./program.ts";
 import type { Order } from "./request.ts";
 import { noteNoTerminal } from "./sizes.ts";
 import { PipeSource, type Source, StreamSource } from "./source.ts";
 import { attempts, type Spawned, spawnFirst } from "./spawn.ts";
 import { onTerminal, type Terminal } from "./terminal.ts";
-import type { Root } from "./tree.ts";
 
 /** What a running command is to its session, whatever it was started with. */
 export interface Running {

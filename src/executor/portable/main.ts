@@ -1,7 +1,8 @@
 /** The portable keeper: `node main.js STATE`. Started by the first gateway that needs it, and outlives that. */
+
+import { TITLE } from "../session-owner.ts";
 import { closeInherited } from "./descriptors.ts";
 import { House } from "./house.ts";
-import { TITLE } from "./owner.ts";
 
 const ALREADY_SERVED = 3;
 const [, , state = ""] = process.argv;

@@ -1,7 +1,7 @@
 import { isAbsolute, sep } from "node:path";
 import type { LaunchSpec } from "../executor.ts";
+import { NO_LIMITS } from "../executor.ts";
 import { BACKGROUND, FSYNC, TAG } from "../native/frames.ts";
-import { NO_LIMITS } from "../no-limits.ts";
 
 /** A request as it came: the spec, and what the one who sent it adds. */
 export interface Order {

@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import type { ExitRecord, LaunchSpec } from "../executor.ts";
-import { neverRan } from "../never-ran.ts";
+import { ctlPath, noteNobody, noteOwner } from "../session-owner.ts";
+import { unstartedRecord } from "../unstarted-record.ts";
 import type { Caller } from "./caller.ts";
 import { Capture } from "./capture.ts";
 import { type End, Ending } from "./ending.ts";
 import type { House } from "./house.ts";
 import { launch, type Running } from "./launch.ts";
 import { type Listening, listenAt } from "./listen.ts";
-import { ctlPath, noteNobody, noteOwner } from "./owner.ts";
 import { attempt, errnoOf, openLog, StepFailed } from "./place.ts";
 import { RecordFile } from "./record.ts";
 import type { Order } from "./request.ts";
@@ -58,7 +58,7 @@ export class Session {
       await this.#launch();
     } catch (error) {
       const { step, errno } = error instanceof StepFailed ? error : new StepFailed("start", errnoOf(error));
-      this.#conclude({ ...neverRan(step), errno, startedUs: this.#startedUnixMs * 1000 });
+      this.#conclude({ ...unstartedRecord(step), errno, startedUs: this.#startedUnixMs * 1000 });
     }
   }
 

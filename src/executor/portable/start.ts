@@ -1,6 +1,6 @@
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { comesUp } from "../comes-up.ts";
+import { spawnKeeper } from "../spawn-keeper.ts";
 
 const SELF = fileURLToPath(import.meta.url);
 const PROGRAM = join(dirname(SELF), `main${extname(SELF)}`);
@@ -11,7 +11,7 @@ const TITLE_ROOM = " ".repeat(240);
 export function startKeeper(state: string): Promise<void> {
   const cwd = process.platform === "win32" ? state : "/";
   const env = environment(process.platform, process.env);
-  return comesUp(
+  return spawnKeeper(
     [process.execPath, PROGRAM, state, TITLE_ROOM],
     { cwd, env },
     (why) => new Error(why.split("\n").at(-1)),

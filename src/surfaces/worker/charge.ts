@@ -3,7 +3,7 @@ import type { Ending, Execution } from "../../executor/executor.ts";
 import type { Book, Seen } from "../../executor/fleet/book.ts";
 import type { Address, Entry, News } from "../../executor/fleet/wire.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
-import { killOrder } from "../../session/signals.ts";
+import { killRequest } from "../../session/signals.ts";
 import type { NewSession, SessionRow } from "../../store/sessions.ts";
 import type { Claim } from "./claims.ts";
 import { type Outcome, outcomeHere, storedOutcome } from "./outcome.ts";
@@ -59,7 +59,7 @@ export class Charge {
     const announce = setTimeout(() => void this.#sayStarted(), session.background === 1 ? 0 : ANNOUNCE_MS);
     void execution.exited.then(async (ending) => {
       clearTimeout(announce);
-      if (ending === "left" || this.#letGo) return;
+      if (ending === "detached" || this.#letGo) return;
       await this.#ended(ending).catch(() => this.#resumeLater());
     });
   }
@@ -99,7 +99,7 @@ export class Charge {
     const execution = this.#execution ?? (this.#door.row(local) ? await this.#door.execution(local) : null);
     if (execution) {
       this.#door.note({ agent, session: local, outcome: "superseded", summary: `${id} was given up`, detail: {} });
-      await execution.kill(killOrder("SIGKILL", 0));
+      await execution.kill(killRequest("SIGKILL", 0));
     }
     this.#free();
     this.#bearer.over();
@@ -167,7 +167,7 @@ export class Charge {
     this.#free();
     await this.#announce(outcome);
     const last = await this.#execution?.ended;
-    if (!last || last === "left" || this.#letGo) return;
+    if (!last || last === "detached" || this.#letGo) return;
     const over = last === "lost" ? last : { ...last, final: true };
     await this.settle(await outcomeHere(this.#door.registry, session, this.#name, over, false));
   }

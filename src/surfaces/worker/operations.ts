@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { SallyportError } from "../../contract/error.ts";
 import type { LogChunk } from "../../contract/session.ts";
-import type { KillOrder } from "../../executor/executor.ts";
+import type { KillRequest } from "../../executor/executor.ts";
 import type { WorkerDoor } from "../../gateway/for-worker.ts";
 import { signalName } from "../../session/signals.ts";
 import type { SessionRow } from "../../store/sessions.ts";
@@ -76,7 +76,7 @@ export const ASKED: Record<string, (on: On, args: unknown) => Promise<unknown>> 
 };
 
 /** Not waited for here: the gateway that asked hears of the end as of any other. */
-async function kill({ door, row }: On, order: KillOrder): Promise<boolean> {
+async function kill({ door, row }: On, order: KillRequest): Promise<boolean> {
   const execution = await door.execution(row.id);
   if (!execution) return false;
   const session = door.session(row);
@@ -134,7 +134,7 @@ export const READ: Record<string, (on: On, args: unknown, signal: AbortSignal) =
     once(async () => {
       const { registry } = on.door;
       const row = registry.reconcile(on.row);
-      const ending = row.record === null ? (row.status === "lost" ? "lost" : "left") : JSON.parse(row.record);
+      const ending = row.record === null ? (row.status === "lost" ? "lost" : "detached") : JSON.parse(row.record);
       return registry.executor.data(row).result(row.name, row, ending);
     }),
   glimpse: (on) =>

@@ -1,6 +1,6 @@
 import type { RunResult } from "../../contract/result.ts";
 import type { Account, Ending, ExitRecord, Parting } from "../../executor/executor.ts";
-import { neverRan } from "../../executor/never-ran.ts";
+import { unstartedRecord } from "../../executor/unstarted-record.ts";
 import type { Refusal } from "../../present/refusal.ts";
 import { endingOf } from "../../session/ending.ts";
 import type { Registry } from "../../session/registry.ts";
@@ -56,11 +56,11 @@ export function storedOutcome(row: SessionRow, logs: { logPath: string | null; l
 /** It never came to run here. */
 export function refusedOutcome({ status, error }: Refusal): Outcome {
   const account: Account = { status, warnings: [], hints: [], error, logPath: null, lastLines: [] };
-  return { record: neverRan("worker"), account };
+  return { record: unstartedRecord("worker"), account };
 }
 
 export function isOver(ending: Parting): ending is Ending {
-  return ending !== "left";
+  return ending !== "detached";
 }
 
 /** What fits into one message besides all else. */

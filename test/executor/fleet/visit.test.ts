@@ -19,11 +19,11 @@ test("whoever may not wait is told so", async () => {
 });
 
 test("a worker that was not heard is asked again how the session is", async () => {
-  assert.equal(await visitOf("HostSilent", [{}, {}, { status: "completed", lingering: false }]).ended, "left");
+  assert.equal(await visitOf("HostSilent", [{}, {}, { status: "completed", lingering: false }]).ended, "detached");
 });
 
 test("after the gateway was closed nobody is asked", async () => {
-  assert.equal(await visitOf("CommandDenied", [{}], AbortSignal.abort()).exited, "left");
+  assert.equal(await visitOf("CommandDenied", [{}], AbortSignal.abort()).exited, "detached");
 });
 
 test("whether it is on a terminal is as its worker told, and asked where that may not be known yet", async () => {

@@ -4,13 +4,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ctlPath } from "../../../src/executor/portable/owner.ts";
-import { bornOf, type Process, parsePs, parseStat } from "../../../src/executor/portable/processes.ts";
 import { findProgram } from "../../../src/executor/portable/program.ts";
 import { Sink } from "../../../src/executor/portable/sink.ts";
 import { attempts, spawnFirst } from "../../../src/executor/portable/spawn.ts";
 import { environment } from "../../../src/executor/portable/start.ts";
-import { killProgram, membersOf } from "../../../src/executor/portable/tree.ts";
+import { bornOf, type Process, parsePs, parseStat } from "../../../src/executor/process-table.ts";
+import { killProgram, membersOf } from "../../../src/executor/process-tree.ts";
+import { ctlPath } from "../../../src/executor/session-owner.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-platforms-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

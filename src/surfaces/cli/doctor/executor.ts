@@ -1,5 +1,5 @@
-import { chooseExecutor } from "../../../executor/choose.ts";
 import { PORTABLE } from "../../../executor/portable/keepers.ts";
+import { selectExecutor } from "../../../executor/select-executor.ts";
 import { portableLacks } from "../../../present/executor-notes.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 import { REBUILD } from "./keeper.ts";
@@ -9,7 +9,7 @@ const NAME = "executor";
 /** What runs commands here, and what it cannot promise. */
 export function checkExecutor(machine: Machine): Finding {
   try {
-    const { kind, asked, reason } = chooseExecutor(machine.state);
+    const { kind, asked, reason } = selectExecutor(machine.state);
     if (kind === "native") return ok(NAME, "native");
     const why = asked ? "as SALLYPORT_EXECUTOR says" : (reason ?? "");
     const fix = asked ? "Unset SALLYPORT_EXECUTOR to have the native one where it can run." : fixFor(process.platform);

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chooseExecutor } from "../../../executor/choose.ts";
 import { BUILD_COMMAND, keeperBinary } from "../../../executor/native/zygote.ts";
+import { selectExecutor } from "../../../executor/select-executor.ts";
 import { type Finding, fail, type Machine, ok } from "./finding.ts";
 
 export const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
@@ -15,7 +15,7 @@ export async function checkKeeper(machine: Machine): Promise<Finding> {
 
 function isPortable({ state }: Machine): boolean {
   try {
-    return chooseExecutor(state).kind === "portable";
+    return selectExecutor(state).kind === "portable";
   } catch {
     return false; // `executor` tells of it
   }

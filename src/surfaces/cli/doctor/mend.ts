@@ -1,5 +1,5 @@
 import { chmodSync } from "node:fs";
-import { buildKeeper } from "../../../executor/native/build.ts";
+import { buildKeeper } from "../../../executor/native/zygote.ts";
 import type { Finding, Machine } from "./finding.ts";
 
 interface Remedy {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { readIfThere } from "../shortage.ts";
+import { readIfExists } from "./fd-exhaustion.ts";
 
 /** A process as the system shows it. */
 export interface Process {
@@ -47,7 +47,7 @@ function fromProc(pid: number | string): Process | null {
 /** Whether the process that was started then has this pid still. Throws where nobody can tell for now. */
 export function livesAs(pid: number, born: string): boolean {
   if (process.platform !== "linux") return bornOf(pid) === born;
-  const stat = readIfThere(`/proc/${pid}/stat`, "latin1");
+  const stat = readIfExists(`/proc/${pid}/stat`, "latin1");
   return stat !== null && parseStat(stat)?.born === born;
 }
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere } from "../shortage.ts";
-import { bornOf, exists, livesAs } from "./processes.ts";
-import type { Root } from "./tree.ts";
+import { readIfExists } from "./fd-exhaustion.ts";
+import { bornOf, exists, livesAs } from "./process-table.ts";
+import type { Root } from "./process-tree.ts";
 
 /** Who keeps a session, and which process it is: enough to know both again, whoever has their pids by then. */
 export interface Owner {
@@ -43,12 +43,12 @@ export function keepsStill(folder: string, keeperPid: number): boolean | null {
 }
 
 function isPortable(pid: number): boolean {
-  return readIfThere(`/proc/${pid}/cmdline`, "latin1")?.startsWith(TITLE) ?? false;
+  return readIfExists(`/proc/${pid}/cmdline`, "latin1")?.startsWith(TITLE) ?? false;
 }
 
 /** Null: the session is not kept by a portable keeper, or its file cannot be understood. */
 export function readOwner(folder: string): Owner | null {
-  const text = readIfThere(join(folder, FILE));
+  const text = readIfExists(join(folder, FILE));
   if (text === null) return null;
   try {
     const owner = JSON.parse(text) as Owner;

@@ -7,7 +7,7 @@ const ALREADY_SERVED = 3;
  * Starts a keeper as a child of ours, so that it is reaped if it ends before we do; it outlives us otherwise. It has come
  * up when it says its first word. What it says on stderr before is why it did not.
  */
-export function comesUp(
+export function spawnKeeper(
   argv: readonly [string, ...string[]],
   options: Pick<SpawnOptions, "cwd" | "env">,
   failure: (why: string) => Error,

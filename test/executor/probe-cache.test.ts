@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import type { SandboxTier } from "../../src/executor/executor.ts";
-import { readKept, writeKept } from "../../src/executor/native/kept-probe.ts";
-import { keptSandboxTier, sandboxTier } from "../../src/executor/native/probe.ts";
+import { cachedSandboxTier, sandboxTier } from "../../src/executor/native/probe.ts";
+import { readProbeCache, writeProbeCache } from "../../src/executor/native/probe-cache.ts";
 import { keeperBinary } from "../../src/executor/native/zygote.ts";
 
 const state = mkdtempSync(join(tmpdir(), "sallyport-kept-"));
@@ -18,7 +18,7 @@ const HOUR_MS = 3600 * 1000;
 
 beforeEach(() => {
   writeFileSync(keeper, "a program");
-  writeKept(state, keeper, TIER);
+  writeProbeCache(state, keeper, TIER);
 });
 
 function change(how: (kept: { atMs: number; circumstances: string }) => object): void {
@@ -27,24 +27,24 @@ function change(how: (kept: { atMs: number; circumstances: string }) => object):
 }
 
 test("what the machine answered is kept, for nobody else to read, and nothing besides", () => {
-  assert.deepEqual(readKept(state, keeper), TIER);
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
 });
 
 test("it is not taken for another keeper's answer", () => {
   writeFileSync(keeper, "another program");
-  assert.equal(readKept(state, keeper), null);
-  assert.equal(readKept(state, join(state, "no keeper")), null);
+  assert.equal(readProbeCache(state, keeper), null);
+  assert.equal(readProbeCache(state, join(state, "no keeper")), null);
 });
 
 test("it is good for an hour, and not from the future", () => {
   change(({ atMs }) => ({ atMs: atMs - HOUR_MS + 60_000 }));
-  assert.deepEqual(readKept(state, keeper), TIER);
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
   change(({ atMs }) => ({ atMs: atMs - 60_000 }));
-  assert.equal(readKept(state, keeper), null);
+  assert.equal(readProbeCache(state, keeper), null);
   change(() => ({ atMs: Date.now() + HOUR_MS }));
-  assert.equal(readKept(state, keeper), null);
+  assert.equal(readProbeCache(state, keeper), null);
 });
 
 test("it is not taken where anything it hangs on differs", () => {
@@ -61,16 +61,16 @@ test("it is not taken where anything it hangs on differs", () => {
   for (const [index, part] of parts.entries()) {
     const others = parts.with(index, `${part}1`);
     change(() => ({ circumstances: others.join("\n") }));
-    assert.equal(readKept(state, keeper), null, part);
+    assert.equal(readProbeCache(state, keeper), null, part);
   }
   change(() => ({ circumstances }));
-  assert.deepEqual(readKept(state, keeper), TIER);
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
 });
 
 test("what is no answer at all is asked again", () => {
   for (const text of ["", "null", "{", "[]", '{"atMs":"now"}']) {
     writeFileSync(file, text);
-    assert.equal(readKept(state, keeper), null);
+    assert.equal(readProbeCache(state, keeper), null);
   }
 });
 
@@ -78,8 +78,8 @@ test("where it cannot be kept, nobody is troubled", () => {
   rmSync(file);
   mkdirSync(file);
   try {
-    writeKept(state, keeper, TIER);
-    assert.equal(readKept(state, keeper), null);
+    writeProbeCache(state, keeper, TIER);
+    assert.equal(readProbeCache(state, keeper), null);
     assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
   } finally {
     rmSync(file, { recursive: true });
@@ -88,9 +88,9 @@ test("where it cannot be kept, nobody is troubled", () => {
 
 test("a gateway that finds something else there asks the keeper, and keeps what that says", () => {
   const own = keeperBinary();
-  writeKept(state, own, { ...TIER, landlock: -1 });
-  const asked = keptSandboxTier(state);
+  writeProbeCache(state, own, { ...TIER, landlock: -1 });
+  const asked = cachedSandboxTier(state);
   assert.notEqual(asked.landlock, -1);
   assert.deepEqual(asked, sandboxTier());
-  if (process.platform === "linux") assert.deepEqual(readKept(state, own), asked);
+  if (process.platform === "linux") assert.deepEqual(readProbeCache(state, own), asked);
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { allProcesses, anyCarriesMark, bornOf, carriesMark, exists, type Process } from "./processes.ts";
+import { allProcesses, anyCarriesMark, bornOf, carriesMark, exists, type Process } from "./process-table.ts";
 
 const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCONT, SIGKILL } = constants.signals;
 /** A stopped process would take these only after it is continued. */

@@ -3,7 +3,7 @@ import type { SessionInfo } from "../contract/session.ts";
 import type { Execution } from "./executor.ts";
 
 /** What is wanted of other gateways' sessions. */
-export interface OthersQuery extends Omit<ListQuery, "agent" | "limit"> {
+export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
   /** Undefined: every agent's, where this gateway may see them. */
   agent: string | undefined;
   /** Where every agent's may not be seen, this one's. */
@@ -11,7 +11,7 @@ export interface OthersQuery extends Omit<ListQuery, "agent" | "limit"> {
   limit: number;
 }
 
-export interface FoundOthers {
+export interface PeerListing {
   /** The newest first. */
   sessions: SessionInfo[];
   /** There are older ones than these. */
@@ -24,10 +24,10 @@ export interface FoundOthers {
 }
 
 /** Sessions that other gateways had run on the same machines: each as its machine tells of it. */
-export interface Others {
-  list(query: OthersQuery): Promise<FoundOthers>;
+export interface PeerSessions {
+  list(query: PeerQuery): Promise<PeerListing>;
   /** By its id, the name its gateway has for it, or the beginning of its id. */
-  find(reference: string, whose: Pick<OthersQuery, "agent" | "own">): Promise<SessionInfo[]>;
+  find(reference: string, whose: Pick<PeerQuery, "agent" | "own">): Promise<SessionInfo[]>;
   /** A hold on one that lives; `told` hears how it is by now. */
   visit(session: SessionInfo, told: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };
 }

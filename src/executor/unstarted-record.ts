@@ -1,7 +1,7 @@
 import type { ExitRecord } from "./executor.ts";
 
 /** The record of a command that certainly never ran, for want of a keeper that could write one. */
-export function neverRan(step: string): ExitRecord {
+export function unstartedRecord(step: string): ExitRecord {
   const now = Date.now() * 1000;
   return {
     reason: "failed",

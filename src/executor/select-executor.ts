@@ -10,29 +10,29 @@ const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;
 
 /** Which executor runs commands here. `reason`: why not the native one, when nobody asked for the other. */
-export interface Choice {
+export interface Selection {
   kind: "native" | "portable";
   asked: boolean;
   reason: string | null;
 }
 
 /** As SALLYPORT_EXECUTOR says; without it the native one, where its keeper can run. */
-export function chooseExecutor(state: string, env: NodeJS.ProcessEnv = process.env): Choice {
+export function selectExecutor(state: string, env: NodeJS.ProcessEnv = process.env): Selection {
   const wanted = env[VARIABLE];
   if (wanted === "native" || wanted === "portable") return { kind: wanted, asked: true, reason: null };
   if (wanted) throw unknown(wanted);
   // Who names a keeper wants that one, and to hear of it when it does not work.
   if (env.SALLYPORT_KEEPER) return { kind: "native", asked: true, reason: null };
-  const reason = whyNotNative(state, process.platform, keeperBinary());
+  const reason = nativeUnavailableReason(state, process.platform, keeperBinary());
   return { kind: reason === null ? "native" : "portable", asked: false, reason };
 }
 
 export function openExecutor(state: string): Executor {
-  return chooseExecutor(state).kind === "native" ? new NativeExecutor(state) : new KeeperExecutor(state, PORTABLE);
+  return selectExecutor(state).kind === "native" ? new NativeExecutor(state) : new KeeperExecutor(state, PORTABLE);
 }
 
 /** Null: the keeper is there and runs. Tried only where no keeper of this build has served yet. */
-export function whyNotNative(state: string, platform: NodeJS.Platform, program: string): string | null {
+export function nativeUnavailableReason(state: string, platform: NodeJS.Platform, program: string): string | null {
   if (platform !== "linux") return `the native keeper is for Linux, and this is ${platform}`;
   if (!existsSync(`${program}.id`)) return "the native keeper has not been built";
   try {

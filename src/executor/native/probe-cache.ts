@@ -28,7 +28,7 @@ interface Kept {
  * none. Trying it out anew takes longer than all the rest of a short command line. The state folder is nobody's to
  * write but ours (promise 7).
  */
-export function readKept(state: string, keeper: string): unknown {
+export function readProbeCache(state: string, keeper: string): unknown {
   try {
     const { atMs, circumstances, tier } = JSON.parse(readFileSync(join(state, NAME), "utf8")) as Kept;
     const age = Date.now() - atMs;
@@ -39,7 +39,7 @@ export function readKept(state: string, keeper: string): unknown {
 }
 
 /** Nobody is troubled where it cannot be kept: it is only asked again. */
-export function writeKept(state: string, keeper: string, tier: SandboxTier): void {
+export function writeProbeCache(state: string, keeper: string, tier: SandboxTier): void {
   const own = join(state, `${NAME}.${process.pid}`);
   try {
     const kept: Kept = { atMs: Date.now(), circumstances: circumstancesOf(keeper), tier };
