@@ -7,8 +7,8 @@ import { maskArgs } from "../present/secrets.ts";
 import { newId } from "../session/id.ts";
 import { type GrantRow, GrantStore } from "../store/grants.ts";
 import { inTransaction } from "../store/transaction.ts";
+import { matchesArguments } from "./argument-patterns.ts";
 import { type FileIdentity, placeOf } from "./file-identity.ts";
-import { matchesArguments } from "./glob.ts";
 import { type Facts, type GrantScene, grantable } from "./grantable.ts";
 
 export interface GrantsOptions {

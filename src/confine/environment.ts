@@ -1,6 +1,6 @@
 import { SallyportError } from "../contract/error.ts";
+import { compileGlob } from "../present/glob.ts";
 import { HARMLESS_NAMES, HARMLESS_VALUES, NAME_GROUPS, type NameGroup, PROTECTED_NAMES } from "./environment-table.ts";
-import { nameMatcher } from "./name-pattern.ts";
 
 export type Environment = Record<string, string>;
 
@@ -19,6 +19,28 @@ const PROTECTED = nameMatcher(PROTECTED_NAMES);
 const NPM = /^npm_config_/i;
 /** A password within an address, as in postgres://me:secret@host. */
 const URL_WITH_PASSWORD = /[a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:[^\s/@]+@/i;
+
+interface NameMatcher {
+  has(name: string): boolean;
+  /** Ignores the patterns: only names that are listed without a wildcard. */
+  hasExactly(name: string): boolean;
+}
+
+/** Variable names in which `*` stands for any text; exact names are looked up in a set. */
+function nameMatcher(patterns: readonly string[], { ignoreCase = false } = {}): NameMatcher {
+  const fold = (name: string) => (ignoreCase ? name.toUpperCase() : name);
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes("*")).map(fold));
+  const wild = patterns
+    .filter((pattern) => pattern.includes("*"))
+    .map((pattern) => compileGlob(fold(pattern), { questionMark: false }));
+  return {
+    has: (name) => {
+      const folded = fold(name);
+      return exact.has(folded) || wild.some((matches) => matches(folded));
+    },
+    hasExactly: (name) => exact.has(fold(name)),
+  };
+}
 
 /** The group a name belongs to; null for an ordinary variable. */
 export function groupOf(name: string): NameGroup | null {

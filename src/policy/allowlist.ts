@@ -1,7 +1,7 @@
 /** May a command run by itself in allowlist mode? Each command of the text is asked for alone. */
 import type { CommandFact } from "../contract/facts.ts";
+import { matchesGlob, matchesGlobs } from "../present/glob.ts";
 import { isInside } from "../shell/path.ts";
-import { matches, matchesPath, matchesWords } from "./glob.ts";
 import type { AllowEntry } from "./policy.ts";
 
 export interface AllowContext {
@@ -22,13 +22,14 @@ function entryAllows(entry: AllowEntry, fact: CommandFact, { now, agent }: Allow
 }
 
 function isMeant({ pattern }: AllowEntry, { executable }: CommandFact): boolean {
-  if (pattern.includes("/")) return executable.resolved !== null && matchesPath(pattern, executable.resolved);
+  if (pattern.includes("/"))
+    return executable.resolved !== null && matchesGlob(pattern, executable.resolved, { segments: true });
   // A bare name is PATH's word: `./git` or `/tmp/git` must not pass as `git`.
   const byPath = executable.written !== null && !executable.written.includes("/");
   return (
     byPath &&
     (executable.kind === "external" || executable.kind === "builtin") &&
-    matches(pattern, executable.written ?? "")
+    matchesGlob(pattern, executable.written ?? "")
   );
 }
 
@@ -37,9 +38,10 @@ function argumentsMatch({ args }: AllowEntry, fact: CommandFact): boolean {
   const words = fact.argv.slice(1);
   // A glob or variable is expanded by the real shell after the check: its words are nobody's to match.
   if (words.some((word) => word.value === null || word.glob)) return false;
-  return matchesWords(
+  return matchesGlobs(
     args.split(/\s+/).filter(Boolean),
     words.map((word) => word.value ?? ""),
+    matchesGlob,
   );
 }
 

@@ -1,7 +1,6 @@
 /** Checks a policy as it comes from a configuration. A rule that fails its own example stops the start. */
 import { SallyportError } from "../contract/error.ts";
 import { inspect } from "../shell/inspect.ts";
-import { patternProblem } from "./glob.ts";
 import type { AllowEntry, Policy, UserRule } from "./policy.ts";
 import { RULES } from "./rules/index.ts";
 import { ruleMatches } from "./user-rules.ts";
@@ -43,6 +42,15 @@ function checkEntry(at: string, entry: AllowEntry): void {
     invalid(`${at}: \`expires\` is no time: \`${entry.expires}\`.`);
   if (entry.cwd !== undefined && !entry.cwd.startsWith("/"))
     invalid(`${at}: \`cwd\` must be an absolute path, not \`${entry.cwd}\`.`);
+}
+
+/** Why a pattern is not usable, or null. */
+function patternProblem(pattern: string): string | null {
+  if (pattern.trim() === "") return "is empty";
+  if (/^\/.*\/[a-z]*$/.test(pattern) && /[\\^$+()|[\]{}]/.test(pattern))
+    return "looks like a regular expression; only `*` and `?` are understood";
+  if (pattern.length > 1000) return "is longer than 1000 characters";
+  return null;
 }
 
 function checkRule(at: string, rule: UserRule): void {

@@ -1,6 +1,6 @@
 /** Rules of the people who run Sallyport, checked against their own examples before they count. */
 import type { CommandFact } from "../contract/facts.ts";
-import { matchesWords } from "./glob.ts";
+import { matchesGlob, matchesGlobs } from "../present/glob.ts";
 import type { UserRule } from "./policy.ts";
 
 export function ruleMatches(rule: UserRule, fact: CommandFact): boolean {
@@ -19,9 +19,9 @@ function wordsMatch(rule: UserRule, words: (string | null)[]): boolean {
   const patterns = rule.pattern.split(/\s+/).filter(Boolean);
   if (words.some((word) => word === null)) {
     // An unknown word may be anything: that is a match for a rule that forbids, none for one that allows.
-    return rule.decision !== "allow" && matchesWords(patterns.slice(0, 1), words.slice(0, 1) as string[]);
+    return rule.decision !== "allow" && matchesGlobs(patterns.slice(0, 1), words.slice(0, 1) as string[], matchesGlob);
   }
-  return matchesWords(patterns, words as string[]);
+  return matchesGlobs(patterns, words as string[], matchesGlob);
 }
 
 function prefixMatches(rule: UserRule, words: (string | null)[]): boolean {
