@@ -1,5 +1,5 @@
 import { SallyportError } from "../contract/error.ts";
-import { nearNames } from "./programs/near-names.ts";
+import { nearNames } from "./nearest.ts";
 import { visible } from "./visible.ts";
 
 const LONGEST_SHOWN = 40;

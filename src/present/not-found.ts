@@ -1,11 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../contract/error.ts";
-import { ALIASES, SHELL_ONLY } from "./programs/aliases.ts";
-import { debianPackages } from "./programs/debian-package.ts";
-import { nearNames } from "./programs/near-names.ts";
-import { findProgram, isProgram, namesIn, programNames } from "./programs/on-path.ts";
-import type { Place } from "./programs/place.ts";
+import { nearNames } from "./nearest.ts";
+import { findProgram, isProgram, namesIn, type Place, programNames } from "./programs/on-path.ts";
 import { shellWord } from "./shell-word.ts";
 
 const MOST_NAMES = 3;
@@ -13,9 +10,37 @@ const FARTHEST_UP = 8;
 /** Where projects keep programs of their own. */
 const PROJECT_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
+/** Other names for the same program, or a command that does the same; the first that is installed is suggested. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  python: ["python3"],
+  pip: ["pip3", "python3 -m pip"],
+  pytest: ["python3 -m pytest"],
+  node: ["nodejs"],
+  "docker-compose": ["docker compose"],
+  cc: ["gcc", "clang"],
+  gcc: ["cc", "clang"],
+  vim: ["vi"],
+  fd: ["fdfind"],
+  bat: ["batcat"],
+  rg: ["grep -rn"],
+  ll: ["ls -l"],
+  ifconfig: ["ip addr"],
+  netstat: ["ss"],
+  wget: ["curl -LO"],
+  curl: ["wget -O-"],
+  open: ["xdg-open"],
+};
+
+/** Words that only a shell knows: there is no such program to run directly. */
+const SHELL_ONLY: ReadonlySet<string> = new Set(
+  "cd source . export unset alias unalias set shopt eval exec read declare local typeset readonly let history jobs fg bg wait disown ulimit umask trap pushd popd dirs type hash builtin command if for while until case function [[ ((".split(
+    " ",
+  ),
+);
+
 /**
- * What may have been meant by a command that was not found, the likeliest first, and who provides it. Only looks at
- * names and indexes: nothing is run for it (promise 1).
+ * Suggestions for a command that was not found, the likeliest first. They are read from file names only: nothing is
+ * run to find them.
  */
 export function suggestions(program: string, place: Place): Recovery[] {
   const found = program.includes("/") ? forPath(program, place) : forName(program, place);
@@ -28,12 +53,7 @@ function forName(program: string, place: Place): (Recovery | null)[] {
   if (elsewhere !== null) return [elsewhere];
   const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];
   const nothingBetter = offered.every((each) => each === null);
-  return [
-    shellWords(program, place),
-    ...offered,
-    nothingBetter ? meant(nearOnPath(program, place.path)) : null,
-    packaged(program, place),
-  ];
+  return [shellWords(program, place), ...offered, nothingBetter ? meant(nearOnPath(program, place.path)) : null];
 }
 
 function forPath(program: string, { cwd, path }: Place): (Recovery | null)[] {
@@ -103,12 +123,4 @@ function shellWords(program: string, { path }: Place): Recovery | null {
   if (!isText && !SHELL_ONLY.has(program)) return null;
   const why = isText ? "Give the program and its arguments apart" : `${shellWord(program)} is part of the shell`;
   return { action: "use_shell", hint: `${why}; to have it run by the shell leave \`args\` out.` };
-}
-
-function packaged(program: string, { indexes, path }: Place): Recovery | null {
-  const [name, ...others] = debianPackages(program, indexes);
-  if (name === undefined) return null;
-  const also = others.length > 0 ? ` (also ${others.join(", ")})` : "";
-  const how = findProgram("apt-get", path) === null ? "" : `: apt-get install ${name}`;
-  return { action: "install_package", hint: `The Debian package ${name} provides it${also}${how}` };
 }

@@ -1,5 +1,5 @@
 import { type LaunchFailure, notFound, refused, wrongFormat } from "./launch-failure.ts";
-import type { Place } from "./programs/place.ts";
+import type { Place } from "./programs/on-path.ts";
 import { complaintIn } from "./shell-complaint.ts";
 
 const NOT_EXECUTABLE = 126;

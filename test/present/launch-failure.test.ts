@@ -7,8 +7,7 @@ import { after, test } from "node:test";
 import type { ExitRecord } from "../../src/executor/executor.ts";
 import { launchFailure } from "../../src/present/launch-failure.ts";
 import { failureMessage } from "../../src/present/messages/failure.ts";
-import { noexecMount } from "../../src/present/programs/noexec.ts";
-import { whyRefused } from "../../src/present/programs/refusal.ts";
+import { noexecMount, whyRefused } from "../../src/present/programs/refusal.ts";
 import { complaintIn } from "../../src/present/shell-complaint.ts";
 import { shellFailure } from "../../src/present/shell-failure.ts";
 

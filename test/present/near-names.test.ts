@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { distance } from "../../src/present/nearest.ts";
-import { nearNames } from "../../src/present/programs/near-names.ts";
+import { distance, nearNames } from "../../src/present/nearest.ts";
 import { cpuMs } from "./cpu-time.ts";
 
 test("slips are counted: a letter missing, added, wrong, or two swapped", () => {

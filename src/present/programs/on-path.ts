@@ -6,6 +6,14 @@ const MOST_NAMES = 20_000;
 /** A folder on a slow disk (a network mount, the other system's) is not waited for again and again. */
 const LONGEST_MS = 100;
 
+/** Where a command was to run: its working directory, and the PATH on which its name was looked up. */
+export interface Place {
+  cwd: string;
+  path: string;
+  /** Default: /proc/self/mountinfo. */
+  mountinfo?: string;
+}
+
 interface Listing {
   mtimeMs: number;
   names: string[];

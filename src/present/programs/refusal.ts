@@ -1,10 +1,10 @@
-import { accessSync, constants, existsSync, realpathSync, type Stats, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { shellWord } from "../shell-word.ts";
 import { interpreterOf } from "./interpreter.ts";
-import { noexecMount } from "./noexec.ts";
-import { pathFolders } from "./on-path.ts";
-import type { Place } from "./place.ts";
+import { type Place, pathFolders } from "./on-path.ts";
+
+const MOUNTINFO = "/proc/self/mountinfo";
 
 export interface Refusal {
   /** What stands in the way, as the end of a sentence that begins with the program's name. */
@@ -117,5 +117,29 @@ function statOf(file: string): Stats | null {
     return statSync(file);
   } catch {
     return null;
+  }
+}
+
+/** The mount point a path lies under, when nothing on it may be executed; null otherwise, or when it cannot be told. */
+export function noexecMount(path: string, mountinfo: string = MOUNTINFO): string | null {
+  let found = { point: "", options: "" };
+  for (const line of readMounts(mountinfo).split("\n")) {
+    // id, parent, device, root, mount point, options; see proc(5).
+    const [, , , , escaped = "", options = ""] = line.split(" ");
+    const point = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+      String.fromCharCode(Number.parseInt(octal, 8)),
+    );
+    const holds = point === "/" || path === point || path.startsWith(`${point}/`);
+    // Of two mounts on one point the later covers the earlier.
+    if (point !== "" && holds && point.length >= found.point.length) found = { point, options };
+  }
+  return found.options.split(",").includes("noexec") ? found.point : null;
+}
+
+function readMounts(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
   }
 }
