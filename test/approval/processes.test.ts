@@ -4,12 +4,13 @@ import { once } from "node:events";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { AuditLog } from "../../src/store/audit.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();
 const children: ChildProcess[] = [];
-after(() => {
-  for (const child of children) child.kill("SIGKILL");
+after(async () => {
+  await Promise.all(children.map((child) => killAndWait(child)));
   room.remove();
 });
 
@@ -75,8 +76,7 @@ test("kill -9 between decision and use loses neither; after use it stays used", 
     [{ do: "decide", id, decision: { decision: "once", who: "ann", channel: "cli" } }],
   );
   assert.equal(status, "approved");
-  decider.kill("SIGKILL");
-  await once(decider, "exit");
+  await killAndWait(decider);
 
   assert.equal(room.approvals().request(asked).id, id, "asked again after the crash it is still approved");
   const user = await gateway();

@@ -16,6 +16,7 @@ import { type TestContext, test } from "node:test";
 import { makeFolder } from "../../src/confine/make-folder.ts";
 import { workspaceScope } from "../../src/confine/workspace.ts";
 import { compile } from "../fixtures/compile.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 
 function scene(t: TestContext) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-folder-")));
@@ -57,7 +58,7 @@ test("makes nothing outside, and nothing through a file", (t) => {
   assert.deepEqual(readdirSync(outside), []);
 });
 
-test("a link swapped in while it works leads nowhere", (t) => {
+test("a link swapped in while it works leads nowhere", async (t) => {
   const { workspace, outside, scope } = scene(t);
   mkdirSync(join(workspace, ".tmp"));
   symlinkSync(outside, join(workspace, "trap"));
@@ -71,7 +72,7 @@ test("a link swapped in while it works leads nowhere", (t) => {
       }
     }
   } finally {
-    swapper.kill("SIGKILL");
+    await killAndWait(swapper);
   }
   assert.deepEqual(readdirSync(outside), []);
 });

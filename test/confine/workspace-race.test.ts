@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { type Confined, confine } from "../../src/confine/confine.ts";
 import { SallyportError } from "../../src/contract/error.ts";
 import { compile } from "../fixtures/compile.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { ConfinedHouse } from "./confined-house.ts";
 
 const house = new ConfinedHouse();
@@ -42,7 +43,7 @@ test("a link swapped in between the check and the start never takes a command or
       seen.set(came, (seen.get(came) ?? 0) + 1);
     }
   } finally {
-    swapper.kill("SIGKILL");
+    await killAndWait(swapper);
   }
   const places = [...seen.keys()].filter((came) => came.startsWith("/"));
   // Whichever of the two names it has at the moment, the folder is the one in the workspace.
@@ -65,7 +66,7 @@ test("the race is real: without the root the same attempts do get out", async ()
       escaped = (await attempt(round, (confined) => ({ ...confined, root: null }))).startsWith(outside);
     }
   } finally {
-    swapper.kill("SIGKILL");
+    await killAndWait(swapper);
   }
   assert.ok(escaped, "a minute of attempts, and none got out");
 });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { putOnPath } from "../fixtures/installed.ts";
 import { NatsServer } from "../fixtures/nats.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { pause } from "../fixtures/until.ts";
 import { answers } from "./answers.ts";
 import { ROOT } from "./pages.ts";
@@ -119,11 +120,7 @@ export class Machines {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#staying) {
-      const gone = child.exitCode === null ? once(child, "close") : null;
-      child.kill("SIGTERM");
-      await gone;
-    }
+    for (const child of this.#staying) await killAndWait(child, "SIGTERM");
     const command = "sallyport rm -f $(sallyport ps -aq)";
     for (const machine of this.#names) await this.run({ machine, command, onTerminal: false });
     await this.#fleet?.close();

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { TestFleet, type WorkerProcess } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const skip = NO_NATS;
@@ -17,10 +17,7 @@ before(async () => {
 
 after(() => fleet?.close());
 
-async function kill({ child }: WorkerProcess): Promise<void> {
-  child.kill("SIGKILL");
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-}
+const kill = ({ child }: WorkerProcess) => killAndWait(child);
 
 /** How many ends the stream has of a session. */
 async function exitsOf(session: string): Promise<number> {

@@ -1,6 +1,5 @@
 /** Members that the servers let in and that lie: what they say of others' sessions counts for nothing. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -15,6 +14,7 @@ import type { Worker } from "../../src/surfaces/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import type { TestHouse } from "../fixtures/gateway.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const skip = NO_NATS;
@@ -249,8 +249,7 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   await until("it has a host", () => bound.info().host === "mortal");
   const waiting = await gateway.start({ command: "sleep 1000", host: "mortal", retry: "idempotent" });
   await until("it has a host", () => waiting.info().host === "mortal");
-  mortal.child.kill("SIGKILL");
-  await once(mortal.child, "exit");
+  await killAndWait(mortal.child);
   assert.equal((await bound.wait()).status, "lost");
   const link = await openLink({ ...own, as: "looker" }, "gateway");
   const book = new Book(link.sessions);
@@ -261,8 +260,7 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   // The host comes back and ends what it still has of both; the worker itself bears the mark they inherited.
   const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.house);
   await until("nothing of them is left", () => mortal.house.alive().length === 1);
-  back.child.kill("SIGKILL");
-  await once(back.child, "exit");
+  await killAndWait(back.child);
   await link.nc.close();
   await gateway.close();
 });
@@ -274,8 +272,7 @@ test("an entry that nobody can have made, or a place with another word in it, ke
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w2" });
   await until("it has a host", () => session.info().host === "w2");
-  first.child.kill("SIGKILL");
-  await once(first.child, "exit");
+  await killAndWait(first.child);
   for (const text of ["not even JSON", JSON.stringify({ state: "claimed", host: "*" })]) {
     await liar.sessions.put(`default.${session.id}`, text);
     assert.equal(await new Book(liar.sessions).read("default", session.id), null);
@@ -286,8 +283,7 @@ test("an entry that nobody can have made, or a place with another word in it, ke
   await session.write("still here\n");
   assert.equal((await session.wait()).exitCode, 0);
   await gateway.close();
-  second.child.kill("SIGKILL");
-  await once(second.child, "exit");
+  await killAndWait(second.child);
 });
 
 test("a worker answers to inboxes only", { skip }, async () => {

@@ -8,7 +8,7 @@ import { connect } from "@nats-io/transport-node";
 import { subjectsOf } from "../../src/executor/fleet/subjects.ts";
 import type { WorkerInfo } from "../../src/executor/fleet/wire.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
-import { zygotesOf } from "../fixtures/processes.ts";
+import { killAndWait, stopZygotes } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 import { ENTRY, Sandbox } from "../surfaces/cli/sallyport.ts";
 
@@ -50,15 +50,8 @@ before(async () => {
 });
 
 after(async () => {
-  for (const worker of workers) {
-    const ended = new Promise((resolve) => worker.once("exit", resolve));
-    if (worker.exitCode !== null || worker.signalCode !== null) continue;
-    worker.kill("SIGTERM");
-    await ended;
-  }
-  for (const name of ["a-1", "b-2"]) {
-    for (const zygote of zygotesOf(join(box.folder, name, "state"))) process.kill(zygote, "SIGTERM");
-  }
+  for (const worker of workers) await killAndWait(worker, "SIGTERM");
+  for (const name of ["a-1", "b-2"]) await stopZygotes(join(box.folder, name, "state"));
   await server?.close();
   box.remove();
 });
@@ -77,7 +70,7 @@ test("a drained worker says so, also after a restart, until it is taken back", {
   assert.equal(code, 0);
   assert.match(stdout, /^b-2\tdrained\t/);
   const boot = (await listed()).find(({ host }) => host === "b-2")?.boot;
-  workers[0]?.kill("SIGKILL");
+  await killAndWait(workers[0] as ChildProcess);
   startWorker("b-2");
   await until("it is back", async () => (await listed()).some((node) => node.host === "b-2" && node.boot !== boot));
   assert.match((await nodes()).stdout, /^b-2\tdrained\t/m);

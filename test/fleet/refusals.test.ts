@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { Objm } from "@nats-io/obj";
 import { Book } from "../../src/executor/fleet/book.ts";
@@ -9,6 +8,7 @@ import { newId } from "../../src/session/id.ts";
 import type { Worker } from "../../src/surfaces/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
 
 const skip = NO_NATS;
@@ -91,8 +91,7 @@ test("logs that were put by outlive their machine", { skip }, async () => {
     const [first, last] = ["stdout", "exit"].map((name) => `${sessionKey("default", session.id)}.${name}`);
     const isWhole = async () => (await store.info(last as string))?.metadata?.ranges !== undefined;
     await until("its logs are put by", isWhole, 60_000);
-    worker.child.kill("SIGKILL");
-    await once(worker.child, "exit");
+    await killAndWait(worker.child);
     await until("its host is gone", async () => (await link.workers.get("mortal")) === null, 60_000);
     // What was put by in part reads as silence, not as an output that ends there.
     const exit = (await store.getBlob(last as string)) as Uint8Array;

@@ -20,16 +20,17 @@ const older = compile("older-landlock", ["landlock", "grants", "stamps", "scope"
 
 /** What comes of trying something under an older Landlock. */
 function tried(abi: number, ...what: string[]): string {
-  const { status, stdout } = spawnSync(older, [String(abi), workspace, secret, attempt, ...what], {
+  const { status, stdout, stderr } = spawnSync(older, [String(abi), workspace, secret, attempt, ...what], {
     encoding: "utf8",
     cwd: workspace,
   });
-  assert.equal(status, 0);
+  assert.equal(status, 0, stderr);
   return stdout.trim();
 }
 
 function gaps(abi: number): string[] {
-  const { stderr } = spawnSync(older, [String(abi), workspace, secret, "/bin/true"], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(older, [String(abi), workspace, secret, "/bin/true"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
   return JSON.parse(stderr);
 }
 

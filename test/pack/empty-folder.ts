@@ -1,10 +1,11 @@
-import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { execFileSync, type SpawnSyncReturns, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,8 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isRunning, zygotesOf } from "../fixtures/processes.ts";
-import { until } from "../fixtures/until.ts";
+import { stopZygotes } from "../fixtures/processes.ts";
 
 export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const PATIENCE_MS = 300_000;
@@ -69,7 +69,8 @@ export class EmptyFolder {
   #installByHand(): void {
     const modules = join(this.project, "node_modules");
     mkdirSync(this.package, { recursive: true });
-    this.run("tar", ["-xzf", this.tarball, "--strip-components=1", "-C", this.package]);
+    // With the PATH of the tests: tar starts gzip, which the machine without a compiler does not have.
+    execFileSync("tar", ["-xzf", this.tarball, "--strip-components=1", "-C", this.package]);
     const { dependencies } = JSON.parse(readFileSync(join(this.package, "package.json"), "utf8"));
     for (const name of Object.keys(dependencies)) this.link(name);
     mkdirSync(join(modules, ".bin"));
@@ -84,10 +85,7 @@ export class EmptyFolder {
   }
 
   async close(): Promise<void> {
-    for (const zygote of zygotesOf(this.state)) {
-      process.kill(zygote, "SIGTERM");
-      await until("the zygote has left", () => !isRunning(zygote));
-    }
+    await stopZygotes(this.state);
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
@@ -103,8 +101,7 @@ export function npm(): string {
   const given = process.env.npm_execpath;
   if (given && existsSync(given)) return given;
   const folders = (process.env.PATH ?? "").split(":").filter((folder) => existsSync(join(folder, "npm")));
-  const { stdout } = spawnSync("readlink", ["-f", join(folders[0] ?? "/usr/bin", "npm")], { encoding: "utf8" });
-  return stdout.trim();
+  return realpathSync(join(folders[0] ?? "/usr/bin", "npm"));
 }
 
 /** Packs what `npm run build` has left in dist, with a keeper of now. Returns the file's name. */

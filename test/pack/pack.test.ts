@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -20,9 +20,9 @@ function tool(name: string, args: string[]) {
 }
 
 async function registryAnswers(): Promise<boolean> {
-  const { stdout } = spawnSync(process.execPath, [npm(), "config", "get", "registry"], { encoding: "utf8" });
+  const registry = execFileSync(process.execPath, [npm(), "config", "get", "registry"], { encoding: "utf8" }).trim();
   try {
-    return (await fetch(new URL("-/ping", stdout.trim()), { signal: AbortSignal.timeout(5000) })).ok;
+    return (await fetch(new URL("-/ping", registry), { signal: AbortSignal.timeout(5000) })).ok;
   } catch {
     return false;
   }
@@ -46,8 +46,7 @@ suite("the package", { skip }, () => {
   after(() => place?.close());
 
   test("holds what runs and nothing else", () => {
-    const { stdout } = spawnSync("tar", ["-tzf", place.tarball], { encoding: "utf8" });
-    const names = stdout.trim().split("\n");
+    const names = execFileSync("tar", ["-tzf", place.tarball], { encoding: "utf8" }).trim().split("\n");
     const kinds = new Set(names.map((name) => name.split("/")[1]));
     const wanted = ["bin", "dist", "docs", "native", "schema", "package.json", "README.md", "LICENSE", "CHANGELOG.md"];
     assert.deepEqual([...kinds].sort(), [...wanted, "SECURITY.md"].sort());

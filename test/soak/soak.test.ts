@@ -9,6 +9,7 @@ import { reckon } from "../../scripts/soak/reckoning.ts";
 import { soak } from "../../scripts/soak/soak.ts";
 import { openGateway } from "../../src/gateway/open.ts";
 import { UNHINDERED } from "../fixtures/gateway.ts";
+import { killAndWait } from "../fixtures/processes.ts";
 
 test("gateways, zygotes and keepers are killed under load, and everything adds up", async () => {
   const report = await soak({ seconds: 8, seed: 20_261, gateways: 2 });
@@ -51,7 +52,7 @@ test("the reckoning finds what is missing, what is too much, and what is not as 
     }
     assert.equal(findings.length, 8, findings.join("\n"));
   } finally {
-    stray.kill("SIGKILL");
+    await killAndWait(stray);
     house.remove();
   }
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { after, afterEach, before, test } from "node:test";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { WorkQueue } from "../../src/store/work.ts";
@@ -113,7 +113,7 @@ test("without the package it says which to install", () => {
     try { checkDbos({ databaseUrl: "postgresql://x/y", queue: "q", workflow: "w" }); } catch (error) {
       console.log(JSON.stringify(error));
     }`;
-  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", hooks], { encoding: "utf8" });
+  const stdout = execFileSync(process.execPath, ["--input-type=module", "-e", hooks], { encoding: "utf8" });
   const { type, message, recovery } = JSON.parse(stdout);
   assert.equal(type, "InvalidConfiguration");
   assert.match(message, /needs the package @dbos-inc\/dbos-sdk/);

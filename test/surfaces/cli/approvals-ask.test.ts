@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Room } from "../../approval/room.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 const skip = spawnSync("script", ["--version"]).status === 0 ? false : "script, which gives a terminal, is not here";
@@ -41,7 +42,7 @@ async function said(
   if (callOff) writeFileSync(callOff, "");
   await shows("SAID ");
   await until("the answer is whole", () => screen.includes("\n", at));
-  child.kill("SIGKILL");
+  await killAndWait(child);
   return JSON.parse(screen.slice(at, screen.indexOf("\n", at)));
 }
 

@@ -5,6 +5,7 @@ import { after, afterEach, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { whoIsAbove } from "../../../src/approval/inside-session.ts";
 import { Room } from "../../approval/room.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 import { ENTRY } from "./sallyport.ts";
 
@@ -55,8 +56,8 @@ class Terminal {
 
 const rooms: Room[] = [];
 const terminals: Terminal[] = [];
-afterEach(() => {
-  for (const { child } of terminals.splice(0)) child.kill("SIGKILL");
+afterEach(async () => {
+  await Promise.all(terminals.splice(0).map(({ child }) => killAndWait(child)));
 });
 after(() => {
   for (const room of rooms) room.remove();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { after, test } from "node:test";
+import { killAndWait } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 import { ENTRY, Sandbox } from "./sallyport.ts";
 
@@ -23,7 +24,7 @@ async function typed(options: string, keys: [shown: string, key: string][]): Pro
     child.stdin.write(key);
   }
   await until(`it has ended; the terminal shows ${screen}`, () => /ended \d+/.test(screen));
-  child.kill("SIGKILL");
+  await killAndWait(child);
   return { screen, code: Number(/ended (\d+)/.exec(screen)?.[1]) };
 }
 

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { TestHouse } from "../../fixtures/gateway.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
 import { ENTRY } from "../cli/sallyport.ts";
 
 export const ERAS = ["2025", "2026"] as const;
@@ -59,7 +60,7 @@ export class McpHouse {
       env: { ...this.env, ...env },
       stdio: "pipe",
     });
-    this.#closing.push(() => ended(child));
+    this.#closing.push(() => killAndWait(child, "SIGTERM"));
     return child;
   }
 
@@ -110,7 +111,7 @@ export class McpHouse {
       process: child,
       stderr: () => errors,
       stop: async (signal = "SIGTERM") => {
-        await ended(child, signal);
+        await killAndWait(child, signal);
         return child.exitCode;
       },
     };
@@ -145,12 +146,6 @@ export class McpHouse {
 function makeClient({ era = "2025", ...options }: ClientOptions & { era?: Era }): Client {
   const mode = era === "2025" ? ("legacy" as const) : { pin: "2026-07-28" };
   return new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
-}
-
-async function ended(child: ChildProcess, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, "exit");
 }
 
 /** Speaks to the server line by line, also what no client would say. */
