@@ -13,13 +13,22 @@ const here = dirname(fileURLToPath(import.meta.url));
 const strict = process.argv.includes("--strict");
 const platform = `${process.platform}-${process.arch}`;
 const prebuilt = join(here, "prebuilt", platform);
-const sources = readdirSync(here)
-  .filter((name) => /\.[ch]$/.test(name))
-  .sort();
+const OUTPUTS = ["build", "prebuilt"];
+const sources = sourcesIn("").sort();
 const base = ["-std=c99", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
 const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
 // Small, quick to fork, and the same wherever it is copied. Not every system has the static C library.
 const STATIC = "-static-pie";
+
+/** Paths of the C sources and headers below `folder`, relative to this one. */
+function sourcesIn(folder) {
+  const entries = readdirSync(join(here, folder), { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const path = folder ? `${folder}/${entry.name}` : entry.name;
+    if (entry.isDirectory()) return OUTPUTS.includes(path) ? [] : sourcesIn(path);
+    return /\.[ch]$/.test(path) ? [path] : [];
+  });
+}
 
 /** Two builds are the same exactly when their sources are: a running keeper of another build is left alone. */
 function buildId() {
@@ -45,7 +54,7 @@ function put(folder, id, make) {
 
 function compile(folder, id, flags) {
   const files = sources.filter((name) => name.endsWith(".c")).map((name) => join(here, name));
-  const args = [...base, ...flags, `-DKEEPER_BUILD="${id}"`, ...files, "-o"];
+  const args = [...base, `-I${here}`, ...flags, `-DKEEPER_BUILD="${id}"`, ...files, "-o"];
   const run = (target) => spawnSync(process.env.CC || "cc", [...args, target], { encoding: "utf8" });
   return put(folder, id, run);
 }

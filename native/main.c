@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "keeper.h"
-#include "probe.h"
-#include "title.h"
+#include "process/keeper.h"
+#include "process/title.h"
+#include "sandbox/probe.h"
 
 int main(int argc, char **argv)
 {

@@ -39,6 +39,6 @@ if [ ! -e "$stamp" ] || [ package-lock.json -nt "$stamp" ]; then
   touch "$stamp"
 fi
 # The keeper is rebuilt whenever its sources changed; it takes under two seconds.
-if [ ! -e native/build/keeper ] || [ -n "$(find native -maxdepth 1 -newer native/build/keeper -name '*.[chj]*')" ]; then
+if [ ! -e native/build/keeper ] || [ -n "$(find native -newer native/build/keeper -name '*.[ch]' -o -newer native/build/keeper -name install.js)" ]; then
   npm run --silent install >&2
 fi

@@ -49,7 +49,7 @@ test("a keeper that came with the package is taken where it is of these sources,
   const { status, stdout } = install([], none);
   assert.deepEqual([status, stdout, existsSync(join(built, "keeper"))], [0, "", true]);
   rmSync(built, { recursive: true });
-  appendFileSync(join(folder, "native", "title.c"), "\n");
+  appendFileSync(join(folder, "native", "process", "title.c"), "\n");
   assert.match(install([], none).stdout, /no C compiler found/);
   rmSync(join(folder, "native", "prebuilt"), { recursive: true });
 });

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../native/request.h"
-#include "../../native/scope.h"
+#include "ipc/request.h"
+#include "io/scope.h"
 
 static unsigned long long state;
 

@@ -16,7 +16,8 @@ mkdirSync(join(workspace, "sub"), { recursive: true });
 mkdirSync(secret);
 writeFileSync(join(secret, "key"), "hidden");
 const attempt = compile("attempt");
-const older = compile("older-landlock", ["landlock", "grants", "stamps", "scope", "spec", "gaps"]);
+const parts = ["sandbox/landlock", "sandbox/grants", "sandbox/stamps", "io/scope", "sandbox/spec", "sandbox/gaps"];
+const older = compile("older-landlock", parts);
 
 /** What comes of trying something under an older Landlock. */
 function tried(abi: number, ...what: string[]): string {

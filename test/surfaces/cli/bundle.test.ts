@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
-  copyFileSync,
+  cpSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -120,9 +120,7 @@ test("a plain command leaves the schemas, the shell's language and the words for
 test("its doctor builds a keeper that is missing, when told to", () => {
   const native = join(house, "package/native");
   rmSync(native);
-  mkdirSync(native);
-  for (const path of globSync(join(ROOT, "native/{*.c,*.h,install.js}")))
-    copyFileSync(path, join(native, basename(path)));
+  cpSync(join(ROOT, "native"), native, { recursive: true, filter: (path) => !/\/(build|prebuilt)$/.test(path) });
   const { stdout, stderr } = sallyport("doctor", "--fix", "--json");
   assert.match(stderr, /^Fixed: keeper$/m);
   const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };

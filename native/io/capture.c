@@ -1,0 +1,213 @@
+#include "io/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io/scope.h"
+
+#define BUFFER (256u << 10)
+#define WIDE_PIPE (1 << 20)
+#define A_LITTLE 512
+#define ENOUGH (128u << 10)
+#define AT_A_TIME (512u << 10) /* before the other stream and the gateways get their turn */
+
+/* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
+static char buffer[BUFFER];
+
+static const char *open_log(struct capture *capture, const struct request *request)
+{
+	if (!request->log_path)
+		return NULL;
+	/* Emptied after it was looked at, not by O_TRUNC: a second name of a file elsewhere must not empty that one. */
+	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+	mode_t mode = 0666 & ~request->umask;
+	struct stat status;
+	capture->log.fd = request->root ? scope_open(request->root, request->log_path, flags, mode)
+					: open(request->log_path, flags, mode);
+	if (capture->log.fd < 0)
+		return request->root && scope_left(errno) ? "scope-log" : "log";
+	if (fstat(capture->log.fd, &status) < 0)
+		return "log";
+	if (!S_ISREG(status.st_mode)) {
+		errno = EINVAL; /* a device or a pipe could block the keeper */
+		return "log";
+	}
+	if (request->root && status.st_nlink > 1) {
+		errno = EMLINK;
+		return "scope-log";
+	}
+	if (ftruncate(capture->log.fd, 0) < 0)
+		return "log";
+	capture->has_log = true;
+	return NULL;
+}
+
+static const char *open_pipe(int *ours, int *theirs)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return "pipe";
+	fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	*ours = ends[0];
+	*theirs = ends[1];
+	return NULL;
+}
+
+static const char *open_terminal(const struct terminal *terminal, int *ours, int *theirs)
+{
+	*ours = fcntl(terminal->master, F_DUPFD_CLOEXEC, 3);
+	*theirs = terminal_stdio(terminal);
+	return *ours < 0 || *theirs < 0 ? "terminal" : NULL;
+}
+
+const char *capture_open(struct capture *capture, const struct request *request, const struct terminal *terminal,
+			 int stdio[3])
+{
+	static const char *const apart[2] = {"stdout", "stderr"};
+	capture->count = request->capture == CAPTURE_MERGED ? 1 : 2;
+	capture->has_log = false;
+	capture->from_terminal = terminal->master >= 0;
+	if (capture->from_terminal)
+		answers_init(&capture->answers, terminal->columns, terminal->rows);
+	timeline_init(&capture->timeline, 0, 0);
+	capture->fresh.off = capture->count > 1;
+	fresh_reset(&capture->fresh);
+	sink_init(&capture->log, request->disk_cap);
+	for (unsigned i = 0; i < 2; i++) {
+		capture->pipes[i] = -1;
+		capture->widened[i] = false;
+		capture->names[i] = capture->count == 1 ? "output" : apart[i];
+		sink_init(&capture->streams[i], request->disk_cap);
+	}
+	for (unsigned i = 0; i < capture->count; i++) {
+		const char *failed = capture->from_terminal
+					     ? open_terminal(terminal, &capture->pipes[i], &stdio[1 + i])
+					     : open_pipe(&capture->pipes[i], &stdio[1 + i]);
+		if (failed)
+			return failed;
+	}
+	if (capture->count == 1)
+		stdio[2] = stdio[1];
+	return open_log(capture, request);
+}
+
+void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t start_us)
+{
+	timeline_init(&capture->timeline, start_unix_us, start_us);
+}
+
+static void keep_cap(struct capture *capture, unsigned i, int dirfd)
+{
+	struct sink *stream = &capture->streams[i];
+	if (!sink_grow_hole(stream))
+		return;
+	timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
+	sink_punch(stream);
+	if (stream->cannot_punch)
+		timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
+}
+
+static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
+{
+	struct sink *stream = &capture->streams[i];
+	const uint64_t before[2] = {capture->streams[0].size, capture->streams[1].size};
+	int64_t now = monotonic_us();
+	if (capture->from_terminal)
+		answers_read(&capture->answers, buffer, length);
+	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
+	timeline_add(&capture->timeline, KIND_DATA, i, kept, before, now);
+	if (kept < length)
+		capture->fresh.off = true;
+	fresh_add(&capture->fresh, buffer, kept, now);
+	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};
+	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, after, now);
+	keep_cap(capture, i, dirfd);
+	if (!capture->has_log)
+		return;
+	sink_append(&capture->log, -1, NULL, buffer, length);
+	if (sink_grow_hole(&capture->log))
+		sink_punch(&capture->log);
+}
+
+/* A terminal hands out 4 KiB at a time, and then a worker of the kernel's has to bring the next: what comes right after
+ * is taken together, or a flood would be stored crumb by crumb. */
+static ssize_t take(const struct capture *capture, unsigned i)
+{
+	size_t used = 0;
+	for (;;) {
+		ssize_t n = read(capture->pipes[i], buffer + used, sizeof buffer - used);
+		if (n <= 0)
+			return used ? (ssize_t)used : n;
+		used += (size_t)n;
+		/* A little is the answer to a key: whoever waits for that is not to wait for more. */
+		if (!capture->from_terminal || n <= A_LITTLE || used >= ENOUGH)
+			return (ssize_t)used;
+	}
+}
+
+static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
+{
+	if (capture->pipes[i] < 0)
+		return 0;
+	ssize_t n = take(capture, i);
+	if (n < 0 && errno != EIO)
+		return 0;
+	if (n <= 0) { /* EIO: the terminal was hung up for good */
+		close(capture->pipes[i]);
+		capture->pipes[i] = -1;
+		return 0;
+	}
+	/* A pipe found full belongs to a flood: a wider one halves the switching. Not before: pipe memory is rationed. */
+	if (n >= 65536 && !capture->widened[i] && !capture->from_terminal) {
+		capture->widened[i] = true;
+		(void)fcntl(capture->pipes[i], F_SETPIPE_SZ, WIDE_PIPE);
+	}
+	store(capture, i, dirfd, (size_t)n);
+	return (size_t)n;
+}
+
+/* Until so much is MOVED at MOST, or LEAST or less is there at a time. */
+static void pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
+{
+	size_t moved = 0, n;
+	while (moved < most && (n = pump_once(capture, i, dirfd)) > least)
+		moved += n;
+}
+
+void capture_pump(struct capture *capture, unsigned i, int dirfd)
+{
+	pump(capture, i, dirfd, AT_A_TIME, A_LITTLE);
+}
+
+void capture_drain(struct capture *capture, int dirfd)
+{
+	for (unsigned i = 0; i < capture->count; i++)
+		pump(capture, i, dirfd, 2u * WIDE_PIPE, 0);
+	capture_flush(capture, dirfd);
+}
+
+bool capture_at_end(const struct capture *capture)
+{
+	return capture->pipes[0] < 0 && capture->pipes[1] < 0;
+}
+
+void capture_flush(struct capture *capture, int dirfd)
+{
+	if (capture->timeline.used > capture->timeline.flushed)
+		timeline_flush(&capture->timeline, dirfd, capture->streams, capture->count);
+}
+
+void capture_close(struct capture *capture)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (capture->pipes[i] >= 0)
+			close(capture->pipes[i]);
+		capture->pipes[i] = -1;
+		sink_close(&capture->streams[i]);
+	}
+	sink_close(&capture->log);
+	timeline_close(&capture->timeline);
+}

@@ -1,0 +1,46 @@
+#ifndef SALLYPORT_CAPTURE_H
+#define SALLYPORT_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "io/answers.h"
+#include "io/fresh.h"
+#include "io/pty.h"
+#include "io/sink.h"
+#include "io/timeline.h"
+#include "ipc/request.h"
+
+/* From the command's pipes or its terminal to the session's files: one stream each for stdout and stderr, or one for both. */
+struct capture {
+	unsigned count;
+	int pipes[2];             /* read ends; -1: at its end */
+	bool widened[2];
+	bool from_terminal;
+	const char *names[2];
+	struct sink streams[2];
+	struct sink log;          /* the plain merged log a caller asked for */
+	bool has_log;
+	struct timeline timeline;
+	struct fresh fresh;
+	struct answers answers;   /* to what was asked of the terminal */
+};
+
+/* Makes the pipes, unless there is a TERMINAL; the command's ends go into STDIO[1] and STDIO[2]. Returns the step that
+ * failed, with errno, or NULL. */
+const char *capture_open(struct capture *capture, const struct request *request, const struct terminal *terminal,
+			 int stdio[3]);
+
+void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t start_us);
+
+/* Moves what a readable pipe holds to its file, up to a fair share. */
+void capture_pump(struct capture *capture, unsigned stream, int dirfd);
+
+/* Moves everything that was in the pipes when called. A flood written meanwhile does not hold it up. */
+void capture_drain(struct capture *capture, int dirfd);
+
+bool capture_at_end(const struct capture *capture);
+void capture_flush(struct capture *capture, int dirfd);
+void capture_close(struct capture *capture);
+
+#endif

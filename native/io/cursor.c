@@ -1,0 +1,227 @@
+#include "io/cursor.h"
+
+#include <stddef.h>
+
+#define TAB 8u
+#define MOST_REPEATS 65535u
+
+struct range {
+	uint32_t first, last;
+};
+
+/* The blocks that matter for prompts and for programs that print a character to see how wide it is. */
+static const struct range nothing[] = {
+	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f}, {0x0900, 0x0902},
+	{0x093a, 0x093a}, {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31}, {0x0e34, 0x0e3a},
+	{0x0e47, 0x0e4e}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x2064},
+	{0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff}, {0xe0100, 0xe01ef},
+};
+static const struct range two[] = {
+	{0x1100, 0x115f}, {0x231a, 0x231b}, {0x2329, 0x232a}, {0x23e9, 0x23ec}, {0x23f0, 0x23f0}, {0x23f3, 0x23f3},
+	{0x25fd, 0x25fe}, {0x2614, 0x2615}, {0x2648, 0x2653}, {0x267f, 0x267f}, {0x2693, 0x2693}, {0x26a1, 0x26a1},
+	{0x26aa, 0x26ab}, {0x26bd, 0x26be}, {0x26c4, 0x26c5}, {0x26ce, 0x26ce}, {0x26d4, 0x26d4}, {0x26ea, 0x26ea},
+	{0x26f2, 0x26f3}, {0x26f5, 0x26f5}, {0x26fa, 0x26fa}, {0x26fd, 0x26fd}, {0x2705, 0x2705}, {0x270a, 0x270b},
+	{0x2728, 0x2728}, {0x274c, 0x274c}, {0x274e, 0x274e}, {0x2753, 0x2755}, {0x2757, 0x2757}, {0x2795, 0x2797},
+	{0x27b0, 0x27b0}, {0x27bf, 0x27bf}, {0x2b1b, 0x2b1c}, {0x2b50, 0x2b50}, {0x2b55, 0x2b55}, {0x2e80, 0x303e},
+	{0x3041, 0x33ff}, {0x3400, 0x4dbf}, {0x4e00, 0xa4cf}, {0xa960, 0xa97f}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+	{0xfe10, 0xfe19}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x16fe0, 0x18cff}, {0x1b000, 0x1b2ff},
+	{0x1f004, 0x1f004}, {0x1f0cf, 0x1f0cf}, {0x1f18e, 0x1f18e}, {0x1f191, 0x1f19a}, {0x1f200, 0x1f320},
+	{0x1f32d, 0x1f335}, {0x1f337, 0x1f37c}, {0x1f37e, 0x1f393}, {0x1f3a0, 0x1f3ca}, {0x1f3cf, 0x1f3d3},
+	{0x1f3e0, 0x1f3f0}, {0x1f3f4, 0x1f3f4}, {0x1f3f8, 0x1f43e}, {0x1f440, 0x1f440}, {0x1f442, 0x1f4fc},
+	{0x1f4ff, 0x1f53d}, {0x1f54b, 0x1f54e}, {0x1f550, 0x1f567}, {0x1f57a, 0x1f57a}, {0x1f595, 0x1f596},
+	{0x1f5a4, 0x1f5a4}, {0x1f5fb, 0x1f64f}, {0x1f680, 0x1f6c5}, {0x1f6cc, 0x1f6cc}, {0x1f6d0, 0x1f6d2},
+	{0x1f6d5, 0x1f6d7}, {0x1f6dc, 0x1f6df}, {0x1f6eb, 0x1f6ec}, {0x1f6f4, 0x1f6fc}, {0x1f7e0, 0x1f7eb},
+	{0x1f90c, 0x1f93a}, {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
+};
+
+static bool is_in(uint32_t character, const struct range *ranges, size_t count)
+{
+	size_t low = 0, high = count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (character > ranges[middle].last)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && character >= ranges[low].first;
+}
+
+static unsigned width_of(uint32_t character)
+{
+	if (character < 0x300)
+		return 1;
+	if (is_in(character, nothing, sizeof nothing / sizeof *nothing))
+		return 0;
+	return is_in(character, two, sizeof two / sizeof *two) ? 2 : 1;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+void cursor_reset(struct cursor *cursor, unsigned columns, unsigned rows)
+{
+	*cursor = (struct cursor){.columns = columns, .rows = rows, .bottom = rows - 1, .autowrap = true};
+}
+
+void cursor_resize(struct cursor *cursor, unsigned columns, unsigned rows)
+{
+	cursor->columns = columns;
+	cursor->rows = rows;
+	cursor->top = 0;
+	cursor->bottom = rows - 1;
+	cursor->column = least(cursor->column, columns - 1);
+	cursor->row = least(cursor->row, rows - 1);
+	cursor->wraps = false;
+}
+
+static void feed_line(struct cursor *cursor)
+{
+	if (cursor->row != cursor->bottom && cursor->row + 1 < cursor->rows)
+		cursor->row++;
+}
+
+static void place(struct cursor *cursor, unsigned column, unsigned row)
+{
+	cursor->column = least(column, cursor->columns - 1);
+	cursor->row = least(row, cursor->rows - 1);
+	cursor->wraps = false;
+}
+
+static void advance(struct cursor *cursor, unsigned width)
+{
+	if (cursor->autowrap && (cursor->wraps || cursor->column + width > cursor->columns)) {
+		cursor->column = 0;
+		feed_line(cursor);
+	}
+	cursor->column += width;
+	cursor->wraps = cursor->column >= cursor->columns;
+	if (cursor->wraps)
+		cursor->column = cursor->columns - 1;
+}
+
+void cursor_run(struct cursor *cursor, unsigned count)
+{
+	/* Whole lines of a flood at once, down to the last of them. */
+	while (count > 0) {
+		if (!cursor->wraps && cursor->column + count < cursor->columns) {
+			cursor->column += count;
+			return;
+		}
+		if (!cursor->autowrap) {
+			place(cursor, cursor->columns - 1, cursor->row);
+			return;
+		}
+		if (cursor->wraps) {
+			cursor->wraps = false;
+			cursor->column = 0;
+			feed_line(cursor);
+		}
+		unsigned fits = least(count, cursor->columns - cursor->column);
+		cursor->column += fits;
+		count -= fits;
+		if (cursor->column == cursor->columns) {
+			cursor->column--;
+			cursor->wraps = true;
+		}
+	}
+}
+
+void cursor_character(struct cursor *cursor, uint32_t character)
+{
+	unsigned width = width_of(character);
+	cursor->last = character;
+	if (width > 0)
+		advance(cursor, least(width, cursor->columns));
+}
+
+void cursor_control(struct cursor *cursor, unsigned char control)
+{
+	switch (control) {
+	case '\b':
+		if (cursor->column > 0 && !cursor->wraps)
+			cursor->column--;
+		cursor->wraps = false;
+		break;
+	case '\t': place(cursor, (cursor->column / TAB + 1) * TAB, cursor->row); break;
+	case '\n':
+	case '\v':
+	case '\f': feed_line(cursor); break;
+	case '\r': place(cursor, 0, cursor->row); break;
+	default: break;
+	}
+}
+
+void cursor_escape(struct cursor *cursor, char final)
+{
+	switch (final) {
+	case '7':
+		cursor->saved_column = cursor->column;
+		cursor->saved_row = cursor->row;
+		break;
+	case '8': place(cursor, cursor->saved_column, cursor->saved_row); break;
+	case 'D': feed_line(cursor); break;
+	case 'E':
+		cursor->column = 0;
+		feed_line(cursor);
+		break;
+	case 'M':
+		if (cursor->row != cursor->top && cursor->row > 0)
+			cursor->row--;
+		break;
+	default: break;
+	}
+}
+
+static void set_region(struct cursor *cursor, unsigned top, unsigned bottom)
+{
+	if (bottom == 0 || bottom > cursor->rows)
+		bottom = cursor->rows;
+	if (top == 0)
+		top = 1;
+	if (top >= bottom)
+		return;
+	cursor->top = top - 1;
+	cursor->bottom = bottom - 1;
+	place(cursor, 0, 0);
+}
+
+static void repeat(struct cursor *cursor, unsigned times)
+{
+	for (unsigned i = least(times, MOST_REPEATS); cursor->last && i > 0; i--)
+		cursor_character(cursor, cursor->last);
+}
+
+void cursor_sequence(struct cursor *cursor, char final, const unsigned *parameters, unsigned count)
+{
+	unsigned first = count > 0 ? parameters[0] : 0, second = count > 1 ? parameters[1] : 0;
+	unsigned by = first ? first : 1, column = cursor->column, row = cursor->row;
+	switch (final) {
+	case 'A': place(cursor, column, by < row ? row - by : 0); break;
+	case 'e':
+	case 'B': place(cursor, column, row + by); break;
+	case 'a':
+	case 'C': place(cursor, column + by, row); break;
+	case 'D': place(cursor, by < column ? column - by : 0, row); break;
+	case 'E': place(cursor, 0, row + by); break;
+	case 'F': place(cursor, 0, by < row ? row - by : 0); break;
+	case '`':
+	case 'G': place(cursor, by - 1, row); break;
+	case 'd': place(cursor, column, by - 1); break;
+	case 'H':
+	case 'f': place(cursor, second ? second - 1 : 0, by - 1); break;
+	case 'I': place(cursor, (column / TAB + least(by, cursor->columns)) * TAB, row); break;
+	case 'Z': {
+		unsigned stops = (column + TAB - 1) / TAB;
+		place(cursor, (by < stops ? stops - by : 0) * TAB, row);
+		break;
+	}
+	case 'b': repeat(cursor, by); break;
+	case 'r': set_region(cursor, first, second); break;
+	case 's': cursor_escape(cursor, '7'); break;
+	case 'u': cursor_escape(cursor, '8'); break;
+	default: break;
+	}
+}

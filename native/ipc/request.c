@@ -1,0 +1,217 @@
+#include "ipc/request.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/scope.h"
+
+/* The payload is a row of fields: u16 tag, u32 length, bytes. Text ends with its NUL inside the length;
+ * a list is such texts one after the other. */
+enum tag {
+	TAG_ID = 1,
+	TAG_TITLE = 2,
+	TAG_FILE = 3,
+	TAG_PATH = 4,
+	TAG_ARGV = 5,
+	TAG_ENV = 6,
+	TAG_CWD = 7,
+	TAG_STDIN = 8,
+	TAG_STDIN_TEXT = 9,
+	TAG_CAPTURE = 10,
+	TAG_TIMEOUT = 11,
+	TAG_GRACE = 12,
+	TAG_DISK_CAP = 13,
+	TAG_LOG = 14,
+	TAG_FLAGS = 15,
+	TAG_UMASK = 16,
+	TAG_ANNOUNCE = 17,
+	TAG_ROOT = 18,
+	TAG_PROCESSES = 19,
+	TAG_OPEN_FILES = 20,
+	TAG_FILE_SIZE = 21,
+	TAG_MEMORY = 45,
+	TAG_CPU_MILLI = 46,
+	TAG_DISK = 47,
+	TAG_EXACT_PROCESSES = 48,
+	TAG_TERMINAL = 40,
+};
+
+static uint64_t number(const char *bytes, size_t length)
+{
+	uint64_t value = 0;
+	for (size_t i = 0; i < length && i < 8; i++)
+		value |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
+	return value;
+}
+
+/* Exactly one NUL, at the end: a second one would make what runs differ from what was judged (promise 2). */
+static bool is_text(const char *bytes, size_t length)
+{
+	return length > 0 && memchr(bytes, '\0', length) == bytes + length - 1;
+}
+
+static size_t count_texts(const char *bytes, size_t length)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < length; i++)
+		count += bytes[i] == '\0';
+	return count;
+}
+
+static char **point_at_texts(char **slot, char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		*slot++ = bytes;
+		bytes += strlen(bytes) + 1;
+	}
+	*slot++ = NULL;
+	return slot;
+}
+
+/* The id names a folder below sessions/: only what a UUID is made of, so it can never lead elsewhere (promise 7). */
+static bool is_id(const char *text)
+{
+	size_t length = strspn(text, "0123456789abcdef-");
+	return length >= 8 && length <= 64 && text[length] == '\0';
+}
+
+struct list {
+	char *bytes;
+	size_t length;
+};
+
+static const char *take_text(const char **slot, const char *bytes, size_t length)
+{
+	if (!is_text(bytes, length))
+		return "a text field is not one text";
+	*slot = bytes;
+	return NULL;
+}
+
+static const char *take_list(struct list *slot, char *bytes, size_t length)
+{
+	if (length > 0 && bytes[length - 1] != '\0')
+		return "a list field does not end with a text";
+	slot->bytes = bytes;
+	slot->length = length;
+	return NULL;
+}
+
+/* u16 columns, u16 rows. */
+static const char *take_size(struct request *r, const char *bytes, size_t length)
+{
+	if (length != 4)
+		return "a terminal's size is not two numbers";
+	r->columns = (uint16_t)number(bytes, 2);
+	r->rows = (uint16_t)number(bytes + 2, 2);
+	return r->columns && r->rows ? NULL : "a terminal without a size";
+}
+
+static const char *take_field(struct request *r, struct list *argv, struct list *env, unsigned tag, char *bytes,
+			      size_t length)
+{
+	switch (tag) {
+	case TAG_ID: return take_text(&r->id, bytes, length);
+	case TAG_TITLE: return take_text(&r->title, bytes, length);
+	case TAG_FILE: return take_text(&r->file, bytes, length);
+	case TAG_PATH: return take_text(&r->path, bytes, length);
+	case TAG_CWD: return take_text(&r->cwd, bytes, length);
+	case TAG_LOG: return take_text(&r->log_path, bytes, length);
+	case TAG_ROOT: return take_text(&r->root, bytes, length);
+	case TAG_ARGV: return take_list(argv, bytes, length);
+	case TAG_ENV: return take_list(env, bytes, length);
+	case TAG_STDIN: r->stdin_mode = (uint8_t)number(bytes, length); return NULL;
+	case TAG_STDIN_TEXT: r->stdin_text = bytes; r->stdin_length = length; return NULL;
+	case TAG_CAPTURE: r->capture = (uint8_t)number(bytes, length); return NULL;
+	case TAG_TIMEOUT: r->timeout_ms = (int64_t)number(bytes, length); return NULL;
+	case TAG_GRACE: r->grace_ms = (int64_t)number(bytes, length); return NULL;
+	case TAG_DISK_CAP: r->disk_cap = number(bytes, length); return NULL;
+	case TAG_FLAGS: r->flags = (uint32_t)number(bytes, length); return NULL;
+	case TAG_UMASK: r->umask = (uint32_t)number(bytes, length) & 0777; return NULL;
+	case TAG_ANNOUNCE: r->announce_ms = (uint32_t)number(bytes, length); return NULL;
+	case TAG_PROCESSES: r->processes = number(bytes, length); return NULL;
+	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
+	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
+	case TAG_MEMORY: r->memory = number(bytes, length); return NULL;
+	case TAG_CPU_MILLI: r->cpu_milli = number(bytes, length); return NULL;
+	case TAG_DISK: r->disk = number(bytes, length); return NULL;
+	case TAG_EXACT_PROCESSES: r->exact_processes = number(bytes, length) != 0; return NULL;
+	case TAG_TERMINAL: return take_size(r, bytes, length);
+	default:
+		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
+			return spec_take(&r->sandbox, tag, bytes, length);
+		return "an unknown field"; /* a field left unread could be a confinement left off */
+	}
+}
+
+static const char *check(const struct request *r)
+{
+	const int64_t longest = INT64_MAX / 4000000;
+	const uint64_t most_of_anything = 1ull << 60, most_processors = 1 << 20;
+	if (!r->id || !is_id(r->id))
+		return "no valid id";
+	if (!r->file || r->file[0] == '\0')
+		return "no file to run";
+	if (!r->cwd || r->cwd[0] != '/')
+		return "no absolute working directory";
+	if (r->root && (r->root[0] != '/' || !scope_names(r->root, r->cwd)))
+		return "a working directory outside its root";
+	if (r->root && r->log_path && !scope_names(r->root, r->log_path))
+		return "a log outside its root";
+	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
+		return "an unknown mode";
+	if (r->columns && (r->stdin_mode != STDIN_OPEN || r->capture != CAPTURE_MERGED))
+		return "a terminal with another stdin or another output";
+	if (r->timeout_ms < 0 || r->timeout_ms > longest || r->grace_ms < 0 || r->grace_ms > longest)
+		return "a time out of range";
+	if (r->processes > most_of_anything || r->memory > most_of_anything || r->cpu_milli > most_processors * 1000)
+		return "a limit out of range";
+	return spec_check(&r->sandbox);
+}
+
+const char *request_parse(struct request *request, char *payload, size_t length)
+{
+	struct list argv = {0}, env = {0};
+	memset(request, 0, sizeof *request);
+	request->umask = 022;
+	request->grace_ms = 5000;
+
+	size_t at = 0;
+	while (at < length) {
+		if (length - at < 6)
+			return "a field is cut short";
+		unsigned tag = (unsigned)number(payload + at, 2);
+		size_t size = (size_t)number(payload + at + 2, 4);
+		at += 6;
+		if (size > length - at)
+			return "a field is longer than its frame";
+		const char *wrong = take_field(request, &argv, &env, tag, payload + at, size);
+		if (wrong)
+			return wrong;
+		at += size;
+	}
+
+	size_t argc = count_texts(argv.bytes, argv.length);
+	size_t envc = count_texts(env.bytes, env.length);
+	if (argc == 0)
+		return "no arguments";
+	/* One slot ahead of argv stays free: a script without #! is run as /bin/sh FILE ARGS. */
+	request->vectors = malloc((argc + envc + 3) * sizeof(char *));
+	if (!request->vectors)
+		return "out of memory";
+	request->argv = request->vectors + 1;
+	request->argc = argc;
+	request->envp = point_at_texts(request->argv, argv.bytes, argc);
+	point_at_texts(request->envp, env.bytes, envc);
+	if (!request->title)
+		request->title = request->file;
+	return check(request);
+}
+
+void request_free(struct request *request)
+{
+	free(request->vectors);
+	request->vectors = NULL;
+}

@@ -1,0 +1,72 @@
+#ifndef SALLYPORT_REQUEST_H
+#define SALLYPORT_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sandbox/spec.h"
+
+/* A frame from a gateway: u32 length of what follows, u8 type, payload. Little endian throughout. */
+enum frame_type {
+	FRAME_RUN = 1,
+	FRAME_WRITE = 2,
+	FRAME_CLOSE_STDIN = 3,
+	FRAME_SIGNAL = 4,
+	FRAME_DEADLINE = 5,
+	FRAME_WATCH = 6,
+	FRAME_DETACH = 7,
+	FRAME_STAT = 8,
+	FRAME_RESIZE = 9,
+	FRAME_INPUT_STATE = 10,
+};
+
+#define FRAME_HEADER 5u
+#define RUN_FRAME_MAX (32u << 20)    /* argv, environment and given stdin together */
+#define CONTROL_FRAME_MAX (256u << 10)
+
+enum stdin_mode { STDIN_NONE = 0, STDIN_TEXT = 1, STDIN_OPEN = 2 };
+enum capture_mode { CAPTURE_APART = 0, CAPTURE_MERGED = 1 };
+enum run_flag { RUN_BACKGROUND = 1, RUN_FSYNC = 2 };
+
+/* Everything needed to run one command. The pointers lead into the frame's payload. */
+struct request {
+	const char *id;
+	const char *title;
+	const char *file;
+	const char *path;
+	const char *cwd;
+	const char *log_path;
+	const char *root;     /* cwd and log_path are opened beneath it; NULL: wherever they lead */
+	char **argv;
+	char **envp;
+	const char *stdin_text;
+	size_t stdin_length;
+	uint8_t stdin_mode;
+	uint8_t capture;
+	uint16_t columns, rows; /* of its terminal; 0: it runs on pipes */
+	uint32_t flags;
+	uint32_t umask;
+	uint32_t announce_ms;
+	int64_t timeout_ms;
+	int64_t grace_ms;
+	uint64_t disk_cap;
+	uint64_t processes;   /* processes and threads of the tree; 0: no limit */
+	uint64_t open_files;  /* 0: the usual soft limit */
+	uint64_t file_size;   /* 0: as inherited */
+	uint64_t memory;      /* bytes of the tree; 0: no limit */
+	uint64_t cpu_milli;   /* thousandths of a processor for the tree; 0: no limit */
+	uint64_t disk;        /* bytes the tree may write to files; 0: no limit */
+	bool exact_processes; /* somebody named `processes`: the kernel is to keep it, where it can */
+	struct spec sandbox;
+	size_t argc;
+	char **vectors; /* owns argv and envp */
+};
+
+/* Reads a FRAME_RUN payload. Returns NULL when it is sound, else what is wrong with it.
+ * Never reads outside the payload, whatever it holds. Call request_free either way. */
+const char *request_parse(struct request *request, char *payload, size_t length);
+
+void request_free(struct request *request);
+
+#endif

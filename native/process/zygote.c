@@ -1,0 +1,301 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "ipc/door.h"
+#include "process/keeper.h"
+#include "process/title.h"
+#include "process/tree.h"
+
+#define ALREADY_SERVED 3
+#define LOOK_AROUND_MS 5000
+#define LEAVE_AFTER_US (15ll * 60 * 1000000)
+
+struct zygote {
+	int state_fd, sessions_fd, lock, door, bell[2], signals;
+	char socket_name[64];
+	ino_t socket_inode;
+	struct cgroup_host cgroups;
+	struct pool *pool;
+	unsigned highest; /* slots ever used */
+	int64_t last_busy_us;
+	bool leaving;
+	bool unswept; /* killed keepers' groups that were not empty yet */
+};
+
+static struct keeper_slot *slot_of(struct zygote *z, pid_t pid)
+{
+	for (unsigned i = 0; i < z->highest; i++)
+		if (z->pool->slots[i].pid == pid)
+			return &z->pool->slots[i];
+	return NULL;
+}
+
+static struct keeper_slot *free_slot(struct zygote *z)
+{
+	struct keeper_slot *slot = slot_of(z, 0);
+	if (!slot && z->highest < KEEPERS_MOST)
+		slot = &z->pool->slots[z->highest++];
+	return slot;
+}
+
+static bool fork_keeper(struct zygote *z)
+{
+	struct keeper_slot *slot = free_slot(z);
+	if (!slot) {
+		errno = EAGAIN;
+		return false;
+	}
+	pid_t zygote = getpid();
+	slot->state = KEEPER_IDLE;
+	pid_t pid = fork();
+	if (pid == 0) {
+		sigset_t none;
+		close(z->signals);
+		close(z->bell[0]);
+		close(z->lock); /* or a busy keeper would bar the way for the next zygote when this one was killed */
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		keeper_live(z->pool, slot, z->door, z->sessions_fd, z->bell[1], zygote, &z->cgroups);
+	}
+	if (pid < 0) {
+		slot->state = KEEPER_NONE;
+		return false;
+	}
+	slot->pid = pid;
+	__atomic_add_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+/* Nobody is free and nobody can be forked: say so, instead of leaving callers to wait for nothing. */
+static void turn_away(struct zygote *z, int error)
+{
+	char text[96];
+	int n = snprintf(text, sizeof text, "{\"ev\":\"overloaded\",\"step\":\"fork\",\"errno\":%d}\n", error);
+	fcntl(z->door, F_SETFL, O_NONBLOCK);
+	int fd = door_accept(z->door);
+	fcntl(z->door, F_SETFL, 0);
+	if (fd < 0)
+		return;
+	(void)!send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static int fill_pool(struct zygote *z)
+{
+	while (z->pool->idle < KEEPERS_AHEAD)
+		if (!fork_keeper(z))
+			return errno;
+	return 0;
+}
+
+static void kill_stray(pid_t pid, int pidfd, void *context)
+{
+	if (!slot_of(context, pid))
+		tree_deliver(pid, pidfd, SIGKILL);
+}
+
+static void reap(struct zygote *z)
+{
+	int status;
+	pid_t pid;
+	bool strays = false, killed = false;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		struct keeper_slot *slot = slot_of(z, pid);
+		if (slot) {
+			if (slot->state == KEEPER_IDLE)
+				__atomic_sub_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
+			slot->state = KEEPER_NONE;
+			slot->pid = 0;
+			killed = killed || WIFSIGNALED(status);
+		}
+		strays = strays || !slot || WIFSIGNALED(status);
+	}
+	/* A killed keeper's descendants fall to the zygote, the next subreaper up: they end here (promise 5). */
+	if (strays)
+		tree_children(kill_stray, z);
+	if (killed || z->unswept)
+		z->unswept = !cgroup_sweep(&z->cgroups);
+}
+
+static bool any_busy(struct zygote *z)
+{
+	for (unsigned i = 0; i < z->highest; i++)
+		if (z->pool->slots[i].state == KEEPER_BUSY)
+			return true;
+	return false;
+}
+
+/* A zygote whose folder was removed, or that nobody has needed for long, goes; busy keepers finish by themselves. */
+static void look_around(struct zygote *z)
+{
+	struct stat status;
+	int64_t now = monotonic_us();
+	if (any_busy(z))
+		z->last_busy_us = now;
+	bool ours = fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    status.st_ino == z->socket_inode;
+	if (!ours)
+		z->leaving = true;
+	if (now - z->last_busy_us > LEAVE_AFTER_US) {
+		unlinkat(z->state_fd, z->socket_name, 0);
+		z->leaving = true;
+	}
+}
+
+static void loop(struct zygote *z)
+{
+	struct signalfd_siginfo info;
+	char rings[256];
+	while (!z->leaving) {
+		int trouble = fill_pool(z);
+		if (trouble && z->pool->idle == 0)
+			turn_away(z, trouble);
+		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN}, {.fd = z->bell[0], .events = POLLIN}};
+		int n = poll(fds, 2, trouble || z->unswept ? 20 : LOOK_AROUND_MS);
+		if (n == 0 && !trouble && !z->unswept)
+			look_around(z);
+		while (read(z->bell[0], rings, sizeof rings) > 0)
+			;
+		while (read(z->signals, &info, sizeof info) == sizeof info)
+			if (info.ssi_signo != SIGCHLD) {
+				unlinkat(z->state_fd, z->socket_name, 0);
+				z->leaving = true;
+			}
+		reap(z);
+	}
+}
+
+/* Another may take over from here on. Idle keepers go, busy ones finish; this zygote stays for as long as there is
+ * anything to reap, since PID 1 may not do it. */
+static void leave(struct zygote *z)
+{
+	struct signalfd_siginfo info;
+	struct pollfd signals = {.fd = z->signals, .events = POLLIN};
+	siginfo_t ended;
+	close(z->door);
+	close(z->lock);
+	for (unsigned i = 0; i < z->highest; i++)
+		if (z->pool->slots[i].pid)
+			kill(z->pool->slots[i].pid, SIGHUP);
+	for (;;) {
+		reap(z);
+		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) {
+			cgroup_sweep(&z->cgroups);
+			return;
+		}
+		poll(&signals, 1, LOOK_AROUND_MS);
+		while (read(z->signals, &info, sizeof info) == sizeof info)
+			;
+	}
+}
+
+/* ---- start ---- */
+
+static int complain(const char *step)
+{
+	fprintf(stderr, "keeper: %s: %s\n", step, strerror(errno));
+	return 1;
+}
+
+static void forget_heritage(void)
+{
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		signal(signal_number, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	close_range(3, ~0U, 0);
+	umask(0077);
+}
+
+static int take_over(struct zygote *z, const char *state)
+{
+	char lock_name[64];
+	struct stat status;
+	z->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (z->state_fd < 0)
+		return complain(state);
+	snprintf(lock_name, sizeof lock_name, "keeper-%s.lock", KEEPER_BUILD);
+	snprintf(z->socket_name, sizeof z->socket_name, "keeper-%s.sock", KEEPER_BUILD);
+	z->lock = openat(z->state_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (z->lock < 0)
+		return complain("lock");
+	if (flock(z->lock, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? ALREADY_SERVED : complain("lock");
+	if (mkdirat(z->state_fd, "sessions", 0700) < 0 && errno != EEXIST)
+		return complain("sessions");
+	z->sessions_fd = openat(z->state_fd, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (z->sessions_fd < 0)
+		return complain("sessions");
+	z->door = door_open(z->state_fd, z->socket_name, 4096);
+	if (z->door < 0 || fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return complain("socket");
+	z->socket_inode = status.st_ino;
+	/* Blocking: of many idle keepers waiting in accept the kernel wakes just one. */
+	fcntl(z->door, F_SETFL, 0);
+	return 0;
+}
+
+static int prepare(struct zygote *z)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	z->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (z->signals < 0 || pipe2(z->bell, O_CLOEXEC | O_NONBLOCK) < 0)
+		return complain("signals");
+	z->pool = mmap(NULL, sizeof *z->pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (z->pool == MAP_FAILED)
+		return complain("pool");
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	z->last_busy_us = monotonic_us();
+	return chdir("/") < 0 ? complain("/") : 0;
+}
+
+int zygote_serve(const char *state, const char *self)
+{
+	static struct zygote z;
+	char title[128];
+
+	/* 1. Nothing of the caller's but its stdin, stdout and stderr; and nobody looks into its memory. */
+	forget_heritage();
+	prctl(PR_SET_DUMPABLE, 0);
+	/* 2. One zygote per folder and build. */
+	int failed = take_over(&z, state);
+	if (failed)
+		return failed;
+	/* 3. Signals as descriptors, a pool that all keepers see. */
+	failed = prepare(&z);
+	if (failed)
+		return failed;
+	/* 4. What is left of keepers that were killed together with their zygote. */
+	cgroup_find(&z.cgroups, self);
+	z.unswept = !cgroup_sweep(&z.cgroups);
+	snprintf(title, sizeof title, "zygote %s", state);
+	title_set(title);
+	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	(void)!write(STDOUT_FILENO, "ready\n", 6);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	/* 6. Fork ahead, reap, sweep. */
+	loop(&z);
+	leave(&z);
+	return 0;
+}

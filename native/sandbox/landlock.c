@@ -1,0 +1,104 @@
+#include "sandbox/landlock.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As in linux/landlock.h, which many systems have in an old version or not at all. */
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
+#define SYS_landlock_restrict_self 446
+#endif
+#define CREATE_RULESET_VERSION 1u
+#define RULE_PATH_BENEATH 1
+#define RULE_NET_PORT 2
+#define NET_BIND_TCP 1ull
+#define NET_CONNECT_TCP 2ull
+#define SCOPE_ABSTRACT_UNIX_SOCKET 1ull
+#define SCOPE_SIGNAL 2ull
+
+struct ruleset_attr {
+	uint64_t access_fs, access_net, scoped;
+};
+struct path_beneath_attr {
+	uint64_t access;
+	int32_t parent_fd;
+} __attribute__((packed));
+struct net_port_attr {
+	uint64_t access, port;
+};
+
+int landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
+	return abi < 0 ? 0 : (int)abi;
+}
+
+static uint64_t known(int abi)
+{
+	uint64_t access = (FS_MAKE_SYM << 1) - 1;
+	if (abi >= 2)
+		access |= FS_REFER;
+	if (abi >= 3)
+		access |= FS_TRUNCATE;
+	if (abi >= 5)
+		access |= FS_IOCTL_DEV;
+	if (abi >= 9)
+		access |= FS_RESOLVE_UNIX;
+	return access;
+}
+
+gaps_t landlock_gaps(const struct spec *spec, int abi)
+{
+	gaps_t gaps = 0;
+	if (abi < 1)
+		gaps |= GAP_BIT(GAP_LANDLOCK);
+	if (abi < 3)
+		gaps |= GAP_BIT(GAP_TRUNCATE);
+	if (abi < 4 && spec->network == NETWORK_PORTS)
+		gaps |= GAP_BIT(GAP_PORTS);
+	if (abi < 5)
+		gaps |= GAP_BIT(GAP_IOCTL_DEV);
+	if (abi < 6)
+		gaps |= GAP_BIT(GAP_SCOPE_ABSTRACT) | GAP_BIT(GAP_SCOPE_SIGNALS);
+	return gaps;
+}
+
+static int grant_port(int ruleset, uint16_t port)
+{
+	struct net_port_attr rule = {NET_BIND_TCP | NET_CONNECT_TCP, port};
+	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0);
+}
+
+int landlock_open(const struct spec *spec, int abi)
+{
+	bool ports = spec->network == NETWORK_PORTS && abi >= 4;
+	struct ruleset_attr attr = {.access_fs = known(abi)};
+	if (ports)
+		attr.access_net = NET_BIND_TCP | NET_CONNECT_TCP;
+	if (abi >= 6)
+		attr.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
+	/* An older kernel takes the longer struct as long as what it does not know is zero. */
+	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	for (size_t i = 0; ruleset >= 0 && ports && i < spec->port_count; i++) {
+		if (grant_port(ruleset, spec_port(spec, i)) == 0)
+			continue;
+		int error = errno;
+		close(ruleset);
+		errno = error;
+		return -1;
+	}
+	return ruleset;
+}
+
+int landlock_grant(int ruleset, int abi, int fd, uint64_t access)
+{
+	struct path_beneath_attr rule = {access & known(abi), fd};
+	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0);
+}
+
+int landlock_restrict(int ruleset)
+{
+	return (int)syscall(SYS_landlock_restrict_self, ruleset, 0);
+}

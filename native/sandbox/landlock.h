@@ -1,0 +1,51 @@
+#ifndef SALLYPORT_LANDLOCK_H
+#define SALLYPORT_LANDLOCK_H
+
+#include <stdint.h>
+
+#include "sandbox/gaps.h"
+#include "sandbox/spec.h"
+
+/* The kernel's Landlock, by the version (ABI) it has. Every function takes the ABI, so that older ones can be tried. */
+
+/* What a rule may grant; the kernel's own bits. */
+#define FS_EXECUTE (1ull << 0)
+#define FS_WRITE_FILE (1ull << 1)
+#define FS_READ_FILE (1ull << 2)
+#define FS_READ_DIR (1ull << 3)
+#define FS_REMOVE_DIR (1ull << 4)
+#define FS_REMOVE_FILE (1ull << 5)
+#define FS_MAKE_CHAR (1ull << 6)
+#define FS_MAKE_DIR (1ull << 7)
+#define FS_MAKE_REG (1ull << 8)
+#define FS_MAKE_SOCK (1ull << 9)
+#define FS_MAKE_FIFO (1ull << 10)
+#define FS_MAKE_BLOCK (1ull << 11)
+#define FS_MAKE_SYM (1ull << 12)
+#define FS_REFER (1ull << 13)        /* ABI 2 */
+#define FS_TRUNCATE (1ull << 14)     /* ABI 3 */
+#define FS_IOCTL_DEV (1ull << 15)    /* ABI 5 */
+#define FS_RESOLVE_UNIX (1ull << 16) /* ABI 9: connecting to a socket made outside */
+
+#define FS_READ (FS_EXECUTE | FS_READ_FILE)
+#define FS_WRITE                                                                                                     \
+	(FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO |  \
+	 FS_MAKE_SYM | FS_REFER | FS_TRUNCATE)
+#define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+
+/* The ABI of this kernel; 0: it has none. */
+int landlock_abi(void);
+
+/* What SPEC asks for that ABI cannot do. */
+gaps_t landlock_gaps(const struct spec *spec, int abi);
+
+/* An empty set of rules that denies whatever ABI can deny, network and scopes as SPEC has them. -1 with errno. */
+int landlock_open(const struct spec *spec, int abi);
+
+/* Grants ACCESS, as far as ABI knows it, to what FD names and all below. Async-signal-safe. 0, or -1 with errno. */
+int landlock_grant(int ruleset, int abi, int fd, uint64_t access);
+
+/* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
+int landlock_restrict(int ruleset);
+
+#endif

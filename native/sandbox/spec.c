@@ -1,0 +1,156 @@
+#include "sandbox/spec.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum spec_tag {
+	TAG_SANDBOX = 22, /* u32 spec_flag; without it the others mean nothing */
+	TAG_WRITABLE = 23,
+	TAG_READ_ONLY = 24,
+	TAG_DENIED = 25,
+	TAG_TEMPORARY = 26,
+	TAG_NETWORK = 27,
+	TAG_PORTS = 28,
+	TAG_HIDDEN = 30,
+	TAG_USER = 29, /* u32 uid, u32 gid, u32 of each further group */
+};
+
+#define GROUPS_MOST 65536u
+
+static uint32_t number(const unsigned char *bytes, size_t width)
+{
+	uint32_t value = 0;
+	for (size_t i = 0; i < width; i++)
+		value |= (uint32_t)bytes[i] << (8 * i);
+	return value;
+}
+
+/* Absolute, and the same name that a walk through its folders would give: no `.`, `..`, doubled or trailing slash. */
+static bool is_plain_path(const char *path)
+{
+	if (path[0] != '/' || strlen(path) >= PATH_MAX)
+		return false;
+	if (path[1] == '\0')
+		return true;
+	while (*path == '/') {
+		size_t length = strcspn(path + 1, "/");
+		bool dots = path[1] == '.' && (length == 1 || (length == 2 && path[2] == '.'));
+		if (length == 0 || length > NAME_MAX || dots)
+			return false;
+		path += 1 + length;
+	}
+	return true;
+}
+
+static const char *take_paths(struct texts *slot, const char *bytes, size_t length)
+{
+	if (length > 0 && bytes[length - 1] != '\0')
+		return "a list field does not end with a text";
+	*slot = (struct texts){bytes, length};
+	for (const char *path = texts_next(slot, NULL); path; path = texts_next(slot, path))
+		if (!is_plain_path(path))
+			return "a sandbox path that is not plain and absolute";
+	return NULL;
+}
+
+static const char *take_path(const char **slot, const char *bytes, size_t length)
+{
+	if (length == 0 || memchr(bytes, '\0', length) != bytes + length - 1)
+		return "a text field is not one text";
+	if (!is_plain_path(bytes))
+		return "a sandbox path that is not plain and absolute";
+	*slot = bytes;
+	return NULL;
+}
+
+static const char *take_user(struct spec *spec, const unsigned char *bytes, size_t length)
+{
+	if (length < 8 || length % 4 != 0 || (length - 8) / 4 > GROUPS_MOST)
+		return "a user that is not one";
+	spec->has_user = true;
+	spec->uid = number(bytes, 4);
+	spec->gid = number(bytes + 4, 4);
+	spec->groups = bytes + 8;
+	spec->group_count = (length - 8) / 4;
+	/* -1 means "as it is" to the calls that set them: the command would keep what it has. */
+	if (spec->uid == UINT32_MAX || spec->gid == UINT32_MAX)
+		return "a user that is not one";
+	return NULL;
+}
+
+static const char *take_flags(struct spec *spec, const unsigned char *bytes, size_t length)
+{
+	uint32_t flags = number(bytes, length < 4 ? length : 4);
+	if (length != 4 || (flags & ~(uint32_t)(SPEC_ISOLATED | SPEC_REQUIRE)))
+		return "an unknown sandbox flag";
+	spec->given = true;
+	spec->isolated = flags & SPEC_ISOLATED;
+	spec->require = flags & SPEC_REQUIRE;
+	return NULL;
+}
+
+const char *spec_take(struct spec *spec, unsigned tag, const char *bytes, size_t length)
+{
+	const unsigned char *raw = (const unsigned char *)bytes;
+	bool *named = &spec->named[tag - SPEC_TAG_FIRST];
+	if (*named)
+		return "a sandbox field twice"; /* which of them was judged? */
+	*named = true;
+	switch (tag) {
+	case TAG_SANDBOX: return take_flags(spec, raw, length);
+	case TAG_WRITABLE: return take_paths(&spec->writable, bytes, length);
+	case TAG_READ_ONLY: return take_paths(&spec->read_only, bytes, length);
+	case TAG_DENIED: return take_paths(&spec->denied, bytes, length);
+	case TAG_HIDDEN: return take_paths(&spec->hidden, bytes, length);
+	case TAG_TEMPORARY: return take_path(&spec->temporary, bytes, length);
+	case TAG_USER: return take_user(spec, raw, length);
+	case TAG_NETWORK:
+		if (length != 1 || raw[0] > NETWORK_PORTS)
+			return "an unknown network mode";
+		spec->network = raw[0];
+		return NULL;
+	case TAG_PORTS:
+		if (length % 2 != 0)
+			return "a list of ports that is cut short";
+		spec->ports = raw;
+		spec->port_count = length / 2;
+		return NULL;
+	default: return "an unknown field";
+	}
+}
+
+const char *spec_check(const struct spec *spec)
+{
+	bool any = false;
+	for (size_t i = 0; i < sizeof spec->named / sizeof *spec->named; i++)
+		any = any || spec->named[i];
+	if (any && !spec->given)
+		return "sandbox fields without a sandbox";
+	if (spec->port_count > 0 && spec->network != NETWORK_PORTS)
+		return "ports for a network without them";
+	return NULL;
+}
+
+const char *texts_next(const struct texts *texts, const char *after)
+{
+	const char *next = after ? after + strlen(after) + 1 : texts->bytes;
+	return texts->length > 0 && next < texts->bytes + texts->length ? next : NULL;
+}
+
+uint16_t spec_port(const struct spec *spec, size_t index)
+{
+	return (uint16_t)number(spec->ports + 2 * index, 2);
+}
+
+uint32_t spec_group(const struct spec *spec, size_t index)
+{
+	return number(spec->groups + 4 * index, 4);
+}
+
+bool path_within(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+	if (length == 1)
+		return true;
+	return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
