@@ -283,6 +283,8 @@ export class FleetExecution extends Steering implements Execution {
     const host = this.host;
     const news = News.safeParse(await this.ask("watch", { growth: this.#watchesGrowth }));
     if (news.success && host !== null) this.told(news.data, host);
+    // The worker may have announced output before it had the request.
+    if (this.#watchesGrowth) for (const listener of this.#listeners) listener();
   }
 
   #finish(told: ExitRecord | "lost", account: Account): void {

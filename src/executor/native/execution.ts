@@ -75,7 +75,7 @@ export class NativeExecution implements Execution {
     this.#listeners.add(listener);
     if (!this.#watching && !this.#released) {
       this.#watching = true;
-      void this.#connection.ask(encodeWatch());
+      void this.#watch(this.#connection);
     }
     return () => this.#listeners.delete(listener);
   }
@@ -172,7 +172,17 @@ export class NativeExecution implements Execution {
       this.#recovered = this.#recover();
     };
     connection.hold(this.#holders > 0);
-    if (this.#watching) void connection.ask(encodeWatch());
+    if (this.#watching) void this.#watch(connection);
+  }
+
+  /**
+   * Subscribes to output. A listener reads the log before the keeper has the request, and the keeper may have announced
+   * output in between, so its reply counts as an announcement.
+   */
+  async #watch(connection: Connection): Promise<void> {
+    const reply = await connection.ask(encodeWatch());
+    if (!reply || this.#released) return;
+    for (const listener of this.#listeners) listener();
   }
 
   #take(event: KeeperEvent): void {

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
+import { encodeWatch } from "../../../src/executor/native/frames.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { SOCKET_PROTOCOL } from "../../../src/surfaces/http/guard/caller.ts";
+import { HeldWatch } from "../../fixtures/held-watch.ts";
+import { RawKeeper } from "../../fixtures/raw-keeper.ts";
 import { AGENT, TestService } from "../../fixtures/service.ts";
 import { TerminalClient } from "../../fixtures/terminal-client.ts";
 import { until } from "../../fixtures/until.ts";
@@ -17,6 +22,14 @@ function bearer(role: Holder): Record<string, string> {
 
 function look(session: { id: string }, headers = bearer("viewer"), protocols?: string[]): TerminalClient {
   return new TerminalClient(`${service.url}/v1/sessions/${session.id}/terminal`, headers, protocols);
+}
+
+/** A viewer on a second service with the same state: its connection to the keeper is new, and goes through `ctl`. */
+async function lookElsewhere(session: { id: string }) {
+  const elsewhere = await TestService.start({ house: service.house });
+  const headers = { authorization: `Bearer ${elsewhere.secrets.viewer}` };
+  const client = new TerminalClient(`${elsewhere.url}/v1/sessions/${session.id}/terminal`, headers);
+  return { elsewhere, client };
 }
 
 function start(command: string, agent = AGENT): Promise<Session> {
@@ -47,6 +60,34 @@ test("whoever joins sees what is there, then what comes, and is told of the end"
   const after = look(session);
   await after.shows("after typed");
   await until("it is over", () => after.closed === 1000);
+});
+
+test("shows output that the keeper announced just before it received the watch request", async () => {
+  const session = await start("read line; echo after $line; sleep 600");
+  await session.waitFor({ input: true, timeoutMs: 20_000 });
+  const folder = service.house.sessionFolder(session.id);
+  const proxy = await HeldWatch.open(folder);
+  const { elsewhere, client } = await lookElsewhere(session);
+  try {
+    await until("the watch request is on its way", () => proxy.held === 1);
+    const watcher = await RawKeeper.open(proxy.keeper);
+    watcher.socket.write(encodeWatch());
+    await watcher.saw("re");
+    await session.write("typed\r");
+    await until("it is drawn", async () => (await session.screen()).lines.includes("after typed"));
+    const { size } = statSync(join(folder, "output"));
+    await until("the keeper has announced it", () =>
+      watcher.events.some((event) => event.ev === "grew" && event.bytes[0] === size),
+    );
+    await watcher.close();
+    proxy.release();
+    await client.shows("after typed");
+  } finally {
+    await client.close();
+    await elsewhere.close();
+    proxy.close();
+    await session.kill();
+  }
 });
 
 test("looking on is looking on: typing needs an operator, or the agent itself", async () => {
