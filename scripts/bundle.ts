@@ -104,7 +104,7 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ src/contract/request
   src/surfaces/cli/terminal/ src/surfaces/cli/approvals/`);
 /** Of those the ones that every command passes through. */
 const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/present/confinement.ts
-  src/present/executor-notes.ts src/present/limit-exceeded.ts src/present/secret
+  src/present/executor-notes.ts src/present/glob.ts src/present/limit-exceeded.ts src/present/secret
   src/present/session-notes.ts src/present/set-own.ts src/session/terminal/command-readers.ts
   src/session/terminal/key-table.ts src/session/terminal/screens.ts src/session/terminal/sizes.ts
   src/session/terminal/typing.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts

@@ -17,21 +17,13 @@ export type Matcher = (text: string) => boolean;
 /** The pattern as a function, for patterns that are matched often. */
 export function compileGlob(pattern: string, options: GlobOptions = {}): Matcher {
   const { segments = false, questionMark = true } = options;
-  const first = pattern.search(questionMark ? /[*?]/ : /\*/);
-  if (first < 0) return (text) => text === pattern;
-  // Most texts are rejected by the literal text at either end, which is compared natively.
-  const head = pattern.slice(0, first);
-  const last = Math.max(pattern.lastIndexOf("*"), questionMark ? pattern.lastIndexOf("?") : -1);
-  const tail = pattern.slice(last + 1);
-  const wild = pattern.slice(first, last + 1);
-  if (/^\*+$/.test(wild) && (!segments || wild.length > 1))
-    return (text) => text.length >= head.length + tail.length && text.startsWith(head) && text.endsWith(tail);
-  const tokens = tokenize(wild, segments, questionMark);
-  return (text) =>
-    text.length >= head.length + tail.length &&
-    text.startsWith(head) &&
-    text.endsWith(tail) &&
-    matchesTokens(tokens, text, head.length, text.length - tail.length);
+  const restricted = (questionMark && pattern.includes("?")) || (segments && /(?<!\*)\*(?!\*)/.test(pattern));
+  if (!restricted) {
+    const parts = pattern.split(/\*+/);
+    return parts.length === 1 ? (text) => text === pattern : (text) => matchesParts(parts, text);
+  }
+  const tokens = tokenize(pattern, segments, questionMark);
+  return (text) => matchesTokens(tokens, text);
 }
 
 export function matchesGlob(pattern: string, text: string, options: GlobOptions = {}): boolean {
@@ -50,22 +42,39 @@ export function matchesGlobs(
   return texts.every((text, index) => matches(fixed[index] ?? "**", text));
 }
 
-type Wildcard = { wildcard: "any" | "segment" | "one" | "one-in-segment" };
-/** A wildcard, or one literal code unit. */
-type Token = Wildcard | { literal: string };
+/** The first part begins the text, the last ends it, and the others follow in order: native searches, for the usual patterns. */
+function matchesParts(parts: readonly string[], text: string): boolean {
+  const first = parts[0] ?? "";
+  const last = parts.at(-1) ?? "";
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (let index = 1; index < parts.length - 1; index++) {
+    const part = parts[index] ?? "";
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at + last.length <= text.length;
+}
+
+/** `any` and `segment` match texts of any length, the others one code unit. */
+interface Token {
+  kind: "literal" | "any" | "segment" | "one" | "one-in-segment";
+  text: string;
+}
 
 function tokenize(pattern: string, segments: boolean, questionMark: boolean): Token[] {
   return (pattern.match(/\*+|[^*]/g) ?? []).map((text): Token => {
-    if (text.startsWith("*")) return { wildcard: segments && text.length === 1 ? "segment" : "any" };
-    if (text === "?" && questionMark) return { wildcard: segments ? "one-in-segment" : "one" };
-    return { literal: text };
+    if (text.startsWith("*")) return { kind: segments && text.length === 1 ? "segment" : "any", text };
+    if (text === "?" && questionMark) return { kind: segments ? "one-in-segment" : "one", text };
+    return { kind: "literal", text };
   });
 }
 
 /** Advances through all positions of the pattern at once instead of backtracking. */
-function matchesTokens(tokens: readonly Token[], text: string, start: number, end: number): boolean {
+function matchesTokens(tokens: readonly Token[], text: string): boolean {
   let positions = afterStars([0], tokens);
-  for (let at = start; at < end; at++) {
+  for (let at = 0; at < text.length; at++) {
     const next: number[] = [];
     for (const position of positions) {
       const token = tokens[position];
@@ -81,12 +90,12 @@ function matchesTokens(tokens: readonly Token[], text: string, start: number, en
 }
 
 function takes(token: Token, character: string): boolean {
-  if ("literal" in token) return token.literal === character;
-  return character !== "/" || token.wildcard === "any" || token.wildcard === "one";
+  if (token.kind === "literal") return token.text === character;
+  return character !== "/" || token.kind === "any" || token.kind === "one";
 }
 
-function isStar(token: Token): token is Wildcard {
-  return "wildcard" in token && (token.wildcard === "any" || token.wildcard === "segment");
+function isStar(token: Token): boolean {
+  return token.kind === "any" || token.kind === "segment";
 }
 
 /**
@@ -99,7 +108,7 @@ function afterStars(positions: readonly number[], tokens: readonly Token[]): num
     if (all.length > 0 && position <= (all.at(-1) ?? 0)) continue;
     let to = position;
     for (let token = tokens[to]; token !== undefined && isStar(token); token = tokens[to]) {
-      if (token.wildcard === "any") all = [];
+      if (token.kind === "any") all = [];
       all.push(to++);
     }
     all.push(to);
