@@ -96,7 +96,7 @@ const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
  */
 const COLD = places(`node_modules/zod/ node_modules/unbash/ src/contract/request.ts
   src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts src/config/json-schema.ts
-  src/gateway/schema-request.ts src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts src/gateway/check.ts
+  src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts src/gateway/check.ts
   src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
   src/executor/native/exit-record.ts src/approval/ src/present/ src/shell/ src/work/
   src/session/terminal/ src/session/logs/read-log.ts src/session/logs/lines.ts src/session/logs/text-sync.ts

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { holdsNoNul, MOST_MS } from "./plain-request.ts";
 
-const text = z.string().refine(holdsNoNul, "must not contain NUL bytes");
+/** Text that reaches execve: the kernel would silently cut it at a NUL byte. */
+const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
 
 /** More than this goes through `write`. */
 const STDIN_MAX = 8 << 20;
@@ -11,7 +11,7 @@ const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
 const PORT = z.int().min(1).max(65_535);
 
-const milliseconds = z.number().int().min(0).max(MOST_MS);
+const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
 
 /** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
 export const RunRequest = z.strictObject({
@@ -101,3 +101,12 @@ export const RunRequest = z.strictObject({
   intent: z.string().max(4096).optional().describe("What the caller says it is for"),
 });
 export type RunRequest = z.infer<typeof RunRequest>;
+
+/** The schema behind functions: the bundled command line loads this file when one of them is first called. */
+export function parseRequest(request: unknown): z.ZodSafeParseResult<RunRequest> {
+  return RunRequest.safeParse(request);
+}
+
+export function requestFields(): string[] {
+  return Object.keys(RunRequest.shape);
+}

@@ -1,14 +1,17 @@
+import { inspect } from "node:util";
 import { SallyportError } from "../contract/error.ts";
-import { plainRequest } from "../contract/plain-request.ts";
-import type { RunRequest } from "../contract/request.ts";
-import { schemaRequest } from "./schema-request.ts";
+import { parseRequest, type RunRequest, requestFields } from "../contract/request.ts";
+import { nearest } from "../present/nearest.ts";
 
 /** The kernel takes about 2 MiB of arguments and environment; far beyond that is not even sent. */
 const MOST_BYTES = 4 << 20;
 
-/** Insists on the request's shape; says which part is wrong and what was received. */
+/**
+ * Returns a copy of the request if it has the right shape; throws InvalidRequest, which names the field and the value
+ * received, otherwise.
+ */
 export function validate(request: unknown): RunRequest {
-  const valid = plainRequest(request) ?? schemaRequest(request);
+  const valid = simpleRequest(request) ?? schemaRequest(request);
   const { command, args = [], env = {}, cwd = "", logFile = "", writable = [] } = valid;
   let length = Buffer.byteLength(command) + cwd.length + logFile.length;
   for (const path of writable) length += path.length;
@@ -20,4 +23,84 @@ export function validate(request: unknown): RunRequest {
     ]);
   }
   return valid;
+}
+
+/** A copy of a field's value if it is certainly valid; undefined if the schema has to decide. */
+type Take = (value: unknown) => unknown;
+
+const isText = (value: unknown) => typeof value === "string" && !value.includes("\0");
+
+const text: Take = (value) => (isText(value) && value !== "" ? value : undefined);
+
+const texts: Take = (value) => {
+  if (!Array.isArray(value)) return undefined;
+  // Copied before it is checked: the arguments that run must be those that were checked.
+  const copy = Array.from<unknown>(value);
+  return copy.every(isText) ? copy : undefined;
+};
+
+const milliseconds: Take = (value) =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? value : undefined;
+
+const SIMPLE_FIELDS: Readonly<Record<string, Take>> = {
+  command: text,
+  args: texts,
+  cwd: text,
+  timeoutMs: milliseconds,
+  graceMs: milliseconds,
+};
+
+/**
+ * Accepts the requests of most callers without the schema, because loading zod takes longer than running a command.
+ * Null for any other request, valid or not.
+ */
+function simpleRequest(request: unknown): RunRequest | null {
+  if (typeof request !== "object" || request === null || Object.getPrototypeOf(request) !== Object.prototype)
+    return null;
+  const simple: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(request)) {
+    const taken = Object.hasOwn(SIMPLE_FIELDS, name) ? SIMPLE_FIELDS[name]?.(value) : undefined;
+    if (taken === undefined) return null;
+    simple[name] = taken;
+  }
+  return "command" in simple ? (simple as RunRequest) : null;
+}
+
+function schemaRequest(request: unknown): RunRequest {
+  const parsed = parseRequest(request);
+  if (parsed.success) return parsed.data;
+  throw new SallyportError("InvalidRequest", describeIssue(parsed.error.issues[0], request), [
+    { action: "fix_request", hint: "`sallyport run --help` and docs/library.md say what a request may hold." },
+  ]);
+}
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+  /** The unknown fields, where that is the issue. */
+  keys?: string[];
+  /** The issues of a record's key. */
+  issues?: { message: string }[];
+}
+
+function describeIssue(issue: Issue | undefined, request: unknown): string {
+  const path = issue?.path ?? [];
+  const [unknown] = issue?.keys ?? [];
+  if (unknown !== undefined && path.length === 0) {
+    const near = nearest(unknown, requestFields());
+    return `\`${shown(unknown)}\` is not a known field${near ? `; did you mean \`${near}\`?` : "."}`;
+  }
+  const where = path.length > 0 ? `\`${shown(path.map(String).join("."))}\`` : "The request";
+  let value: unknown = request;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  const received = inspect(value, { depth: 0 }).slice(0, 100);
+  const message = issue?.issues?.[0]?.message ?? issue?.message ?? "is not valid";
+  // zod's own messages name only the type that was received.
+  const wanted = message.replace(/^Invalid input: expected (\w+), received .*$/s, "must be of type $1");
+  return `${where}: ${wanted}; received ${received}.`;
+}
+
+/** A caller's own text, control characters made visible. */
+function shown(text: string): string {
+  return JSON.stringify(text).slice(1, -1).slice(0, 100);
 }

@@ -5,7 +5,7 @@ import { RunRequest } from "../../src/contract/request.ts";
 import { insistOnKnownOptions } from "../../src/gateway/options.ts";
 import { validate } from "../../src/gateway/validate.ts";
 
-/** What a program that gets a request wrong is told, exactly. */
+/** The exact message for each invalid request. */
 const FAULTS: [request: unknown, message: string][] = [
   [{ command: "" }, "`command`: must not be empty; received ''."],
   [{ command: "ls", timeout: 5 }, "`timeout` is not a known field; did you mean `timeoutMs`?"],
@@ -22,7 +22,7 @@ const FAULTS: [request: unknown, message: string][] = [
 ];
 
 for (const [request, message] of FAULTS) {
-  test(`a request that is wrong: ${message}`, () => {
+  test(`rejects a request: ${message}`, () => {
     assert.throws(() => validate(request), { name: "SallyportError", type: "InvalidRequest", message });
   });
 }
@@ -36,7 +36,18 @@ const VALUES: Record<string, unknown[]> = {
   env: [{}, { A: "1" }, { "": "1" }, { "A=": "1" }, { A: 1 }, { A: "\0" }, [], ...NULLISH],
   stdin: ["none", "open", "text", { text: "x" }, { text: 1 }, { text: "x", more: 1 }, ...NULLISH],
   capture: ["merged", "both", ...NULLISH],
-  timeoutMs: [0, 1.5, -1, Number.NaN, "5", 2_147_483_647_000, 2_147_483_647_001, ...NULLISH],
+  timeoutMs: [
+    0,
+    1.5,
+    -1,
+    Number.NaN,
+    "5",
+    2_147_483_647,
+    2_147_483_648,
+    2_147_483_647_000,
+    2_147_483_647_001,
+    ...NULLISH,
+  ],
   diskCap: [0, 1, 65_536, ...NULLISH],
   name: ["a", "-a", "a b", ...NULLISH],
   network: ["on", { ports: [80] }, { ports: [0] }, ...NULLISH],
@@ -66,7 +77,7 @@ function* requests(): Generator<unknown> {
   yield Object.assign(["ls"], { command: "ls" });
 }
 
-test("a request is taken or refused field by field exactly as by the whole schema", () => {
+test("accepts and rejects exactly the requests that the schema does", () => {
   let taken = 0;
   for (const request of requests()) {
     const whole = RunRequest.safeParse(request);
