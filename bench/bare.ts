@@ -1,4 +1,4 @@
-import type { LaunchLimits } from "../src/executor/executor.ts";
+import type { LaunchLimits } from "../src/contract/launch.ts";
 import { NO_LIMITS } from "../src/executor/executor.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
 import { newId } from "../src/session/id.ts";

@@ -1,6 +1,7 @@
-import type { LaunchLimits } from "../../src/executor/executor.ts";
+import type { LaunchLimits } from "../../src/contract/launch.ts";
 import { NO_LIMITS } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../src/session/local-data.ts";
 import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
@@ -21,7 +22,7 @@ const LIMITS: [name: string, bar: number, limits: Partial<LaunchLimits>][] = [
 /** What a limit that the kernel keeps costs a command that does nothing. */
 export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]> {
   const { state, leave } = await benchGateway();
-  const executor = new NativeExecutor(state);
+  const executor = new NativeExecutor(state, new LocalSessionReader());
   try {
     const subjects = LIMITS.map(
       ([, , limits]) =>

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../src/session/local-data.ts";
 import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
@@ -39,7 +40,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const unconfined = { policy: { ...UNLIMITED.policy, sandbox: "off" as const } };
   const { gateway, state, leave } = await benchGateway(unconfined);
   const busy = await benchGateway(unconfined);
-  const executor = new NativeExecutor(state);
+  const executor = new NativeExecutor(state, new LocalSessionReader());
   const rounds = quick ? 200 : 800;
   const whole = () => gateway.run({ command: "/bin/true", args: [] });
   try {

@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { DEFAULTS } from "../contract/settings.ts";
 import { configFile } from "./schema.ts";
-import { DEFAULTS } from "./settings.ts";
 
 export interface JsonSchema {
   [keyword: string]: unknown;

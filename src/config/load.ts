@@ -2,12 +2,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "../confine/workspace.ts";
+import type { Settings } from "../contract/settings.ts";
+import { DEFAULTS } from "../contract/settings.ts";
 import { checkMeaning } from "./check.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
 import { wrongShape } from "./problem.ts";
 import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
 import { type ConfigFile, configFile } from "./schema.ts";
-import { DEFAULTS, type Settings } from "./settings.ts";
 
 export const CONFIG_NAME = "sallyport.json";
 

@@ -1,4 +1,5 @@
 import { STRICTER } from "../confine/profile.ts";
+import type { Permission, Settings } from "../contract/settings.ts";
 import {
   both,
   either,
@@ -11,7 +12,6 @@ import {
   subset,
   union,
 } from "./merge-kinds.ts";
-import type { Permission, Settings } from "./settings.ts";
 
 export type MergeTable<T> = {
   [K in keyof T]-?: Merge<T[K]> | (T[K] extends readonly unknown[] ? never : MergeTable<NonNullable<T[K]>>);

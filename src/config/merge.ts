@@ -1,7 +1,7 @@
+import type { Settings } from "../contract/settings.ts";
 import type { Merge } from "./merge-kinds.ts";
 import { MERGE } from "./merge-table.ts";
 import type { Config } from "./schema.ts";
-import type { Settings } from "./settings.ts";
 
 /** A key of a workspace's file that was not followed, and why. */
 export interface Ignored {

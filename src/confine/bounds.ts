@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Network } from "./network.ts";
 import type { Profile } from "./profile.ts";
 import { isWithin, nearestReal } from "./workspace.ts";

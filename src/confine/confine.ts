@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
-import type { Settings } from "../config/settings.ts";
+import type { LaunchLimits, SandboxTier } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
-import type { LaunchLimits, SandboxTier } from "../executor/executor.ts";
+import type { Settings } from "../contract/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
 import { configuredLimits, tightened } from "./limits.ts";
 import { insistOnLogPlace } from "./log-place.ts";

@@ -1,9 +1,9 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
+import type { LaunchSpec } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
-import type { LaunchSpec } from "../executor/executor.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Confined } from "./confine.ts";
 import { terminalParts } from "./terminal.ts";
 

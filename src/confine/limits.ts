@@ -1,6 +1,7 @@
-import { DEFAULTS, type Settings } from "../config/settings.ts";
+import type { LaunchLimits } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
-import type { LaunchLimits } from "../executor/executor.ts";
+import type { Settings } from "../contract/settings.ts";
+import { DEFAULTS } from "../contract/settings.ts";
 
 /** What the configuration says of one command. A limit that somebody chose is kept exactly, the default one loosely. */
 export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLimits {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { Settings } from "../config/settings.ts";
+import type { SandboxSpec, SandboxTier } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Settings } from "../contract/settings.ts";
 import { uptimeMs } from "../contract/uptime.ts";
-import type { SandboxSpec, SandboxTier } from "../executor/executor.ts";
 import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./bounds.ts";
 import { deniedPaths } from "./denied.ts";
 import { hiddenPlaces } from "./hidden.ts";

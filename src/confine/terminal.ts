@@ -1,7 +1,7 @@
 import { SallyportError } from "../contract/error.ts";
+import type { LaunchSpec } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { TerminalSize } from "../contract/terminal.ts";
-import type { LaunchSpec } from "../executor/executor.ts";
 import type { Environment } from "./environment.ts";
 
 export const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };

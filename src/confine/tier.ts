@@ -1,4 +1,4 @@
-import type { SandboxTier } from "../executor/executor.ts";
+import type { SandboxTier } from "../contract/launch.ts";
 
 /** Nothing here keeps a command in bounds: it is judged as an unconfined one. Null: the executor cannot confine. */
 export function confines(tier: SandboxTier | null): tier is SandboxTier {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { SallyportError } from "../contract/error.ts";
-import type { SandboxSpec } from "../executor/executor.ts";
+import type { SandboxSpec } from "../contract/launch.ts";
 
 /** The ordinary user that commands run as. */
 export interface CommandUser {

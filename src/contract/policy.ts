@@ -1,3 +1,10 @@
+import type { Ask, Security } from "./verdict.ts";
+
+export interface Modes {
+  security: Security;
+  ask: Ask;
+}
+
 /** What an operator writes about commands: plain data, as the configuration brings it and the console shows it. */
 
 export interface AllowEntry {
@@ -28,4 +35,15 @@ export interface UserRule {
   /** Commands that must match, and must not: checked when the policy loads. */
   match?: readonly string[];
   not_match?: readonly string[];
+}
+
+export interface Policy extends Partial<Modes> {
+  allowlist?: readonly AllowEntry[];
+  rules?: readonly UserRule[];
+  /** Which of the built-in text filters need no entry; null or left out: all of them. */
+  safeBins?: readonly string[] | null;
+  /** Ids of default denials that a person has lifted: they are asked then, never run by themselves. */
+  permits?: readonly string[];
+  /** Modes of single agents; each can only tighten. */
+  agents?: Readonly<Record<string, Partial<Modes>>>;
 }

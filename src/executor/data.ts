@@ -1,6 +1,6 @@
 import type { FollowQuery, LogSlice, ProcessInfo } from "../contract/gateway.ts";
 import type { ResourceUsage, RunResult } from "../contract/result.ts";
-import type { LogChunk, LogQuery, StreamInfo, StreamName } from "../contract/session.ts";
+import type { Capture, LogChunk, LogQuery, StreamInfo, StreamName } from "../contract/session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
 import type { NewSession } from "../store/sessions.ts";
 import type { Execution, Parting } from "./executor.ts";
@@ -50,4 +50,17 @@ export interface SessionData {
   recording(session: Shown & { command: string; startedAt: string }): AsyncGenerator<string, void, undefined>;
   /** Of a living one. */
   usage(keeperPid: number): LiveUsage;
+}
+
+/** Opens the data of sessions on this machine. The session folder implements it, so that executors do not import it. */
+export interface SessionReader {
+  /** `processes`: the pids of a command whose keeper has other commands too; null: all processes of its keeper. */
+  open(
+    session: { id: string; capture: Capture },
+    folder: string,
+    processes: (id: string) => number[] | null,
+  ): SessionData;
+  /** Drops what is cached about a session. */
+  forget(id: string): void;
+  close(): void;
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { SallyportError } from "../contract/error.ts";
+import type { SessionReader } from "./data.ts";
 import type { Executor } from "./executor.ts";
 import { KeeperExecutor, NativeExecutor } from "./native/executor.ts";
 import { keeperBinary, socketPath } from "./native/zygote.ts";
@@ -27,8 +28,9 @@ export function selectExecutor(state: string, env: NodeJS.ProcessEnv = process.e
   return { kind: reason === null ? "native" : "portable", asked: false, reason };
 }
 
-export function openExecutor(state: string): Executor {
-  return selectExecutor(state).kind === "native" ? new NativeExecutor(state) : new KeeperExecutor(state, PORTABLE);
+export function openExecutor(state: string, reader: SessionReader): Executor {
+  const native = selectExecutor(state).kind === "native";
+  return native ? new NativeExecutor(state, reader) : new KeeperExecutor(state, PORTABLE, reader);
 }
 
 /** Null: the keeper is there and runs. Tried only where no keeper of this build has served yet. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { Settings } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
+import type { Settings } from "../contract/settings.ts";
 import { refusedResult } from "../present/run-result.ts";
 import { Dispatcher, type DispatchTarget } from "../work/dispatch.ts";
 import { endOrYield } from "./foreground.ts";

@@ -2,16 +2,16 @@
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
-import type { Settings } from "../config/settings.ts";
 import { confinementOf } from "../confine/confine.ts";
 import type { Loosening } from "../confine/loosening.ts";
 import type { Sandboxed } from "../confine/sandbox.ts";
+import type { Policy } from "../contract/policy.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Ask, Security, Verdict } from "../contract/verdict.ts";
 import { sandboxTier } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
 import { modesInForce } from "../policy/modes.ts";
-import type { Policy } from "../policy/policy.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";

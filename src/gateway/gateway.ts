@@ -1,6 +1,4 @@
 import type { Approvals } from "../approval/approvals.ts";
-import { ASK, SECURITY } from "../config/choices.ts";
-import type { Settings, Toolset } from "../config/settings.ts";
 import { confine } from "../confine/confine.ts";
 import type {
   Acting,
@@ -20,6 +18,8 @@ import type {
 import type { RunRequest } from "../contract/request.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { SessionInfo } from "../contract/session.ts";
+import type { Settings, Toolset } from "../contract/settings.ts";
+import { ASK, SECURITY } from "../contract/settings.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { refusedResult } from "../present/run-result.ts";
 import { gatewayClosed } from "../present/session-errors.ts";

@@ -1,9 +1,10 @@
-import { type Permission, policyOf, type Settings } from "../config/settings.ts";
+import { policyOf } from "../config/settings.ts";
 import { logLoosening } from "../confine/log-place.ts";
 import type { Sandboxed } from "../confine/sandbox.ts";
+import type { LaunchSpec } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Permission, Settings } from "../contract/settings.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { LaunchSpec } from "../executor/executor.ts";
 import { decide } from "../policy/decide.ts";
 import { modesInForce } from "../policy/modes.ts";
 import type { Lookup } from "../shell/context.ts";

@@ -1,18 +1,19 @@
 import { join, resolve } from "node:path";
 import { Approvals } from "../approval/approvals.ts";
-import type { Settings } from "../config/settings.ts";
 import { policyOf } from "../config/settings.ts";
 import { watchConfig } from "../config/watch.ts";
 import { clearPrivateFolders } from "../confine/private-folder.ts";
 import { Quota } from "../confine/quota.ts";
 import type { Retention } from "../contract/gateway.ts";
-import type { Executor, SandboxTier } from "../executor/executor.ts";
-import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
+import type { SandboxTier } from "../contract/launch.ts";
+import type { FleetGatewayOptions, Settings } from "../contract/settings.ts";
+import type { Executor } from "../executor/executor.ts";
 import { fleetFromEnvironment } from "../executor/fleet/from-url.ts";
 import { cachedSandboxTier } from "../executor/native/probe.ts";
 import { openExecutor } from "../executor/select-executor.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
+import { LocalSessionReader } from "../session/local-data.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanIfDue } from "../session/retention.ts";
 import { AllowlistUse } from "../store/allowlist-use.ts";
@@ -158,7 +159,7 @@ export async function furnish(
 
 /** Loaded where it is used: most gateways have no fleet, and none of them should start later for it. */
 async function executorFor(state: string, fleet: FleetGatewayOptions | null): Promise<Executor> {
-  if (fleet === null) return openExecutor(state);
+  if (fleet === null) return openExecutor(state, new LocalSessionReader());
   const { FleetExecutor } = await import("../executor/fleet/executor.ts");
   return new FleetExecutor(state, fleet);
 }

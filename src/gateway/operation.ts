@@ -1,6 +1,6 @@
 import { bindingOf } from "../approval/binding.ts";
-import type { Operation } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
+import type { Operation } from "../contract/settings.ts";
 import { approvalDenied, approvalPending } from "../present/refusal.ts";
 import { lookupFor } from "./judge.ts";
 import { answerTo, askingTerms } from "./permit.ts";

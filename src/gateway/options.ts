@@ -1,7 +1,7 @@
 import type { ConfigFile } from "../config/schema.ts";
 import { SallyportError } from "../contract/error.ts";
 import type { ApprovalCallback, GatewayEvent, Retention } from "../contract/gateway.ts";
-import type { FleetGatewayOptions } from "../executor/fleet/executor.ts";
+import type { FleetGatewayOptions } from "../contract/settings.ts";
 import { nearest } from "../present/nearest.ts";
 
 /** How a gateway is opened. */

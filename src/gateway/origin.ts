@@ -1,6 +1,6 @@
 import { SallyportError } from "../contract/error.ts";
+import type { Origin } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
-import type { Origin } from "../executor/executor.ts";
 import { needsFleet } from "../present/fleet-failures.ts";
 import type { Permit } from "./permit.ts";
 import type { Case } from "./record.ts";

@@ -1,8 +1,8 @@
 import { type Binding, bindingOf } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
-import type { Settings } from "../config/settings.ts";
 import type { Approval } from "../contract/approval.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Verdict } from "../contract/verdict.ts";
 import { confinementText } from "../present/confinement.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";

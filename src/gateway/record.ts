@@ -1,10 +1,10 @@
-import type { Settings } from "../config/settings.ts";
 import { lowered } from "../confine/limits.ts";
 import { remember } from "../confine/remembered.ts";
 import type { Sandboxed } from "../confine/sandbox.ts";
+import type { LaunchLimits, LaunchSpec } from "../contract/launch.ts";
 import type { RunRequest } from "../contract/request.ts";
+import type { Settings } from "../contract/settings.ts";
 import type { Verdict } from "../contract/verdict.ts";
-import type { LaunchLimits, LaunchSpec } from "../executor/executor.ts";
 import { abilityNotes } from "../present/executor-notes.ts";
 import { loweredNote } from "../present/limit-exceeded.ts";
 import type { Refusal } from "../present/refusal.ts";

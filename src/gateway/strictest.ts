@@ -1,5 +1,5 @@
-import type { Permission } from "../config/settings.ts";
 import type { Loosening } from "../confine/loosening.ts";
+import type { Permission } from "../contract/settings.ts";
 import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
 import { looseningReason } from "../present/confinement.ts";
 

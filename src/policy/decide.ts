@@ -6,12 +6,12 @@
  * 3. the mode: what is not allowed by then is a miss, which is asked or denied
  */
 import type { Analysis, CommandFact } from "../contract/facts.ts";
+import type { Modes, Policy } from "../contract/policy.ts";
 import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
 import { allowedBy } from "./allowlist.ts";
 import { isHarmless } from "./harmless.ts";
 import { mayBeBlocked } from "./may-be-blocked.ts";
-import { type Modes, type ModesInForce, modesInForce } from "./modes.ts";
-import type { Policy } from "./policy.ts";
+import { type ModesInForce, modesInForce } from "./modes.ts";
 import type { Scene } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 import { isSafeBin } from "./safe-bins.ts";

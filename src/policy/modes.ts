@@ -1,12 +1,7 @@
-import type { Ask, Security } from "../contract/verdict.ts";
+import type { Modes } from "../contract/policy.ts";
+import type { Security } from "../contract/verdict.ts";
 
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
-
-export interface Modes {
-  security: Security;
-  ask: Ask;
-}
-
 export const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };
 
 /** What the modes of everybody with a say come to. */

@@ -1,7 +1,7 @@
 /** Rules of the people who run Sallyport, checked against their own examples before they count. */
 import type { CommandFact } from "../contract/facts.ts";
+import type { UserRule } from "../contract/policy.ts";
 import { matchesGlob, matchesGlobs } from "../present/glob.ts";
-import type { UserRule } from "./policy.ts";
 
 export function ruleMatches(rule: UserRule, fact: CommandFact): boolean {
   const [first, ...rest] = fact.argv;

@@ -1,4 +1,4 @@
-import type { AllowEntry } from "../policy/policy.ts";
+import type { AllowEntry } from "../contract/policy.ts";
 import { shownLine } from "./approval-text.ts";
 import type { Column } from "./table.ts";
 

@@ -1,6 +1,7 @@
 import type { Lowered } from "../confine/limits.ts";
 import type { Recovery, SallyportError } from "../contract/error.ts";
-import type { ExceededLimit, ExitRecord } from "../executor/executor.ts";
+import type { ExceededLimit } from "../contract/launch.ts";
+import type { ExitRecord } from "../executor/executor.ts";
 import { formatSize } from "./size.ts";
 
 interface Exceeded {

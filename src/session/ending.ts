@@ -1,8 +1,9 @@
 import { newSpots } from "../confine/new-spots.ts";
 import { recall } from "../confine/remembered.ts";
+import type { ExceededLimit, LaunchLimits } from "../contract/launch.ts";
 import type { Status } from "../contract/result.ts";
 import type { SessionData } from "../executor/data.ts";
-import type { Account, Ending, ExceededLimit, ExitRecord, LaunchLimits } from "../executor/executor.ts";
+import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
 import { keeperNotes } from "../present/executor-notes.ts";
 import { launchFailure } from "../present/launch-failure.ts";
 import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";

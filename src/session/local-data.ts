@@ -4,20 +4,41 @@ import type { FollowQuery, LogSlice } from "../contract/gateway.ts";
 import type { RunResult } from "../contract/result.ts";
 import type { Capture, LogChunk, LogQuery } from "../contract/session.ts";
 import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
-import type { LiveUsage, SessionData, SizeChange, TerminalStory } from "../executor/data.ts";
+import type { LiveUsage, SessionData, SessionReader, SizeChange, TerminalStory } from "../executor/data.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
 import { runResult } from "../present/run-result.ts";
 import { notOnTerminal } from "../present/session-errors.ts";
 import { terminalOutput } from "../present/terminal-output.ts";
 import type { NewSession } from "../store/sessions.ts";
-import { lastLines } from "../work/exec-callback.ts";
+import { lastLines } from "./last-lines.ts";
 import { followLog, readLog, readMergedSync, readTextSync, streamInfo, streamLog } from "./logs/index.ts";
 import { asciicast } from "./terminal/recording.ts";
-import type { Screens } from "./terminal/screens.ts";
+import { Screens } from "./terminal/screens.ts";
 import { terminalStory } from "./terminal/sizes.ts";
 import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 import { wakeOf } from "./wake.ts";
+
+/** Reads the session folders of this machine; shares drawn screens between sessions. */
+export class LocalSessionReader implements SessionReader {
+  readonly #screens = new Screens();
+
+  open(
+    session: { id: string; capture: Capture },
+    folder: string,
+    processes: (id: string) => number[] | null,
+  ): SessionData {
+    return new LocalData(session, folder, this.#screens, processes);
+  }
+
+  forget(id: string): void {
+    this.#screens.forget(id);
+  }
+
+  close(): void {
+    this.#screens.close();
+  }
+}
 
 /** What a keeper of this machine wrote to a session's folder. */
 export class LocalData implements SessionData {

@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import type { Operation, Permission } from "../config/settings.ts";
 import { SallyportError } from "../contract/error.ts";
+import type { Operation, Permission } from "../contract/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { badArguments } from "../present/toolsets/bad-arguments.ts";
 import { cancelled, cappedFailure, switchedOff, toolFailureText } from "../present/toolsets/failure.ts";

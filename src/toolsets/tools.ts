@@ -1,5 +1,5 @@
-import { TOOLSETS } from "../config/choices.ts";
 import { SallyportError } from "../contract/error.ts";
+import { TOOLSETS } from "../contract/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";
 import { BASH } from "./bash/index.ts";

@@ -2,14 +2,15 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { override } from "../../src/config/merge.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { DEFAULTS } from "../../src/config/settings.ts";
 import { type Confined, type Confinement, confine, confinementOf } from "../../src/confine/confine.ts";
 import { launchSpec } from "../../src/confine/launch-spec.ts";
 import type { RunRequest } from "../../src/contract/request.ts";
+import { DEFAULTS } from "../../src/contract/settings.ts";
 import type { ExitRecord } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { launchFailure } from "../../src/present/launch-failure.ts";
 import { newId } from "../../src/session/id.ts";
+import { LocalSessionReader } from "../../src/session/local-data.ts";
 import { openStateFolder } from "../../src/store/state-folder.ts";
 import { MARK, TestHouse } from "../fixtures/gateway.ts";
 
@@ -23,7 +24,7 @@ export interface Ran {
 
 /** Real keepers under a confinement, without the gateway around them. */
 export class ConfinedHouse extends TestHouse {
-  readonly executor = new NativeExecutor(openStateFolder(this.state));
+  readonly executor = new NativeExecutor(openStateFolder(this.state), new LocalSessionReader());
   readonly outside = join(this.folder, "outside");
 
   constructor() {

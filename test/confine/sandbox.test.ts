@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { override } from "../../src/config/merge.ts";
 import type { Config } from "../../src/config/schema.ts";
-import { DEFAULTS } from "../../src/config/settings.ts";
 import { Sandboxing } from "../../src/confine/sandbox.ts";
+import type { SandboxTier } from "../../src/contract/launch.ts";
 import type { RunRequest } from "../../src/contract/request.ts";
-import type { SandboxTier } from "../../src/executor/executor.ts";
+import { DEFAULTS } from "../../src/contract/settings.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-sandboxing-")));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../src/session/local-data.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { allProcesses, exists, isRunning, send, zygotesOf } from "../fixtures/processes.ts";
@@ -174,9 +175,10 @@ test("two gateways that give up a command nobody took up say the same of it, als
       created_ms,
       lingering: 0,
     };
-    const ends = [new NativeExecutor(house.state), new NativeExecutor(house.state)].map((executor) =>
-      executor.fate(session as never, () => session.keeper_pid),
-    );
+    const ends = [
+      new NativeExecutor(house.state, new LocalSessionReader()),
+      new NativeExecutor(house.state, new LocalSessionReader()),
+    ].map((executor) => executor.fate(session as never, () => session.keeper_pid));
     for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
   }
 });

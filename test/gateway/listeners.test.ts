@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, test } from "node:test";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../src/session/local-data.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { rawSpec } from "../fixtures/raw-keeper.ts";
 
@@ -24,7 +25,7 @@ test("a listener that throws changes nothing for the commands, and is told of", 
 });
 
 test("a slot that has launched cannot be given back to serve another command", async () => {
-  const executor = new NativeExecutor(house.state);
+  const executor = new NativeExecutor(house.state, new LocalSessionReader());
   const slot = await executor.prepare();
   const slow = slot.launch(rawSpec(["sh", "-c", "sleep 0.3; exit 3"]), () => {});
   slot.cancel();

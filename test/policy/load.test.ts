@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Policy } from "../../src/contract/policy.ts";
 import { loadPolicy, tighteningOnly } from "../../src/policy/load.ts";
-import type { Policy } from "../../src/policy/policy.ts";
 import { judge } from "./world.ts";
 
 const good: Policy = {

@@ -8,22 +8,9 @@ import {
   nkeyAuthenticator,
 } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
+import type { FleetOptions } from "../../contract/settings.ts";
 import { credentialsUnusable, fleetRefused, fleetUnreachable } from "../../present/fleet-errors.ts";
 import { checkedName, inboxOf, nameFrom } from "./subjects.ts";
-
-/** How to reach a fleet. */
-export interface FleetOptions {
-  /** Such as nats://10.0.0.1:4222; several of one cluster. */
-  servers: string | readonly string[];
-  /** Several fleets can share servers; default `main`. */
-  name?: string | undefined;
-  /** Who this is among the members; default the machine's name. */
-  as?: string | undefined;
-  /** A file: an nkey seed, or a user's JWT with its seed (`.creds`). */
-  credentials?: string | undefined;
-  /** Files. With any of them, or with {}, only TLS will do. */
-  tls?: { ca?: string | undefined; cert?: string | undefined; key?: string | undefined } | undefined;
-}
 
 export const DEFAULT_FLEET = "main";
 

@@ -1,19 +1,10 @@
 import { relative } from "node:path";
+import type { LaunchSpec, Origin } from "../../contract/launch.ts";
 import type { RunRequest } from "../../contract/request.ts";
+import type { FleetGatewayOptions } from "../../contract/settings.ts";
 import type { SessionData } from "../data.ts";
-import type {
-  Abilities,
-  Ending,
-  Execution,
-  Executor,
-  LaunchSpec,
-  Located,
-  Origin,
-  Slot,
-  Whereabouts,
-} from "../executor.ts";
+import type { Abilities, Ending, Execution, Executor, Located, Slot, Whereabouts } from "../executor.ts";
 import { isOverdue } from "../unstarted-record.ts";
-import type { FleetOptions } from "./connect.ts";
 import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
 import { workspaceName } from "./home.ts";
@@ -25,15 +16,6 @@ import { StoredLogs } from "./stored-logs.ts";
 import { checkedName } from "./subjects.ts";
 import { Ties } from "./ties.ts";
 import { approvedPart, WIRE_VERSION, type Work } from "./wire.ts";
-
-export interface FleetGatewayOptions extends FleetOptions {
-  /** The name of the workspace on the workers; by default made from the gateway's own folder. */
-  workspace?: string | undefined;
-  /** Its sessions all run on the host that has its files (default). False: each may run anywhere, whatever is there. */
-  sticky?: boolean | undefined;
-  /** So long may a command wait for a worker with a free slot; default ten minutes. */
-  claimWithinMs?: number | undefined;
-}
 
 const CLAIM_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 2000;

@@ -1,6 +1,6 @@
 import { SallyportError } from "../../contract/error.ts";
+import type { FleetGatewayOptions } from "../../contract/settings.ts";
 import { badFleetUrl } from "../../present/fleet-failures.ts";
-import type { FleetGatewayOptions } from "./executor.ts";
 
 const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] as const;
 

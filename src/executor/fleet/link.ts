@@ -1,7 +1,8 @@
 import { type JetStreamClient, jetstream } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { type FleetOptions, joinFleet } from "./connect.ts";
+import type { FleetOptions } from "../../contract/settings.ts";
+import { joinFleet } from "./connect.ts";
 import { type Stores, type Subjects, storesOf, subjectsOf } from "./subjects.ts";
 
 /** A member's connection to its fleet, with the names and stores it uses there. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
+import type { FleetOptions } from "../../contract/settings.ts";
 import { hostSilent, noFleetYet, notLetAsk, notUnderstood } from "../../present/fleet-failures.ts";
 import { Book, isRefused } from "./book.ts";
-import type { FleetOptions } from "./connect.ts";
 import { Hosts } from "./hosts.ts";
 import { type Link, openLink } from "./link.ts";
 import { type Address, Answer, type Ask, News, WIRE_VERSION } from "./wire.ts";

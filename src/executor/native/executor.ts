@@ -1,12 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LaunchSpec } from "../../contract/launch.ts";
 import type { Capture } from "../../contract/session.ts";
-import { outOfDescriptors } from "../../present/session-errors.ts";
-import { LocalData } from "../../session/local-data.ts";
 import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
-import { Screens } from "../../session/terminal/screens.ts";
-import type { SessionData } from "../data.ts";
-import type { Abilities, Ending, Execution, Executor, ExitRecord, LaunchSpec, Slot, Whereabouts } from "../executor.ts";
+import type { SessionData, SessionReader } from "../data.ts";
+import { outOfDescriptors } from "../errors.ts";
+import type { Abilities, Ending, Execution, Executor, ExitRecord, Slot, Whereabouts } from "../executor.ts";
 import { isFdExhaustion, readIfExists } from "../fd-exhaustion.ts";
 import { Tree } from "../process-tree.ts";
 import { ctlPath, keepsStill, type Owner, readOwner } from "../session-owner.ts";
@@ -57,16 +56,16 @@ export const NATIVE: Keepers = {
 export class KeeperExecutor implements Executor {
   readonly #keepers: Keepers;
   readonly #state: string;
-  /** The terminals that are looked at. */
-  readonly #screens = new Screens();
+  readonly #reader: SessionReader;
   #spare: Connection[] = [];
   #executions = new Set<NativeExecution>();
   #closed = false;
   #trim: NodeJS.Timeout | null = null;
 
-  constructor(state: string, keepers: Keepers) {
+  constructor(state: string, keepers: Keepers, reader: SessionReader) {
     this.#state = state;
     this.#keepers = keepers;
+    this.#reader = reader;
   }
 
   get abilities(): Abilities {
@@ -118,16 +117,16 @@ export class KeeperExecutor implements Executor {
   }
 
   data(session: { id: string; capture: Capture }): SessionData {
-    return new LocalData(session, this.folder(session.id), this.#screens, (id) => this.#processesOf(id));
+    return this.#reader.open(session, this.folder(session.id), (id) => this.#processesOf(id));
   }
 
   remove(id: string): void {
-    this.#screens.forget(id);
+    this.#reader.forget(id);
     removeFolder(this.folder(id));
   }
 
   makeRoom(id: string): void {
-    this.#screens.forget(id);
+    this.#reader.forget(id);
     emptyFolder(this.folder(id));
   }
 
@@ -200,7 +199,7 @@ export class KeeperExecutor implements Executor {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#screens.close();
+    this.#reader.close();
     if (this.#trim) clearTimeout(this.#trim);
     for (const connection of this.#spare.splice(0)) connection.close();
     for (const execution of this.#executions) execution.release();
@@ -306,7 +305,7 @@ function unlessShort(error: unknown, folder: string): null {
 }
 
 export class NativeExecutor extends KeeperExecutor {
-  constructor(state: string) {
-    super(state, NATIVE);
+  constructor(state: string, reader: SessionReader) {
+    super(state, NATIVE, reader);
   }
 }

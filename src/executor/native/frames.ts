@@ -1,5 +1,6 @@
+import type { LaunchLimits, LaunchSpec } from "../../contract/launch.ts";
 import type { TerminalSize } from "../../contract/terminal.ts";
-import type { KillRequest, LaunchLimits, LaunchSpec } from "../executor.ts";
+import type { KillRequest } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 
 /** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */

@@ -1,5 +1,5 @@
 import { SallyportError } from "../../contract/error.ts";
-import type { LaunchSpec } from "../executor.ts";
+import type { LaunchSpec } from "../../contract/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";

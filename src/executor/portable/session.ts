@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
-import type { ExitRecord, LaunchSpec } from "../executor.ts";
+import type { LaunchSpec } from "../../contract/launch.ts";
+import type { ExitRecord } from "../executor.ts";
 import { ctlPath, noteNobody, noteOwner } from "../session-owner.ts";
 import { unstartedRecord } from "../unstarted-record.ts";
 import type { Caller } from "./caller.ts";

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { outOfDescriptors } from "../../present/session-errors.ts";
+import { outOfDescriptors } from "../../executor/errors.ts";
 
 /**
  * A file that may not exist yet: a missing one is an empty one, looked for again at each use.

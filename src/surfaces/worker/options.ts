@@ -1,4 +1,4 @@
-import type { FleetOptions } from "../../executor/fleet/connect.ts";
+import type { FleetOptions } from "../../contract/settings.ts";
 import type { GatewayOptions } from "../../gateway/options.ts";
 
 export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ASK, NETWORK, SANDBOX } from "../../../config/choices.ts";
 import { CONFIG_NAME, operatorConfigPath } from "../../../config/load.ts";
+import { ASK, NETWORK, SANDBOX } from "../../../contract/settings.ts";
 import type { Command, Invocation } from "../command.ts";
 import { commentedConfig } from "../init/commented.ts";
 import { askQuestions, type Chosen, defaultsFor } from "../init/questions.ts";

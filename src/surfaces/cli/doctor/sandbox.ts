@@ -1,6 +1,6 @@
 import { loadConfig } from "../../../config/load.ts";
 import { commandUser } from "../../../confine/user.ts";
-import type { SandboxTier } from "../../../executor/executor.ts";
+import type { SandboxTier } from "../../../contract/launch.ts";
 import { sandboxTier } from "../../../executor/native/probe.ts";
 import { type Finding, ok, warn } from "./finding.ts";
 
