@@ -52,10 +52,16 @@ static void set_modes(struct answers *answers, bool on)
 	}
 }
 
+static void soft_reset(struct answers *answers)
+{
+	cursor_soft_reset(&answers->cursor);
+	answers->application_cursor = answers->bracketed_paste = false;
+}
+
 static void reset(struct answers *answers)
 {
+	soft_reset(answers);
 	cursor_reset(&answers->cursor, answers->cursor.columns, answers->cursor.rows);
-	answers->application_cursor = answers->bracketed_paste = false;
 }
 
 static void private_sequence(struct answers *answers, char final)
@@ -84,7 +90,7 @@ static void end_sequence(struct answers *answers, char final)
 		if (answers->intermediate == '$' && final == 'p') /* is a mode set? It is not known here */
 			say(answers, ESC "[%s%u;0$y", answers->mark == '?' ? "?" : "", first);
 		else if (answers->intermediate == '!' && final == 'p')
-			reset(answers);
+			soft_reset(answers);
 		return;
 	}
 	if (answers->mark) {
@@ -251,6 +257,7 @@ static void one(struct answers *answers, char byte)
 {
 	if (byte == '\030' || byte == '\032') {
 		answers->state = GROUND;
+		answers->rest = 0;
 		return;
 	}
 	if (answers->state == STRING_ESCAPED) {
@@ -274,8 +281,10 @@ static void one(struct answers *answers, char byte)
 	default:
 		if ((unsigned char)byte >= 0x80)
 			in_character(answers, (unsigned char)byte);
-		else
+		else {
+			answers->rest = 0;
 			cursor_control(&answers->cursor, (unsigned char)byte);
+		}
 		break;
 	}
 }

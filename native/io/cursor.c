@@ -66,6 +66,14 @@ void cursor_reset(struct cursor *cursor, unsigned columns, unsigned rows)
 	*cursor = (struct cursor){.columns = columns, .rows = rows, .bottom = rows - 1, .autowrap = true};
 }
 
+void cursor_soft_reset(struct cursor *cursor)
+{
+	unsigned column = cursor->column, row = cursor->row;
+	cursor_reset(cursor, cursor->columns, cursor->rows);
+	cursor->column = column;
+	cursor->row = row;
+}
+
 void cursor_resize(struct cursor *cursor, unsigned columns, unsigned rows)
 {
 	cursor->columns = columns;
@@ -77,10 +85,19 @@ void cursor_resize(struct cursor *cursor, unsigned columns, unsigned rows)
 	cursor->wraps = false;
 }
 
-static void feed_line(struct cursor *cursor)
+static void move_down(struct cursor *cursor, unsigned count)
 {
-	if (cursor->row != cursor->bottom && cursor->row + 1 < cursor->rows)
-		cursor->row++;
+	/* A cursor in or above the scroll region stops at the end of that, one below it at the last row. */
+	unsigned last = cursor->row <= cursor->bottom ? cursor->bottom : cursor->rows - 1;
+	cursor->row = count < last - cursor->row ? cursor->row + count : last;
+	cursor->wraps = false;
+}
+
+static void move_up(struct cursor *cursor, unsigned count)
+{
+	unsigned first = cursor->row >= cursor->top ? cursor->top : 0;
+	cursor->row = count < cursor->row - first ? cursor->row - count : first;
+	cursor->wraps = false;
 }
 
 static void place(struct cursor *cursor, unsigned column, unsigned row)
@@ -90,43 +107,31 @@ static void place(struct cursor *cursor, unsigned column, unsigned row)
 	cursor->wraps = false;
 }
 
-static void advance(struct cursor *cursor, unsigned width)
+/* COUNT characters of WIDTH columns each, in constant time: a sequence of eight bytes may repeat a character 65535 times. */
+static void print(struct cursor *cursor, unsigned width, unsigned count)
 {
-	if (cursor->autowrap && (cursor->wraps || cursor->column + width > cursor->columns)) {
-		cursor->column = 0;
-		feed_line(cursor);
+	width = least(width, cursor->columns);
+	unsigned fits = cursor->wraps ? 0 : (cursor->columns - cursor->column) / width;
+	if (count > fits && !cursor->autowrap) {
+		place(cursor, cursor->columns - 1, cursor->row);
+		return;
 	}
-	cursor->column += width;
-	cursor->wraps = cursor->column >= cursor->columns;
-	if (cursor->wraps)
-		cursor->column = cursor->columns - 1;
+	if (count > fits) {
+		unsigned in_line = cursor->columns / width, lines = (count - fits - 1) / in_line + 1;
+		count -= fits + (lines - 1) * in_line;
+		cursor->column = 0;
+		move_down(cursor, lines);
+	}
+	cursor->column += count * width;
+	if (cursor->column == cursor->columns) {
+		cursor->column--;
+		cursor->wraps = cursor->autowrap;
+	}
 }
 
 void cursor_run(struct cursor *cursor, unsigned count)
 {
-	/* Whole lines of a flood at once, down to the last of them. */
-	while (count > 0) {
-		if (!cursor->wraps && cursor->column + count < cursor->columns) {
-			cursor->column += count;
-			return;
-		}
-		if (!cursor->autowrap) {
-			place(cursor, cursor->columns - 1, cursor->row);
-			return;
-		}
-		if (cursor->wraps) {
-			cursor->wraps = false;
-			cursor->column = 0;
-			feed_line(cursor);
-		}
-		unsigned fits = least(count, cursor->columns - cursor->column);
-		cursor->column += fits;
-		count -= fits;
-		if (cursor->column == cursor->columns) {
-			cursor->column--;
-			cursor->wraps = true;
-		}
-	}
+	print(cursor, 1, count);
 }
 
 void cursor_character(struct cursor *cursor, uint32_t character)
@@ -134,21 +139,20 @@ void cursor_character(struct cursor *cursor, uint32_t character)
 	unsigned width = width_of(character);
 	cursor->last = character;
 	if (width > 0)
-		advance(cursor, least(width, cursor->columns));
+		print(cursor, width, 1);
 }
 
 void cursor_control(struct cursor *cursor, unsigned char control)
 {
 	switch (control) {
 	case '\b':
-		if (cursor->column > 0 && !cursor->wraps)
-			cursor->column--;
+		cursor->column -= cursor->column > 0;
 		cursor->wraps = false;
 		break;
 	case '\t': place(cursor, (cursor->column / TAB + 1) * TAB, cursor->row); break;
 	case '\n':
 	case '\v':
-	case '\f': feed_line(cursor); break;
+	case '\f': move_down(cursor, 1); break;
 	case '\r': place(cursor, 0, cursor->row); break;
 	default: break;
 	}
@@ -162,15 +166,12 @@ void cursor_escape(struct cursor *cursor, char final)
 		cursor->saved_row = cursor->row;
 		break;
 	case '8': place(cursor, cursor->saved_column, cursor->saved_row); break;
-	case 'D': feed_line(cursor); break;
+	case 'D': move_down(cursor, 1); break;
 	case 'E':
 		cursor->column = 0;
-		feed_line(cursor);
+		move_down(cursor, 1);
 		break;
-	case 'M':
-		if (cursor->row != cursor->top && cursor->row > 0)
-			cursor->row--;
-		break;
+	case 'M': move_up(cursor, 1); break;
 	default: break;
 	}
 }
@@ -190,8 +191,9 @@ static void set_region(struct cursor *cursor, unsigned top, unsigned bottom)
 
 static void repeat(struct cursor *cursor, unsigned times)
 {
-	for (unsigned i = least(times, MOST_REPEATS); cursor->last && i > 0; i--)
-		cursor_character(cursor, cursor->last);
+	unsigned width = cursor->last ? width_of(cursor->last) : 0;
+	if (width > 0)
+		print(cursor, width, least(times, MOST_REPEATS));
 }
 
 void cursor_sequence(struct cursor *cursor, char final, const unsigned *parameters, unsigned count)
@@ -199,14 +201,20 @@ void cursor_sequence(struct cursor *cursor, char final, const unsigned *paramete
 	unsigned first = count > 0 ? parameters[0] : 0, second = count > 1 ? parameters[1] : 0;
 	unsigned by = first ? first : 1, column = cursor->column, row = cursor->row;
 	switch (final) {
-	case 'A': place(cursor, column, by < row ? row - by : 0); break;
-	case 'e':
-	case 'B': place(cursor, column, row + by); break;
+	case 'A': move_up(cursor, by); break;
+	case 'B': move_down(cursor, by); break;
+	case 'e': place(cursor, column, row + by); break;
 	case 'a':
 	case 'C': place(cursor, column + by, row); break;
 	case 'D': place(cursor, by < column ? column - by : 0, row); break;
-	case 'E': place(cursor, 0, row + by); break;
-	case 'F': place(cursor, 0, by < row ? row - by : 0); break;
+	case 'E':
+		cursor->column = 0;
+		move_down(cursor, by);
+		break;
+	case 'F':
+		cursor->column = 0;
+		move_up(cursor, by);
+		break;
 	case '`':
 	case 'G': place(cursor, by - 1, row); break;
 	case 'd': place(cursor, column, by - 1); break;
@@ -218,6 +226,14 @@ void cursor_sequence(struct cursor *cursor, char final, const unsigned *paramete
 		place(cursor, (by < stops ? stops - by : 0) * TAB, row);
 		break;
 	}
+	case 'L': /* lines inserted or deleted, within the scroll region only */
+	case 'M':
+		if (row >= cursor->top && row <= cursor->bottom)
+			place(cursor, 0, row);
+		break;
+	case '@': /* characters inserted, deleted or erased */
+	case 'P':
+	case 'X': cursor->wraps = false; break;
 	case 'b': repeat(cursor, by); break;
 	case 'r': set_region(cursor, first, second); break;
 	case 's': cursor_escape(cursor, '7'); break;

@@ -17,6 +17,8 @@ struct cursor {
 };
 
 void cursor_reset(struct cursor *cursor, unsigned columns, unsigned rows);
+/* Resets the modes, the scroll region and the saved position. The cursor stays. */
+void cursor_soft_reset(struct cursor *cursor);
 void cursor_resize(struct cursor *cursor, unsigned columns, unsigned rows);
 
 /* COUNT characters of one column each. */

@@ -35,6 +35,13 @@ for (const [what, question, answer] of [
   ["where a long line ends", `${"x".repeat(85)}\\e[6n`, "\x1b[2;6R"],
   ["how wide a character is", "漢😀e\u0301\\e[6n", "\x1b[1;6R"],
   ["where the cursor was saved", "\\e[5;5H\\e7\\e[H\\e8\\e[6n", "\x1b[5;5R"],
+  ["where the cursor is, after a full line and a line feed", `${"x".repeat(80)}\\ny\\e[6n`, "\x1b[2;80R"],
+  ["where the cursor is, after a full line and the next line", `${"x".repeat(80)}\\eEy\\e[6n`, "\x1b[2;2R"],
+  ["where the cursor is, after a full line and a backspace", `${"x".repeat(80)}\\b\\e[6n`, "\x1b[1;79R"],
+  ["where the cursor is, after a soft reset", "\\e[5;5H\\e[!p\\e[6n", "\x1b[5;5R"],
+  ["where the cursor is, after a line was inserted", "\\e[5;5H\\e[L\\e[6n", "\x1b[5;1R"],
+  ["how far down the cursor goes in a scroll region", "\\e[3;7r\\e[99B\\e[6n", "\x1b[7;1R"],
+  ["where the cursor is, after a repeated character", "漢\\e[40b\\e[6n", "\x1b[2;3R"],
   ["the colour behind the text", "\\e]11;?\\e\\\\", "\x1b]11;rgb:0000/0000/0000\x1b\\"],
   ["the colour of the text, ended by a bell", "\\e]10;?\\a", "\x1b]10;rgb:e5e5/e5e5/e5e5\x07"],
   ["a colour of the palette", "\\e]4;196;?\\a", "\x1b]4;196;rgb:ffff/0000/0000\x07"],
@@ -59,4 +66,11 @@ test("garbage on a terminal is kept as it is, and answered or not, but never har
   const { id } = await gateway.run({ command, pty: true, timeoutMs: 60_000 });
   assert.match((await gateway.session(id).logs({ tail: 1 })).text, /end\r\n$/);
   assert.ok((gateway.session(id).info().streams.output?.bytes ?? 0) > 390_000);
+});
+
+test("a flood of repeated characters does not delay the timeout", async () => {
+  const start = Date.now();
+  const { status } = await gateway.run({ command: "yes $'x\\e[65535b'", pty: true, timeoutMs: 1000 });
+  assert.equal(status, "timed_out");
+  assert.ok(Date.now() - start < 15_000, `it took ${Date.now() - start} ms`);
 });
