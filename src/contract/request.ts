@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { LONGEST_TIMEOUT_MS } from "./timeouts.ts";
 
 /** Text that reaches execve: the kernel would silently cut it at a NUL byte. */
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");
@@ -11,7 +12,7 @@ const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
 const PORT = z.int().min(1).max(65_535);
 
-const milliseconds = z.number().int().min(0).max(2_147_483_647_000);
+const milliseconds = z.number().int().min(0).max(LONGEST_TIMEOUT_MS);
 
 /** What a caller asks for. `command` alone is shell text; with `args` it is run directly. */
 export const RunRequest = z.strictObject({

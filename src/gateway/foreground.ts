@@ -1,4 +1,5 @@
 import type { RunOptions } from "../contract/gateway.ts";
+import { LONGEST_TIMER_MS } from "../contract/timeouts.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
 import { lastLine } from "../present/last-line.ts";
 import { killRequest } from "../session/signals.ts";
@@ -8,9 +9,6 @@ import type { Rooms } from "./rooms.ts";
 const PROGRESS_EVERY_MS = 1000;
 /** Of what was written last, so much is looked at for its last line. */
 const LOOK_BACK_BYTES = 4096;
-/** A longer timer would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 type Session = Pick<NewSession, "id" | "agent" | "capture">;
 
 /** How long to wait for a person, and for the command from its start on, so that the answer comes in time. */

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { SallyportError } from "../contract/error.ts";
 import { parseRequest, type RunRequest, requestFields } from "../contract/request.ts";
+import { LONGEST_TIMEOUT_MS } from "../contract/timeouts.ts";
 import { nearest } from "../present/nearest.ts";
 
 /** The kernel takes about 2 MiB of arguments and environment; far beyond that is not even sent. */
@@ -40,7 +41,7 @@ const texts: Take = (value) => {
 };
 
 const milliseconds: Take = (value) =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31 ? value : undefined;
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMEOUT_MS ? value : undefined;
 
 const SIMPLE_FIELDS: Readonly<Record<string, Take>> = {
   command: text,

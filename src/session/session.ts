@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { SallyportError } from "../contract/error.ts";
 import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
 import type { ResourceUsage } from "../contract/result.ts";
@@ -72,7 +73,7 @@ export class Session implements SessionHandle {
       if (info.status !== "running" || uptimeMs() > end) return info;
       const execution = await this.#records.execution(this.id);
       if (!execution) {
-        await pause(Math.min(REACH_EVERY_MS, end - uptimeMs()));
+        await sleep(Math.min(REACH_EVERY_MS, end - uptimeMs()));
         continue;
       }
       await untilOver(execution, execution.exited, options);
@@ -321,12 +322,8 @@ export class Session implements SessionHandle {
       if (status !== "running" && !lingering) throw alreadyExited(this.name);
       const execution = await this.#records.execution(this.id);
       if (execution) return execution;
-      await pause(REACH_EVERY_MS);
+      await sleep(REACH_EVERY_MS);
     }
     throw keeperSilent(this.name);
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

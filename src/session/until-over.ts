@@ -1,7 +1,5 @@
+import { LONGEST_TIMER_MS } from "../contract/timeouts.ts";
 import type { Execution } from "../executor/executor.ts";
-
-/** A longer timer would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */
 export async function untilOver(

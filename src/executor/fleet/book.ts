@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { PermissionViolationError } from "@nats-io/transport-node";
@@ -85,7 +86,7 @@ export async function insist<T>(attempt: () => Promise<T>, patienceMs = PATIENCE
     } catch (error) {
       if (isRefused(error)) throw error;
       if ((error as Error).name === "ClosedConnectionError" || performance.now() + pause > end) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await sleep(pause);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { insist, isRefused, isTaken } from "./book.ts";
 import type { Link } from "./link.ts";
 import type { ExitNotice } from "./wire.ts";
@@ -30,7 +31,7 @@ export async function announceSurely(link: Link, told: Told, isOff: () => boolea
       return true;
     } catch (error) {
       if (isRefused(error)) return false;
-      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      await sleep(pause, undefined, { ref: false });
     }
   }
   return false;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
 import { SallyportError } from "../../contract/error.ts";
 import type { FleetOptions } from "../../contract/settings.ts";
@@ -88,7 +89,7 @@ export class Ties {
         if (isRefused(error)) throw new SallyportError("PermissionDenied", ...notLetAsk(host));
         // Nobody heard it, so nothing has happened; a mere silence may be a deed.
         if (!isUnheard(error) || performance.now() > end) throw silent(host);
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { SallyportError } from "../../contract/error.ts";
 import { STATUSES, type Status } from "../../contract/result.ts";
 import type { SessionInfo } from "../../contract/session.ts";
@@ -110,7 +111,7 @@ export class Visit extends Steering implements Execution {
       if (now) silentSince = performance.now();
       if (performance.now() - silentSince > GIVEN_UP_WITHIN_MS) throw silent(this.host);
       if (now?.status === "running") await this.#waitThere(signal);
-      else await pause();
+      else await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -122,7 +123,7 @@ export class Visit extends Steering implements Execution {
       if (signal.aborted) return;
       if (!(error instanceof SallyportError) || error.type !== "HostSilent") throw error;
       // It is asked how it is, and that tells more.
-      await pause();
+      await sleep(LOOK_EVERY_MS);
     }
   }
 
@@ -144,10 +145,6 @@ export class Visit extends Steering implements Execution {
     if (entry.host !== null) this.host = entry.host;
     return null;
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
 }
 
 function endOf(now: SessionInfo, { state, account, record, atMs }: Entry): SessionInfo {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalSize } from "../../contract/terminal.ts";
 import type { Execution, ExitRecord, FreshOutput, InputState, KillRequest, Parting } from "../executor.ts";
 import { unstartedRecord } from "../unstarted-record.ts";
@@ -233,7 +234,7 @@ export class NativeExecution implements Execution {
       try {
         return this.#home.readExit(this.id);
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        await sleep(LOOK_AGAIN_MS);
       }
     }
     return null;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LaunchSpec } from "../../contract/launch.ts";
 import type { Capture } from "../../contract/session.ts";
 import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
@@ -268,7 +269,7 @@ export class KeeperExecutor implements Executor {
       } catch (error) {
         if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || this.#closed) return null;
         if (attempt >= attempts) return unlessShort(error, this.folder(id));
-        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+        await sleep(ASK_AGAIN_MS);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../contract/error.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
@@ -107,14 +108,14 @@ export async function connectToZygote(state: string): Promise<Connection> {
       const { code, message } = error as NodeJS.ErrnoException;
       reason = message;
       full = code === "EAGAIN";
-      if (code === "EAGAIN") await pause(25);
+      if (code === "EAGAIN") await sleep(25);
       else if (code !== undefined && NOBODY_THERE.has(code)) {
         insistOnSameBuild();
         await start(state);
       } else break;
     }
     // Another gateway may be starting one at this moment: it holds the lock but does not listen yet.
-    if (attempt > 0) await pause(Math.min(5 * attempt, 100));
+    if (attempt > 0) await sleep(Math.min(5 * attempt, 100));
   }
   throw full ? outOfProcesses() : unavailable(reason);
 }
@@ -124,8 +125,4 @@ function outOfProcesses(): SallyportError {
     { action: "check_status", hint: "`sallyport ps` shows what runs; end what is not needed." },
     { action: "retry", hint: "Try again when some processes have ended, or raise the limit (ulimit -u)." },
   ]);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { SallyportError } from "../../contract/error.ts";
 import type { LaunchSpec } from "../../contract/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
@@ -56,7 +57,7 @@ async function connect(state: string): Promise<Connection> {
       if (!NOBODY_THERE.has(code)) break;
     }
     await startOnce(state);
-    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, Math.min(5 * attempt, 100)));
+    if (attempt > 0) await sleep(Math.min(5 * attempt, 100));
   }
   throw unavailable(reason);
 }

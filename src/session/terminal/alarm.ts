@@ -1,7 +1,5 @@
+import { LONGEST_TIMER_MS } from "../../contract/timeouts.ts";
 import type { Execution } from "../../executor/executor.ts";
-
-/** A longer timer would go off at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */
 export class Alarm {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionData } from "../../executor/data.ts";
 import type { Execution, InputState } from "../../executor/executor.ts";
 import { readsCommands } from "./command-readers.ts";
@@ -65,7 +66,7 @@ async function give(
     const taken = await execution.write(rest);
     if (taken === null) throw closed();
     rest = rest.subarray(taken);
-    if (taken === 0) await pause(RETRY_MS);
+    if (taken === 0) await sleep(RETRY_MS);
   }
 }
 
@@ -126,9 +127,5 @@ export function outputWhenTyped(execution: Execution): number | undefined {
 
 async function lineTaken(execution: Execution): Promise<void> {
   const end = performance.now() + LINE_TAKEN_MS;
-  while (performance.now() < end && (await execution.inputState())?.reading === false) await pause(LOOK_MS);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  while (performance.now() < end && (await execution.inputState())?.reading === false) await sleep(LOOK_MS);
 }

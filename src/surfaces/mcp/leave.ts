@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "./connection.ts";
 import type { Door } from "./door.ts";
 
@@ -9,7 +10,7 @@ const LAST_CALLS_MS = 10_000;
  * sessions stay, unless they are to go too.
  */
 export async function leave(door: Door, connection: Connection): Promise<void> {
-  await Promise.race([ended(door, connection), pause(LAST_CALLS_MS)]);
+  await Promise.race([ended(door, connection), sleep(LAST_CALLS_MS, undefined, { ref: false })]);
 }
 
 async function ended(door: Door, connection: Connection): Promise<void> {
@@ -17,8 +18,4 @@ async function ended(door: Door, connection: Connection): Promise<void> {
   if (connection.background.length === 0) return;
   const gateway = await door.gateway();
   await Promise.allSettled(connection.background.map((id) => gateway.session(id).kill()));
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

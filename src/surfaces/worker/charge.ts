@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalStory } from "../../executor/data.ts";
 import type { Ending, Execution } from "../../executor/executor.ts";
 import type { Book, Seen } from "../../executor/fleet/book.ts";
@@ -189,7 +190,7 @@ export class Charge {
       try {
         return await this.#reports.end(this.claim, outcome, this.#background);
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, TELL_AGAIN_MS).unref());
+        await sleep(TELL_AGAIN_MS, undefined, { ref: false });
       }
     }
     return "anothers";

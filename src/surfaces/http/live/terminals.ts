@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { TerminalSize } from "../../../contract/terminal.ts";
@@ -86,7 +87,7 @@ export class Terminals {
     const late = setTimeout(() => {
       for (const socket of sockets.clients) socket.terminate();
     }, PARTING_MS);
-    while (sockets.clients.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (sockets.clients.size > 0) await sleep(10);
     clearTimeout(late);
     sockets.close();
   }

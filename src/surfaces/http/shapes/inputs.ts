@@ -1,5 +1,7 @@
 /** What comes in a query is text; these say which, and make of it what it means. */
+
 import * as z from "zod";
+import { LONGEST_TIMEOUT_MS } from "../../../contract/timeouts.ts";
 
 /** A whole number from 0 up. */
 export const count = (most: number = Number.MAX_SAFE_INTEGER) =>
@@ -36,6 +38,6 @@ export const time = () =>
     .refine((ms) => !Number.isNaN(ms), "must be milliseconds since the epoch or an ISO time")
     .meta({ type: "string", description: "An ISO time, or milliseconds since the epoch" });
 
-export const milliseconds = z.int().min(0).max(2_147_483_647_000);
+export const milliseconds = z.int().min(0).max(LONGEST_TIMEOUT_MS);
 /** No answer is waited for longer: whatever lies between may not keep a silent connection for ever. */
 export const patience = z.int().min(0).max(3_600_000);

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
 import { Connection } from "../connection.ts";
 import type { Door } from "../door.ts";
-import { leave, pause } from "../leave.ts";
+import { leave } from "../leave.ts";
 import { keepInformed, makeServer } from "../server.ts";
 import { LineTransport } from "./line-transport.ts";
 
@@ -43,7 +44,7 @@ export async function serveStdio(door: Door, options: StdioOptions): Promise<voi
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
   });
-  await Promise.race([transport.greeted, closed, pause(GREETING_MS)]);
+  await Promise.race([transport.greeted, closed, sleep(GREETING_MS, undefined, { ref: false })]);
   // Not only the gateway: toolsets that clash are refused at the start, too.
   await Promise.race([door.shelf.listed(), closed]);
   await closed;

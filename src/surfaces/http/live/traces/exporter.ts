@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { counter, type Metric } from "../metrics-text.ts";
 import { otlpText } from "./otlp.ts";
 import type { TraceSettings } from "./settings.ts";
@@ -49,7 +50,7 @@ export class TraceExporter {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const late = new Promise<void>((resolve) => setTimeout(resolve, PARTING_MS).unref());
+    const late = sleep(PARTING_MS, undefined, { ref: false });
     await Promise.race([late, this.flush().then(() => this.flush())]);
   }
 
