@@ -1,6 +1,13 @@
-/** One escape sequence: where it ends, and what it would do to the text on a terminal. */
+/**
+ * Escape sequences of terminals (ECMA-48, xterm): `escapeAt` reads one from a text that is there whole, `EscapeScanner`
+ * follows a stream of bytes that arrives in pieces. What a sequence means is up to the caller.
+ */
+
+/** One escape sequence in a text. */
 export interface Escape {
   end: number;
+  /** False when the text ends, or goes on with something else, before the sequence does. */
+  complete: boolean;
   /** The final character of a control sequence (CSI) or of a plain escape; null when it only colours, titles, asks… */
   action: string | null;
   kind: "csi" | "plain" | "string";
@@ -34,15 +41,15 @@ export function escapeAt(text: string, at: number): Escape | null {
   const introducer = isC1 ? String.fromCharCode(code - 0x40) : (text[at + 1] ?? "");
   const body = isC1 ? at + 1 : at + 2;
   if (introducer === "[") return controlSequence(text, body);
-  if (STRING_STARTS.has(introducer)) return { ...NOTHING, end: stringEnd(text, body, isC1) };
-  if (isC1) return { ...NOTHING, kind: "plain", action: introducer, end: body };
+  if (STRING_STARTS.has(introducer)) return { ...NOTHING, ...stringEnd(text, body, isC1) };
+  if (isC1) return { ...NOTHING, kind: "plain", action: introducer, end: body, complete: true };
   PLAIN_ESCAPE.lastIndex = at + 1;
-  const match = PLAIN_ESCAPE.exec(text);
-  const end = at + 1 + (match?.[0].length ?? 0);
-  return { kind: "plain", parameters: [], end, action: match?.[0].length === 1 ? introducer : null };
+  const [whole = "", final = ""] = PLAIN_ESCAPE.exec(text) ?? [];
+  const end = at + 1 + whole.length;
+  return { kind: "plain", parameters: [], end, complete: final !== "", action: whole.length === 1 ? introducer : null };
 }
 
-const NOTHING: Omit<Escape, "end"> = { kind: "string", action: null, parameters: [] };
+const NOTHING: Omit<Escape, "end" | "complete"> = { kind: "string", action: null, parameters: [] };
 /** No sequence that moves or erases takes more. */
 const LONGEST_PARAMETERS = 32;
 
@@ -51,21 +58,257 @@ function controlSequence(text: string, body: number): Escape {
   const [whole = "", parameters = "", final = ""] = CONTROL_SEQUENCE.exec(text) ?? [];
   const end = body + whole.length;
   const plain = whole.length === parameters.length + final.length && /^[\d;]*$/.test(parameters.slice(0, 33));
-  if (final === "" || !plain || parameters.length > LONGEST_PARAMETERS) return { ...NOTHING, kind: "csi", end };
-  return { kind: "csi", action: final, parameters: parameters.split(";").map(Number), end };
+  const complete = final !== "";
+  if (!complete || !plain || parameters.length > LONGEST_PARAMETERS) return { ...NOTHING, kind: "csi", end, complete };
+  return { kind: "csi", action: final, parameters: parameters.split(";").map(Number), end, complete };
 }
 
 /**
  * A string that is not ended ends with its line: nobody is to hide the rest of an output that way. In 8 bits it is
  * none at all then: text that was encoded twice is full of such characters.
  */
-function stringEnd(text: string, body: number, isC1: boolean): number {
+function stringEnd(text: string, body: number, isC1: boolean): Pick<Escape, "end" | "complete"> {
   STRING_BODY.lastIndex = body;
   const end = body + (STRING_BODY.exec(text)?.[0].length ?? 0);
   STRING_END.lastIndex = end;
   const terminator = STRING_END.exec(text)?.[0];
-  if (terminator !== undefined) return end + terminator.length;
-  if (isC1) return body;
+  if (terminator !== undefined) return { end: end + terminator.length, complete: true };
+  if (isC1) return { end: body, complete: false };
   const feed = text.slice(body, end).indexOf("\n");
-  return feed === -1 ? end : body + feed;
+  return { end: feed === -1 ? end : body + feed, complete: false };
+}
+
+const GROUND = 0;
+const ESCAPED = 1;
+const CONTROL = 2;
+const STRING = 3;
+const CHARACTER = 4;
+
+const BEL = 0x07;
+const CANCEL = 0x18;
+const SUBSTITUTE = 0x1a;
+const DELETE = 0x7f;
+const BRACKET = 0x5b;
+/** The first byte of U+0080 to U+00BF in UTF-8, and so of every C1 character. */
+const C1_LEAD = 0xc2;
+
+/** The longest parameters, and the most of a string, that a handler gets. */
+const LONGEST_SEQUENCE = 4096;
+
+/** Receives what `EscapeScanner` finds, in order. */
+export interface EscapeHandler {
+  /** `bytes[from]` to `bytes[to - 1]` are printable text. A character may be split over several calls. */
+  text?(bytes: Uint8Array, from: number, to: number): void;
+  /** A control character (C0 or DEL) between sequences, and its index in the bytes pushed. */
+  control?(code: number, at: number): void;
+  /** A control sequence (CSI): its parameter and intermediate bytes, and its final byte. */
+  csi?(bytes: Uint8Array, from: number, to: number, final: number): void;
+  /** Any other escape, without a string. */
+  escape?(intermediates: string, final: string): void;
+  /** A string such as OSC (`kind` is `]`) or DCS (`P`) that has ended; of a longer one, its first 4096 bytes. */
+  string?(kind: string, body: string): void;
+}
+
+/** Finds escape sequences in output that arrives in pieces. Memory is bounded whatever comes. */
+export class EscapeScanner {
+  readonly #handler: EscapeHandler;
+  #state = GROUND;
+  #sequence = "";
+  #kind = "";
+  #previous = 0;
+  /** Continuation bytes of a character that are still to come. */
+  #missing = 0;
+  #maybeC1 = false;
+  /** Bytes before those that are being scanned. */
+  #before = 0;
+
+  /** Where in the stream the current or last sequence begins, and where it ends when the handler is called. */
+  start = 0;
+  end = 0;
+
+  constructor(handler: EscapeHandler) {
+    this.#handler = handler;
+  }
+
+  /** Not in the middle of a sequence or a character. */
+  get isSettled(): boolean {
+    return this.#state === GROUND;
+  }
+
+  /** Bytes since the one that began the sequence or character it is in the middle of. */
+  get begun(): number {
+    return this.isSettled ? 0 : this.#before - this.start;
+  }
+
+  /** Whether those bytes may belong to a sequence. */
+  get inSequence(): boolean {
+    return this.#state !== GROUND && (this.#state !== CHARACTER || this.#maybeC1);
+  }
+
+  /** The kind of the string it is in the middle of. */
+  get openString(): string | null {
+    return this.#state === STRING ? this.#kind : null;
+  }
+
+  push(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      at = this.#state === GROUND ? this.#ground(bytes, at) : this.#step(bytes, at);
+    }
+    this.#before += bytes.length;
+  }
+
+  /** Text, and control sequences that are there whole, up to something that is not; the one loop that matters for speed. */
+  #ground(bytes: Uint8Array, from: number): number {
+    let run = from;
+    let at = from;
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (byte >= 0x20 && byte < DELETE) continue;
+      if (byte >= 0x80) {
+        if (byte < C1_LEAD || byte >= 0xf5) continue;
+        const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+        if (isWhole(bytes, at, length)) {
+          at += length - 1;
+          continue;
+        }
+        this.#maybeC1 = byte === C1_LEAD;
+        this.#text(bytes, run, this.#maybeC1 ? at : at + 1);
+        this.#begin(CHARACTER, at);
+        this.#missing = length - 1;
+        return at + 1;
+      }
+      this.#text(bytes, run, at);
+      if (byte !== ESCAPE) this.#handler.control?.(byte, at);
+      else {
+        const end = bytes[at + 1] === BRACKET ? this.#wholeControl(bytes, at) : 0;
+        if (end === 0) {
+          this.#begin(ESCAPED, at);
+          return at + 1;
+        }
+        at = end;
+      }
+      run = at + 1;
+    }
+    this.#text(bytes, run, at);
+    return at;
+  }
+
+  #text(bytes: Uint8Array, from: number, to: number): void {
+    if (from < to) this.#handler.text?.(bytes, from, to);
+  }
+
+  /** A control sequence of which nothing is missing: where its last byte is; else 0. */
+  #wholeControl(bytes: Uint8Array, begin: number): number {
+    let at = begin + 2;
+    while (at < bytes.length && (bytes[at] as number) >= 0x20 && (bytes[at] as number) < 0x40) at++;
+    const final = bytes[at] ?? 0;
+    if (final < 0x40 || final > 0x7e) return 0;
+    this.start = this.#before + begin;
+    this.end = this.#before + at + 1;
+    this.#handler.csi?.(bytes, begin + 2, at, final);
+    return at;
+  }
+
+  #begin(state: number, at: number): void {
+    this.#become(state);
+    this.start = this.#before + at;
+  }
+
+  #become(state: number): void {
+    this.#state = state;
+    this.#sequence = "";
+    this.#previous = 0;
+  }
+
+  /** One byte of something that has begun; returns where to go on. */
+  #step(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at] as number;
+    this.end = this.#before + at + 1;
+    if (this.#state === CHARACTER) return this.#continueCharacter(bytes, at);
+    if (byte === CANCEL || byte === SUBSTITUTE) this.#state = GROUND;
+    else if (byte === ESCAPE) {
+      if (this.#state === STRING) {
+        this.end--;
+        this.#handler.string?.(this.#kind, this.#sequence);
+      }
+      this.#begin(ESCAPED, at);
+    } else if (this.#state === ESCAPED) this.#continueEscape(byte);
+    else if (this.#state === CONTROL) this.#continueControl(byte);
+    else this.#continueString(byte);
+    return at + 1;
+  }
+
+  #continueCharacter(bytes: Uint8Array, at: number): number {
+    const byte = bytes[at] as number;
+    const belongs = byte >= 0x80 && byte <= 0xbf;
+    if (this.#maybeC1) {
+      this.#maybeC1 = false;
+      if (belongs && byte <= LAST_C1) {
+        this.#become(ESCAPED);
+        this.#continueEscape(byte - 0x40);
+        return at + 1;
+      }
+      this.#text(Uint8Array.of(C1_LEAD), 0, 1);
+    }
+    if (!belongs) {
+      this.#state = GROUND;
+      return at;
+    }
+    this.#text(bytes, at, at + 1);
+    if (--this.#missing === 0) this.#state = GROUND;
+    return at + 1;
+  }
+
+  #continueEscape(byte: number): void {
+    if (byte < 0x20) return;
+    const character = String.fromCharCode(byte);
+    if (byte < 0x30) this.#keep(character);
+    else if (this.#sequence === "" && character === "[") this.#become(CONTROL);
+    else if (this.#sequence === "" && "]PX^_".includes(character)) {
+      this.#kind = character;
+      this.#become(STRING);
+    } else {
+      this.#state = GROUND;
+      if (byte < DELETE) this.#handler.escape?.(this.#sequence, character);
+    }
+  }
+
+  #continueControl(byte: number): void {
+    if (byte < 0x20 || byte >= DELETE) return;
+    if (byte < 0x40) {
+      this.#keep(String.fromCharCode(byte));
+      return;
+    }
+    this.#state = GROUND;
+    if (this.#sequence.length === LONGEST_SEQUENCE) return;
+    const parameters = Uint8Array.from(this.#sequence, (character) => character.charCodeAt(0));
+    this.#handler.csi?.(parameters, 0, parameters.length, byte);
+  }
+
+  #continueString(byte: number): void {
+    // U+009C ends a string as well; its first byte was taken for text of the string.
+    const isC1End = byte === 0x9c && this.#previous === C1_LEAD;
+    if (isC1End || (byte === BEL && this.#kind === "]")) {
+      this.#state = GROUND;
+      const isKept = isC1End && this.#sequence.endsWith("\xc2") && this.#sequence.length < LONGEST_SEQUENCE;
+      this.#handler.string?.(this.#kind, isKept ? this.#sequence.slice(0, -1) : this.#sequence);
+      return;
+    }
+    this.#previous = byte;
+    this.#keep(String.fromCharCode(byte));
+  }
+
+  #keep(character: string): void {
+    if (this.#sequence.length < LONGEST_SEQUENCE) this.#sequence += character;
+  }
+}
+
+/** A character of several bytes, all there, that is not a control character. */
+function isWhole(bytes: Uint8Array, at: number, length: number): boolean {
+  if (at + length > bytes.length) return false;
+  for (let index = at + 1; index < at + length; index++) {
+    const byte = bytes[index] as number;
+    if (byte < 0x80 || byte > 0xbf) return false;
+  }
+  return bytes[at] !== C1_LEAD || (bytes[at + 1] as number) > LAST_C1;
 }

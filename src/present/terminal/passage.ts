@@ -1,27 +1,26 @@
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
+import { EscapeScanner } from "./escape.ts";
+
 /**
- * What asks the terminal something. The keeper has answered already; if our own terminal did so as well, its answer
- * would be typed into the program a second time.
+ * Sequences that ask the terminal something. The keeper has answered already; if our own terminal did so as well, its
+ * answer would be typed into the program a second time.
  */
-const QUESTION = new RegExp(
+const CSI_QUESTION = new RegExp(
   [
-    "\\x1b\\[[>=]?[0-9]*c", // what are you
-    "\\x1b\\[\\??[0-9]+n", // how are you, where is the cursor
-    "\\x1b\\[>[0-9]*q", // which version
-    "\\x1b\\[\\??[0-9]+\\$p", // is this mode set
-    "\\x1b\\[(?:1[1-9]|2[01])(?:;[0-9;]*)?t", // how large is the window
-    "\\x1b\\[\\?u", // which keyboard protocol
-    "\\x1bZ",
-    "\\x1b\\](?:4;[0-9]+|1[0-9]|52;[a-z]*);\\?(?:\\x07|\\x1b\\\\)", // which colours, what was copied
-    "\\x1bP(?:\\$q|\\+q)[^\\x1b]*\\x1b\\\\", // which settings and capabilities
+    "^[>=]?[0-9]*c$", // what are you
+    "^\\??[0-9]+n$", // how are you, where is the cursor
+    "^>[0-9]*q$", // which version
+    "^\\??[0-9]+\\$p$", // is this mode set
+    "^(?:1[1-9]|2[01])(?:;[0-9;]*)?t$", // how large is the window
+    "^\\?u$", // which keyboard protocol
   ].join("|"),
-  "g",
 );
-/** A sequence that may go on in the next piece. */
-const BEGUN = /\x1b(?:\[[0-?]*[ -/]*|[\]P_^X][^\x07\x1b]*\x1b?|[ -/]*)?$/;
-const MODES = /\x1b\[\?([0-9;]+)([hl])/g;
-const KEYPAD = /\x1b([=>])/g;
-/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/** Which colours, what was copied. */
+const OSC_QUESTION = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
+/** Which settings and capabilities. */
+const DCS_QUESTION = /^[$+]q/;
+/** The final bytes of questions and modes. */
+const MINDED = new Set(Buffer.from("cnqptuhl"));
+const MODES = /^\?([0-9;]+)([hl])$/;
 
 /** A string sequence longer than this is passed on as it comes. */
 const LONGEST_HELD = 4096;
@@ -30,21 +29,40 @@ const LEFT_BEHIND = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026,
 
 /** A program's output on its way to our own terminal. Bytes stay as they are; questions stay out. */
 export class Passage {
-  #held = "";
+  readonly #scanner = new EscapeScanner({
+    csi: (bytes, from, to, final) => this.#csi(bytes, from, to, final),
+    escape: (intermediates, final) => this.#escape(intermediates, final),
+    string: (kind, body) => this.#string(kind, body),
+  });
+  /** A sequence that may go on in the next piece. */
+  #held: Uint8Array = new Uint8Array();
+  /** Where in the stream the bytes that are not passed on yet begin. */
+  #first = 0;
+  /** Where in the stream the last question that was left out ends. */
+  #questionEnd = -1;
+  #questions: { start: number; end: number }[] = [];
   readonly #on = new Set<number>();
   #cursorHidden = false;
   #keypad = false;
 
   pass(bytes: Uint8Array): Buffer {
-    const text = this.#held + Buffer.from(bytes).toString("latin1");
-    const cut = text.search(BEGUN);
-    const whole = cut < 0 || text.length - cut > LONGEST_HELD ? text : text.slice(0, cut);
-    this.#held = text.slice(whole.length);
-    this.#note(whole);
-    return Buffer.from(whole.replace(QUESTION, ""), "latin1");
+    this.#questions = [];
+    this.#scanner.push(bytes);
+    const piece = Buffer.concat([this.#held, bytes]);
+    const { begun, inSequence } = this.#scanner;
+    const whole = piece.length - (inSequence && begun <= LONGEST_HELD ? begun : 0);
+    this.#held = piece.subarray(whole);
+    const parts: Buffer[] = [];
+    let at = 0;
+    for (const { start, end } of this.#questions) {
+      parts.push(piece.subarray(at, start - this.#first));
+      at = end - this.#first;
+    }
+    this.#first += whole;
+    return at === 0 ? piece.subarray(0, whole) : Buffer.concat([...parts, piece.subarray(at, whole)]);
   }
 
-  /** What undoes the modes that are on. */
+  /** The sequences that undo the modes that are on. */
   undo(): string {
     const modes = LEFT_BEHIND.filter((mode) => this.#on.has(mode)).map((mode) => `\x1b[?${mode}l`);
     if (this.#cursorHidden) modes.push("\x1b[?25h");
@@ -52,14 +70,35 @@ export class Passage {
     return `${modes.join("")}\x1b[m`;
   }
 
-  #note(text: string): void {
-    for (const [, numbers = "", how] of text.matchAll(MODES)) {
-      for (const mode of numbers.split(";").map(Number)) {
-        if (mode === 25) this.#cursorHidden = how === "l";
-        else if (how === "h") this.#on.add(mode);
-        else this.#on.delete(mode);
-      }
+  #csi(bytes: Uint8Array, from: number, to: number, final: number): void {
+    if (!MINDED.has(final)) return;
+    const sequence = Buffer.from(bytes.subarray(from, to)).toString("latin1") + String.fromCharCode(final);
+    if (CSI_QUESTION.test(sequence)) this.#leaveOut();
+    const [, numbers = "", how] = MODES.exec(sequence) ?? [];
+    for (const mode of numbers === "" ? [] : numbers.split(";").map(Number)) {
+      if (mode === 25) this.#cursorHidden = how === "l";
+      else if (how === "h") this.#on.add(mode);
+      else this.#on.delete(mode);
     }
-    for (const [, how] of text.matchAll(KEYPAD)) this.#keypad = how === "=";
+  }
+
+  #escape(intermediates: string, final: string): void {
+    if (intermediates !== "") return;
+    if (final === "=" || final === ">") this.#keypad = final === "=";
+    const endsQuestion = final === "\\" && this.#scanner.start === this.#questionEnd;
+    if (final === "Z" || endsQuestion) this.#leaveOut();
+  }
+
+  #string(kind: string, body: string): void {
+    const question = kind === "]" ? OSC_QUESTION : DCS_QUESTION;
+    if ((kind === "]" || kind === "P") && question.test(body)) this.#leaveOut();
+  }
+
+  /** Unless its beginning was passed on already. */
+  #leaveOut(): void {
+    const { start, end } = this.#scanner;
+    if (start < this.#first) return;
+    this.#questions.push({ start, end });
+    this.#questionEnd = end;
   }
 }

@@ -1,15 +1,12 @@
 import { search } from "../../present/pattern.ts";
+import { EscapeScanner } from "../../present/terminal/escape.ts";
 
 /** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
 export const WINDOW = 64 * 1024;
 
-const ESCAPE = 0x1b;
-const BELL = 0x07;
-const BACKSLASH = 0x5c;
-// Introducers of a string: DCS, SOS, OSC, PM, APC.
-const STRING_STARTS = new Set([0x50, 0x58, 0x5d, 0x5e, 0x5f]);
-
-type State = "text" | "escape" | "sequence" | "string" | "string-escape" | "one-more";
+const TAB = 0x09;
+const FEED = 0x0a;
+const RETURN = 0x0d;
 
 /**
  * A terminal's output as it comes, without its escape sequences, for patterns to be looked for in. Knows for each
@@ -19,15 +16,18 @@ export class PlainStream {
   readonly #bytes = Buffer.allocUnsafe(2 * WINDOW);
   readonly #ends = new Float64Array(2 * WINDOW);
   #used = 0;
-  #state: State = "text";
+  readonly #scanner = new EscapeScanner({
+    text: (bytes, from, to) => this.#keepText(bytes, from, to),
+    control: (code, at) => this.#keepControl(code, at),
+  });
+  #added: Uint8Array = this.#bytes;
+  #position = 0;
 
   /** At most WINDOW of them at a time, to be searched before the next. `position`: of the first of these bytes. */
   add(bytes: Uint8Array, position: number): void {
-    let at = position;
-    for (const byte of bytes) {
-      at++;
-      if (this.#keeps(byte)) this.#keep(byte, at);
-    }
+    this.#added = bytes;
+    this.#position = position;
+    this.#scanner.push(bytes);
   }
 
   /** The first match in the last part of what came, and the position after it. */
@@ -49,36 +49,13 @@ export class PlainStream {
     this.#ends[this.#used++] = end;
   }
 
-  /** Text, tabs and the ends of lines; everything else acts. */
-  #keeps(byte: number): boolean {
-    switch (this.#state) {
-      case "text":
-        if (byte === ESCAPE) this.#state = "escape";
-        return (byte >= 0x20 && byte !== 0x7f) || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-      case "escape":
-        this.#state = afterEscape(byte);
-        return false;
-      case "sequence":
-        if (byte >= 0x40 && byte <= 0x7e) this.#state = "text";
-        else if (byte === ESCAPE) this.#state = "escape";
-        return false;
-      case "string":
-        if (byte === BELL) this.#state = "text";
-        else if (byte === ESCAPE) this.#state = "string-escape";
-        return false;
-      case "string-escape":
-        this.#state = byte === BACKSLASH ? "text" : afterEscape(byte);
-        return false;
-      case "one-more":
-        this.#state = "text";
-        return false;
-    }
+  #keepText(bytes: Uint8Array, from: number, to: number): void {
+    // The first byte of a character that was split comes apart: it ended the bytes before these.
+    const isAdded = bytes === this.#added;
+    for (let at = from; at < to; at++) this.#keep(bytes[at] as number, this.#position + (isAdded ? at + 1 : 0));
   }
-}
 
-function afterEscape(byte: number): State {
-  if (byte === 0x5b) return "sequence";
-  if (STRING_STARTS.has(byte)) return "string";
-  if (byte === ESCAPE) return "escape";
-  return byte >= 0x20 && byte <= 0x2f ? "one-more" : "text"; // a character set is named by one more
+  #keepControl(code: number, at: number): void {
+    if (code === TAB || code === FEED || code === RETURN) this.#keep(code, this.#position + at + 1);
+  }
 }

@@ -1,5 +1,5 @@
+import { EscapeScanner } from "../../present/terminal/escape.ts";
 import { Colours } from "./colours.ts";
-import { isWhole } from "./whole-character.ts";
 
 /**
  * Follows a program's output without drawing it, some twenty times as fast as a terminal that does: which modes it
@@ -7,18 +7,9 @@ import { isWhole } from "./whole-character.ts";
  * checkpoint, or brought past megabytes of repaints, cannot know otherwise. Memory is bounded whatever comes.
  */
 
-const GROUND = 0;
-const ESCAPED = 1;
-const CONTROL = 2;
-const STRING = 3;
-const CHARACTER = 4;
-
-const ESC = 0x1b;
-const BEL = 0x07;
-const CANCEL = 0x18;
-const SUBSTITUTE = 0x1a;
 const FEED = 0x0a;
-const BRACKET = 0x5b;
+const SHIFT_OUT = 0x0e;
+const SHIFT_IN = 0x0f;
 const COLOUR = 0x6d;
 
 /** What is kept of a sequence: more than any that matters has. */
@@ -27,7 +18,7 @@ const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;
 
 /** Control sequences that reach beyond the current line: with one of them, an output is more than lines. */
-const PLACING = new Set("ABEFHJLMSTdefru");
+const PLACING = "ABEFHJLMSTdefru";
 
 /** By final character: 1 to be read, 2 only to be counted. */
 const MINDED = new Uint8Array(128);
@@ -40,12 +31,12 @@ const SAVED_CURSOR = "?1048";
 const ALTERNATE_SCREEN = new Set(["?47", "?1047", "?1049"]);
 
 export class Tracker {
-  #state = GROUND;
-  #sequence = "";
-  #stringKind = "";
-  /** Continuation bytes of a character that are still to come. */
-  #missing = 0;
-  #begun = 0;
+  readonly #scanner = new EscapeScanner({
+    control: (code) => this.#controlCharacter(code),
+    csi: (bytes, from, to, final) => this.#control(bytes, from, to, final),
+    escape: (intermediates, final) => this.#escape(intermediates, final),
+    string: (kind, body) => this.#string(kind, body),
+  });
   #modes = new Map<string, string>();
   #margins = "";
   #charsets = new Map<string, string>();
@@ -62,7 +53,7 @@ export class Tracker {
 
   /** Not in the middle of a sequence or a character. */
   get isSettled(): boolean {
-    return this.#state === GROUND;
+    return this.#scanner.isSettled;
   }
 
   /** Settled, and what comes next cannot belong to a character (an accent, the rest of an emoji) that is drawn already. */
@@ -72,146 +63,27 @@ export class Tracker {
 
   /** Bytes since the one that began the sequence or character it is in the middle of. */
   get begun(): number {
-    return this.isSettled ? 0 : this.#begun;
+    return this.#scanner.begun;
   }
 
   /** What has another terminal take what comes for the rest of such a string, which nobody sees. */
   get swallow(): string {
-    return this.#state === STRING ? `\x1b${this.#stringKind === "]" ? "]7777;" : "_"}` : "";
+    const kind = this.#scanner.openString;
+    return kind === null ? "" : `\x1b${kind === "]" ? "]7777;" : "_"}`;
   }
 
   push(bytes: Uint8Array): void {
     this.#last = bytes.at(-1) ?? this.#last;
-    for (let at = 0; at < bytes.length; ) {
-      if (this.#state !== GROUND) {
-        this.#begun = bytes[at] === ESC ? 1 : this.#begun + 1;
-        this.#step(bytes[at++] as number);
-        continue;
-      }
-      at = this.#ground(bytes, at);
-      this.#begun = 1; // if it is in a sequence now, that began with the last byte
-    }
+    this.#scanner.push(bytes);
   }
 
-  /** Text, and sequences that are there whole, up to something that is not; the one loop that matters for speed. */
-  #ground(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
-      const byte = bytes[at] as number;
-      if (byte >= 0x20 && byte < 0x80) continue;
-      if (byte === FEED) this.lineFeeds++;
-      else if (byte === ESC) {
-        const end = bytes[at + 1] === BRACKET ? this.#wholeControl(bytes, at + 2) : 0;
-        if (end === 0) {
-          this.#begin(ESCAPED);
-          return at + 1;
-        }
-        at = end;
-      } else if (byte >= 0xc2 && byte < 0xf5) {
-        const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-        if (isWhole(bytes, at, length)) at += length - 1;
-        else {
-          this.#state = CHARACTER;
-          this.#missing = length - 1;
-          this.#sequence = byte === 0xc2 ? "\xc2" : "";
-          return at + 1;
-        }
-      } else if (byte === 0x0e || byte === 0x0f) this.#shifted = byte === 0x0e ? "\x0e" : "";
-    }
-    return bytes.length;
+  #controlCharacter(code: number): void {
+    if (code === FEED) this.lineFeeds++;
+    else if (code === SHIFT_OUT || code === SHIFT_IN) this.#shifted = code === SHIFT_OUT ? "\x0e" : "";
   }
 
-  /** A control sequence of which nothing is missing: where its last byte is; else 0. */
-  #wholeControl(bytes: Uint8Array, from: number): number {
-    let at = from;
-    while (at < bytes.length && (bytes[at] as number) >= 0x20 && (bytes[at] as number) < 0x40) at++;
-    const final = bytes[at] ?? 0;
-    if (final < 0x40 || final > 0x7e || at - from >= LONGEST_SEQUENCE) return 0;
-    const minded = MINDED[final];
-    if (final === COLOUR) this.#colours.push(bytes, from, at);
-    else if (minded === 1)
-      this.#control(Buffer.from(bytes.subarray(from, at)).toString("latin1"), String.fromCharCode(final));
-    else if (minded === 2) this.placings++;
-    return at;
-  }
-
-  #begin(state: number): void {
-    this.#state = state;
-    this.#sequence = "";
-  }
-
-  #step(byte: number): void {
-    if (this.#state === CHARACTER) this.#continueCharacter(byte);
-    else if (byte === CANCEL || byte === SUBSTITUTE) this.#state = GROUND;
-    else if (byte === ESC) {
-      this.#endString();
-      this.#begin(ESCAPED);
-    } else if (this.#state === ESCAPED) this.#continueEscape(byte);
-    else if (this.#state === CONTROL) this.#continueControl(byte);
-    else this.#continueString(byte);
-  }
-
-  #continueCharacter(byte: number): void {
-    if (byte < 0x80 || byte > 0xbf) {
-      this.#state = GROUND;
-      this.#ground(Uint8Array.of(byte), 0);
-      return;
-    }
-    if (this.#sequence === "\xc2" && byte < 0xa0) {
-      // U+0080 to U+009F: an escape in one character.
-      this.#begin(ESCAPED);
-      this.#continueEscape(byte - 0x40);
-      return;
-    }
-    if (--this.#missing === 0) this.#state = GROUND;
-  }
-
-  #continueEscape(byte: number): void {
-    if (byte < 0x20) return;
-    const character = String.fromCharCode(byte);
-    if (byte < 0x30) {
-      if (this.#sequence.length < LONGEST_SEQUENCE) this.#sequence += character;
-      return;
-    }
-    if (this.#sequence === "" && character === "[") this.#begin(CONTROL);
-    else if (this.#sequence === "" && "]PX^_".includes(character)) {
-      this.#stringKind = character;
-      this.#begin(STRING);
-    } else {
-      this.#state = GROUND;
-      if (byte < 0x7f) this.#escape(this.#sequence, character);
-    }
-  }
-
-  #continueControl(byte: number): void {
-    if (byte < 0x20 || byte >= 0x7f) return;
-    if (byte < 0x40) {
-      if (this.#sequence.length < LONGEST_SEQUENCE) this.#sequence += String.fromCharCode(byte);
-      return;
-    }
-    this.#state = GROUND;
-    if (this.#sequence.length < LONGEST_SEQUENCE) this.#control(this.#sequence, String.fromCharCode(byte));
-  }
-
-  #continueString(byte: number): void {
-    if (byte === BEL && this.#stringKind === "]") {
-      this.#endString();
-      this.#state = GROUND;
-      return;
-    }
-    // U+009C ends a string as well: its first byte is taken for text of it, which nobody sees.
-    if (byte === 0x9c && this.#sequence.endsWith("\xc2")) {
-      this.#sequence = this.#sequence.slice(0, -1);
-      this.#endString();
-      this.#state = GROUND;
-      return;
-    }
-    if (this.#sequence.length < LONGEST_TITLE) this.#sequence += String.fromCharCode(byte);
-    else this.#sequence = this.#sequence.slice(0, LONGEST_TITLE) + (byte === 0xc2 ? "\xc2" : "");
-  }
-
-  #endString(): void {
-    if (this.#state !== STRING || this.#stringKind !== "]") return;
-    const title = /^[02];(.*)$/s.exec(this.#sequence)?.[1];
+  #string(kind: string, body: string): void {
+    const title = kind === "]" ? /^[02];(.*)$/s.exec(body.slice(0, LONGEST_TITLE))?.[1] : undefined;
     if (title !== undefined) this.#title = title;
   }
 
@@ -224,12 +96,20 @@ export class Tracker {
     else if (/^[()*+]$/.test(intermediates)) this.#charsets.set(intermediates, final);
   }
 
-  #control(parameters: string, final: string): void {
-    if (PLACING.has(final)) this.placings++;
-    if (final === "m") this.#colours.push(Buffer.from(parameters, "latin1"), 0, parameters.length);
-    else if (final === "h" || final === "l") this.#switch(parameters, final);
-    else if (final === "r" && /^[\d;]*$/.test(parameters)) this.#margins = parameters;
+  #control(bytes: Uint8Array, from: number, to: number, code: number): void {
+    if (to - from >= LONGEST_SEQUENCE) return;
+    const minded = MINDED[code];
+    if (code === COLOUR) this.#colours.push(bytes, from, to);
+    if (minded === 2) this.placings++;
+    if (minded !== 1) return;
+    const parameters = Buffer.from(bytes.subarray(from, to)).toString("latin1");
+    const final = String.fromCharCode(code);
+    if (final === "h" || final === "l") this.#switch(parameters, final);
     else if (final === "p" && parameters === "!") this.#softReset();
+    else if (final === "r") {
+      this.placings++;
+      if (/^[\d;]*$/.test(parameters)) this.#margins = parameters;
+    }
   }
 
   #switch(parameters: string, final: "h" | "l"): void {
@@ -268,7 +148,9 @@ export class Tracker {
   #restoreStyle(): void {
     const saved = this.#saved.get(this.#isAlternate);
     this.#colours.reset();
-    for (const sequence of saved?.colours ?? []) this.push(Buffer.from(sequence, "latin1"));
+    for (const sequence of saved?.colours ?? []) {
+      this.#colours.push(Buffer.from(sequence, "latin1"), "\x1b[".length, sequence.length - 1);
+    }
     this.#charsets = new Map(saved?.charsets);
     this.#shifted = saved?.shifted ?? "";
   }

@@ -33,6 +33,9 @@ for (const question of [
   "\x1b]4;1;?\x07",
   "\x1bP$qm\x1b\\",
   "\x1bP+q544e\x1b\\",
+  "\x1bZ",
+  "\u009b6n",
+  "\u009d11;?\u009c",
 ]) {
   test(`the question ${JSON.stringify(question)} does not reach our own terminal`, () => {
     assert.equal(passed(`before${question}after`), "beforeafter");

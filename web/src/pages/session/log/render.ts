@@ -1,3 +1,4 @@
+import { escapeAt } from "../../../../../src/present/terminal/escape.ts";
 import { visible } from "../../../../../src/present/visible.ts";
 import { displayWidth } from "../../../../../src/present/width.ts";
 import { afterSgr, type Pen } from "./sgr.ts";
@@ -9,10 +10,9 @@ export interface Run {
   hidden: boolean;
 }
 
-// ESC [ … (also in 8 bits), ESC ] … up to BEL or ESC \, strings of other kinds, and the short ones.
-const SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for
-  /(?:\u001b\[|\u009b)([0-?]*)([ -/]*)([@-~])|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\`-~]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for
+const BEGINNING = /[\u001b\u009b]/g;
+const SGR = /^[0-9:;]*$/;
 const HIDDEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+)/u;
 const TAB = 8;
 
@@ -32,15 +32,29 @@ export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
   let at = 0;
   const { text, rewritten } = raw ? { text: line, rewritten: 0 } : lastState(line);
   if (rewritten > 0) runs.push({ text: `⟲${rewritten} `, pen, hidden: true });
-  for (const match of text.matchAll(SEQUENCE)) {
-    pushText(runs, text.slice(at, match.index), now);
-    at = match.index + match[0].length;
-    const isSgr = match[3] === "m" && match[2] === "" && !/[<-?]/.test(match[1] ?? "");
-    if (isSgr) now = afterSgr(now, match[1] ?? "");
-    if (raw) runs.push({ text: visible(match[0]), pen: now, hidden: true });
+  for (const { start, end, sgr } of sequencesOf(text)) {
+    pushText(runs, text.slice(at, start), now);
+    at = end;
+    if (sgr !== null) now = afterSgr(now, sgr);
+    if (raw) runs.push({ text: visible(text.slice(start, end)), pen: now, hidden: true });
   }
   pushText(runs, text.slice(at), now);
   return { runs: withTabs(runs), pen: now };
+}
+
+/** Whole sequences, and the parameters of those that colour. Of 8-bit characters only CSI begins one. */
+function* sequencesOf(text: string): Generator<{ start: number; end: number; sgr: string | null }> {
+  BEGINNING.lastIndex = 0;
+  for (let match = BEGINNING.exec(text); match !== null; match = BEGINNING.exec(text)) {
+    const start = match.index;
+    const sequence = escapeAt(text, start);
+    if (!sequence?.complete) continue;
+    const { end, kind } = sequence;
+    BEGINNING.lastIndex = end;
+    const parameters = text.slice(start + (match[0] === "\u001b" ? 2 : 1), end - 1);
+    const isSgr = kind === "csi" && text[end - 1] === "m" && SGR.test(parameters);
+    yield { start, end, sgr: isSgr ? parameters : null };
+  }
 }
 
 /** What \r left standing: progress bars write one line a hundred times. */
