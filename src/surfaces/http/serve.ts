@@ -6,15 +6,15 @@ import { tooManyBodies } from "../../present/http-errors.ts";
 import { cannotListen, unusableCertificate } from "../../present/serve-errors.ts";
 import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
+import { Places } from "./guard/connection-limiter.ts";
 import { openLive } from "./live/open.ts";
-import { Places } from "./live/places.ts";
 import { RequestCounts } from "./live/request-counts.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
 import { McpPath } from "./mcp.ts";
 import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
 import type { Service } from "./service.ts";
-import { Attempts } from "./sign-in/attempts.ts";
+import { Attempts } from "./sign-in/rate-limiter.ts";
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
 const MOST_CONNECTIONS = 4096;

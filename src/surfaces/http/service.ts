@@ -1,10 +1,10 @@
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
-import type { Places } from "./live/places.ts";
+import type { Places } from "./guard/connection-limiter.ts";
 import type { RequestCounts } from "./live/request-counts.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
-import type { Attempts } from "./sign-in/attempts.ts";
+import type { Attempts } from "./sign-in/rate-limiter.ts";
 
 /** What everything behind the listener stands on. */
 export interface Service {

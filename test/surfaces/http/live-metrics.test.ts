@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { metricsText } from "../../../src/surfaces/http/live/metrics-text.ts";
+import { metricsText } from "../../../src/surfaces/http/live/prometheus.ts";
 import { EventClient } from "../../fixtures/event-client.ts";
 import { TestService } from "../../fixtures/service.ts";
 

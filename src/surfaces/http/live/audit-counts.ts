@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { AuditEntry } from "../../../store/audit-entry.ts";
 import { Histogram } from "./histogram.ts";
-import { counters, type Metric } from "./metrics-text.ts";
+import { counters, type Metric } from "./prometheus.ts";
 
 const AT_A_STRETCH = 500;
 /** What is left is counted when it is asked for next. */

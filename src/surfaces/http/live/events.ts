@@ -1,12 +1,12 @@
 import type { Caller } from "../guard/caller.ts";
+import type { Places } from "../guard/connection-limiter.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
+import type { EventText } from "./event-format.ts";
 import { parsePosition, positionText } from "./event-position.ts";
 import { EventStream } from "./event-stream.ts";
-import type { EventText } from "./event-texts.ts";
 import { type Feed, resetEvent } from "./feed.ts";
 import { lastEventId } from "./last-event-id.ts";
-import type { Places } from "./places.ts";
 import { EVENT_STREAM, eventText } from "./sse.ts";
 import type { Stats } from "./stats.ts";
 import type { Streams } from "./streams.ts";

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { LogChunk } from "../../../contract/session.ts";
 import { wrongInput } from "../../../present/http-errors.ts";
+import type { Places } from "../guard/connection-limiter.ts";
 import { type Call, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { logPiece } from "../routes/logs.ts";
 import type { Service } from "../service.ts";
@@ -9,7 +10,6 @@ import { count } from "../shapes/inputs.ts";
 import { EventStream } from "./event-stream.ts";
 import { lastEventId } from "./last-event-id.ts";
 import { type LogPosition, logPositionText, parseLogPosition } from "./log-position.ts";
-import type { Places } from "./places.ts";
 import { EVENT_STREAM, eventText } from "./sse.ts";
 import type { Streams } from "./streams.ts";
 

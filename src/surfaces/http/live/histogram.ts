@@ -1,4 +1,4 @@
-import type { Labels, Metric } from "./metrics-text.ts";
+import type { Labels, Metric } from "./prometheus.ts";
 
 /** How many were at most so large. */
 export class Histogram {

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type Operation, operation, READERS } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { AuditCounts } from "./audit-counts.ts";
-import { counter, gauge, METRICS_TYPE, type Metric, metricsText } from "./metrics-text.ts";
+import { counter, gauge, METRICS_TYPE, type Metric, metricsText } from "./prometheus.ts";
 
 /** What is open now. */
 export interface OpenCounts {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import { Places } from "../guard/connection-limiter.ts";
 import type { Operation } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { eventsOperation } from "./events.ts";
@@ -7,7 +8,6 @@ import { Feed } from "./feed.ts";
 import { followOperation } from "./follow.ts";
 import { healthOperations } from "./health.ts";
 import { metricsOperation } from "./metrics.ts";
-import { Places } from "./places.ts";
 import { Stats } from "./stats.ts";
 import { statsOperation } from "./stats-operation.ts";
 import { Streams } from "./streams.ts";

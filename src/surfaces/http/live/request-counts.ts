@@ -1,5 +1,5 @@
 import { Histogram } from "./histogram.ts";
-import type { Metric } from "./metrics-text.ts";
+import type { Metric } from "./prometheus.ts";
 
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60];
 

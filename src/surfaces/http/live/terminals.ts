@@ -8,10 +8,10 @@ import { notOnTerminal } from "../../../present/session-errors.ts";
 import { failure } from "../failure.ts";
 import { admit } from "../guard/admit.ts";
 import { type Caller, gatewayOf, SOCKET_PROTOCOL } from "../guard/caller.ts";
+import { Places } from "../guard/connection-limiter.ts";
 import { OPERATORS_AND_AGENT, READERS_AND_AGENT } from "../operation.ts";
 import { resizeAs } from "../resize.ts";
 import type { Service } from "../service.ts";
-import { Places } from "./places.ts";
 import { Streams } from "./streams.ts";
 import { Viewer } from "./viewer.ts";
 

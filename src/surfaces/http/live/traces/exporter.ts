@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { counter, type Metric } from "../metrics-text.ts";
+import { counter, type Metric } from "../prometheus.ts";
 import { otlpText } from "./otlp.ts";
 import type { TraceSettings } from "./settings.ts";
 import type { Span } from "./spans.ts";

@@ -1,6 +1,6 @@
 import type { Change } from "../../../../contract/changes.ts";
 import type { Feed } from "../feed.ts";
-import type { Metric } from "../metrics-text.ts";
+import type { Metric } from "../prometheus.ts";
 import { TraceExporter } from "./exporter.ts";
 import type { TraceSettings } from "./settings.ts";
 import { spansOf } from "./spans.ts";

@@ -1,5 +1,5 @@
 import { tooManyStreams } from "../../../present/http-errors.ts";
-import type { Caller } from "../guard/caller.ts";
+import type { Caller } from "./caller.ts";
 
 export interface PlaceLimits {
   perCaller: number;
