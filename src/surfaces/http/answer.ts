@@ -6,9 +6,10 @@ import type * as z from "zod";
 import { nothingHere, notJson, tooLarge, wrongInput, wrongType } from "../../present/http-errors.ts";
 import { LARGE_BODY as BODY_MOST, mayBeLarge, readBody } from "../mcp/http/body.ts";
 import { failure } from "./failure.ts";
-import { admit, wrongWayFailure } from "./guard/admit.ts";
+import { admit } from "./guard/admit.ts";
 import { type Caller, gatewayOf, KEY_QUERY } from "./guard/caller.ts";
 import { API_HEADERS } from "./guard/headers.ts";
+import { checkOrigin } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
 
@@ -45,14 +46,14 @@ async function answerOf(
   { env, req }: Context<{ Bindings: HttpBindings }>,
 ): Promise<Response> {
   const { incoming, outgoing } = env;
-  let giveBack = () => {};
+  let release = () => {};
   try {
     const caller = callerOf(service, operation, incoming);
     const params = partsOf(req.param());
     const query = queryOf(operation.query, incoming.url);
-    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLarge(incoming)) giveBack = service.largeBodies.take(caller);
+    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLarge(incoming)) release = service.largeBodies.acquire(caller);
     const { value: body, bytes } = await bodyOf(operation, incoming);
-    if (bytes <= BODY_MOST) giveBack();
+    if (bytes <= BODY_MOST) release();
     const gateway = gatewayOf(service, caller);
     const call = {
       service,
@@ -71,7 +72,7 @@ async function answerOf(
     return failure(service, error);
   } finally {
     // Whoever answers holds the body until then.
-    giveBack();
+    release();
   }
 }
 
@@ -88,7 +89,7 @@ function sentBy({ statusCode }: ServerResponse): { status: number } {
 
 function callerOf(service: Service, { roles, method, anyHost }: Operation, request: IncomingMessage): Caller {
   if (roles !== "anyone") return admit(service, request, roles, method !== "GET");
-  const wrong = anyHost ? null : wrongWayFailure(service, request);
+  const wrong = anyHost ? null : checkOrigin(request, service.names);
   if (wrong) throw wrong;
   return NOBODY;
 }

@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { nothingHere, otherMethods } from "../../present/http-errors.ts";
 import { answer } from "./answer.ts";
 import { failure } from "./failure.ts";
-import { wrongWayFailure } from "./guard/admit.ts";
+import { checkOrigin } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";
 import type { Page } from "./page.ts";
 import type { Service } from "./service.ts";
@@ -30,7 +30,7 @@ export function makeApp(service: Service, operations: readonly Operation[], page
 }
 
 async function file(service: Service, page: Page, { env, req }: HttpContext): Promise<Response> {
-  const wrong = wrongWayFailure(service, env.incoming);
+  const wrong = checkOrigin(env.incoming, service.names);
   if (wrong) return failure(service, wrong);
   return (await page.answer(req.path, env.incoming)) ?? failure(service, nothingHere(req.path));
 }

@@ -6,15 +6,15 @@ import { tooManyBodies } from "../../present/http-errors.ts";
 import { cannotListen, unusableCertificate } from "../../present/serve-errors.ts";
 import type { DoorOptions } from "../mcp/door.ts";
 import { makeApp } from "./app.ts";
-import { Places } from "./guard/connection-limiter.ts";
+import { ConnectionLimiter } from "./guard/connection-limiter.ts";
+import { RequestCounts } from "./live/metrics.ts";
 import { openLive } from "./live/open.ts";
-import { RequestCounts } from "./live/request-counts.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
 import { McpPath } from "./mcp.ts";
 import { operations } from "./operations.ts";
 import { Page } from "./page.ts";
 import type { Service } from "./service.ts";
-import { Attempts } from "./sign-in/rate-limiter.ts";
+import { RateLimiter } from "./sign-in/rate-limiter.ts";
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
 const MOST_CONNECTIONS = 4096;
@@ -57,8 +57,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     gateway,
     tokens: gateway.tokens,
     signIns: gateway.signIns,
-    attempts: new Attempts(),
-    largeBodies: new Places(LARGE_BODIES, tooManyBodies),
+    signInLimiter: new RateLimiter(),
+    largeBodies: new ConnectionLimiter(LARGE_BODIES, tooManyBodies),
     requests: new RequestCounts(),
     tracing: options.tracing ?? null,
     names,

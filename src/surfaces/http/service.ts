@@ -1,10 +1,10 @@
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { SignIns } from "../../store/sign-ins.ts";
 import type { Tokens } from "../../store/tokens.ts";
-import type { Places } from "./guard/connection-limiter.ts";
-import type { RequestCounts } from "./live/request-counts.ts";
+import type { ConnectionLimiter } from "./guard/connection-limiter.ts";
+import type { RequestCounts } from "./live/metrics.ts";
 import type { Tracing } from "./live/traces/tracer.ts";
-import type { Attempts } from "./sign-in/rate-limiter.ts";
+import type { RateLimiter } from "./sign-in/rate-limiter.ts";
 
 /** What everything behind the listener stands on. */
 export interface Service {
@@ -12,9 +12,10 @@ export interface Service {
   gateway: Gateway;
   tokens: Tokens;
   signIns: SignIns;
-  attempts: Attempts;
-  /** For bodies so large that many at once would fill the memory. */
-  largeBodies: Places;
+  /** Of failed sign-ins. */
+  signInLimiter: RateLimiter;
+  /** Of large request bodies, many of which would fill the memory. */
+  largeBodies: ConnectionLimiter;
   requests: RequestCounts;
   /** Null: nobody wants traces. */
   tracing: Tracing | null;

@@ -10,13 +10,19 @@ after(() => service.close());
 
 const me = (headers: Record<string, string>) => service.ask(null, "/v1/me", { headers });
 
+test("ignores a malformed cookie of the same name that a server on another port has set", async () => {
+  const headers = service.pageHeaders(await service.signIn());
+  assert.equal((await me({ ...headers, cookie: `sallyport=other; ${headers.cookie}` })).status, 200);
+  assert.equal((await me({ ...headers, cookie: "sallyport=other" })).status, 401);
+});
+
 test("a link lets its person in once, as an operator", async () => {
   const secret = service.link();
   const first = await service.ask(null, "/v1/sign-in", { body: { secret } });
   assert.equal(first.status, 200);
   assert.match(
     first.headers.getSetCookie()[0] ?? "",
-    /^sallyport=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    /^sallyport=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
   );
   const { name, role } = (await first.json()) as { name: string; role: string };
   assert.deepEqual({ name, role }, { name: "tester", role: "operator" });

@@ -68,6 +68,10 @@ function byCookie({ signIns }: Service, request: IncomingMessage): Caller | null
   };
 }
 
+/**
+ * The first cookie of this name that has the form of ours: browsers send cookies to every port of a host, so a server
+ * on another port may have set one of the same name.
+ */
 function cookieOf(header: string | undefined): string | null {
   for (const part of header?.split(";") ?? []) {
     const [name, value = ""] = part.trim().split("=", 2);

@@ -1,42 +1,38 @@
 import { tooManyStreams } from "../../../present/http-errors.ts";
 import type { Caller } from "./caller.ts";
 
-export interface PlaceLimits {
+export interface ConnectionLimits {
   perCaller: number;
   inAll: number;
 }
 
-/** How many may be open at once, of one caller and of all: what stays open is what could pile up. */
-export class Places {
-  readonly #limits: PlaceLimits;
-  readonly #refusal: (limits: PlaceLimits) => Error;
-  readonly #taken = new Map<string, number>();
+/** Limits how many connections (or large request bodies) are open at once, for each caller and in total. */
+export class ConnectionLimiter {
+  readonly #limits: ConnectionLimits;
+  readonly #refusal: (limits: ConnectionLimits) => Error;
+  readonly #open = new Map<string, number>();
   #count = 0;
 
-  constructor(limits: PlaceLimits, refusal: (limits: PlaceLimits) => Error = tooManyStreams) {
+  constructor(limits: ConnectionLimits, refusal: (limits: ConnectionLimits) => Error = tooManyStreams) {
     this.#limits = limits;
     this.#refusal = refusal;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Returns how to give it back; throws when there is none. */
-  take({ name, agent }: Pick<Caller, "name" | "agent">): () => void {
-    const who = JSON.stringify([name, agent]);
-    const own = this.#taken.get(who) ?? 0;
+  /** Counts one more and returns the function that releases it. Throws when a limit is reached. */
+  acquire({ name, agent }: Pick<Caller, "name" | "agent">): () => void {
+    const caller = JSON.stringify([name, agent]);
+    const own = this.#open.get(caller) ?? 0;
     if (own >= this.#limits.perCaller || this.#count >= this.#limits.inAll) throw this.#refusal(this.#limits);
-    this.#taken.set(who, own + 1);
+    this.#open.set(caller, own + 1);
     this.#count++;
-    let given = false;
+    let released = false;
     return () => {
-      if (given) return;
-      given = true;
+      if (released) return;
+      released = true;
       this.#count--;
-      const left = (this.#taken.get(who) ?? 1) - 1;
-      if (left > 0) this.#taken.set(who, left);
-      else this.#taken.delete(who);
+      const left = (this.#open.get(caller) ?? 1) - 1;
+      if (left > 0) this.#open.set(caller, left);
+      else this.#open.delete(caller);
     };
   }
 }

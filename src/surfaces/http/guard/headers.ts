@@ -1,4 +1,7 @@
-/** On every answer: it is ours alone to show, nobody keeps it, and it is what it says it is. */
+/**
+ * On every response. Constants instead of Hono's middleware: JSON responses are written to the socket directly, and
+ * refused WebSocket upgrades never reach Hono.
+ */
 const COMMON = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -7,7 +10,7 @@ const COMMON = {
   "x-frame-options": "DENY",
 };
 
-/** What is no page must not be taken for one. */
+/** Responses of the API: never cached, and never shown as a page. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,
   "cache-control": "no-store",

@@ -1,29 +1,29 @@
 import type { IncomingMessage } from "node:http";
+import { type HttpError, wrongHost, wrongOrigin } from "../../../present/http-errors.ts";
 
 /**
- * What is wrong with how a request got here; null: nothing.
+ * Checks the `Host` and `Origin` of a request. Returns the error to answer with; null: the request may pass.
  *
- * A page that has its own name resolve to this machine (DNS rebinding) is told by the name in `Host`. A page of another
- * origin is told by `Origin` or `Sec-Fetch-Site`, which no script can set. The port counts: cookies and SameSite do not
- * know ports, and a server of an agent may be on the next one (promise 7).
+ * `Host` catches a page that has its own name resolve to this machine (DNS rebinding). `Origin` and `Sec-Fetch-Site`,
+ * which no script can set, catch a page of another origin. The port is compared, too: cookies and SameSite ignore
+ * ports, and a server of an agent may listen on the next one (promise 7).
  */
-export function wrongWay(request: IncomingMessage, names: readonly string[]): "host" | "origin" | null {
-  const { host, origin } = request.headers;
-  const name = nameIn(host);
-  if (name === null || !names.includes(name)) return "host";
-  if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) return "origin";
-  const site = request.headers["sec-fetch-site"];
-  return site === undefined || site === "same-origin" || site === "none" ? null : "origin";
+export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
+  const { host, origin } = headers;
+  const name = hostname(host);
+  if (name === null || !names.includes(name)) return wrongHost();
+  if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) return wrongOrigin();
+  const site = headers["sec-fetch-site"];
+  return site === undefined || site === "same-origin" || site === "none" ? null : wrongOrigin();
 }
 
-/** Whether it is certain that our own page sent it. A browser says so with every request that changes something. */
-export function isFromOwnPage(request: IncomingMessage): boolean {
-  const { origin } = request.headers;
-  return origin === undefined ? request.headers["sec-fetch-site"] === "same-origin" : true;
+/** Whether it is certain that the console sent it. A browser says so with every request that changes something. */
+export function isFromOwnPage({ headers }: IncomingMessage): boolean {
+  return headers.origin === undefined ? headers["sec-fetch-site"] === "same-origin" : true;
 }
 
-/** Without the port; null where there is none or something else as well. */
-function nameIn(host: string | undefined): string | null {
+/** Without the port; null: missing or malformed. */
+function hostname(host: string | undefined): string | null {
   const [, name] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? "") ?? [];
   return name?.toLowerCase() ?? null;
 }

@@ -1,6 +1,5 @@
-import type { Change, ChangeList } from "../../../contract/changes.ts";
-import { positionText } from "./event-position.ts";
-import { eventText } from "./sse.ts";
+import type { Change, ChangeList, Position } from "../../../contract/changes.ts";
+import { eventText } from "./event-stream.ts";
 
 /** A command may be megabytes long, and there may be hundreds who look on: those who want all of it ask for it. */
 const LONGEST_TEXT = 4096;
@@ -57,4 +56,25 @@ function shortened<T extends object>(value: T): T & { shortened?: true } {
 function shortenedApproval<T extends { request: unknown }>(approval: T): object {
   if (JSON.stringify(approval.request).length <= MOST_APPROVAL_BYTES) return approval;
   return { ...approval, request: null, shortened: true };
+}
+
+const WRITTEN = /^(\d{1,15})-(\d{1,15})$/;
+
+/** A position as the `id` of an event. */
+export function positionText({ audit, change }: Position): string {
+  return `${audit}-${change}`;
+}
+
+/** Null: nobody here wrote that. */
+export function parsePosition(text: string): Position | null {
+  const [, audit, change] = WRITTEN.exec(text) ?? [];
+  return audit === undefined ? null : { audit: Number(audit), change: Number(change) };
+}
+
+export function isBehind(one: Position, other: Position): boolean {
+  return one.audit < other.audit || one.change < other.change;
+}
+
+export function isAhead(one: Position, other: Position): boolean {
+  return one.audit > other.audit || one.change > other.change;
 }

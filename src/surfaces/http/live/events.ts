@@ -1,25 +1,22 @@
 import type { Caller } from "../guard/caller.ts";
-import type { Places } from "../guard/connection-limiter.ts";
+import type { ConnectionLimiter } from "../guard/connection-limiter.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
-import type { EventText } from "./event-format.ts";
-import { parsePosition, positionText } from "./event-position.ts";
-import { EventStream } from "./event-stream.ts";
+import { type EventText, parsePosition, positionText } from "./event-format.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId } from "./event-stream.ts";
 import { type Feed, resetEvent } from "./feed.ts";
-import { lastEventId } from "./last-event-id.ts";
-import { EVENT_STREAM, eventText } from "./sse.ts";
 import type { Stats } from "./stats.ts";
 import type { Streams } from "./streams.ts";
 
-export interface EventRooms {
+export interface EventsContext {
   service: Service;
   feed: Feed;
   stats: Stats;
-  places: Places;
+  limiter: ConnectionLimiter;
   streams: Streams;
 }
 
-export function eventsOperation(rooms: EventRooms): Operation {
+export function eventsOperation(context: EventsContext): Operation {
   return operation({
     method: "GET",
     path: "/v1/events",
@@ -29,21 +26,20 @@ export function eventsOperation(rooms: EventRooms): Operation {
     answer: { media: EVENT_STREAM, description: "Events: ready, session, removed, approval, audit, stats, reset" },
     handle: ({ caller, request }) => {
       const last = lastEventId(request);
-      const giveBack = rooms.places.take(caller);
-      const stops: (() => void)[] = [giveBack];
+      const stops: (() => void)[] = [context.limiter.acquire(caller)];
       const stream = new EventStream({
         socket: request.socket,
         isGood: caller.isGood,
         onCut: () => {
-          rooms.streams.cut++;
+          context.streams.cut++;
         },
         onClose: () => {
           for (const stop of stops) stop();
         },
       });
-      stops.push(rooms.streams.add(stream));
-      void follow(rooms, stream, caller, last, stops).catch((error: Error) => {
-        rooms.service.onfailure(error);
+      stops.push(context.streams.add(stream));
+      void follow(context, stream, caller, last, stops).catch((error: Error) => {
+        context.service.onfailure(error);
         stream.cut();
       });
       return stream.response;
@@ -53,7 +49,7 @@ export function eventsOperation(rooms: EventRooms): Operation {
 
 /** What was missed, at the reader's pace; then what comes. */
 async function follow(
-  { feed, stats }: EventRooms,
+  { feed, stats }: EventsContext,
   stream: EventStream,
   { agent }: Caller,
   last: string | null,

@@ -1,8 +1,7 @@
 import type { Change, Position } from "../../../contract/changes.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { type EventText, eventTexts } from "./event-format.ts";
-import { isAhead, isBehind, positionText } from "./event-position.ts";
-import { eventText } from "./sse.ts";
+import { type EventText, eventTexts, isAhead, isBehind, positionText } from "./event-format.ts";
+import { eventText } from "./event-stream.ts";
 
 /** How soon what another process did is told. A look costs two statements that read no table. */
 const LOOK_EVERY_MS = 40;

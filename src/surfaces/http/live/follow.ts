@@ -1,21 +1,18 @@
 import * as z from "zod";
 import type { SessionHandle } from "../../../contract/gateway.ts";
-import type { LogChunk } from "../../../contract/session.ts";
+import type { Capture, LogChunk, StreamName } from "../../../contract/session.ts";
 import { wrongInput } from "../../../present/http-errors.ts";
-import type { Places } from "../guard/connection-limiter.ts";
+import type { ConnectionLimiter } from "../guard/connection-limiter.ts";
 import { type Call, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { logPiece } from "../routes/logs.ts";
 import type { Service } from "../service.ts";
 import { count } from "../shapes/inputs.ts";
-import { EventStream } from "./event-stream.ts";
-import { lastEventId } from "./last-event-id.ts";
-import { type LogPosition, logPositionText, parseLogPosition } from "./log-position.ts";
-import { EVENT_STREAM, eventText } from "./sse.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId } from "./event-stream.ts";
 import type { Streams } from "./streams.ts";
 
-export interface FollowRooms {
+export interface FollowContext {
   service: Service;
-  places: Places;
+  limiter: ConnectionLimiter;
   streams: Streams;
 }
 
@@ -25,7 +22,7 @@ const Query = z.strictObject({
   tail: count(100_000).optional().describe("Begin with the last lines"),
 });
 
-export function followOperation(rooms: FollowRooms): Operation {
+export function followOperation(context: FollowContext): Operation {
   return operation({
     method: "GET",
     path: "/v1/sessions/:id/follow",
@@ -37,12 +34,12 @@ export function followOperation(rooms: FollowRooms): Operation {
       media: EVENT_STREAM,
       description: "Events: chunk (a piece of the log), end (what became of the session)",
     },
-    handle: (call) => begin(rooms, call),
+    handle: (call) => begin(context, call),
   });
 }
 
 async function begin(
-  { service, places, streams }: FollowRooms,
+  { service, limiter, streams }: FollowContext,
   call: Call<z.infer<typeof Query>, unknown>,
 ): Promise<Response> {
   const { caller, request, gateway, params } = call;
@@ -54,7 +51,7 @@ async function begin(
   // A browser comes back whenever a stream ends, unless it is told like this that there is nothing more.
   if (position?.ended) return new Response(null, { status: 204 });
   const over = new AbortController();
-  const stops = [places.take(caller), () => over.abort()];
+  const stops = [limiter.acquire(caller), () => over.abort()];
   const stream = new EventStream({
     socket: request.socket,
     isGood: caller.isGood,
@@ -101,4 +98,26 @@ async function write(
   if (info.status === "running" || info.lingering) return stream.close();
   stream.push(eventText("end", { info }, logPositionText({ after, ended: true }, capture)));
   stream.close();
+}
+
+/** How far the reader of a log is, in each of its streams; `ended`: they were told of its end. */
+export interface LogPosition {
+  after: Partial<Record<StreamName, number>>;
+  ended: boolean;
+}
+
+const WRITTEN = /^(\d{1,15})(?:\.(\d{1,15}))?(-end)?$/;
+
+/** As the `id` of an event: `120` of a terminal or merged log, `120.4` of stdout and stderr. */
+export function logPositionText({ after, ended }: LogPosition, capture: Capture): string {
+  const offsets = capture === "merged" ? [after.output] : [after.stdout, after.stderr];
+  return `${offsets.map((offset) => offset ?? 0).join(".")}${ended ? "-end" : ""}`;
+}
+
+/** Null: nobody here wrote that, or not about such a session. */
+export function parseLogPosition(text: string, capture: Capture): LogPosition | null {
+  const [whole, first, second, end] = WRITTEN.exec(text) ?? [];
+  if (whole === undefined || (second === undefined) !== (capture === "merged")) return null;
+  const after = capture === "merged" ? { output: Number(first) } : { stdout: Number(first), stderr: Number(second) };
+  return { after, ended: end !== undefined };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { Places } from "../guard/connection-limiter.ts";
+import { ConnectionLimiter } from "../guard/connection-limiter.ts";
 import type { Operation } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { eventsOperation } from "./events.ts";
@@ -8,8 +8,7 @@ import { Feed } from "./feed.ts";
 import { followOperation } from "./follow.ts";
 import { healthOperations } from "./health.ts";
 import { metricsOperation } from "./metrics.ts";
-import { Stats } from "./stats.ts";
-import { statsOperation } from "./stats-operation.ts";
+import { Stats, statsOperation } from "./stats.ts";
 import { Streams } from "./streams.ts";
 import { Terminals } from "./terminals.ts";
 import { Tracer } from "./traces/tracer.ts";
@@ -24,14 +23,14 @@ export interface Live {
   close(): Promise<void>;
 }
 
-/** Event streams and followed logs: a page has one or two open, and somebody may have many pages. */
-const STREAM_PLACES = { perCaller: 100, inAll: 2000 };
+/** Event streams and followed logs. A page has one or two open, and a person may have many pages. */
+const STREAM_LIMITS = { perCaller: 100, inAll: 2000 };
 
 export function openLive(service: Service): Live {
   const { gateway, tracing, version, onfailure } = service;
   const feed = new Feed(gateway, onfailure);
   const stats = new Stats(gateway, onfailure);
-  const places = new Places(STREAM_PLACES);
+  const limiter = new ConnectionLimiter(STREAM_LIMITS);
   const streams = new Streams();
   const terminals = new Terminals(service);
   const tracer = tracing && new Tracer(feed, tracing, version, onfailure);
@@ -41,14 +40,14 @@ export function openLive(service: Service): Live {
     cut: () => streams.cut,
     traces: () => tracer?.metrics() ?? [],
   });
-  const rooms = { service, feed, stats, places, streams };
+  const context = { service, feed, stats, limiter, streams };
   return {
     operations: [
       ...healthOperations(service),
       metrics,
       statsOperation(stats),
-      eventsOperation(rooms),
-      followOperation(rooms),
+      eventsOperation(context),
+      followOperation(context),
     ],
     upgrade: (request, socket, head) => terminals.upgrade(request, socket, head),
     close: async () => {

@@ -8,7 +8,7 @@ export interface Metric {
   name: string;
   type: "counter" | "gauge" | "histogram";
   help: string;
-  /** A histogram's have names of their own: `_bucket`, `_sum`, `_count`. */
+  /** The samples of a histogram have suffixes: `_bucket`, `_sum`, `_count`. */
   samples: { labels?: Labels; value: number; suffix?: string }[];
 }
 
@@ -23,7 +23,7 @@ function metricText({ name, type, help, samples }: Metric): string {
   return `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n# TYPE ${name} ${type}\n${lines.join("")}`;
 }
 
-/** Values come from agents, too: an outcome or a name is text like any other. */
+/** Label values may come from agents, so they are escaped. */
 function labelsText(labels: Labels | undefined): string {
   const entries = Object.entries(labels ?? {});
   if (entries.length === 0) return "";
@@ -48,4 +48,38 @@ export function counter(name: string, help: string, value: number): Metric {
 export function counters(name: string, help: string, label: string, counts: ReadonlyMap<string, number>): Metric {
   const samples = [...counts].map(([each, value]) => ({ labels: { [label]: each }, value }));
   return { name, type: "counter", help, samples };
+}
+
+/** Counts values by upper bounds. */
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  add(value: number): void {
+    const index = this.#bounds.findIndex((bound) => value <= bound);
+    if (index >= 0) this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#sum += value;
+    this.#count++;
+  }
+
+  samples(labels: Labels = {}): Metric["samples"] {
+    let below = 0;
+    const buckets = this.#bounds.map((bound, index) => {
+      below += this.#counts[index] ?? 0;
+      return { suffix: "_bucket", labels: { ...labels, le: String(bound) }, value: below };
+    });
+    return [
+      ...buckets,
+      { suffix: "_bucket", labels: { ...labels, le: "+Inf" }, value: this.#count },
+      { suffix: "_sum", labels, value: this.#sum },
+      { suffix: "_count", labels, value: this.#count },
+    ];
+  }
 }

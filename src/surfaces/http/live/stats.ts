@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
 import type { SessionInfo } from "../../../contract/session.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { eventText } from "./sse.ts";
+import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import { eventText } from "./event-stream.ts";
 
 const EVERY_MS = 2000;
 /** The newest of those that live: a page shows no more curves, and each costs reading /proc. */
@@ -9,25 +11,26 @@ const MOST_MEASURED = 500;
 /** Before others get their turn: reading a small tree takes a fifth of a millisecond. */
 const AT_A_STRETCH = 20;
 
-export interface SessionUsage {
-  id: string;
-  /** Of one processor, since the last look or else since it started. */
-  cpuPercent: number;
-  memoryBytes: number;
-  processes: number;
-  ioReadBytes: number;
-  ioWriteBytes: number;
-}
+const StatsShape = z
+  .object({
+    atMs: z.number(),
+    running: z.int().describe("Sessions with living processes"),
+    pending: z.int().describe("Approvals that wait for a person"),
+    sessions: z.array(
+      z.object({
+        id: z.string(),
+        cpuPercent: z.number().describe("Of one processor, since the last look or else since it started"),
+        memoryBytes: z.int(),
+        processes: z.int(),
+        ioReadBytes: z.int(),
+        ioWriteBytes: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: "Stats" });
 
-export interface StatsNow {
-  atMs: number;
-  /** Sessions with living processes. */
-  running: number;
-  /** Approvals that wait for a person. */
-  pending: number;
-  sessions: SessionUsage[];
-}
-
+type StatsNow = z.infer<typeof StatsShape>;
+type SessionUsage = StatsNow["sessions"][number];
 type Measured = SessionUsage & { agent: string };
 
 /** What runs now and what it uses: measured while somebody looks, once for all of them. */
@@ -136,4 +139,16 @@ export class Stats {
       return null;
     }
   }
+}
+
+export function statsOperation(stats: Stats): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/stats",
+    id: "stats",
+    summary: "What runs now, and what it uses",
+    roles: READERS_AND_AGENT,
+    answer: StatsShape,
+    handle: ({ caller }) => stats.now(caller.agent),
+  });
 }

@@ -8,31 +8,31 @@ import { notOnTerminal } from "../../../present/session-errors.ts";
 import { failure } from "../failure.ts";
 import { admit } from "../guard/admit.ts";
 import { type Caller, gatewayOf, SOCKET_PROTOCOL } from "../guard/caller.ts";
-import { Places } from "../guard/connection-limiter.ts";
+import { ConnectionLimiter } from "../guard/connection-limiter.ts";
 import { OPERATORS_AND_AGENT, READERS_AND_AGENT } from "../operation.ts";
-import { resizeAs } from "../resize.ts";
+import { resizeAs } from "../routes/steering.ts";
 import type { Service } from "../service.ts";
 import { Streams } from "./streams.ts";
 import { Viewer } from "./viewer.ts";
 
 const PATH = /^\/v1\/sessions\/([^/?#]{1,256})\/terminal(?:\?|$)/;
-const TERMINAL_PLACES = { perCaller: 32, inAll: 256 };
+const TERMINAL_LIMITS = { perCaller: 32, inAll: 256 };
 /** Of a frame: keys and pastes are shorter. */
 const MOST_FRAME_BYTES = 64 * 1024;
 /** Until the other side has said that it closes, too. */
 const PARTING_MS = 1000;
 
-interface Guest {
+interface Admitted {
   caller: Caller;
   session: SessionHandle;
-  giveBack: () => void;
+  release: () => void;
 }
 
 /** WebSockets on the terminals of sessions. */
 export class Terminals {
   readonly #service: Service;
   readonly #viewers = new Streams();
-  readonly #places = new Places(TERMINAL_PLACES);
+  readonly #limiter = new ConnectionLimiter(TERMINAL_LIMITS);
   #sockets: Promise<WebSocketServer> | null = null;
 
   constructor(service: Service) {
@@ -53,16 +53,16 @@ export class Terminals {
   }
 
   async #receive(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): Promise<void> {
-    const guest = await this.#letIn(request, id);
-    if (socket.destroyed) return guest.giveBack();
-    socket.once("close", guest.giveBack);
+    const admitted = await this.#admit(request, id);
+    if (socket.destroyed) return admitted.release();
+    socket.once("close", admitted.release);
     // Loaded when first needed: the service is to be there soon.
     this.#sockets ??= openSockets();
     const sockets = await this.#sockets;
-    sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, guest));
+    sockets.handleUpgrade(request, socket, head, (webSocket) => this.#show(webSocket, admitted));
   }
 
-  #show(socket: WebSocket, { caller, session }: Guest): void {
+  #show(socket: WebSocket, { caller, session }: Admitted): void {
     const mayType = OPERATORS_AND_AGENT.includes(caller.role);
     const { onfailure, stopping, gateway } = this.#service;
     const resize = (size: TerminalSize) => resizeAs(caller, session, size, gateway.audit);
@@ -72,12 +72,12 @@ export class Terminals {
     else void viewer.show();
   }
 
-  /** Also to look on it must be our own page that opens it: browsers let every page do so. */
-  async #letIn(request: IncomingMessage, id: string): Promise<Guest> {
+  /** Admitted like a change, also for viewers: browsers let every page open a WebSocket. */
+  async #admit(request: IncomingMessage, id: string): Promise<Admitted> {
     const caller = admit(this.#service, request, READERS_AND_AGENT, true);
     const session = await gatewayOf(this.#service, caller).find(decoded(id));
     if (session.info().pty === null) throw notOnTerminal(session.name);
-    return { caller, session, giveBack: this.#places.take(caller) };
+    return { caller, session, release: this.#limiter.acquire(caller) };
   }
 
   async close(): Promise<void> {

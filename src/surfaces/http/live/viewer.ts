@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { WebSocket } from "ws";
+import * as z from "zod";
 import { SallyportError } from "../../../contract/error.ts";
 import type { SessionHandle } from "../../../contract/gateway.ts";
 import type { LogChunk } from "../../../contract/session.ts";
@@ -7,7 +8,6 @@ import type { TerminalSize } from "../../../contract/terminal.ts";
 import { isAnswer } from "../../../present/terminal/answers.ts";
 import { Passage } from "../../../present/terminal/passage.ts";
 import { TypeAhead, type TypingRefusal } from "./type-ahead.ts";
-import { parseMessage, type ViewerMessage } from "./viewer-message.ts";
 
 /** So many bytes may be on their way to a viewer that it has not drawn yet. */
 const WINDOW = 256 * 1024;
@@ -215,5 +215,23 @@ export class Viewer {
       this.#say({ type: "ended", info });
       this.#socket.close(CLOSE.ended, "ended");
     }
+  }
+}
+
+const Message = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("input"), data: z.string() }),
+  z.strictObject({ type: z.literal("resize"), columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
+  z.strictObject({ type: z.literal("ack"), bytes: z.int().min(0) }),
+]);
+
+/** What a viewer of a terminal may say. */
+export type ViewerMessage = z.infer<typeof Message>;
+
+/** Null: it is none. */
+export function parseMessage(text: string): ViewerMessage | null {
+  try {
+    return Message.parse(JSON.parse(text));
+  } catch {
+    return null;
   }
 }

@@ -1,3 +1,4 @@
+import { generateCookie } from "hono/cookie";
 import * as z from "zod";
 import { type HttpError, tooManyAttempts, wrongSecret } from "../../../present/http-errors.ts";
 import { TOKEN_ROLES } from "../../../store/tokens.ts";
@@ -52,7 +53,7 @@ export const signInOperations: readonly Operation[] = [
       if (!made) throw refusal(service, address);
       const { signIn, cookie, key, lastsMs } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;
-      const headers = { "set-cookie": cookieText(service, cookie, Math.floor(lastsMs / 1000)) };
+      const headers = { "set-cookie": sessionCookie(service, cookie, Math.floor(lastsMs / 1000)) };
       return Response.json({ ...me({ ...signIn, agent }, service), key }, { headers });
     },
   }),
@@ -68,18 +69,18 @@ export const signInOperations: readonly Operation[] = [
         service.signIns.end(caller.signIn);
         gateway.audit.append(signOutEntry(caller));
       }
-      return Response.json({}, { headers: { "set-cookie": cookieText(service, "", 0) } });
+      return Response.json({}, { headers: { "set-cookie": sessionCookie(service, "", 0) } });
     },
   }),
 ];
 
 /** A wrong secret is slowed down, and written down: the first of an address, then one each minute with their number. */
-function refusal({ attempts, gateway }: Service, address: string): HttpError {
-  const untold = attempts.toTell(address);
-  if (untold !== null) gateway.audit.append(failedEntry(address, untold));
-  const waitMs = attempts.waitMs(address);
+function refusal({ signInLimiter, gateway }: Service, address: string): HttpError {
+  const failures = signInLimiter.toReport(address);
+  if (failures !== null) gateway.audit.append(failedEntry(address, failures));
+  const waitMs = signInLimiter.waitMs(address);
   if (waitMs > 0) return tooManyAttempts(waitMs);
-  attempts.failed(address);
+  signInLimiter.failed(address);
   return wrongSecret();
 }
 
@@ -97,8 +98,8 @@ function failedEntry(address: string, attempts: number) {
 }
 
 /** Strict: no other site can have it sent. HttpOnly: no script can read it. */
-function cookieText({ secure }: Service, value: string, seconds: number): string {
-  return `${COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
+function sessionCookie({ secure }: Service, value: string, seconds: number): string {
+  return generateCookie(COOKIE, value, { path: "/", maxAge: seconds, httpOnly: true, secure, sameSite: "Strict" });
 }
 
 function signOutEntry({ name, role, agent, channel }: Caller) {

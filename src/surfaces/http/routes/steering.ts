@@ -1,7 +1,10 @@
 import * as z from "zod";
+import type { SessionHandle } from "../../../contract/gateway.ts";
+import type { TerminalSize } from "../../../contract/terminal.ts";
 import { regularExpression } from "../../../present/pattern.ts";
+import type { AuditLog } from "../../../store/audit.ts";
+import type { Caller } from "../guard/caller.ts";
 import { type Call, OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { resizeAs } from "../resize.ts";
 import { flag, milliseconds, patience } from "../shapes/inputs.ts";
 import { SessionShape } from "../shapes/session.ts";
 
@@ -162,3 +165,23 @@ export const steeringOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** Resizes a session's terminal and records who did. */
+export async function resizeAs(
+  { name, channel }: Pick<Caller, "name" | "channel">,
+  session: SessionHandle,
+  { columns, rows }: TerminalSize,
+  audit: Pick<AuditLog, "append">,
+): Promise<void> {
+  await session.resize({ columns, rows });
+  audit.append({
+    kind: "resize",
+    agent: session.info().agent,
+    session: session.id,
+    actor: name,
+    channel,
+    outcome: "done",
+    summary: `${session.name}: ${columns}x${rows}`,
+    detail: { columns, rows },
+  });
+}

@@ -1,71 +1,67 @@
-/** Wrong answers at the door: so many at once, and one more each so often. */
-const MOST = 10;
-const ONE_EACH_MS = 6000;
-/** Who keeps failing is told of so often. */
-const TELL_EACH_MS = 60_000;
-/** Addresses that are remembered; beyond, all others share one account. */
+/** Failed sign-ins of one address: this many at once, then one more per interval. */
+const BURST = 10;
+const REFILL_MS = 6000;
+/** An address that keeps failing is written to the audit log once per interval. */
+const REPORT_MS = 60_000;
+/** Addresses tracked one by one; any others share one bucket. */
 const MOST_ADDRESSES = 10_000;
+const SHARED = "others";
 
-interface Account {
-  wrong: number;
+interface Bucket {
+  failures: number;
   atMs: number;
-  /** When the operator was last told; null: never. */
-  toldMs: number | null;
-  untold: number;
+  /** When failures were last reported; null: never. */
+  reportedMs: number | null;
+  unreported: number;
 }
 
-/** Keeps whoever guesses from guessing quickly. Secrets are long: this is against noise more than against luck. */
-export class Attempts {
-  readonly #accounts = new Map<string, Account>();
-  readonly #now: () => number;
+/** Limits the rate of failed sign-ins. Secrets are too long to guess: this bounds the noise more than the risk. */
+export class RateLimiter {
+  readonly #buckets = new Map<string, Bucket>();
 
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
-
-  /** How many ms until this address may try again; 0: now. */
+  /** Milliseconds until this address may try again; 0: now. */
   waitMs(address: string): number {
-    const { wrong } = this.#account(address);
-    return wrong < MOST ? 0 : Math.ceil((wrong - MOST + 1) * ONE_EACH_MS);
+    const { failures } = this.#bucket(address);
+    return failures < BURST ? 0 : Math.ceil((failures - BURST + 1) * REFILL_MS);
   }
 
   failed(address: string): void {
-    this.#kept(address).wrong += 1;
+    this.#stored(address).failures += 1;
   }
 
-  /** To be asked with each wrong secret: how many are to be told of now; null: it was told of lately. */
-  toTell(address: string): number | null {
-    const account = this.#kept(address);
-    account.untold += 1;
-    const { toldMs, untold } = account;
-    if (toldMs !== null && account.atMs - toldMs < TELL_EACH_MS) return null;
-    account.toldMs = account.atMs;
-    account.untold = 0;
-    return untold;
+  /** To be called with each wrong secret: how many to report now; null: the address was reported recently. */
+  toReport(address: string): number | null {
+    const bucket = this.#stored(address);
+    bucket.unreported += 1;
+    const { reportedMs, unreported } = bucket;
+    if (reportedMs !== null && bucket.atMs - reportedMs < REPORT_MS) return null;
+    bucket.reportedMs = bucket.atMs;
+    bucket.unreported = 0;
+    return unreported;
   }
 
-  #kept(address: string): Account {
-    const account = this.#account(address);
-    const key = this.#accounts.has(address) || this.#accounts.size < MOST_ADDRESSES ? address : "others";
-    this.#accounts.set(key, account);
-    return account;
+  #stored(address: string): Bucket {
+    const bucket = this.#bucket(address);
+    const key = this.#buckets.has(address) || this.#buckets.size < MOST_ADDRESSES ? address : SHARED;
+    this.#buckets.set(key, bucket);
+    return bucket;
   }
 
-  #account(address: string): Account {
-    const nowMs = this.#now();
-    if (this.#accounts.size >= MOST_ADDRESSES) this.#forgetOld(nowMs);
+  #bucket(address: string): Bucket {
+    const nowMs = performance.now();
+    if (this.#buckets.size >= MOST_ADDRESSES) this.#dropEmpty(nowMs);
     const known =
-      this.#accounts.get(address) ?? (this.#accounts.size < MOST_ADDRESSES ? null : this.#accounts.get("others"));
-    if (!known) return { wrong: 0, atMs: nowMs, toldMs: null, untold: 0 };
-    known.wrong = Math.max(0, known.wrong - (nowMs - known.atMs) / ONE_EACH_MS);
+      this.#buckets.get(address) ?? (this.#buckets.size < MOST_ADDRESSES ? null : this.#buckets.get(SHARED));
+    if (!known) return { failures: 0, atMs: nowMs, reportedMs: null, unreported: 0 };
+    known.failures = Math.max(0, known.failures - (nowMs - known.atMs) / REFILL_MS);
     known.atMs = nowMs;
     return known;
   }
 
-  #forgetOld(nowMs: number): void {
-    for (const [address, { wrong, atMs, toldMs }] of this.#accounts) {
-      if (toldMs !== null && nowMs - toldMs < TELL_EACH_MS) continue;
-      if (wrong - (nowMs - atMs) / ONE_EACH_MS <= 0) this.#accounts.delete(address);
+  #dropEmpty(nowMs: number): void {
+    for (const [address, { failures, atMs, reportedMs }] of this.#buckets) {
+      if (reportedMs !== null && nowMs - reportedMs < REPORT_MS) continue;
+      if (failures - (nowMs - atMs) / REFILL_MS <= 0) this.#buckets.delete(address);
     }
   }
 }

@@ -21,7 +21,7 @@ export interface FrontOptions extends SessionLimits {
   hostDecides: boolean;
   door: Omit<DoorOptions, "agent">;
   /** Where not many large bodies may be held at once: gives a place, and how to give it back, or throws why not. */
-  largeBodies?: { take(who: Pick<Token, "name" | "agent">): () => void };
+  largeBodies?: { acquire(who: Pick<Token, "name" | "agent">): () => void };
   /** What clients did wrong. */
   onerror: (error: Error) => void;
   /** What went wrong here. */
@@ -80,7 +80,7 @@ export class Front {
   #place(request: IncomingMessage, response: ServerResponse, token: Token): (() => void) | null {
     if (!this.#options.largeBodies || !mayBeLarge(request)) return () => {};
     try {
-      return this.#options.largeBodies.take(token);
+      return this.#options.largeBodies.acquire(token);
     } catch (error) {
       refuse(response, 429, (error as Error).message, { headers: { "retry-after": "1", connection: "close" } });
       return null;
