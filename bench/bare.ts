@@ -1,7 +1,7 @@
-import type { LaunchLimits } from "../src/contract/launch.ts";
+import { newId } from "../src/core/id.ts";
+import type { LaunchLimits } from "../src/core/launch.ts";
 import { NO_LIMITS } from "../src/executor/executor.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
-import { newId } from "../src/session/id.ts";
 
 /** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */
 export async function bare(

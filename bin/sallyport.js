@@ -30,7 +30,7 @@ if (isNewEnough(process.versions.node)) {
   const fs = process.getBuiltinModule("node:fs");
   hideSqliteWarning();
   enableCompileCache(fs);
-  const source = new URL("../src/surfaces/cli/main.ts", import.meta.url);
+  const source = new URL("../src/cli/main.ts", import.meta.url);
   const built = new URL("../dist/cli/main.js", import.meta.url);
   import(fs.existsSync(source) ? source.href : built.href).then(({ main }) => main(process.argv.slice(2)));
 } else {

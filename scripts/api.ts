@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RunRequest } from "../src/contract/request.ts";
+import { RunRequest } from "../src/core/request.ts";
 import { type Declaration, Declarations } from "./declarations.ts";
 
 const ROOT = join(import.meta.dirname, "..");

@@ -69,8 +69,8 @@ function reachable(from: string, graph: Graph, found = new Set<string>()): Set<s
   return found;
 }
 
-const MAIN = join(SOURCE, "surfaces/cli/main.ts");
-const TO_RUN = [join(SOURCE, "surfaces/cli/commands/run.ts"), join(SOURCE, "gateway/open.ts")];
+const MAIN = join(SOURCE, "cli/main.ts");
+const TO_RUN = [join(SOURCE, "cli/commands/run.ts"), join(SOURCE, "gateway/open.ts")];
 let atStart: Set<string> | null = null;
 let toRun: Set<string> | null = null;
 let cold: Set<string> | null = null;
@@ -94,18 +94,18 @@ const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
  * What a plain command that is allowed has no use for: schemas of what is written by hand, the shell's language, other
  * executors, people's answers, the words for what went wrong. What cannot be left until it is called is found out.
  */
-const COLD = places(`node_modules/zod/ node_modules/unbash/ src/contract/request.ts
+const COLD = places(`node_modules/zod/ node_modules/unbash/ src/core/request.ts
   src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts src/config/json-schema.ts
   src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts src/gateway/check.ts
   src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
-  src/executor/native/exit-record.ts src/approval/ src/present/ src/shell/ src/work/
+  src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/sandbox/warnings.ts src/session/failure/ src/session/run-result.ts src/session/notes.ts src/session/errors.ts src/session/refusal.ts src/session/limit-exceeded.ts
   src/session/terminal/ src/session/logs/read-log.ts src/session/logs/lines.ts src/session/logs/text-sync.ts
-  src/session/logs/merged-text-sync.ts src/store/tokens.ts src/store/sign-ins.ts src/store/changes.ts
-  src/surfaces/cli/terminal/ src/surfaces/cli/approvals/`);
+  src/session/logs/merged-text-sync.ts src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
+  src/cli/terminal/ src/cli/approvals/`);
 /** Of those the ones that every command passes through. */
-const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/present/confinement.ts
-  src/present/executor-notes.ts src/present/glob.ts src/present/limit-exceeded.ts src/present/secret
-  src/present/session-notes.ts src/present/set-own.ts src/session/terminal/command-readers.ts
+const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
+  src/executor/notes.ts src/text/glob.ts src/session/limit-exceeded.ts src/text/secret
+  src/session/notes.ts src/text/set-own.ts src/session/terminal/command-readers.ts
   src/session/terminal/key-table.ts src/session/terminal/screens.ts src/session/terminal/sizes.ts
   src/session/terminal/typing.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
   src/shell/commands/output.ts src/shell/emit.ts src/shell/field.ts src/shell/handlers.ts src/shell/hidden.ts
@@ -117,7 +117,7 @@ function isSeldomUsed(id: string): boolean {
   return COLD.some(lies) && !WARM.some(lies);
 }
 
-/** What it takes to run a command is compiled ahead, which takes scripts; see src/surfaces/cli/compiled.ts. */
+/** What it takes to run a command is compiled ahead, which takes scripts; see src/cli/compiled.ts. */
 function compileAhead(folder: string): void {
   const files = readdirSync(folder);
   const part = (name: string) => {

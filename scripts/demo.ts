@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openGateway } from "../src/index.ts";
-import { movieSvg } from "../src/present/screen/svg.ts";
+import { movieSvg } from "../src/session/terminal/render/svg.ts";
 import { replay } from "../src/session/terminal/replay.ts";
 
 const COMMANDS = [

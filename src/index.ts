@@ -6,10 +6,10 @@ export type {
   ApprovalStatus,
   Grant,
   Quorum,
-} from "./contract/approval.ts";
-export type { Change, ChangeList, Position } from "./contract/changes.ts";
-export { type ErrorType, type Recovery, SallyportError } from "./contract/error.ts";
-export type { CommandFact, Span, Unknown, Word } from "./contract/facts.ts";
+} from "./core/approval.ts";
+export type { Change, ChangeList, Position } from "./core/changes.ts";
+export { type ErrorType, type Recovery, SallyportError } from "./core/error.ts";
+export type { CommandFact, Span, Unknown, Word } from "./core/facts.ts";
 export type {
   Acting,
   AgentInfo,
@@ -30,9 +30,9 @@ export type {
   SessionHandle,
   StartOptions,
   Tier,
-} from "./contract/gateway.ts";
-export type { RunRequest } from "./contract/request.ts";
-export type { ResourceUsage, RunResult, Status } from "./contract/result.ts";
+} from "./core/gateway.ts";
+export type { RunRequest } from "./core/request.ts";
+export type { ResourceUsage, RunResult, Status } from "./core/result.ts";
 export type {
   Capture,
   LogChunk,
@@ -41,13 +41,13 @@ export type {
   SessionLimits,
   StreamInfo,
   StreamName,
-} from "./contract/session.ts";
-export type { Repaint, Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./contract/terminal.ts";
-export type { Ask, Decision, Reason, Security, Verdict } from "./contract/verdict.ts";
+} from "./core/session.ts";
+export type { Repaint, Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./core/terminal.ts";
+export type { Ask, Decision, Reason, Security, Verdict } from "./core/verdict.ts";
 export type { Gateway } from "./gateway/gateway.ts";
 export { openGateway } from "./gateway/open.ts";
 export type { GatewayOptions } from "./gateway/options.ts";
-export type { AuditEntry, AuditFilter } from "./store/audit-entry.ts";
-export type { ClaimedItem, NewWorkItem, WorkItem } from "./store/work-item.ts";
+export type { AuditEntry, AuditFilter } from "./storage/audit-entry.ts";
+export type { ClaimedItem, NewWorkItem, WorkItem } from "./storage/work-item.ts";
 export type { CallContext, Tool, ToolAnnotations, ToolAnswer, ToolFailure, ToolsetName } from "./toolsets/tool.ts";
 export { tools } from "./toolsets/tools.ts";

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { AuditLog } from "../../src/store/audit.ts";
-import type { NewAuditEntry } from "../../src/store/audit-entry.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { inTransaction } from "../../src/store/transaction.ts";
+import { AuditLog } from "../../src/storage/audit.ts";
+import type { NewAuditEntry } from "../../src/storage/audit-entry.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { inTransaction } from "../../src/storage/transaction.ts";
 import { atLeast, atMost, percentile } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openDatabase } from "../../src/store/database.ts";
-import { type TokenRole, Tokens } from "../../src/store/tokens.ts";
+import { openDatabase } from "../../src/storage/database.ts";
+import { type TokenRole, Tokens } from "../../src/storage/tokens.ts";
 
 /** Quotas out of the way; everything else as it comes out of the box. */
 const CONFIGURATION = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };

@@ -4,9 +4,9 @@
  *   node bench/fleet/keys.ts [SESSIONS]
  */
 import { randomUUID } from "node:crypto";
-import { joinFleet } from "../../src/executor/fleet/connect.ts";
-import { openStores } from "../../src/executor/fleet/stores.ts";
-import { sessionKey } from "../../src/executor/fleet/subjects.ts";
+import { joinFleet } from "../../src/fleet/connect.ts";
+import { openStores } from "../../src/fleet/stores.ts";
+import { sessionKey } from "../../src/fleet/subjects.ts";
 import { NatsServer } from "../../test/fixtures/nats.ts";
 
 const SESSIONS = Number(process.argv[2] ?? 200_000);

@@ -12,9 +12,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { jetstream } from "@nats-io/jetstream";
-import { joinFleet } from "../../src/executor/fleet/connect.ts";
-import { openStores } from "../../src/executor/fleet/stores.ts";
-import { subjectsOf } from "../../src/executor/fleet/subjects.ts";
+import { joinFleet } from "../../src/fleet/connect.ts";
+import { openStores } from "../../src/fleet/stores.ts";
+import { subjectsOf } from "../../src/fleet/subjects.ts";
 import { NatsCluster, NatsServer } from "../../test/fixtures/nats.ts";
 import { percentile } from "../measure.ts";
 

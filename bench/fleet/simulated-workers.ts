@@ -4,16 +4,9 @@
  */
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
-import { joinFleet } from "../../src/executor/fleet/connect.ts";
-import { openStores } from "../../src/executor/fleet/stores.ts";
-import {
-  consumerOf,
-  inboxOf,
-  type Place,
-  sessionKey,
-  storesOf,
-  subjectsOf,
-} from "../../src/executor/fleet/subjects.ts";
+import { joinFleet } from "../../src/fleet/connect.ts";
+import { openStores } from "../../src/fleet/stores.ts";
+import { consumerOf, inboxOf, type Place, sessionKey, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
 
 const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);
 const subjects = subjectsOf("main");

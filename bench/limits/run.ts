@@ -1,4 +1,4 @@
-import type { LaunchLimits } from "../../src/contract/launch.ts";
+import type { LaunchLimits } from "../../src/core/launch.ts";
 import { NO_LIMITS } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { LocalSessionReader } from "../../src/session/local-data.ts";

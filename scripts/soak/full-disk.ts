@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SallyportError } from "../../src/contract/error.ts";
+import { SallyportError } from "../../src/core/error.ts";
 import { openGateway } from "../../src/gateway/open.ts";
 import { isRunning, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";

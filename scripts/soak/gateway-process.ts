@@ -1,7 +1,7 @@
 /** One gateway under load, in a process of its own: to be killed. Ends its jobs and leaves at SIGTERM. */
 import { readdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { SallyportError } from "../../src/contract/error.ts";
+import { SallyportError } from "../../src/core/error.ts";
 import { openGateway } from "../../src/gateway/open.ts";
 import { JOBS } from "./jobs.ts";
 import { Ledger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import type { SessionHandle } from "../../src/contract/gateway.ts";
+import type { SessionHandle } from "../../src/core/gateway.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionInfo } from "../../src/contract/session.ts";
+import type { SessionInfo } from "../../src/core/session.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { openGateway } from "../../src/gateway/open.ts";
 import { groupsOf } from "../../test/fixtures/cgroups.ts";

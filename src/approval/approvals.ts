@@ -1,13 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import type { Approval, ApprovalAudit, ApprovalDecision, Quorum, RecordedDecision } from "../contract/approval.ts";
-import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "../present/approval-errors.ts";
-import { newId } from "../session/id.ts";
-import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../store/approvals.ts";
-import { inTransaction } from "../store/transaction.ts";
+import type { Approval, ApprovalAudit, ApprovalDecision, Quorum, RecordedDecision } from "../core/approval.ts";
+import { newId } from "../core/id.ts";
+import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/approvals.ts";
+import { inTransaction } from "../storage/transaction.ts";
 import { type AuditPart, auditEntry } from "./audit-entry.ts";
 import { type Binding, differences, fingerprint } from "./binding.ts";
 import { describe, type NewApproval } from "./describe.ts";
+import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "./errors.ts";
 import { Grants } from "./grants.ts";
 import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./inside-session.ts";
 import { insistOnDecision, insistOnQuorum, insistOnRight } from "./insist.ts";

@@ -1,4 +1,4 @@
-import { matchesGlob, matchesGlobs } from "../present/glob.ts";
+import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 
 /** A longer argument is never matched by a wildcard, which keeps matching within microseconds. */
 const LONGEST = 4096;

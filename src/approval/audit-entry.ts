@@ -1,6 +1,6 @@
-import type { Approval, ApprovalAudit } from "../contract/approval.ts";
-import { shownLine } from "../present/approval-text.ts";
-import { maskText } from "../present/secrets.ts";
+import type { Approval, ApprovalAudit } from "../core/approval.ts";
+import { maskText } from "../text/secrets.ts";
+import { shownLine } from "../text/shown-text.ts";
 
 const SUMMARY_LENGTH = 200;
 /** Of a long command, so much is looked at for secrets. */

@@ -1,11 +1,11 @@
 /** From what is about to run to what a person is shown. */
 import { realpathSync } from "node:fs";
-import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, ShownText } from "../contract/approval.ts";
-import type { CommandFact } from "../contract/facts.ts";
-import type { Verdict } from "../contract/verdict.ts";
-import { shown, shownLine } from "../present/approval-text.ts";
-import { maskEnv } from "../present/secrets.ts";
+import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, ShownText } from "../core/approval.ts";
+import type { CommandFact } from "../core/facts.ts";
+import type { Verdict } from "../core/verdict.ts";
 import { quoteArgv } from "../shell/quote.ts";
+import { maskEnv } from "../text/secrets.ts";
+import { shown, shownLine } from "../text/shown-text.ts";
 import type { Binding } from "./binding.ts";
 import { grantable } from "./grantable.ts";
 

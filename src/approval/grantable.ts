@@ -1,8 +1,8 @@
 /** What a person may allow for good, and why the rest can only be allowed once. */
 import { basename } from "node:path";
-import type { Grantable, GrantTarget } from "../contract/approval.ts";
-import type { CommandFact } from "../contract/facts.ts";
-import type { Verdict } from "../contract/verdict.ts";
+import type { Grantable, GrantTarget } from "../core/approval.ts";
+import type { CommandFact } from "../core/facts.ts";
+import type { Verdict } from "../core/verdict.ts";
 import { familyOf, INTERPRETERS, PRIVILEGED, RUNNERS, SHELLS, WRAPPERS } from "./programs.ts";
 
 /** Both an `Analysis` and a `Verdict` have these. */

@@ -1,13 +1,13 @@
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../contract/approval.ts";
-import { ambiguousApproval, grantNotFound, notGrantable } from "../present/approval-errors.ts";
-import { shownLine } from "../present/approval-text.ts";
-import { maskArgs } from "../present/secrets.ts";
-import { newId } from "../session/id.ts";
-import { type GrantRow, GrantStore } from "../store/grants.ts";
-import { inTransaction } from "../store/transaction.ts";
+import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../core/approval.ts";
+import { newId } from "../core/id.ts";
+import { type GrantRow, GrantStore } from "../storage/grants.ts";
+import { inTransaction } from "../storage/transaction.ts";
+import { maskArgs } from "../text/secrets.ts";
+import { shownLine } from "../text/shown-text.ts";
 import { matchesArguments } from "./argument-patterns.ts";
+import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
 import { type FileIdentity, placeOf } from "./file-identity.ts";
 import { type Facts, type GrantScene, grantable } from "./grantable.ts";
 

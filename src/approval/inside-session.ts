@@ -11,7 +11,7 @@
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
 import { MARK } from "../executor/process-table.ts";
-import { selfApproval } from "../present/approval-errors.ts";
+import { selfApproval } from "./errors.ts";
 
 export type Above = "keeper" | "nobody" | "unknown";
 

@@ -5,16 +5,10 @@ import {
   type ApprovalRequest,
   PERSON_CHANNELS,
   type Quorum,
-} from "../contract/approval.ts";
-import { SallyportError } from "../contract/error.ts";
-import {
-  alreadyDecided,
-  alreadySpoken,
-  notAnApprover,
-  notGrantable,
-  selfApproval,
-} from "../present/approval-errors.ts";
-import { shownLine } from "../present/approval-text.ts";
+} from "../core/approval.ts";
+import { SallyportError } from "../core/error.ts";
+import { shownLine } from "../text/shown-text.ts";
+import { alreadyDecided, alreadySpoken, notAnApprover, notGrantable, selfApproval } from "./errors.ts";
 import { quorumFault } from "./quorum.ts";
 
 const LONGEST_REASON = 4096;

@@ -1,5 +1,5 @@
 /** When enough people have spoken. */
-import type { ApprovalDecision, Quorum } from "../contract/approval.ts";
+import type { ApprovalDecision, Quorum } from "../core/approval.ts";
 
 export type Outcome = "pending" | "approved" | "denied";
 

@@ -1,7 +1,7 @@
 /** Which files a command would read as code, beyond its own program. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { CommandFact } from "../contract/facts.ts";
+import type { CommandFact } from "../core/facts.ts";
 import { familyOf, INTERPRETERS, PROJECT_FILES, RUNNERS, SHELLS } from "./programs.ts";
 
 export interface CodeFile {

@@ -1,5 +1,5 @@
-import type { Approval, ApprovalRequest, Quorum, RecordedDecision } from "../contract/approval.ts";
-import type { ApprovalRow } from "../store/approvals.ts";
+import type { Approval, ApprovalRequest, Quorum, RecordedDecision } from "../core/approval.ts";
+import type { ApprovalRow } from "../storage/approvals.ts";
 
 /** A row as callers see it. */
 export function view(row: ApprovalRow): Approval {

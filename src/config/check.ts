@@ -1,6 +1,6 @@
 import { loadPolicy } from "../policy/load.ts";
 import { RULES } from "../policy/rules/index.ts";
-import { nearest } from "../present/nearest.ts";
+import { nearest } from "../text/nearest.ts";
 import { badConfiguration, keyPath } from "./problem.ts";
 import type { ConfigText } from "./read.ts";
 import type { AgentConfig, ConfigFile } from "./schema.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DEFAULTS } from "../contract/settings.ts";
+import { DEFAULTS } from "../core/settings.ts";
 import { configFile } from "./schema.ts";
 
 export interface JsonSchema {

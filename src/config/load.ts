@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { isWithin } from "../confine/workspace.ts";
-import type { Settings } from "../contract/settings.ts";
-import { DEFAULTS } from "../contract/settings.ts";
+import type { Settings } from "../core/settings.ts";
+import { DEFAULTS } from "../core/settings.ts";
+import { isWithin } from "../sandbox/workspace.ts";
 import { checkMeaning } from "./check.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
 import { wrongShape } from "./problem.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Network, narrowest, reachesNoMore } from "../confine/network.ts";
-import type { UserRule } from "../contract/policy.ts";
+import { type Network, narrowest, reachesNoMore } from "../core/network.ts";
+import type { UserRule } from "../core/policy.ts";
 
 /** How one key of two configurations becomes one value. */
 export interface Merge<T> {

@@ -1,5 +1,5 @@
-import { STRICTER } from "../confine/profile.ts";
-import type { Permission, Settings } from "../contract/settings.ts";
+import type { Permission, Settings } from "../core/settings.ts";
+import { STRICTER } from "../sandbox/profile.ts";
 import {
   both,
   either,

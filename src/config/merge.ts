@@ -1,4 +1,4 @@
-import type { Settings } from "../contract/settings.ts";
+import type { Settings } from "../core/settings.ts";
 import type { Merge } from "./merge-kinds.ts";
 import { MERGE } from "./merge-table.ts";
 import type { Config } from "./schema.ts";

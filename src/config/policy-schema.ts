@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { AllowEntry, UserRule } from "../contract/policy.ts";
+import type { AllowEntry, UserRule } from "../core/policy.ts";
 
 /** The shapes that src/policy judges by, as they stand in a configuration file. */
 const text = z.string().min(1).max(4096);

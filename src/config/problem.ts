@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import { SallyportError } from "../contract/error.ts";
-import { nearest } from "../present/nearest.ts";
+import { SallyportError } from "../core/error.ts";
+import { nearest } from "../text/nearest.ts";
 import type { JsonDocument, Position } from "./json.ts";
 
 /** Stops the start: the file, the place in it, the key and what was expected. */

@@ -11,7 +11,7 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { isWithin } from "../confine/workspace.ts";
+import { isWithin } from "../sandbox/workspace.ts";
 import { type JsonDocument, JsonSyntaxError, readJson } from "./json.ts";
 import { badConfiguration } from "./problem.ts";
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import type { OPERATIONS, TOOLSETS } from "../contract/settings.ts";
-import { ASK, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../contract/settings.ts";
+import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
+import { ASK, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
 import { allowlistEntry, rule } from "./policy-schema.ts";
 
 /** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */

@@ -1,8 +1,8 @@
-import type { FollowQuery, LogSlice, ProcessInfo } from "../contract/gateway.ts";
-import type { ResourceUsage, RunResult } from "../contract/result.ts";
-import type { Capture, LogChunk, LogQuery, StreamInfo, StreamName } from "../contract/session.ts";
-import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
-import type { NewSession } from "../store/sessions.ts";
+import type { FollowQuery, LogSlice, ProcessInfo } from "../core/gateway.ts";
+import type { ResourceUsage, RunResult } from "../core/result.ts";
+import type { Capture, LogChunk, LogQuery, StreamInfo, StreamName } from "../core/session.ts";
+import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../core/terminal.ts";
+import type { NewSession } from "../storage/sessions.ts";
 import type { Execution, Parting } from "./executor.ts";
 
 /** From this byte of the output on the terminal had this size. */

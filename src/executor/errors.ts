@@ -1,4 +1,4 @@
-import { SallyportError } from "../contract/error.ts";
+import { SallyportError } from "../core/error.ts";
 
 /** The output is safe on disk: only this process cannot look at it now. */
 export function outOfDescriptors(path: string): SallyportError {

@@ -1,7 +1,7 @@
-import type { ExceededLimit, LaunchLimits, LaunchSpec } from "../contract/launch.ts";
-import type { RunResult, Status } from "../contract/result.ts";
-import type { Capture, SessionInfo, StreamInfo } from "../contract/session.ts";
-import type { TerminalSize } from "../contract/terminal.ts";
+import type { ExceededLimit, LaunchLimits, LaunchSpec } from "../core/launch.ts";
+import type { RunResult, Status } from "../core/result.ts";
+import type { Capture, SessionInfo, StreamInfo } from "../core/session.ts";
+import type { TerminalSize } from "../core/terminal.ts";
 import type { SessionData } from "./data.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
 

@@ -1,5 +1,5 @@
-import type { ListQuery } from "../contract/gateway.ts";
-import type { SessionInfo } from "../contract/session.ts";
+import type { ListQuery } from "../core/gateway.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Execution } from "./executor.ts";
 
 /** What is wanted of other gateways' sessions. */

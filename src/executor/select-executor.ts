@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { SallyportError } from "../contract/error.ts";
+import { SallyportError } from "../core/error.ts";
 import type { SessionReader } from "./data.ts";
 import type { Executor } from "./executor.ts";
 import { KeeperExecutor, NativeExecutor } from "./native/executor.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { SallyportError } from "../contract/error.ts";
-import type { RunRequest } from "../contract/request.ts";
-import type { RunResult } from "../contract/result.ts";
-import type { Settings } from "../contract/settings.ts";
-import { refusedResult } from "../present/run-result.ts";
-import { Dispatcher, type DispatchTarget } from "../work/dispatch.ts";
+import { SallyportError } from "../core/error.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { RunResult } from "../core/result.ts";
+import type { Settings } from "../core/settings.ts";
+import { Dispatcher, type DispatchTarget } from "../queue/dispatch.ts";
+import { refusedResult } from "../session/run-result.ts";
 import { endOrYield } from "./foreground.ts";
 import type { Rooms } from "./rooms.ts";
 import { submit } from "./submit.ts";

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Change, ChangeList, Position } from "../contract/changes.ts";
+import type { Change, ChangeList, Position } from "../core/changes.ts";
 import { describe } from "../session/info.ts";
-import { type Changed, Changes } from "../store/changes.ts";
+import { type Changed, Changes } from "../storage/changes.ts";
 import type { Rooms } from "./rooms.ts";
 
 const DEFAULT_LIMIT = 500;

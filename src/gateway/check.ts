@@ -2,20 +2,20 @@
 import { homedir } from "node:os";
 import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
-import { confinementOf } from "../confine/confine.ts";
-import type { Loosening } from "../confine/loosening.ts";
-import type { Sandboxed } from "../confine/sandbox.ts";
-import type { Policy } from "../contract/policy.ts";
-import type { RunRequest } from "../contract/request.ts";
-import type { Settings } from "../contract/settings.ts";
-import type { Ask, Security, Verdict } from "../contract/verdict.ts";
+import type { Policy } from "../core/policy.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Ask, Security, Verdict } from "../core/verdict.ts";
 import { sandboxTier } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
 import { modesInForce } from "../policy/modes.ts";
+import { confinementOf } from "../sandbox/confine.ts";
+import type { Loosening } from "../sandbox/loosening.ts";
+import type { Sandboxed } from "../sandbox/sandbox.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";
-import { defaultState } from "../store/state-folder.ts";
+import { defaultState } from "../storage/state-folder.ts";
 import { withLoosening } from "./strictest.ts";
 
 export interface CheckOptions {

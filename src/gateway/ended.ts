@@ -1,8 +1,8 @@
 import type { Executor } from "../executor/executor.ts";
+import { execCallback } from "../queue/exec-callback.ts";
 import type { EndListener } from "../session/registry.ts";
-import type { AuditLog } from "../store/audit.ts";
-import type { WorkQueue } from "../store/work.ts";
-import { execCallback } from "../work/exec-callback.ts";
+import type { AuditLog } from "../storage/audit.ts";
+import type { WorkQueue } from "../storage/work.ts";
 import { exitEntry } from "./journal.ts";
 
 /** What the end of a session leaves besides its row: an audit entry and, for a background one, a callback. */

@@ -1,9 +1,9 @@
 /** Sessions beyond this state folder: what other gateways of the same fleet have run. */
-import { SallyportError } from "../contract/error.ts";
-import type { ListQuery, SessionList, SessionsQuery } from "../contract/gateway.ts";
-import type { SessionInfo } from "../contract/session.ts";
+import { SallyportError } from "../core/error.ts";
+import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
-import { othersUnknown, silentHosts, tooOldHosts } from "../present/fleet-failures.ts";
+import { othersUnknown, silentHosts, tooOldHosts } from "../fleet/failures.ts";
 import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";

@@ -1,9 +1,9 @@
-import type { RunOptions } from "../contract/gateway.ts";
-import { LONGEST_TIMER_MS } from "../contract/timeouts.ts";
+import type { RunOptions } from "../core/gateway.ts";
+import { LONGEST_TIMER_MS } from "../core/timeouts.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
-import { lastLine } from "../present/last-line.ts";
 import { killRequest } from "../session/signals.ts";
-import type { NewSession } from "../store/sessions.ts";
+import type { NewSession } from "../storage/sessions.ts";
+import { lastLine } from "../text/last-line.ts";
 import type { Rooms } from "./rooms.ts";
 
 const PROGRESS_EVERY_MS = 1000;

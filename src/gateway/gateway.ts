@@ -1,5 +1,4 @@
 import type { Approvals } from "../approval/approvals.ts";
-import { confine } from "../confine/confine.ts";
 import type {
   Acting,
   AgentInfo,
@@ -14,30 +13,31 @@ import type {
   SessionList,
   SessionsQuery,
   StartOptions,
-} from "../contract/gateway.ts";
-import type { RunRequest } from "../contract/request.ts";
-import type { RunResult } from "../contract/result.ts";
-import type { SessionInfo } from "../contract/session.ts";
-import type { Settings, Toolset } from "../contract/settings.ts";
-import { ASK, SECURITY } from "../contract/settings.ts";
-import type { Verdict } from "../contract/verdict.ts";
-import { refusedResult } from "../present/run-result.ts";
-import { gatewayClosed } from "../present/session-errors.ts";
+} from "../core/gateway.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { RunResult } from "../core/result.ts";
+import type { SessionInfo } from "../core/session.ts";
+import type { Settings, Toolset } from "../core/settings.ts";
+import { ASK, SECURITY } from "../core/settings.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { confine } from "../sandbox/confine.ts";
+import { gatewayClosed } from "../session/errors.ts";
 import { findSession } from "../session/find.ts";
 import { OwnRecords } from "../session/own-records.ts";
 import type { Records } from "../session/records.ts";
 import { clean } from "../session/retention.ts";
+import { refusedResult } from "../session/run-result.ts";
 import { Session } from "../session/session.ts";
-import { VisitedRecords } from "../session/visited-records.ts";
-import type { AuditLog } from "../store/audit.ts";
-import { SignIns } from "../store/sign-ins.ts";
-import { Tokens } from "../store/tokens.ts";
-import type { WorkQueue } from "../store/work.ts";
+import type { AuditLog } from "../storage/audit.ts";
+import { SignIns } from "../storage/sign-ins.ts";
+import { Tokens } from "../storage/tokens.ts";
+import type { WorkQueue } from "../storage/work.ts";
 import { ChangeFeed } from "./changes.ts";
 import { DEFAULT_LIMIT, findElsewhere, pageOfAll } from "./everywhere.ts";
 import { endOrYield, patienceOf } from "./foreground.ts";
 import { judge } from "./judge.ts";
 import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
+import { VisitedRecords } from "./remote-session.ts";
 import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { submit } from "./submit.ts";

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
+import { notGrantable } from "../approval/errors.ts";
 import { grantable } from "../approval/grantable.ts";
-import type { GrantTarget } from "../contract/approval.ts";
-import { SallyportError } from "../contract/error.ts";
-import { notGrantable } from "../present/approval-errors.ts";
-import { commandRefused } from "../present/refusal.ts";
+import type { GrantTarget } from "../core/approval.ts";
+import { SallyportError } from "../core/error.ts";
+import { commandRefused } from "../session/refusal.ts";
 import { check } from "./check.ts";
 
 /** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */

@@ -1,12 +1,12 @@
-import type { CommandFact } from "../contract/facts.ts";
-import type { RunRequest } from "../contract/request.ts";
-import type { Status } from "../contract/result.ts";
-import type { Verdict } from "../contract/verdict.ts";
-import { confinementText } from "../present/confinement.ts";
+import type { CommandFact } from "../core/facts.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Status } from "../core/result.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { confinementText } from "../sandbox/describe.ts";
 import type { Asked } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
-import type { NewAuditEntry } from "../store/audit-entry.ts";
-import type { Ended } from "../store/sessions.ts";
+import type { NewAuditEntry } from "../storage/audit-entry.ts";
+import type { Ended } from "../storage/sessions.ts";
 import type { Attempt } from "./record.ts";
 
 /** As a person would type it. */

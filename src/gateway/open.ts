@@ -1,27 +1,27 @@
 import { join, resolve } from "node:path";
 import { Approvals } from "../approval/approvals.ts";
-import { policyOf } from "../config/settings.ts";
 import { watchConfig } from "../config/watch.ts";
-import { clearPrivateFolders } from "../confine/private-folder.ts";
-import { Quota } from "../confine/quota.ts";
-import type { Retention } from "../contract/gateway.ts";
-import type { SandboxTier } from "../contract/launch.ts";
-import type { FleetGatewayOptions, Settings } from "../contract/settings.ts";
+import type { Retention } from "../core/gateway.ts";
+import type { SandboxTier } from "../core/launch.ts";
+import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
-import { fleetFromEnvironment } from "../executor/fleet/from-url.ts";
 import { cachedSandboxTier } from "../executor/native/probe.ts";
 import { openExecutor } from "../executor/select-executor.ts";
+import { fleetFromEnvironment } from "../fleet/from-url.ts";
+import { policyOf } from "../policy/from-settings.ts";
 import { loadPolicy } from "../policy/load.ts";
+import { clearPrivateFolders } from "../sandbox/private-folder.ts";
+import { Quota } from "../sandbox/quota.ts";
 import { cleanExecLogs } from "../session/exec-logs.ts";
 import { LocalSessionReader } from "../session/local-data.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanIfDue } from "../session/retention.ts";
-import { AllowlistUse } from "../store/allowlist-use.ts";
-import { AuditLog } from "../store/audit.ts";
-import { openDatabase } from "../store/database.ts";
-import { SessionStore } from "../store/sessions.ts";
-import { defaultState, openStateFolder } from "../store/state-folder.ts";
-import { WorkQueue } from "../store/work.ts";
+import { AllowlistUse } from "../storage/allowlist-use.ts";
+import { AuditLog } from "../storage/audit.ts";
+import { openDatabase } from "../storage/database.ts";
+import { SessionStore } from "../storage/sessions.ts";
+import { defaultState, openStateFolder } from "../storage/state-folder.ts";
+import { WorkQueue } from "../storage/work.ts";
 import { callbackOf } from "./callback.ts";
 import { onEnded } from "./ended.ts";
 import { Gateway } from "./gateway.ts";
@@ -160,7 +160,7 @@ export async function furnish(
 /** Loaded where it is used: most gateways have no fleet, and none of them should start later for it. */
 async function executorFor(state: string, fleet: FleetGatewayOptions | null): Promise<Executor> {
   if (fleet === null) return openExecutor(state, new LocalSessionReader());
-  const { FleetExecutor } = await import("../executor/fleet/executor.ts");
+  const { FleetExecutor } = await import("../fleet/executor.ts");
   return new FleetExecutor(state, fleet);
 }
 

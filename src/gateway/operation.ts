@@ -1,7 +1,7 @@
 import { bindingOf } from "../approval/binding.ts";
-import { SallyportError } from "../contract/error.ts";
-import type { Operation } from "../contract/settings.ts";
-import { approvalDenied, approvalPending } from "../present/refusal.ts";
+import { SallyportError } from "../core/error.ts";
+import type { Operation } from "../core/settings.ts";
+import { approvalDenied, approvalPending } from "../session/refusal.ts";
 import { lookupFor } from "./judge.ts";
 import { answerTo, askingTerms } from "./permit.ts";
 import type { Rooms } from "./rooms.ts";

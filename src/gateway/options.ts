@@ -1,8 +1,8 @@
 import type { ConfigFile } from "../config/schema.ts";
-import { SallyportError } from "../contract/error.ts";
-import type { ApprovalCallback, GatewayEvent, Retention } from "../contract/gateway.ts";
-import type { FleetGatewayOptions } from "../contract/settings.ts";
-import { nearest } from "../present/nearest.ts";
+import { SallyportError } from "../core/error.ts";
+import type { ApprovalCallback, GatewayEvent, Retention } from "../core/gateway.ts";
+import type { FleetGatewayOptions } from "../core/settings.ts";
+import { nearest } from "../text/nearest.ts";
 
 /** How a gateway is opened. */
 export interface GatewayOptions {

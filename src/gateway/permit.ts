@@ -1,11 +1,11 @@
 import { type Binding, bindingOf } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
-import type { Approval } from "../contract/approval.ts";
-import type { RunRequest } from "../contract/request.ts";
-import type { Settings } from "../contract/settings.ts";
-import type { Verdict } from "../contract/verdict.ts";
-import { confinementText } from "../present/confinement.ts";
-import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
+import type { Approval } from "../core/approval.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { confinementText } from "../sandbox/describe.ts";
+import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
 import { isForbidden, lookupFor } from "./judge.ts";
 import type { Case } from "./record.ts";
 import type { Rooms } from "./rooms.ts";

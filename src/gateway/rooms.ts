@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Approvals } from "../approval/approvals.ts";
 import type { ConfigWatch } from "../config/watch.ts";
-import type { Quota } from "../confine/quota.ts";
-import type { ApprovalCallback, GatewayEvent, Scope } from "../contract/gateway.ts";
-import type { SandboxTier } from "../contract/launch.ts";
+import type { ApprovalCallback, GatewayEvent, Scope } from "../core/gateway.ts";
+import type { SandboxTier } from "../core/launch.ts";
 import type { Executor } from "../executor/executor.ts";
+import type { Quota } from "../sandbox/quota.ts";
 import type { Registry } from "../session/registry.ts";
-import type { AllowlistUse } from "../store/allowlist-use.ts";
-import type { AuditLog } from "../store/audit.ts";
-import type { WorkQueue } from "../store/work.ts";
+import type { AllowlistUse } from "../storage/allowlist-use.ts";
+import type { AuditLog } from "../storage/audit.ts";
+import type { WorkQueue } from "../storage/work.ts";
 import type { Patience } from "./permit.ts";
 
 /** What the gateway holds together; the steps of a request take what they need from here. */

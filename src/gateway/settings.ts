@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
-import { type Confinement, confinementOf } from "../confine/confine.ts";
-import type { Settings } from "../contract/settings.ts";
+import type { Settings } from "../core/settings.ts";
+import { type Confinement, confinementOf } from "../sandbox/confine.ts";
 import type { Rooms } from "./rooms.ts";
 
 export interface InForce {

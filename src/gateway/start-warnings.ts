@@ -1,5 +1,5 @@
-import type { Sandboxed } from "../confine/sandbox.ts";
-import { rootWarning, unavailableWarning } from "../present/sandbox-warnings.ts";
+import type { Sandboxed } from "../sandbox/sandbox.ts";
+import { rootWarning, unavailableWarning } from "../sandbox/warnings.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** What is to be said about a command's confinement before it runs. */

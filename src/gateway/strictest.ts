@@ -1,7 +1,7 @@
-import type { Loosening } from "../confine/loosening.ts";
-import type { Permission } from "../contract/settings.ts";
-import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
-import { looseningReason } from "../present/confinement.ts";
+import type { Permission } from "../core/settings.ts";
+import type { Decision, Reason, Verdict } from "../core/verdict.ts";
+import { looseningReason } from "../sandbox/describe.ts";
+import type { Loosening } from "../sandbox/loosening.ts";
 
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
 

@@ -1,11 +1,11 @@
 import { bindingOf } from "../approval/binding.ts";
-import { confine } from "../confine/confine.ts";
-import { recall } from "../confine/remembered.ts";
-import { SallyportError } from "../contract/error.ts";
-import type { Verdict } from "../contract/verdict.ts";
-import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../present/refusal.ts";
-import { unknowableLine } from "../present/typed-line.ts";
+import { SallyportError } from "../core/error.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { confine } from "../sandbox/confine.ts";
+import { recall } from "../sandbox/remembered.ts";
+import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
 import type { TypedCommand } from "../session/terminal/typed-commands.ts";
+import { unknowableLine } from "../session/typed-line.ts";
 import { isForbidden, judge, lookupFor } from "./judge.ts";
 import { answerTo, askingTerms } from "./permit.ts";
 import type { Rooms } from "./rooms.ts";

@@ -1,4 +1,4 @@
-import type { Dispatcher } from "../work/dispatch.ts";
+import type { Dispatcher } from "../queue/dispatch.ts";
 
 /** What a gateway does by itself for as long as it is open; none of it keeps the process alive. */
 export class Upkeep {

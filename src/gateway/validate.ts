@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
-import { SallyportError } from "../contract/error.ts";
-import { parseRequest, type RunRequest, requestFields } from "../contract/request.ts";
-import { LONGEST_TIMEOUT_MS } from "../contract/timeouts.ts";
-import { nearest } from "../present/nearest.ts";
+import { SallyportError } from "../core/error.ts";
+import { parseRequest, type RunRequest, requestFields } from "../core/request.ts";
+import { LONGEST_TIMEOUT_MS } from "../core/timeouts.ts";
+import { nearest } from "../text/nearest.ts";
 
 /** The kernel takes about 2 MiB of arguments and environment; far beyond that is not even sent. */
 const MOST_BYTES = 4 << 20;

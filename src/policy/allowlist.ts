@@ -1,8 +1,8 @@
 /** May a command run by itself in allowlist mode? Each command of the text is asked for alone. */
-import type { CommandFact } from "../contract/facts.ts";
-import type { AllowEntry } from "../contract/policy.ts";
-import { matchesGlob, matchesGlobs } from "../present/glob.ts";
+import type { CommandFact } from "../core/facts.ts";
+import type { AllowEntry } from "../core/policy.ts";
 import { isInside } from "../shell/path.ts";
+import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 
 export interface AllowContext {
   now: number;

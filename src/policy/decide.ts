@@ -5,9 +5,9 @@
  * 2. the rules of the people who run it
  * 3. the mode: what is not allowed by then is a miss, which is asked or denied
  */
-import type { Analysis, CommandFact } from "../contract/facts.ts";
-import type { Modes, Policy } from "../contract/policy.ts";
-import type { Decision, Reason, Verdict } from "../contract/verdict.ts";
+import type { Analysis, CommandFact } from "../core/facts.ts";
+import type { Modes, Policy } from "../core/policy.ts";
+import type { Decision, Reason, Verdict } from "../core/verdict.ts";
 import { allowedBy } from "./allowlist.ts";
 import { isHarmless } from "./harmless.ts";
 import { mayBeBlocked } from "./may-be-blocked.ts";

@@ -1,5 +1,5 @@
 /** Parts of a text that do nothing by themselves: builtins that only print, test or move, and wrappers around the rest. */
-import type { CommandFact } from "../contract/facts.ts";
+import type { CommandFact } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import { isPlain } from "./allowlist.ts";
 

@@ -1,6 +1,6 @@
 /** Checks a policy as it comes from a configuration. A rule that fails its own example stops the start. */
-import { SallyportError } from "../contract/error.ts";
-import type { AllowEntry, Policy, UserRule } from "../contract/policy.ts";
+import { SallyportError } from "../core/error.ts";
+import type { AllowEntry, Policy, UserRule } from "../core/policy.ts";
 import { inspect } from "../shell/inspect.ts";
 import { RULES } from "./rules/index.ts";
 import { ruleMatches } from "./user-rules.ts";

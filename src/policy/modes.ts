@@ -1,5 +1,5 @@
-import type { Modes } from "../contract/policy.ts";
-import type { Security } from "../contract/verdict.ts";
+import type { Modes } from "../core/policy.ts";
+import type { Security } from "../core/verdict.ts";
 
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
 export const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };

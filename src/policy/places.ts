@@ -1,5 +1,5 @@
 /** Places on a machine: what must not be deleted, what must not be written, and what is nobody's business but the agent's. */
-import type { Target } from "../contract/facts.ts";
+import type { Target } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import type { Scene } from "./rule.ts";
 

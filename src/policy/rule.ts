@@ -1,5 +1,5 @@
 /** A rule over facts: plain data, one function, and its own examples, which a test runs. */
-import type { CommandFact, Span } from "../contract/facts.ts";
+import type { CommandFact, Span } from "../core/facts.ts";
 import { basename } from "../shell/path.ts";
 
 export interface Rule {

@@ -2,7 +2,7 @@
  * Filters that only turn standard input into standard output. Allowed without an entry, but only in the forms that
  * cannot read a file, write one or start a program: no operands that are paths, only known flags, trusted folders.
  */
-import type { CommandFact } from "../contract/facts.ts";
+import type { CommandFact } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import { isPlain } from "./allowlist.ts";
 

@@ -1,7 +1,7 @@
 /** Rules of the people who run Sallyport, checked against their own examples before they count. */
-import type { CommandFact } from "../contract/facts.ts";
-import type { UserRule } from "../contract/policy.ts";
-import { matchesGlob, matchesGlobs } from "../present/glob.ts";
+import type { CommandFact } from "../core/facts.ts";
+import type { UserRule } from "../core/policy.ts";
+import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 
 export function ruleMatches(rule: UserRule, fact: CommandFact): boolean {
   const [first, ...rest] = fact.argv;

@@ -1,16 +1,16 @@
-import { newSpots } from "../confine/new-spots.ts";
-import { recall } from "../confine/remembered.ts";
-import type { ExceededLimit, LaunchLimits } from "../contract/launch.ts";
-import type { Status } from "../contract/result.ts";
+import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
+import type { Status } from "../core/result.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
-import { keeperNotes } from "../present/executor-notes.ts";
-import { launchFailure } from "../present/launch-failure.ts";
-import { limitExceeded, limitNote, looseNotes } from "../present/limit-exceeded.ts";
-import { gapWarning, newSpotsWarning } from "../present/sandbox-warnings.ts";
-import { lostNote, sessionLost } from "../present/session-lost.ts";
-import type { Ended, SessionRow } from "../store/sessions.ts";
+import { keeperNotes } from "../executor/notes.ts";
+import { newSpots } from "../sandbox/new-spots.ts";
+import { recall } from "../sandbox/remembered.ts";
+import { gapWarning, newSpotsWarning } from "../sandbox/warnings.ts";
+import type { Ended, SessionRow } from "../storage/sessions.ts";
+import { launchFailure } from "./failure/launch.ts";
 import { storedHints } from "./hints.ts";
+import { limitExceeded, limitNote, looseNotes } from "./limit-exceeded.ts";
+import { lostNote, sessionLost } from "./lost.ts";
 
 const STATUS: Record<ExitRecord["reason"], Status> = {
   exited: "completed",

@@ -1,5 +1,5 @@
 import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from "node:fs";
-import { isId } from "./id.ts";
+import { isId } from "../core/id.ts";
 
 /** Where the exec toolset's plain logs are, within the workspace; each is named by its session's id. */
 export const EXEC_LOG_FOLDER = ".tmp/exec";

@@ -1,5 +1,5 @@
-import { SallyportError } from "../contract/error.ts";
-import type { SessionRow, SessionStore } from "../store/sessions.ts";
+import { SallyportError } from "../core/error.ts";
+import type { SessionRow, SessionStore } from "../storage/sessions.ts";
 
 const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
 

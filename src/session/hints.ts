@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
-import { recall } from "../confine/remembered.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Ending, ExitRecord } from "../executor/executor.ts";
-import { sandboxHints } from "../present/sandbox-hints.ts";
-import type { SessionRow } from "../store/sessions.ts";
+import { sandboxHints } from "../sandbox/hints.ts";
+import { recall } from "../sandbox/remembered.ts";
+import type { SessionRow } from "../storage/sessions.ts";
 
 /** What a program says about its end is at the end. */
 const TAIL_BYTES = 32 << 10;

@@ -1,10 +1,10 @@
-import { recall } from "../confine/remembered.ts";
-import type { SessionInfo, StreamInfo, StreamName } from "../contract/session.ts";
+import type { SessionInfo, StreamInfo, StreamName } from "../core/session.ts";
 import type { SessionData, TerminalStory } from "../executor/data.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
-import { sandboxLabel } from "../present/confinement.ts";
-import { noTerminalNote } from "../present/no-terminal.ts";
-import type { SessionRow } from "../store/sessions.ts";
+import { sandboxLabel } from "../sandbox/describe.ts";
+import { recall } from "../sandbox/remembered.ts";
+import type { SessionRow } from "../storage/sessions.ts";
+import { noTerminalNote } from "./no-terminal.ts";
 import { signalName } from "./signals.ts";
 import { lastSize } from "./terminal/sizes.ts";
 import { finalUsage } from "./usage.ts";

@@ -1,5 +1,5 @@
-import type { Capture } from "../contract/session.ts";
-import { terminalText } from "../present/terminal-text.ts";
+import type { Capture } from "../core/session.ts";
+import { terminalText } from "../text/terminal-text.ts";
 import { readMergedSync } from "./logs/index.ts";
 import { terminalStory } from "./terminal/sizes.ts";
 

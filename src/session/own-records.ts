@@ -1,6 +1,6 @@
-import type { SessionInfo } from "../contract/session.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Located } from "../executor/executor.ts";
-import type { SessionRow } from "../store/sessions.ts";
+import type { SessionRow } from "../storage/sessions.ts";
 import type { Records } from "./records.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";

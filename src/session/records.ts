@@ -1,6 +1,6 @@
-import type { ProcessInfo } from "../contract/gateway.ts";
-import type { ResourceUsage } from "../contract/result.ts";
-import type { SessionInfo } from "../contract/session.ts";
+import type { ProcessInfo } from "../core/gateway.ts";
+import type { ResourceUsage } from "../core/result.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
 
 /** What a session is looked up in: this state folder's own records, or what a worker tells of another gateway's. */

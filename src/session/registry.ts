@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
-import { SallyportError } from "../contract/error.ts";
-import type { SessionInfo } from "../contract/session.ts";
+import { SallyportError } from "../core/error.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
-import type { Refusal } from "../present/refusal.ts";
-import { gatewayClosed } from "../present/session-errors.ts";
-import { isDiskFull } from "../store/database.ts";
-import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../store/sessions.ts";
-import { inTransaction } from "../store/transaction.ts";
+import { isDiskFull } from "../storage/database.ts";
+import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../storage/sessions.ts";
+import { inTransaction } from "../storage/transaction.ts";
 import { endingOf } from "./ending.ts";
+import { gatewayClosed } from "./errors.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
+import type { Refusal } from "./refusal.ts";
 import { wasTypedInto } from "./terminal/typing.ts";
 
 const NAME_ATTEMPTS = 4;

@@ -1,10 +1,10 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
-import type { CleanReport, Retention } from "../contract/gateway.ts";
-import { stillRunning } from "../present/session-errors.ts";
-import { isDiskFull } from "../store/database.ts";
-import type { FinishedRow, SessionRow } from "../store/sessions.ts";
+import type { CleanReport, Retention } from "../core/gateway.ts";
+import { isDiskFull } from "../storage/database.ts";
+import type { FinishedRow, SessionRow } from "../storage/sessions.ts";
+import { stillRunning } from "./errors.ts";
 import type { Registry, Unmarked } from "./registry.ts";
 
 export const DEFAULT_RETENTION: Retention = {

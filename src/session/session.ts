@@ -1,22 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SallyportError } from "../contract/error.ts";
-import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../contract/gateway.ts";
-import type { ResourceUsage } from "../contract/result.ts";
-import type { LogChunk, LogQuery, SessionInfo } from "../contract/session.ts";
-import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../contract/terminal.ts";
-import { uptimeMs } from "../contract/uptime.ts";
+import { SallyportError } from "../core/error.ts";
+import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../core/gateway.ts";
+import type { ResourceUsage } from "../core/result.ts";
+import type { LogChunk, LogQuery, SessionInfo } from "../core/session.ts";
+import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../core/terminal.ts";
+import { uptimeMs } from "../core/uptime.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Execution, InputState, Located } from "../executor/executor.ts";
-import {
-  alreadyExited,
-  keeperSilent,
-  notOnTerminal,
-  stdinClosed,
-  unknownPictureFormat,
-} from "../present/session-errors.ts";
-import { typedSummary } from "../present/typed-line.ts";
-import type { NewAuditEntry } from "../store/audit-entry.ts";
-import { isDiskFull } from "../store/database.ts";
+import type { NewAuditEntry } from "../storage/audit-entry.ts";
+import { isDiskFull } from "../storage/database.ts";
+import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed, unknownPictureFormat } from "./errors.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Records } from "./records.ts";
 import { killRequest, signalName } from "./signals.ts";
@@ -26,6 +19,7 @@ import { encodePaste } from "./terminal/paste.ts";
 import { insistOnSize } from "./terminal/sizes.ts";
 import type { TypedCommand } from "./terminal/typed-commands.ts";
 import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/typing.ts";
+import { typedSummary } from "./typed-line.ts";
 import { untilOver } from "./until-over.ts";
 
 const DEFAULT_GRACE_MS = 5000;
@@ -210,7 +204,7 @@ export class Session implements SessionHandle {
     if (format !== "svg") throw unknownPictureFormat(format);
     await this.#desk.permit("read", this);
     const screen = await this.#dataHere().screen(this, { attributes: true });
-    const { screenSvg } = await import("../present/screen/svg.ts");
+    const { screenSvg } = await import("./terminal/render/svg.ts");
     return Buffer.from(screenSvg(screen));
   }
 

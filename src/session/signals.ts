@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { SallyportError } from "../contract/error.ts";
+import { SallyportError } from "../core/error.ts";
 import type { KillRequest } from "../executor/executor.ts";
 import { insistOnMilliseconds } from "./milliseconds.ts";
 

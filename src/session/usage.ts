@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { ProcessInfo } from "../contract/gateway.ts";
-import type { ResourceUsage } from "../contract/result.ts";
+import type { ProcessInfo } from "../core/gateway.ts";
+import type { ResourceUsage } from "../core/result.ts";
 import type { ExitRecord } from "../executor/executor.ts";
 
 /** The kernel counts CPU in ticks of 1/100 s on every Linux there is. */

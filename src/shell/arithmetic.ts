@@ -2,7 +2,7 @@
  * Arithmetic runs code: bash evaluates the text of every variable in it, and a subscript in that text may hold `$(…)`.
  * So each variable in it must be known to hold a number, or nobody knows what runs.
  */
-import type { Span } from "../contract/facts.ts";
+import type { Span } from "../core/facts.ts";
 import type { Expander } from "./expand.ts";
 import { expandValue } from "./expand.ts";
 import { type ArithmeticExpression, forEachChild, type SyntaxNode, type WordNode, type WordPart } from "./parse.ts";

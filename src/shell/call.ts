@@ -1,5 +1,5 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
-import type { CommandFact, Target, Unknown } from "../contract/facts.ts";
+import type { CommandFact, Target, Unknown } from "../core/facts.ts";
 import type { Field } from "./field.ts";
 import { limits } from "./limits.ts";
 import { isInside, normalise } from "./path.ts";

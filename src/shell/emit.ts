@@ -1,5 +1,5 @@
 /** Facts about one command, filled in as it is looked at. */
-import type { CommandFact, Span } from "../contract/facts.ts";
+import type { CommandFact, Span } from "../core/facts.ts";
 import type { Call } from "./call.ts";
 import { addTarget } from "./call.ts";
 import { plain } from "./field.ts";

@@ -2,7 +2,7 @@
  * Words become values, as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, variables set
  * earlier in the same text. What cannot be known stays null, with the reason.
  */
-import type { Unknown } from "../contract/facts.ts";
+import type { Unknown } from "../core/facts.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal } from "./field.ts";

@@ -2,7 +2,7 @@
  * Characters that make a person see another command than the one that runs (promise 2: what is analysed is what is
  * shown): control characters, direction changes, invisible characters, blanks that are not ASCII.
  */
-import type { Unknown } from "../contract/facts.ts";
+import type { Unknown } from "../core/facts.ts";
 
 const ANY = /[^\t\n\x20-\x7e]/;
 

@@ -7,7 +7,7 @@
  * 4. expand.ts   words become values
  * 5. run.ts      each command: what it starts, deletes, writes
  */
-import type { Analysis } from "../contract/facts.ts";
+import type { Analysis } from "../core/facts.ts";
 import type { InspectContext } from "./context.ts";
 import { literal } from "./field.ts";
 import { hidden } from "./hidden.ts";

@@ -1,5 +1,5 @@
 /** `$x` and `${x…}`: the value of a parameter, where this text or the context settles it. */
-import type { Span, Unknown } from "../contract/facts.ts";
+import type { Span, Unknown } from "../core/facts.ts";
 import { arithmeticText, subscript } from "./arithmetic.ts";
 import { type Expander, expandValue } from "./expand.ts";
 import type { Field } from "./field.ts";

@@ -1,5 +1,5 @@
 /** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
-import type { Redirect } from "../contract/facts.ts";
+import type { Redirect } from "../core/facts.ts";
 import { type Expander, expandParts, expandValue } from "./expand.ts";
 import { type Field, literal, plain } from "./field.ts";
 import type { HereDoc, Redirection } from "./parse.ts";

@@ -1,7 +1,7 @@
 /**
  * Runs one command in the mind: finds what its name means, what it would start, and what it would touch.
  */
-import type { CommandFact, Span } from "../contract/facts.ts";
+import type { CommandFact, Span } from "../core/facts.ts";
 import { builtin, isBuiltin } from "./builtins.ts";
 import { type Assigned, type Call, type InnerOptions, inChild, innerOrigin, type Runner, unclear } from "./call.ts";
 import { outputOption } from "./commands/output.ts";

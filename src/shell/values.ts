@@ -1,5 +1,5 @@
 /** What is known about variables, the working directory and standard input at one point of the text. */
-import type { Unknown } from "../contract/facts.ts";
+import type { Unknown } from "../core/facts.ts";
 import type { Field } from "./field.ts";
 import type { SyntaxNode } from "./parse.ts";
 import type { Origin } from "./walk.ts";

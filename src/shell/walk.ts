@@ -4,7 +4,7 @@
  * It runs from an explicit list of steps, not by recursion, so nesting in the input cannot overflow the stack. A step may
  * put further steps in front of the rest; each sees the state its predecessors left, as the shell would.
  */
-import type { CommandFact, Span, Unknown } from "../contract/facts.ts";
+import type { CommandFact, Span, Unknown } from "../core/facts.ts";
 import type { InspectContext } from "./context.ts";
 import { limits } from "./limits.ts";
 import type { SyntaxNode } from "./parse.ts";

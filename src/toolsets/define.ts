@@ -1,10 +1,10 @@
 import type * as z from "zod";
-import { SallyportError } from "../contract/error.ts";
-import type { Operation, Permission } from "../contract/settings.ts";
+import { SallyportError } from "../core/error.ts";
+import type { Operation, Permission } from "../core/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { badArguments } from "../present/toolsets/bad-arguments.ts";
-import { cancelled, cappedFailure, switchedOff, toolFailureText } from "../present/toolsets/failure.ts";
 import { answerType, inputSchema, outputSchema } from "./json-schema.ts";
+import { badArguments } from "./texts/bad-arguments.ts";
+import { cancelled, cappedFailure, switchedOff, toolFailureText } from "./texts/failure.ts";
 import type { CallContext, Tool, ToolAnswer, ToolFailure } from "./tool.ts";
 
 /** What a tool's handler is called with besides its arguments. */

@@ -1,5 +1,5 @@
-import { SallyportError } from "../contract/error.ts";
-import type { KillOptions } from "../contract/gateway.ts";
+import { SallyportError } from "../core/error.ts";
+import type { KillOptions } from "../core/gateway.ts";
 import type { Session } from "../session/session.ts";
 
 /** Ends a session. False: it had ended before, which is what was wanted. */

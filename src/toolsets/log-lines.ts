@@ -1,7 +1,7 @@
-import { MODEL_BYTES } from "../present/caps.ts";
-import { forModel } from "../present/for-model.ts";
-import { LINE_CUT } from "../present/toolsets/exec.ts";
+import { MODEL_BYTES } from "../core/output-limits.ts";
 import type { Session } from "../session/session.ts";
+import { forModel } from "../text/for-model.ts";
+import { LINE_CUT } from "./exec/text.ts";
 
 export const DEFAULT_LINES = 200;
 export const MOST_LINES = 5000;

@@ -1,5 +1,5 @@
-import type { RunResult } from "../contract/result.ts";
-import type { SessionInfo } from "../contract/session.ts";
+import type { RunResult } from "../core/result.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Answer } from "./define.ts";
 
 const NEVER_RAN: ReadonlySet<string> = new Set(["blocked", "denied", "pending", "failed"]);

@@ -1,4 +1,4 @@
-import type { Recovery } from "../contract/error.ts";
+import type { Recovery } from "../core/error.ts";
 import type { ToolFailure } from "./tool.ts";
 
 /** The word a contract has for one of our failures, and the actions it names for it. */

@@ -1,4 +1,4 @@
-import type { RunOptions, StartOptions } from "../contract/gateway.ts";
+import type { RunOptions, StartOptions } from "../core/gateway.ts";
 import type { CallContext } from "./tool.ts";
 
 /** What a caller's patience and signal mean for a foreground command. */

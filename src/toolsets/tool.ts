@@ -1,6 +1,6 @@
 import type * as z from "zod";
-import type { Recovery } from "../contract/error.ts";
-import type { Operation, Permission, Toolset } from "../contract/settings.ts";
+import type { Recovery } from "../core/error.ts";
+import type { Operation, Permission, Toolset } from "../core/settings.ts";
 
 /** A tool as every model provider and MCP can offer it. Plain data and one function. */
 

@@ -1,13 +1,13 @@
-import { SallyportError } from "../contract/error.ts";
-import { TOOLSETS } from "../contract/settings.ts";
+import { SallyportError } from "../core/error.ts";
+import { TOOLSETS } from "../core/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { nameClash, unknownToolset } from "../present/toolsets/offer.ts";
 import { BASH } from "./bash/index.ts";
 import { bind, type Toolset } from "./define.ts";
 import { EXEC } from "./exec/index.ts";
 import { PROCESS } from "./process/index.ts";
 import { RUNNER } from "./runner/index.ts";
 import { SHELL } from "./shell/index.ts";
+import { nameClash, unknownToolset } from "./texts/offer.ts";
 import type { Tool, ToolsetName } from "./tool.ts";
 
 const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, exec: EXEC, shell: SHELL, bash: BASH };

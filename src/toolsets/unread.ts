@@ -1,5 +1,5 @@
-import type { LogSlice } from "../contract/gateway.ts";
-import type { RunResult } from "../contract/result.ts";
+import type { LogSlice } from "../core/gateway.ts";
+import type { RunResult } from "../core/result.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Session } from "../session/session.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { matchesArguments } from "../../src/approval/argument-patterns.ts";
-import { cpuMs } from "../present/cpu-time.ts";
+import { cpuMs } from "../text/cpu-time.ts";
 
 const ONE: [pattern: string, value: string, matches: boolean][] = [
   ["status", "status", true],

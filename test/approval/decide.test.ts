@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { ApprovalDecision } from "../../src/contract/approval.ts";
+import type { ApprovalDecision } from "../../src/core/approval.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();

@@ -1,10 +1,10 @@
 /** A gateway in a process of its own, as far as approvals go: does one thing when told to, and prints what came of it. */
 import { Approvals } from "../../src/approval/approvals.ts";
 import type { Binding } from "../../src/approval/binding.ts";
-import type { ApprovalDecision } from "../../src/contract/approval.ts";
-import { SallyportError } from "../../src/contract/error.ts";
-import { AuditLog } from "../../src/store/audit.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { ApprovalDecision } from "../../src/core/approval.ts";
+import { SallyportError } from "../../src/core/error.ts";
+import { AuditLog } from "../../src/storage/audit.ts";
+import { openDatabase } from "../../src/storage/database.ts";
 
 type Order =
   | { do: "decide"; id: string; decision: ApprovalDecision }

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { type GrantScene, grantable } from "../../src/approval/grantable.ts";
-import type { Analysis } from "../../src/contract/facts.ts";
+import type { Analysis } from "../../src/core/facts.ts";
 import { inspect } from "../../src/shell/inspect.ts";
 import { Room } from "./room.ts";
 

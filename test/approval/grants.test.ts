@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, mkdirSync, symlinkSync, unlinkSync } from
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Approvals } from "../../src/approval/approvals.ts";
-import type { GrantScope } from "../../src/contract/approval.ts";
+import type { GrantScope } from "../../src/core/approval.ts";
 import { type Asked, Room } from "./room.ts";
 
 const room = new Room();

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { pidNamespace, whoIsAbove } from "../../src/approval/inside-session.ts";
-import type { RunResult } from "../../src/contract/result.ts";
+import type { RunResult } from "../../src/core/result.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { Room } from "./room.ts";

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { AuditLog } from "../../src/store/audit.ts";
+import { AuditLog } from "../../src/storage/audit.ts";
 import { killAndWait } from "../fixtures/processes.ts";
 import { Room } from "./room.ts";
 

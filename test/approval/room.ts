@@ -5,12 +5,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { Approvals, type ApprovalsOptions } from "../../src/approval/approvals.ts";
 import { type Binding, bindingOf } from "../../src/approval/binding.ts";
 import type { NewApproval } from "../../src/approval/describe.ts";
-import type { ApprovalAudit } from "../../src/contract/approval.ts";
-import type { Analysis } from "../../src/contract/facts.ts";
-import type { Verdict } from "../../src/contract/verdict.ts";
+import type { ApprovalAudit } from "../../src/core/approval.ts";
+import type { Analysis } from "../../src/core/facts.ts";
+import type { Verdict } from "../../src/core/verdict.ts";
 import { inspect } from "../../src/shell/inspect.ts";
 import { systemLookup } from "../../src/shell/lookup.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "../../src/storage/database.ts";
 
 export const PATH = "/usr/local/bin:/usr/bin:/bin";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { approvalLines, approvalText } from "../../src/present/approval-details.ts";
-import { shown, shownLine } from "../../src/present/approval-text.ts";
-import { displayWidth } from "../../src/present/width.ts";
+import { approvalLines, approvalText } from "../../src/approval/details.ts";
+import { shown, shownLine } from "../../src/text/shown-text.ts";
+import { displayWidth } from "../../src/text/width.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Approvals } from "../../src/approval/approvals.ts";
-import type { ApprovalDecision } from "../../src/contract/approval.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { ApprovalDecision } from "../../src/core/approval.ts";
+import { openDatabase } from "../../src/storage/database.ts";
 import { Room } from "./room.ts";
 
 const room = new Room();

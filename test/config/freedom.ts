@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import { configJsonSchema, type JsonSchema } from "../../src/config/json-schema.ts";
-import type { UserRule } from "../../src/contract/policy.ts";
-import type { Settings } from "../../src/contract/settings.ts";
+import type { UserRule } from "../../src/core/policy.ts";
+import type { Settings } from "../../src/core/settings.ts";
 
 /**
  * What each key lets happen, written down a second time and without regard to how files are merged: a test compares the

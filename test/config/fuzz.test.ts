@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configJsonSchema } from "../../src/config/json-schema.ts";
-import { SallyportError } from "../../src/contract/error.ts";
-import type { Settings } from "../../src/contract/settings.ts";
+import { SallyportError } from "../../src/core/error.ts";
+import type { Settings } from "../../src/core/settings.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../fixtures/fuzz.ts";
 import { assertNoFreer } from "./freedom.ts";
 import { configHouse } from "./house.ts";

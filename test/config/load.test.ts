@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { test } from "node:test";
 import { operatorConfigPath } from "../../src/config/load.ts";
-import { SallyportError } from "../../src/contract/error.ts";
-import { DEFAULTS } from "../../src/contract/settings.ts";
+import { SallyportError } from "../../src/core/error.ts";
+import { DEFAULTS } from "../../src/core/settings.ts";
 import { configHouse } from "./house.ts";
 
 function refused(work: () => unknown): SallyportError {

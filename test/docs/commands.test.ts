@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandNames, findEntry } from "../../src/surfaces/cli/catalog.ts";
-import { GLOBAL_OPTIONS } from "../../src/surfaces/cli/parse.ts";
+import { commandNames, findEntry } from "../../src/cli/catalog.ts";
+import { GLOBAL_OPTIONS } from "../../src/cli/parse.ts";
 import { pages } from "./pages.ts";
 
 /** `$ sallyport logs -f web` and the like: what follows the command's name, up to the command it would run. */

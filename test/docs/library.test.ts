@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RunRequest } from "../../src/contract/request.ts";
+import { RunRequest } from "../../src/core/request.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { Session } from "../../src/session/session.ts";
 import { pages } from "./pages.ts";

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { mcp } from "../../src/cli/commands/mcp.ts";
+import { parseCommand, splitCommand } from "../../src/cli/parse.ts";
 import { allowlistEntry } from "../../src/config/policy-schema.ts";
 import { configFile } from "../../src/config/schema.ts";
-import { mcp } from "../../src/surfaces/cli/commands/mcp.ts";
-import { parseCommand, splitCommand } from "../../src/surfaces/cli/parse.ts";
 import { pages, ROOT, samples } from "./pages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-docs-"));

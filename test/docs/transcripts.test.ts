@@ -16,14 +16,14 @@ const NOT_RUN: Record<string, string> = {
   "README.md: sallyport run -- npm test": "a list of what there is; commands.test.ts knows its options",
   "CONTRIBUTING.md: scripts/try.sh": "whole test runs, and benches",
   "docs/benchmarks.md: npm run bench": "takes minutes, and a quiet machine",
-  "docs/cli.md: $ sallyport run --sandbox off -- echo hello": "a person answers: test/surfaces/cli/run-asked.test.ts",
-  "docs/cli.md: $ sallyport doctor": "tells of one machine: test/surfaces/cli/doctor.test.ts",
+  "docs/cli.md: $ sallyport run --sandbox off -- echo hello": "a person answers: test/cli/run-asked.test.ts",
+  "docs/cli.md: $ sallyport doctor": "tells of one machine: test/cli/doctor.test.ts",
   "docs/fleet.md: nats-server -js": "test/fixtures/nats.ts starts one, on a port of its own",
   "docs/getting-started.md: npm install sallyport": "test/pack does so, with the package as it is packed",
   "docs/keeper.md: ps -ef | grep 'keeper:'": "looks at everything on the machine",
   "docs/mcp.md: claude mcp add --transport http commands": "another's program",
   "docs/scale.md: node bench/fleet/scale.ts --workers 1000 --servers 1": "takes minutes, and much memory",
-  "docs/terminals.md: $ sallyport run -it -- vim notes.txt": "a person types: test/surfaces/cli/attach.test.ts",
+  "docs/terminals.md: $ sallyport run -it -- vim notes.txt": "a person types: test/cli/attach.test.ts",
 };
 
 /** What the pages use that not every machine has. */

@@ -1,4 +1,4 @@
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 
 /**
  * One way to get out, as bash text that exits with 0 only when it got out. It finds its way by these variables: OUT, a

@@ -7,8 +7,8 @@ import { McpHost } from "../../examples/mcp.ts";
 import * as openai from "../../examples/openai.ts";
 import { aiSdkTools } from "../../examples/vercel-ai-sdk.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
+import { ENTRY } from "../cli/sallyport.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
-import { ENTRY } from "../surfaces/cli/sallyport.ts";
 
 /** The models are scripts: what they say next depends only on how often they were asked. No network is used. */
 

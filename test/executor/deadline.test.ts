@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { SessionInfo } from "../../src/contract/session.ts";
+import type { SessionInfo } from "../../src/core/session.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";

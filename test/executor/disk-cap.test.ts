@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { StreamInfo } from "../../src/contract/session.ts";
+import type { StreamInfo } from "../../src/core/session.ts";
 import type { Session } from "../../src/session/session.ts";
 import { nativeOnly } from "../fixtures/executor.ts";
 import { TestHouse } from "../fixtures/gateway.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { RunResult } from "../../src/contract/result.ts";
+import type { RunResult } from "../../src/core/result.ts";
 import { groupsOf } from "../fixtures/cgroups.ts";
 import { compile } from "../fixtures/compile.ts";
 import { TestHouse } from "../fixtures/gateway.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import type { SessionInfo } from "../../src/contract/session.ts";
+import type { SessionInfo } from "../../src/core/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { buildKeeper } from "../fixtures/keeper-build.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";

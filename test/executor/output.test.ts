@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import type { LogQuery } from "../../src/contract/session.ts";
+import type { LogQuery } from "../../src/core/session.ts";
 import type { Session } from "../../src/session/session.ts";
 import { compile } from "../fixtures/compile.ts";
 import { TestHouse } from "../fixtures/gateway.ts";

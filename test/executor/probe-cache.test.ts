@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import type { SandboxTier } from "../../src/contract/launch.ts";
+import type { SandboxTier } from "../../src/core/launch.ts";
 import { cachedSandboxTier, sandboxTier } from "../../src/executor/native/probe.ts";
 import { readProbeCache, writeProbeCache } from "../../src/executor/native/probe-cache.ts";
 import { keeperBinary } from "../../src/executor/native/zygote.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { allProcesses, zygotesOf } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";

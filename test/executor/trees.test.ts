@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, afterEach, test } from "node:test";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { compile } from "../fixtures/compile.ts";
 import { EXECUTOR, nativeOnly } from "../fixtures/executor.ts";

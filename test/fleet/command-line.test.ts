@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { Sandbox } from "../cli/sallyport.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
-import { Sandbox } from "../surfaces/cli/sallyport.ts";
 
 const skip = NO_NATS;
 let fleet: TestFleet;

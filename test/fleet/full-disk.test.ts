@@ -4,11 +4,11 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { FleetExecutor } from "../../src/executor/fleet/executor.ts";
-import { openLink } from "../../src/executor/fleet/link.ts";
-import { Nodes } from "../../src/executor/fleet/nodes.ts";
-import { newId } from "../../src/session/id.ts";
-import { type Claim, Claims } from "../../src/surfaces/worker/claims.ts";
+import { newId } from "../../src/core/id.ts";
+import { FleetExecutor } from "../../src/fleet/executor.ts";
+import { openLink } from "../../src/fleet/link.ts";
+import { Nodes } from "../../src/fleet/nodes.ts";
+import { type Claim, Claims } from "../../src/worker/claims.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 import { until } from "../fixtures/until.ts";

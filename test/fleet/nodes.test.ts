@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { subjectsOf } from "../../src/executor/fleet/subjects.ts";
-import type { WorkerInfo } from "../../src/executor/fleet/wire.ts";
+import { subjectsOf } from "../../src/fleet/subjects.ts";
+import type { WorkerInfo } from "../../src/fleet/wire.ts";
+import { ENTRY, Sandbox } from "../cli/sallyport.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
 import { killAndWait, stopZygotes } from "../fixtures/processes.ts";
 import { until } from "../fixtures/until.ts";
-import { ENTRY, Sandbox } from "../surfaces/cli/sallyport.ts";
 
 const skip = NO_NATS;
 const box = new Sandbox();

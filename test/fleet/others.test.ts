@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { SessionList } from "../../src/contract/gateway.ts";
-import { openLink } from "../../src/executor/fleet/link.ts";
+import type { SessionList } from "../../src/core/gateway.ts";
+import { openLink } from "../../src/fleet/link.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { tools } from "../../src/index.ts";
-import type { Worker } from "../../src/surfaces/worker/worker.ts";
+import type { Worker } from "../../src/worker/worker.ts";
+import { Sandbox } from "../cli/sallyport.ts";
 import { answerLists, beat } from "../fixtures/false-worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import type { TestHouse } from "../fixtures/gateway.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 import { TestService } from "../fixtures/service.ts";
 import { until } from "../fixtures/until.ts";
-import { Sandbox } from "../surfaces/cli/sallyport.ts";
 
 const skip = NO_NATS;
 let fleet: TestFleet;

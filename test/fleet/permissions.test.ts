@@ -11,14 +11,14 @@ import {
   nkeys,
   PermissionViolationError,
 } from "@nats-io/transport-node";
-import { joinFleet } from "../../src/executor/fleet/connect.ts";
-import { openStores } from "../../src/executor/fleet/stores.ts";
-import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/executor/fleet/subjects.ts";
+import { joinFleet } from "../../src/fleet/connect.ts";
+import { openStores } from "../../src/fleet/stores.ts";
+import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
+import { Sandbox } from "../cli/sallyport.ts";
 import { answerLists, beat } from "../fixtures/false-worker.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
 import { until } from "../fixtures/until.ts";
-import { Sandbox } from "../surfaces/cli/sallyport.ts";
 
 const skip = NO_NATS;
 const subjects = subjectsOf("main");

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Objm } from "@nats-io/obj";
-import { Book } from "../../src/executor/fleet/book.ts";
-import { openLink } from "../../src/executor/fleet/link.ts";
-import { sessionKey } from "../../src/executor/fleet/subjects.ts";
-import { newId } from "../../src/session/id.ts";
-import type { Worker } from "../../src/surfaces/worker/worker.ts";
+import { newId } from "../../src/core/id.ts";
+import { Book } from "../../src/fleet/book.ts";
+import { openLink } from "../../src/fleet/link.ts";
+import { sessionKey } from "../../src/fleet/subjects.ts";
+import type { Worker } from "../../src/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 import { killAndWait } from "../fixtures/processes.ts";

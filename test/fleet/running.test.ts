@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../src/gateway/gateway.ts";
-import type { Worker } from "../../src/surfaces/worker/worker.ts";
+import type { Worker } from "../../src/worker/worker.ts";
 import { TestFleet } from "../fixtures/fleet.ts";
 import { NO_NATS } from "../fixtures/nats.ts";
 

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Approval } from "../../src/contract/approval.ts";
+import type { Approval } from "../../src/core/approval.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
 import { TestHouse } from "../fixtures/gateway.ts";

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { after, afterEach, test } from "node:test";
-import { type ErrorType, SallyportError } from "../../src/contract/error.ts";
-import type { RunRequest } from "../../src/contract/request.ts";
+import { type ErrorType, SallyportError } from "../../src/core/error.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 
 const house = new TestHouse();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { keptText, keptWords } from "../../src/gateway/kept-words.ts";
 import { TestHouse } from "../fixtures/gateway.ts";

@@ -23,8 +23,8 @@ test("nothing but the executor can start a process, and doctor its own two probe
     "executor/process-tree.ts",
     "executor/select-executor.ts",
     "executor/spawn-keeper.ts",
-    "surfaces/cli/doctor/hole-punching.ts",
-    "surfaces/cli/doctor/keeper.ts",
+    "cli/doctor/hole-punching.ts",
+    "cli/doctor/keeper.ts",
   ]);
 });
 

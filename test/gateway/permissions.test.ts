@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Approval } from "../../src/contract/approval.ts";
-import type { GatewayEvent } from "../../src/contract/gateway.ts";
+import type { Approval } from "../../src/core/approval.ts";
+import type { GatewayEvent } from "../../src/core/gateway.ts";
 import { isReadOnly } from "../../src/gateway/operation.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";

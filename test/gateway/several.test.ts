@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import type { SessionInfo } from "../../src/contract/session.ts";
+import type { SessionInfo } from "../../src/core/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";
 import { until } from "../fixtures/until.ts";

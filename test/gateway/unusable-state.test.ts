@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { SallyportError } from "../../src/contract/error.ts";
+import type { SallyportError } from "../../src/core/error.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";
 

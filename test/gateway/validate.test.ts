@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { RunRequest } from "../../src/contract/request.ts";
+import { RunRequest } from "../../src/core/request.ts";
 import { insistOnKnownOptions } from "../../src/gateway/options.ts";
 import { validate } from "../../src/gateway/validate.ts";
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import type { LaunchSpec, SandboxSpec } from "../../src/contract/launch.ts";
+import type { LaunchSpec, SandboxSpec } from "../../src/core/launch.ts";
 import { sandboxTier } from "../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES, type Outcome } from "../fixtures/cell.ts";
 import { isRunning, send, zygotesOf } from "../fixtures/processes.ts";

@@ -13,7 +13,7 @@ import { keeperSources, NATIVE } from "../fixtures/keeper-build.ts";
 import { exists } from "../fixtures/processes.ts";
 import { RawKeeper, rawSpec } from "../fixtures/raw-keeper.ts";
 import { pause, until } from "../fixtures/until.ts";
-import { seeded } from "../present/seeded.ts";
+import { seeded } from "../text/seeded.ts";
 
 const SECONDS = FUZZ_SECONDS ?? 5;
 const REQUESTS = new URL("corpus/requests.txt", import.meta.url);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, chownSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { SandboxSpec } from "../../src/contract/launch.ts";
+import type { SandboxSpec } from "../../src/core/launch.ts";
 import { sandboxTier } from "../../src/executor/native/probe.ts";
 import { Cell } from "../fixtures/cell.ts";
 import { exists } from "../fixtures/processes.ts";

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { RunResult } from "../../src/contract/result.ts";
-import type { SessionInfo } from "../../src/contract/session.ts";
+import type { RunResult } from "../../src/core/result.ts";
+import type { SessionInfo } from "../../src/core/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { buildKeeper } from "../fixtures/keeper-build.ts";
 import { OtherGateway } from "../fixtures/other-gateway.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { AllowEntry } from "../../src/contract/policy.ts";
+import type { AllowEntry } from "../../src/core/policy.ts";
 import { judge } from "./world.ts";
 
 function allows(entry: AllowEntry, command: string, agent?: string): boolean {

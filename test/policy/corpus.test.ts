@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Ask, Security, Verdict } from "../../src/contract/verdict.ts";
+import type { Ask, Security, Verdict } from "../../src/core/verdict.ts";
 import { check } from "../../src/gateway/check.ts";
 import { type Row, rows } from "./corpus/rows.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Policy } from "../../src/contract/policy.ts";
+import type { Policy } from "../../src/core/policy.ts";
 import { judge } from "./world.ts";
 
 const verdict = (command: string, policy: Policy = {}, more: Parameters<typeof judge>[1] = {}) =>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Policy } from "../../src/contract/policy.ts";
+import type { Policy } from "../../src/core/policy.ts";
 import { loadPolicy, tighteningOnly } from "../../src/policy/load.ts";
 import { judge } from "./world.ts";
 

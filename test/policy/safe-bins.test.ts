@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { policyOf } from "../../src/config/settings.ts";
-import { DEFAULTS } from "../../src/contract/settings.ts";
+import { DEFAULTS } from "../../src/core/settings.ts";
+import { policyOf } from "../../src/policy/from-settings.ts";
 import { judge } from "./world.ts";
 
 const allowed = (command: string) => judge(command, { security: "allowlist" }).verdict === "allow";

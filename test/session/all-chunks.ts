@@ -1,4 +1,4 @@
-import type { LogChunk } from "../../src/contract/session.ts";
+import type { LogChunk } from "../../src/core/session.ts";
 
 /** `Array.fromAsync`, which the type library of our target does not know yet. */
 export async function allChunks(source: AsyncIterable<LogChunk>): Promise<LogChunk[]> {

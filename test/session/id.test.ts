@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isId, newId } from "../../src/session/id.ts";
+import { isId, newId } from "../../src/core/id.ts";
 
 test("ids are UUIDv7 of the time they are made", () => {
   const before = Date.now();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogChunk } from "../../src/contract/session.ts";
+import type { LogChunk } from "../../src/core/session.ts";
 import { followLog, type LogWake } from "../../src/session/logs/index.ts";
 import { allChunks } from "./all-chunks.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogQuery } from "../../src/contract/session.ts";
+import type { LogQuery } from "../../src/core/session.ts";
 import { followLog, readLog, readMergedSync, readTextSync, streamInfo } from "../../src/session/logs/index.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../fixtures/fuzz.ts";
-import { seeded } from "../present/seeded.ts";
+import { seeded } from "../text/seeded.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder } from "./timeline-writer.ts";
 
 const ROUNDS = 120;

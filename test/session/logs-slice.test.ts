@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogQuery } from "../../src/contract/session.ts";
+import type { LogQuery } from "../../src/core/session.ts";
 import { readLog, streamInfo, streamLog } from "../../src/session/logs/index.ts";
 import { type Event, START_MS, temporaryFolder, writeLog } from "./timeline-writer.ts";
 

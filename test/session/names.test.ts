@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RunRequest } from "../../src/contract/request.ts";
+import { RunRequest } from "../../src/core/request.ts";
 import { nameFor, numberedNameFor } from "../../src/session/names.ts";
 
 test("the low 16 bits make 65,536 different names of two plain words", () => {

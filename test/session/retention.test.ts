@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFile
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, beforeEach, test } from "node:test";
-import { newId } from "../../src/session/id.ts";
+import { newId } from "../../src/core/id.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 
 const house = new TestHouse();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Capture } from "../../src/contract/session.ts";
+import type { Capture } from "../../src/core/session.ts";
 
 /** One read of the keeper: bytes of a stream, or how many of it were lost, at a time (ms since the start). */
 export interface Event {

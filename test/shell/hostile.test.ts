@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { limits } from "../../src/shell/limits.ts";
-import { cpuMs } from "../present/cpu-time.ts";
+import { cpuMs } from "../text/cpu-time.ts";
 import { look } from "./world.ts";
 
 /** The promise is 20 ms; a slow machine gets twenty times that of processor time before the test fails. */

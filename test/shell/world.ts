@@ -1,5 +1,5 @@
 /** The analysis in a made-up world: every bare name is a program, every path leads where it says. */
-import type { Analysis, CommandFact } from "../../src/contract/facts.ts";
+import type { Analysis, CommandFact } from "../../src/core/facts.ts";
 import { type InspectContext, inspect } from "../../src/shell/inspect.ts";
 
 export const CONTEXT: InspectContext = {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Session } from "../../src/session/session.ts";
 

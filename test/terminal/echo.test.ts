@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { LogChunk } from "../../src/contract/session.ts";
+import type { LogChunk } from "../../src/core/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { until } from "../fixtures/until.ts";
 

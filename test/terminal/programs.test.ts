@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { missing } from "../fixtures/on-path.ts";

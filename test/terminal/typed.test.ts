@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import type { SallyportError } from "../../src/contract/error.ts";
-import type { RunRequest } from "../../src/contract/request.ts";
+import type { SallyportError } from "../../src/core/error.ts";
+import type { RunRequest } from "../../src/core/request.ts";
 import type { Session } from "../../src/session/session.ts";
 import { TestHouse } from "../fixtures/gateway.ts";
 import { missing } from "../fixtures/on-path.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { TOOLSETS } from "../../src/contract/settings.ts";
+import { TOOLSETS } from "../../src/core/settings.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { CallContext, Tool, ToolAnswer } from "../../src/toolsets/tool.ts";
 import { tools } from "../../src/toolsets/tools.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Approval } from "../../src/contract/approval.ts";
-import type { GatewayEvent } from "../../src/contract/gateway.ts";
+import type { Approval } from "../../src/core/approval.ts";
+import type { GatewayEvent } from "../../src/core/gateway.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../src/gateway/options.ts";
 import type { CallContext, Tool, ToolAnswer, ToolsetName } from "../../src/toolsets/tool.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { TOOLSETS } from "../../src/contract/settings.ts";
+import { TOOLSETS } from "../../src/core/settings.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../../src/toolsets/tool.ts";
 import { insistOnDistinct, tools } from "../../src/toolsets/tools.ts";

@@ -28,7 +28,7 @@ function isCurrent(): boolean {
 
 /** The page takes in the contract and some of the wording as well. */
 function sources(): string[] {
-  const folders = ["web", "src/contract", "src/present", "src/shell"];
+  const folders = ["web", "src/core", "src/text", "src/shell", "src/session/terminal", "src/policy"];
   return folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import type { Execution, ExitRecord, FreshOutput, InputState, KillRequest, Parting } from "../executor.ts";
 import { unstartedRecord } from "../unstarted-record.ts";
 import type { Connection, InputReply, KeeperEvent, Reply } from "./connection.ts";

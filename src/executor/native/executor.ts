@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LaunchSpec } from "../../contract/launch.ts";
-import type { Capture } from "../../contract/session.ts";
-import { emptyFolder, removeFolder, removeStrays } from "../../session/session-folders.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
+import type { Capture } from "../../core/session.ts";
 import type { SessionData, SessionReader } from "../data.ts";
 import { outOfDescriptors } from "../errors.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, Slot, Whereabouts } from "../executor.ts";
@@ -15,6 +14,7 @@ import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
 import { readExitRecord } from "./exit-record.ts";
 import { encodeRun } from "./frames.ts";
+import { emptyFolder, removeFolder, removeStrays } from "./session-folders.ts";
 import { connectToZygote } from "./zygote.ts";
 
 /** Connections kept for the next command; each holds an idle keeper of about 100 KiB. */

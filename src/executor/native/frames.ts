@@ -1,5 +1,5 @@
-import type { LaunchLimits, LaunchSpec } from "../../contract/launch.ts";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { LaunchLimits, LaunchSpec } from "../../core/launch.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import type { KillRequest } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 

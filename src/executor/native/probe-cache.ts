@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxTier } from "../../contract/launch.ts";
+import type { SandboxTier } from "../../core/launch.ts";
 
 const NAME = "probed.json";
 /** For what cannot be seen from here, such as a filter that somebody put around all of us. */

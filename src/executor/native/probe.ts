@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import type { SandboxTier } from "../../contract/launch.ts";
+import type { SandboxTier } from "../../core/launch.ts";
 import { readProbeCache, writeProbeCache } from "./probe-cache.ts";
 import { keeperBinary } from "./zygote.ts";
 

@@ -1,4 +1,4 @@
-import type { SandboxSpec } from "../../contract/launch.ts";
+import type { SandboxSpec } from "../../core/launch.ts";
 
 /** A sandbox as fields of a run frame; see native/spec.h, which this mirrors. */
 const TAG = {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { SallyportError } from "../../contract/error.ts";
+import { SallyportError } from "../../core/error.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 

@@ -1,6 +1,6 @@
 import type { Terminal as Emulator } from "@xterm/headless";
-import type { TerminalSize } from "../../contract/terminal.ts";
-import { guard } from "../../session/terminal/guards.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
+import { guard } from "../../text/terminal/xterm-guards.ts";
 
 /** Every cell takes memory: a size is asked for, not needed. */
 const LEAST_SIDE = 2;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Capture as Mode, StreamInfo } from "../../contract/session.ts";
+import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
 import { Sink } from "./sink.ts";
 import { Timeline } from "./timeline.ts";
 

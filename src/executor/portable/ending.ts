@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord, KillRequest } from "../executor.ts";
 import { deliver, Tree } from "../process-tree.ts";
 import type { Running } from "./launch.ts";

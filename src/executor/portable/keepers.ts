@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { SallyportError } from "../../contract/error.ts";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import { SallyportError } from "../../core/error.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";

@@ -1,7 +1,7 @@
 import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
 import { constants as os } from "node:os";
 import { join } from "node:path";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 import { bornOf, MARK } from "../process-table.ts";
 import type { Root } from "../process-tree.ts";
 import { type Feed, StreamFeed } from "./feed.ts";

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { constants as os } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 
 const { ELOOP, EMLINK, EINVAL, ENOTDIR, EXDEV } = os.errno;
 const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, X_OK } = constants;

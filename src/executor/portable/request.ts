@@ -1,5 +1,5 @@
 import { isAbsolute, sep } from "node:path";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { BACKGROUND, FSYNC, TAG } from "../native/frames.ts";
 

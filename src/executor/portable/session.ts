@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import type { LaunchSpec } from "../../contract/launch.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord } from "../executor.ts";
 import { ctlPath, noteNobody, noteOwner } from "../session-owner.ts";
 import { unstartedRecord } from "../unstarted-record.ts";

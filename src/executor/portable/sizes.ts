@@ -1,6 +1,6 @@
 import { closeSync, constants, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 
 const MOST = 1 << 20;
 const { O_WRONLY, O_CREAT, O_NOFOLLOW } = constants;

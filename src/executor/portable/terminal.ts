@@ -1,7 +1,7 @@
 import { readSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { LaunchSpec } from "../../contract/launch.ts";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { LaunchSpec } from "../../core/launch.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import { bornOf, MARK } from "../process-table.ts";
 import { Answers } from "./answers.ts";
 import type { Feed } from "./feed.ts";

@@ -1,4 +1,4 @@
-import type { CommandFact } from "../../contract/facts.ts";
+import type { CommandFact } from "../../core/facts.ts";
 import { isPersonal, isProtected, isVital } from "../places.ts";
 import type { Rule, Scene } from "../rule.ts";
 

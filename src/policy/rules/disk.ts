@@ -1,4 +1,4 @@
-import type { CommandFact } from "../../contract/facts.ts";
+import type { CommandFact } from "../../core/facts.ts";
 import { nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
 
 /** Whatever they are given, they make, resize or destroy a file system, a partition or a volume. */

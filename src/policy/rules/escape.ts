@@ -1,4 +1,4 @@
-import type { CommandFact } from "../../contract/facts.ts";
+import type { CommandFact } from "../../core/facts.ts";
 import { isPseudoNetwork } from "../places.ts";
 import { nameSpan, names, operands, type Rule, type Scene, table, values } from "../rule.ts";
 

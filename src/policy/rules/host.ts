@@ -1,4 +1,4 @@
-import type { CommandFact } from "../../contract/facts.ts";
+import type { CommandFact } from "../../core/facts.ts";
 import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
 
 const KERNEL = table("modprobe insmod rmmod depmod dkms kmod-load ksplice livepatch sysrq bpftool");

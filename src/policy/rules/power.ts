@@ -1,4 +1,4 @@
-import type { CommandFact } from "../../contract/facts.ts";
+import type { CommandFact } from "../../core/facts.ts";
 import { isCalled, isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
 
 const ALWAYS = table(

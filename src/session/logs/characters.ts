@@ -1,4 +1,4 @@
-import type { StreamName } from "../../contract/session.ts";
+import type { StreamName } from "../../core/session.ts";
 import type { Piece } from "./pieces.ts";
 
 /** How many bytes at the end are the beginning of a UTF-8 character that is still to be completed: 0 to 3. */

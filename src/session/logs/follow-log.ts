@@ -1,4 +1,4 @@
-import type { Capture, LogChunk, LogQuery } from "../../contract/session.ts";
+import type { Capture, LogChunk, LogQuery } from "../../core/session.ts";
 import type { FreshOutput } from "../../executor/executor.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { keepPace } from "./pace.ts";

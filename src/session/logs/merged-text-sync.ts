@@ -1,4 +1,4 @@
-import type { Capture, StreamName } from "../../contract/session.ts";
+import type { Capture, StreamName } from "../../core/session.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./log-text.ts";
 import { type Piece, readPieces, takePieces } from "./pieces.ts";

@@ -1,4 +1,4 @@
-import type { LogChunk } from "../../contract/session.ts";
+import type { LogChunk } from "../../core/session.ts";
 import { leftoverBytes } from "./characters.ts";
 import { holeOf, PIECE_BYTES, readStream } from "./session-log.ts";
 import { type LogView, spansBetween } from "./view.ts";

@@ -1,5 +1,5 @@
-import type { LogSlice } from "../../contract/gateway.ts";
-import type { Capture, LogQuery } from "../../contract/session.ts";
+import type { LogSlice } from "../../core/gateway.ts";
+import type { Capture, LogQuery } from "../../core/session.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
 import { keepPace } from "./pace.ts";
 import { chunkOf, type Piece, readPieces, takePieces } from "./pieces.ts";

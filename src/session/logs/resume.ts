@@ -1,4 +1,4 @@
-import type { StreamName } from "../../contract/session.ts";
+import type { StreamName } from "../../core/session.ts";
 import type { Piece } from "./pieces.ts";
 import { spansFrom } from "./spans.ts";
 import { lastBlockBelow } from "./timeline.ts";

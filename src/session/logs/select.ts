@@ -1,4 +1,4 @@
-import type { LogQuery } from "../../contract/session.ts";
+import type { LogQuery } from "../../core/session.ts";
 import { findLines, lastLinesStart } from "./lines.ts";
 import { type LogView, positionSince } from "./view.ts";
 

@@ -1,4 +1,4 @@
-import type { Capture, StreamName } from "../../contract/session.ts";
+import type { Capture, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
 import { closeTimeline, openTimeline, refreshHeader, type Timeline } from "./timeline.ts";
 import type { Range } from "./timeline-format.ts";

@@ -1,4 +1,4 @@
-import type { Capture, StreamInfo, StreamName } from "../../contract/session.ts";
+import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeSessionLog, holeOf, openSessionLog, streamSize } from "./session-log.ts";
 
 /** How much of each stream there is, was punched out, and could not be written. */

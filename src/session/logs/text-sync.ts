@@ -1,4 +1,4 @@
-import type { StreamName } from "../../contract/session.ts";
+import type { StreamName } from "../../core/session.ts";
 import { closeFile, logFile, readAt, sizeOf } from "./log-file.ts";
 import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./log-text.ts";
 import { closeTimeline, openTimeline } from "./timeline.ts";

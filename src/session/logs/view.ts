@@ -1,4 +1,4 @@
-import type { LogQuery } from "../../contract/session.ts";
+import type { LogQuery } from "../../core/session.ts";
 import { type SessionLog, streamSize } from "./session-log.ts";
 import { joinSpans, type Span, spansFrom } from "./spans.ts";
 import { blockCount, lastBlockBelow, readBlock } from "./timeline.ts";

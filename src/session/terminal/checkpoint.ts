@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 
 /** A terminal's state at a byte of its log, so that what came before need not be drawn again. */
 export interface Checkpoint {

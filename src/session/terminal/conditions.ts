@@ -1,5 +1,5 @@
-import { SallyportError } from "../../contract/error.ts";
-import type { WaitConditions } from "../../contract/terminal.ts";
+import { SallyportError } from "../../core/error.ts";
+import type { WaitConditions } from "../../core/terminal.ts";
 import { insistOnMilliseconds } from "../milliseconds.ts";
 
 /** Refuses what could never come true, or would come true at once by mistake. */

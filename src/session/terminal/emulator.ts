@@ -1,9 +1,9 @@
 import headless from "@xterm/headless";
-import type { Screen, TerminalSize } from "../../contract/terminal.ts";
-import { visible } from "../../present/visible.ts";
-import { fit } from "../../present/width.ts";
+import type { Screen, TerminalSize } from "../../core/terminal.ts";
+import { guard } from "../../text/terminal/xterm-guards.ts";
+import { visible } from "../../text/visible.ts";
+import { fit } from "../../text/width.ts";
 import { useGraphemes } from "./graphemes.ts";
-import { guard } from "./guards.ts";
 import { logicalLines, screenLines, screenRuns } from "./rows.ts";
 import { saveScreen } from "./save.ts";
 import { Tracker } from "./tracker.ts";

@@ -1,5 +1,5 @@
-import { graphemesOf } from "../../present/graphemes.ts";
-import { keyWithoutCode, notKeys, tooManyKeys, unknownKey } from "../../present/key-errors.ts";
+import { graphemesOf } from "../../text/graphemes.ts";
+import { keyWithoutCode, notKeys, tooManyKeys, unknownKey } from "./key-errors.ts";
 import { KEY_NAMES, type NamedKey, namedKey } from "./key-table.ts";
 
 /** What a program switched on at its terminal, and keys depend on. */

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Repaint, Screen, TerminalSize } from "../../contract/terminal.ts";
+import type { Repaint, Screen, TerminalSize } from "../../core/terminal.ts";
 import type { SizeChange } from "../../executor/data.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";

@@ -1,5 +1,5 @@
-import { search } from "../../present/pattern.ts";
-import { EscapeScanner } from "../../present/terminal/escape.ts";
+import { search } from "../../text/pattern.ts";
+import { EscapeScanner } from "../../text/terminal/escape.ts";
 
 /** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
 export const WINDOW = 64 * 1024;

@@ -1,4 +1,4 @@
-import type { Screen } from "../../contract/terminal.ts";
+import type { Screen } from "../../core/terminal.ts";
 import { Emulator } from "./emulator.ts";
 
 /** What was on the screen from some moment on, for so long. */

@@ -1,5 +1,5 @@
 import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
-import type { ScreenRun } from "../../contract/terminal.ts";
+import type { ScreenRun } from "../../core/terminal.ts";
 import { seen } from "./cell-text.ts";
 
 /** The rows of a terminal's screen, as they are seen: what is concealed is blank. */

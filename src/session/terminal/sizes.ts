@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TerminalSize } from "../../contract/terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import type { TerminalStory } from "../../executor/data.ts";
-import { noSuchSize } from "../../present/session-errors.ts";
+import { noSuchSize } from "../errors.ts";
 
 const MOST = 1000;
 

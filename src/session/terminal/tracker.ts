@@ -1,4 +1,4 @@
-import { EscapeScanner } from "../../present/terminal/escape.ts";
+import { EscapeScanner } from "../../text/terminal/escape.ts";
 import { Colours } from "./colours.ts";
 
 /**

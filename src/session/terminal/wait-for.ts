@@ -1,5 +1,5 @@
-import type { Capture } from "../../contract/session.ts";
-import type { WaitConditions, WaitOutcome } from "../../contract/terminal.ts";
+import type { Capture } from "../../core/session.ts";
+import type { WaitConditions, WaitOutcome } from "../../core/terminal.ts";
 import type { Execution } from "../../executor/executor.ts";
 import { keepPace } from "../logs/pace.ts";
 import { readPieces } from "../logs/pieces.ts";

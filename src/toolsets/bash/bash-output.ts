@@ -1,12 +1,12 @@
-import { BASH_BACKGROUND_BYTES, BASH_OUTPUT_BYTES } from "../../present/caps.ts";
-import { forModel } from "../../present/for-model.ts";
-import { matchingLines } from "../../present/pattern.ts";
-import { unreadText } from "../../present/toolsets/bash.ts";
-import { exitStatus } from "../../present/toolsets/exit-status.ts";
+import { BASH_BACKGROUND_BYTES, BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
+import { forModel } from "../../text/for-model.ts";
+import { matchingLines } from "../../text/pattern.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
+import { exitStatus } from "../texts/exit-status.ts";
 import { readUnread } from "../unread.ts";
 import { BashOutputInput, BashOutputResult, READER } from "./schema.ts";
+import { unreadText } from "./text.ts";
 
 export const BashOutput = tool({
   name: "BashOutput",

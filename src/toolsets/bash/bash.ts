@@ -1,13 +1,13 @@
 import type { z } from "zod";
-import { bashOutput, bashText, startedText } from "../../present/toolsets/bash.ts";
-import { exitStatus } from "../../present/toolsets/exit-status.ts";
 import { RUNS } from "../annotations.ts";
 import { clampedMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
+import { exitStatus } from "../texts/exit-status.ts";
 import { markRead } from "../unread.ts";
 import { BashInput, BashResult, DEFAULT_TIMEOUT, MOST_TIMEOUT, READER } from "./schema.ts";
+import { bashOutput, bashText, startedText } from "./text.ts";
 
 type Args = z.output<typeof BashInput>;
 

@@ -1,9 +1,9 @@
-import { killedText } from "../../present/toolsets/bash.ts";
-import { exitStatus } from "../../present/toolsets/exit-status.ts";
 import { ENDS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { endSession } from "../end-session.ts";
+import { exitStatus } from "../texts/exit-status.ts";
 import { KillShellInput, KillShellResult } from "./schema.ts";
+import { killedText } from "./text.ts";
 
 export const KillShell = tool({
   name: "KillShell",

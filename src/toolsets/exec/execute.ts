@@ -1,9 +1,8 @@
 import type { z } from "zod";
-import type { RunRequest } from "../../contract/request.ts";
-import { MODEL_BYTES } from "../../present/caps.ts";
-import { forModel } from "../../present/for-model.ts";
-import { execOutput, executeNote, executeText, exitCodeOf, IN_BACKGROUND } from "../../present/toolsets/exec.ts";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { RunRequest } from "../../core/request.ts";
 import { EXEC_LOG_FOLDER } from "../../session/exec-logs.ts";
+import { forModel } from "../../text/for-model.ts";
 import { RUNS } from "../annotations.ts";
 import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, type ToolSpec, tool } from "../define.ts";
@@ -11,6 +10,7 @@ import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
 import { permissionOf } from "./approval.ts";
 import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
+import { execOutput, executeNote, executeText, exitCodeOf, IN_BACKGROUND } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
 

@@ -1,13 +1,13 @@
+import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { MODEL_BYTES } from "../../present/caps.ts";
-import { forModel } from "../../present/for-model.ts";
-import { logText, sessionEntry } from "../../present/toolsets/exec.ts";
 import type { Session } from "../../session/session.ts";
+import { forModel } from "../../text/for-model.ts";
 import type { Answer } from "../define.ts";
 import { readLines } from "../log-lines.ts";
 import { noteOf } from "../note-of.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { POLL_LINES } from "./schema.ts";
+import { logText, sessionEntry } from "./text.ts";
 
 /** What the three read-only tools answer, and process_manager in their place. */
 

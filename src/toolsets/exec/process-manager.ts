@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { missingArgument, sessionEntry } from "../../present/toolsets/exec.ts";
 import type { Session } from "../../session/session.ts";
 import { RUNS } from "../annotations.ts";
 import { type Answer, type Call, tool } from "../define.ts";
@@ -7,6 +6,7 @@ import { endSession } from "../end-session.ts";
 import { permissionOf } from "./approval.ts";
 import { listSessions, logOfSession, pollSession } from "./look.ts";
 import { ManagerInput, ManagerResult } from "./schema.ts";
+import { missingArgument, sessionEntry } from "./text.ts";
 
 type Args = z.output<typeof ManagerInput>;
 

@@ -1,4 +1,3 @@
-import { PROCESS_ERRORS } from "../../present/toolsets/process.ts";
 import type { Toolset } from "../define.ts";
 import { renaming } from "../rename.ts";
 import { processKill } from "./kill.ts";
@@ -6,6 +5,7 @@ import { processList } from "./list.ts";
 import { processLogs } from "./logs.ts";
 import { processMonitor } from "./monitor.ts";
 import { processRun } from "./run.ts";
+import { PROCESS_ERRORS } from "./text.ts";
 
 /** The process capabilities: one result shape, named errors with named ways out, permission tiers. */
 export const PROCESS: Toolset = {

@@ -1,11 +1,11 @@
-import { SallyportError } from "../../contract/error.ts";
-import { alreadyExited } from "../../present/session-errors.ts";
-import { stateOf } from "../../present/toolsets/process.ts";
+import { SallyportError } from "../../core/error.ts";
+import { alreadyExited } from "../../session/errors.ts";
 import type { Session } from "../../session/session.ts";
 import { signalName, signalNumber } from "../../session/signals.ts";
 import { ENDS } from "../annotations.ts";
 import { type Answer, tool } from "../define.ts";
 import { DEFAULT_FORCE_AFTER, KillInput, KillResult } from "./schema.ts";
+import { stateOf } from "./text.ts";
 
 /** A signal that nothing follows takes effect when the process gets to it: so long it is given to be seen. */
 const SETTLE_MS = 1000;

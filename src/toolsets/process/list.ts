@@ -1,11 +1,11 @@
-import type { Status } from "../../contract/result.ts";
-import { MODEL_BYTES } from "../../present/caps.ts";
-import { invalidFilter, processEntry } from "../../present/toolsets/process.ts";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { Status } from "../../core/result.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { noteOf } from "../note-of.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { ListInput, ListResult } from "./schema.ts";
+import { invalidFilter, processEntry } from "./text.ts";
 
 /** What never ran is no process. */
 const STATUSES: Record<string, Status[]> = {

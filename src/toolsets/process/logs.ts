@@ -1,12 +1,12 @@
-import type { LogSlice } from "../../contract/gateway.ts";
-import type { SessionInfo } from "../../contract/session.ts";
-import { MODEL_BYTES } from "../../present/caps.ts";
-import { invalidStream, neverStarted, stateOf } from "../../present/toolsets/process.ts";
+import type { LogSlice } from "../../core/gateway.ts";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { SessionInfo } from "../../core/session.ts";
 import type { Session } from "../../session/session.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { neverRan } from "../refusal.ts";
 import { LogsInput, LogsResult } from "./schema.ts";
+import { invalidStream, neverStarted, stateOf } from "./text.ts";
 
 const NOTHING: Part = { text: "", size: 0, consumed: 0, complete: true };
 

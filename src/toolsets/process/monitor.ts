@@ -1,8 +1,8 @@
-import { neverStarted, processEntry } from "../../present/toolsets/process.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { neverRan } from "../refusal.ts";
 import { MonitorInput, MonitorResult } from "./schema.ts";
+import { neverStarted, processEntry } from "./text.ts";
 
 export const processMonitor = tool({
   name: "process.monitor",

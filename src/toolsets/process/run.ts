@@ -1,14 +1,14 @@
 import type { z } from "zod";
-import type { RunRequest } from "../../contract/request.ts";
-import type { ResourceUsage, RunResult as Result } from "../../contract/result.ts";
-import type { SessionInfo } from "../../contract/session.ts";
-import { processResult } from "../../present/toolsets/process.ts";
+import type { RunRequest } from "../../core/request.ts";
+import type { ResourceUsage, RunResult as Result } from "../../core/result.ts";
+import type { SessionInfo } from "../../core/session.ts";
 import { RUNS } from "../annotations.ts";
 import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
 import { DEFAULT_TIMEOUT, MOST_TIMEOUT, RunInput, RunResult } from "./schema.ts";
+import { processResult } from "./text.ts";
 
 type Args = z.output<typeof RunInput>;
 

@@ -1,7 +1,7 @@
-import { blockReason } from "../../present/toolsets/runner.ts";
 import { LOOKS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { IsBlockedInput, IsBlockedResult } from "./schema.ts";
+import { blockReason } from "./text.ts";
 
 export const isBlocked = tool({
   name: "is_blocked",

@@ -1,8 +1,8 @@
-import { notOurs } from "../../present/toolsets/runner.ts";
 import { ENDS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { endSession } from "../end-session.ts";
 import { DEFAULT_GRACE, KillProcessInput, KillProcessResult } from "./schema.ts";
+import { notOurs } from "./text.ts";
 
 export const killProcess = tool({
   name: "kill_process",

@@ -1,8 +1,8 @@
-import { repeatedCommand } from "../../present/toolsets/command.ts";
 import { RUNS } from "../annotations.ts";
 import { tool } from "../define.ts";
 import { refusal } from "../refusal.ts";
 import { startOptions } from "../run-options.ts";
+import { repeatedCommand } from "../texts/command.ts";
 import { RunBackgroundInput, RunBackgroundResult } from "./schema.ts";
 
 export const runBackground = tool({

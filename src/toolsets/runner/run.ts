@@ -1,14 +1,14 @@
 import type { z } from "zod";
-import type { RunRequest } from "../../contract/request.ts";
-import { repeatedCommand } from "../../present/toolsets/command.ts";
-import { NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, runsOn } from "../../present/toolsets/runner.ts";
+import type { RunRequest } from "../../core/request.ts";
 import { splitWords } from "../../shell/split.ts";
 import { RUNS } from "../annotations.ts";
 import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
 import { runOptions } from "../run-options.ts";
+import { repeatedCommand } from "../texts/command.ts";
 import type { ToolFailure } from "../tool.ts";
 import { DEFAULT_TIMEOUT, MOST_TIMEOUT, RunInput, RunResult } from "./schema.ts";
+import { NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, runsOn } from "./text.ts";
 
 export const run = tool({
   name: "run",

@@ -1,8 +1,8 @@
-import { joined, outcomeOf, stateLine } from "../../present/toolsets/shell.ts";
 import type { Session } from "../../session/session.ts";
 import type { Answer } from "../define.ts";
 import { endSession } from "../end-session.ts";
 import { GRACE_MS } from "./schema.ts";
+import { joined, outcomeOf, stateLine } from "./text.ts";
 
 export function state(session: Session, more: Record<string, unknown> = {}): Answer {
   const info = session.info();

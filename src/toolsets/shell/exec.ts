@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { RunRequest } from "../../contract/request.ts";
+import type { RunRequest } from "../../core/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { execOutcome, execText, outcomeOf, startedText } from "../../present/toolsets/shell.ts";
 import { RUNS } from "../annotations.ts";
 import { deadlineMs } from "../deadline.ts";
 import { type Answer, type Call, tool } from "../define.ts";
@@ -9,6 +8,7 @@ import { refusal } from "../refusal.ts";
 import { runOptions, startOptions } from "../run-options.ts";
 import { markRead } from "../unread.ts";
 import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS, READER } from "./schema.ts";
+import { execOutcome, execText, outcomeOf, startedText } from "./text.ts";
 
 type Args = z.output<typeof ExecInput>;
 

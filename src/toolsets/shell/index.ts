@@ -1,8 +1,8 @@
-import { SHELL_ERRORS } from "../../present/toolsets/shell.ts";
 import type { Toolset } from "../define.ts";
 import { renaming } from "../rename.ts";
 import { exec } from "./exec.ts";
 import { processTool } from "./process.ts";
+import { SHELL_ERRORS } from "./text.ts";
 
 /** Multi-mode execution: commands that move to the background by themselves, and terminals. */
 export const SHELL: Toolset = {

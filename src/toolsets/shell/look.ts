@@ -1,15 +1,15 @@
-import { MODEL_BYTES } from "../../present/caps.ts";
-import { forModel } from "../../present/for-model.ts";
-import { lastLine } from "../../present/last-line.ts";
-import { logText } from "../../present/toolsets/exec.ts";
-import { outcomeOf, pollText } from "../../present/toolsets/shell.ts";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { Session } from "../../session/session.ts";
+import { forModel } from "../../text/for-model.ts";
+import { lastLine } from "../../text/last-line.ts";
 import type { Answer, Call } from "../define.ts";
+import { logText } from "../exec/text.ts";
 import { readLines } from "../log-lines.ts";
 import { noteOf } from "../note-of.ts";
 import { readUnread } from "../unread.ts";
 import { withinBytes } from "../within-bytes.ts";
 import { READER } from "./schema.ts";
+import { outcomeOf, pollText } from "./text.ts";
 
 const LAST_LINE_BYTES = 4096;
 /** What waits to be polled at most; older output is in the log. */

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { missingArgument } from "../../present/toolsets/exec.ts";
 import type { Session } from "../../session/session.ts";
 import { RUNS } from "../annotations.ts";
 import { type Answer, type Call, tool } from "../define.ts";
+import { missingArgument } from "../exec/text.ts";
 import { extend, kill, remove, write } from "./act.ts";
 import { list, log, poll } from "./look.ts";
 import { ProcessInput, ProcessResult } from "./schema.ts";

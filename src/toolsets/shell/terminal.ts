@@ -1,11 +1,11 @@
-import type { TerminalSize } from "../../contract/terminal.ts";
-import { regularExpression } from "../../present/pattern.ts";
-import { outcomeOf } from "../../present/toolsets/shell.ts";
-import { screenText, waitText } from "../../present/toolsets/terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import type { Session } from "../../session/session.ts";
+import { regularExpression } from "../../text/pattern.ts";
 import type { Answer, Call } from "../define.ts";
+import { screenText, waitText } from "../texts/terminal.ts";
 import { state } from "./act.ts";
 import { poll } from "./look.ts";
+import { outcomeOf } from "./text.ts";
 
 export async function sendKeys(session: Session, keys: string[]): Promise<Answer> {
   await session.sendKeys(keys);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
-import type { SessionInfo } from "../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { allProcesses, isRunning, send, zygotesOf } from "../../fixtures/processes.ts";

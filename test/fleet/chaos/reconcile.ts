@@ -2,7 +2,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
-import { sessionKey, storesOf } from "../../../src/executor/fleet/subjects.ts";
+import { sessionKey, storesOf } from "../../../src/fleet/subjects.ts";
 import { until } from "../../fixtures/until.ts";
 import type { ChaosHouse } from "./house.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emulator } from "../../../src/session/terminal/emulator.ts";
-import { seeded } from "../../present/seeded.ts";
+import { seeded } from "../../text/seeded.ts";
 import { randomOutput } from "./random-output.ts";
 
 const SIZE = { columns: 40, rows: 12 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SallyportError } from "../../../src/contract/error.ts";
+import { SallyportError } from "../../../src/core/error.ts";
 import { encodeKeys } from "../../../src/session/terminal/keys.ts";
 
 const bytes = (keys: string[], applicationCursor = false) =>

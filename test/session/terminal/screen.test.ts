@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { SallyportError } from "../../../src/contract/error.ts";
-import type { SessionHandle } from "../../../src/contract/gateway.ts";
-import type { Screen } from "../../../src/contract/terminal.ts";
+import { SallyportError } from "../../../src/core/error.ts";
+import type { SessionHandle } from "../../../src/core/gateway.ts";
+import type { Screen } from "../../../src/core/terminal.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 

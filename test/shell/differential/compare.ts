@@ -1,4 +1,4 @@
-import type { Analysis, CommandFact, Word } from "../../../src/contract/facts.ts";
+import type { Analysis, CommandFact, Word } from "../../../src/core/facts.ts";
 import type { Observed } from "./bash.ts";
 
 /** What bash ran or wrote and the analysis neither found nor marked unknowable. */

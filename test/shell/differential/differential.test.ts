@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Analysis } from "../../../src/contract/facts.ts";
+import type { Analysis } from "../../../src/core/facts.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
 import { Bash } from "./bash.ts";
 import { missed } from "./compare.ts";

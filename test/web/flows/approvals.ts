@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunRequest } from "../../../src/contract/request.ts";
+import type { RunRequest } from "../../../src/core/request.ts";
 import { until } from "../../fixtures/until.ts";
 import { ASKS, type Stage, visit } from "../stage.ts";
 

@@ -1,4 +1,4 @@
-import type { Recovery } from "../../../src/contract/error.ts";
+import type { Recovery } from "../../../src/core/error.ts";
 import { KEY_HEADER, key } from "./key.ts";
 
 /** What went wrong, in the service's words or, where it did not answer, in ours. */

@@ -1,7 +1,7 @@
-import type { Approval, Grant, GrantTarget } from "../../../src/contract/approval.ts";
-import type { AllowEntry, UserRule } from "../../../src/contract/policy.ts";
-import type { SessionInfo, StreamName } from "../../../src/contract/session.ts";
-import type { Ask, Decision, Security } from "../../../src/contract/verdict.ts";
+import type { Approval, Grant, GrantTarget } from "../../../src/core/approval.ts";
+import type { AllowEntry, UserRule } from "../../../src/core/policy.ts";
+import type { SessionInfo, StreamName } from "../../../src/core/session.ts";
+import type { Ask, Decision, Security } from "../../../src/core/verdict.ts";
 
 /** What the service answers where the contract has no type for it. */
 

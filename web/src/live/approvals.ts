@@ -1,5 +1,5 @@
 import { createMemo, createSignal } from "solid-js";
-import type { Approval } from "../../../src/contract/approval.ts";
+import type { Approval } from "../../../src/core/approval.ts";
 import { get } from "../api/client.ts";
 
 /** Requests for a person: those that wait, and those decided since the page was opened or lately. */

@@ -1,5 +1,5 @@
 import { createSignal } from "solid-js";
-import type { SessionInfo } from "../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
 import type { Stats } from "../api/shapes.ts";
 import { loadApprovals, noteToldApproval, type ToldApproval } from "./approvals.ts";
 import { learnWhoIAm } from "./me.ts";

@@ -1,6 +1,6 @@
 import { createSignal } from "solid-js";
-import type { Approval } from "../../../src/contract/approval.ts";
-import { visible } from "../../../src/present/visible.ts";
+import type { Approval } from "../../../src/core/approval.ts";
+import { visible } from "../../../src/text/visible.ts";
 import { go } from "../route.ts";
 import { onNewApproval } from "./approvals.ts";
 

@@ -1,5 +1,5 @@
 import { createMemo, createSignal } from "solid-js";
-import type { SessionInfo } from "../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
 import { get } from "../api/client.ts";
 
 /** The newest sessions, kept current by events. */

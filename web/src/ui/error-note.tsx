@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import { visible } from "../../../src/present/visible.ts";
+import { visible } from "../../../src/text/visible.ts";
 import { ApiError } from "../api/client.ts";
 
 /** A failure with its ways out (promise 8). */

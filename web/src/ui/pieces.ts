@@ -1,4 +1,4 @@
-import { visible } from "../../../src/present/visible.ts";
+import { visible } from "../../../src/text/visible.ts";
 
 interface Piece {
   text: string;

@@ -1,4 +1,4 @@
-import type { SessionInfo } from "../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
 
 type Tone = "live" | "good" | "bad" | "warn" | "odd" | "plain";
 

@@ -1,4 +1,4 @@
-import type { Span } from "../../../src/contract/facts.ts";
+import type { Span } from "../../../src/core/facts.ts";
 
 export interface Mark extends Span {
   /** `risky`, `written-out`, `unknown` … */

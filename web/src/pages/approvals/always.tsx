@@ -1,5 +1,5 @@
 import { createSignal, For, onMount, Show } from "solid-js";
-import type { Approval, Grantable, GrantScope } from "../../../../src/contract/approval.ts";
+import type { Approval, Grantable, GrantScope } from "../../../../src/core/approval.ts";
 import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { Shown } from "../../ui/shown.tsx";
 

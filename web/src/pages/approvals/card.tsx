@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, on, Show } from "solid-js";
-import type { Approval, ApprovalDecision, GrantScope } from "../../../../src/contract/approval.ts";
+import type { Approval, ApprovalDecision, GrantScope } from "../../../../src/core/approval.ts";
 import { get, post } from "../../api/client.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { noteApproval } from "../../live/approvals.ts";

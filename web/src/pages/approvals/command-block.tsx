@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, onCleanup, Show } from "solid-js";
-import type { ApprovalRequest } from "../../../../src/contract/approval.ts";
+import type { ApprovalRequest } from "../../../../src/core/approval.ts";
 import { Marked } from "../../ui/marked.tsx";
 import type { Mark } from "../../ui/stretches.ts";
 

@@ -1,5 +1,5 @@
 import { For, type JSX, Show } from "solid-js";
-import type { Approval, ShownCommand } from "../../../../src/contract/approval.ts";
+import type { Approval, ShownCommand } from "../../../../src/core/approval.ts";
 import { Marked } from "../../ui/marked.tsx";
 import { Shown } from "../../ui/shown.tsx";
 

@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import type { Approval } from "../../../../src/contract/approval.ts";
+import type { Approval } from "../../../../src/core/approval.ts";
 import { sessionHash } from "../../route.ts";
 import { fullTime } from "../../ui/clock.ts";
 import { Shown } from "../../ui/shown.tsx";

@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, ErrorBoundary, For, on, onMount, Show } from "solid-js";
-import type { Approval } from "../../../../src/contract/approval.ts";
+import type { Approval } from "../../../../src/core/approval.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { approvalNamed, approvalsFailure, approvalsLoading, decided, pending } from "../../live/approvals.ts";
 import { canNotify, notifies, toggleNotify } from "../../live/notify.ts";

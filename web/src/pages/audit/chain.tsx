@@ -1,5 +1,5 @@
 import { createSignal, Match, Show, Switch } from "solid-js";
-import type { ChainReport } from "../../../../src/store/audit-chain.ts";
+import type { ChainReport } from "../../../../src/storage/audit-chain.ts";
 import { get } from "../../api/client.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Icon } from "../../ui/icon.tsx";

@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, For, Show } from "solid-js";
-import type { AuditEntry } from "../../../../src/store/audit-entry.ts";
+import type { AuditEntry } from "../../../../src/storage/audit-entry.ts";
 import { keyedAddress } from "../../api/client.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { auditHead } from "../../live/events.ts";

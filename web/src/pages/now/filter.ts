@@ -1,6 +1,6 @@
-import type { Status } from "../../../../src/contract/result.ts";
-import type { SessionInfo } from "../../../../src/contract/session.ts";
-import { commandLine } from "../../../../src/present/command-line.ts";
+import type { Status } from "../../../../src/core/result.ts";
+import type { SessionInfo } from "../../../../src/core/session.ts";
+import { commandLine } from "../../../../src/text/command-line.ts";
 
 export type Kind = "all" | "running" | "waiting" | "trouble" | "refused";
 

@@ -1,7 +1,7 @@
 import { Show } from "solid-js";
-import type { SessionInfo } from "../../../../src/contract/session.ts";
-import { formatDuration } from "../../../../src/present/duration.ts";
-import { formatSize } from "../../../../src/present/size.ts";
+import type { SessionInfo } from "../../../../src/core/session.ts";
+import { formatDuration } from "../../../../src/text/duration.ts";
+import { formatSize } from "../../../../src/text/size.ts";
 import { usageOf } from "../../live/usage.ts";
 import { sessionHash } from "../../route.ts";
 import { now } from "../../ui/clock.ts";

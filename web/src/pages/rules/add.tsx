@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from "solid-js";
-import type { GrantTarget } from "../../../../src/contract/approval.ts";
+import type { GrantTarget } from "../../../../src/core/approval.ts";
 import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { post } from "../../api/client.ts";
 import type { TriedRule } from "../../api/shapes.ts";

@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import type { AllowEntry, UserRule } from "../../../../src/contract/policy.ts";
+import type { AllowEntry, UserRule } from "../../../../src/core/policy.ts";
 import type { RulesAnswer } from "../../api/shapes.ts";
 import { Shown } from "../../ui/shown.tsx";
 import { Ago, Until } from "../../ui/time.tsx";

@@ -1,5 +1,5 @@
 import { createSignal, Show } from "solid-js";
-import type { Grant } from "../../../../src/contract/approval.ts";
+import type { Grant } from "../../../../src/core/approval.ts";
 import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { call } from "../../api/client.ts";
 import { may } from "../../live/me.ts";

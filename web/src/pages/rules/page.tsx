@@ -1,5 +1,5 @@
 import { createResource, For, Show } from "solid-js";
-import type { Grant } from "../../../../src/contract/approval.ts";
+import type { Grant } from "../../../../src/core/approval.ts";
 import { get } from "../../api/client.ts";
 import type { RulesAnswer } from "../../api/shapes.ts";
 import { may } from "../../live/me.ts";

@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createResource, createSignal, For, lazy, on, Show, Suspense } from "solid-js";
-import type { SessionInfo } from "../../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../../src/core/session.ts";
 import { get } from "../../api/client.ts";
 import type { SessionDetails } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/bindings.ts";

@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import type { CommandFact } from "../../../../src/contract/facts.ts";
+import type { CommandFact } from "../../../../src/core/facts.ts";
 import { Shown } from "../../ui/shown.tsx";
 
 const EFFECTS = { delete: "deletes", write: "writes", mode: "changes the mode of" };

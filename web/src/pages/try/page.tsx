@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
-import type { Verdict } from "../../../../src/contract/verdict.ts";
+import type { Verdict } from "../../../../src/core/verdict.ts";
 import { call } from "../../api/client.ts";
 import type { ModeOutcome } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/bindings.ts";

@@ -1,6 +1,6 @@
 import { createSignal, Show } from "solid-js";
-import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
-import type { SessionInfo } from "../../../../../src/contract/session.ts";
+import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
+import type { SessionInfo } from "../../../../../src/core/session.ts";
 import { useKeys } from "../../../keys/bindings.ts";
 import { may } from "../../../live/me.ts";
 import { Icon } from "../../../ui/icon.tsx";

@@ -1,6 +1,6 @@
 import { createSignal, For, Show } from "solid-js";
-import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
-import type { SessionInfo } from "../../../../../src/contract/session.ts";
+import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
+import type { SessionInfo } from "../../../../../src/core/session.ts";
 import { post } from "../../../api/client.ts";
 import { CommandText } from "../../../ui/command.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";

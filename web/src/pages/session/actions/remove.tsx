@@ -1,5 +1,5 @@
 import { Show } from "solid-js";
-import type { SessionInfo } from "../../../../../src/contract/session.ts";
+import type { SessionInfo } from "../../../../../src/core/session.ts";
 import { call } from "../../../api/client.ts";
 import { go } from "../../../route.ts";
 import { CommandText } from "../../../ui/command.tsx";

@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import { sessionDetails } from "../../../../../src/present/session-details.ts";
+import { sessionDetails } from "../../../../../src/cli/tables/session-details.ts";
 import type { SessionDetails } from "../../../api/shapes.ts";
 import { Shown } from "../../../ui/shown.tsx";
 import { ApprovalFacts, Fact } from "../../approvals/details.tsx";

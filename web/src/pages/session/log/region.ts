@@ -1,4 +1,4 @@
-import type { StreamName } from "../../../../../src/contract/session.ts";
+import type { StreamName } from "../../../../../src/core/session.ts";
 import type { LogAnswer, LogPiece } from "../../../api/shapes.ts";
 import { penAfter } from "./render.ts";
 import { type Pen, PLAIN } from "./sgr.ts";

@@ -1,6 +1,6 @@
-import { escapeAt } from "../../../../../src/present/terminal/escape.ts";
-import { visible } from "../../../../../src/present/visible.ts";
-import { displayWidth } from "../../../../../src/present/width.ts";
+import { escapeAt } from "../../../../../src/text/terminal/escape.ts";
+import { visible } from "../../../../../src/text/visible.ts";
+import { displayWidth } from "../../../../../src/text/width.ts";
 import { afterSgr, type Pen } from "./sgr.ts";
 
 /** A stretch of a line that looks the same. `hidden`: written out, because it would not be seen or would act. */

@@ -1,5 +1,5 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show, untrack } from "solid-js";
-import { formatSize } from "../../../../../src/present/size.ts";
+import { formatSize } from "../../../../../src/text/size.ts";
 import { useKeys } from "../../../keys/bindings.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { createLog, type LogStream } from "./log.ts";

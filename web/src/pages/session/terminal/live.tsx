@@ -1,5 +1,5 @@
 import { createEffect, createSignal, on, onCleanup, onMount, Show } from "solid-js";
-import type { TerminalSize } from "../../../../../src/contract/terminal.ts";
+import type { TerminalSize } from "../../../../../src/core/terminal.ts";
 import { may } from "../../../live/me.ts";
 import { Icon } from "../../../ui/icon.tsx";
 import { Shown } from "../../../ui/shown.tsx";

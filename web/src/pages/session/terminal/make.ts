@@ -1,7 +1,7 @@
 import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
-import type { TerminalSize } from "../../../../../src/contract/terminal.ts";
+import type { TerminalSize } from "../../../../../src/core/terminal.ts";
 import { harden } from "./harden.ts";
 
 const SCROLLBACK = 2000;

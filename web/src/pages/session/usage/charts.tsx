@@ -1,6 +1,6 @@
 import { createEffect, createMemo, onCleanup, onMount, Show } from "solid-js";
-import { formatDuration } from "../../../../../src/present/duration.ts";
-import { formatSize } from "../../../../../src/present/size.ts";
+import { formatDuration } from "../../../../../src/text/duration.ts";
+import { formatSize } from "../../../../../src/text/size.ts";
 import { isDark } from "../../../theme.ts";
 import { type ChartLook, drawChart } from "./chart.ts";
 import type { Sample, Sampler } from "./sampler.ts";

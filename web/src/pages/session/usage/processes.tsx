@@ -1,7 +1,7 @@
 import { createMemo, For, Show } from "solid-js";
-import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
-import { formatDuration } from "../../../../../src/present/duration.ts";
-import { formatSize } from "../../../../../src/present/size.ts";
+import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
+import { formatDuration } from "../../../../../src/text/duration.ts";
+import { formatSize } from "../../../../../src/text/size.ts";
 import { Shown } from "../../../ui/shown.tsx";
 import { treeOf } from "./tree.ts";
 import "./usage.css";

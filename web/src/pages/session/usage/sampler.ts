@@ -1,6 +1,6 @@
 import { createSignal, onCleanup } from "solid-js";
-import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
-import type { ResourceUsage } from "../../../../../src/contract/result.ts";
+import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
+import type { ResourceUsage } from "../../../../../src/core/result.ts";
 import { get } from "../../../api/client.ts";
 
 const EVERY_MS = 1000;

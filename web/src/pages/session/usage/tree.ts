@@ -1,4 +1,4 @@
-import type { ProcessInfo } from "../../../../../src/contract/gateway.ts";
+import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
 
 export interface TreeNode {
   process: ProcessInfo;

@@ -1,0 +1,113 @@
+/** One request for a person: the whole command first, then what they need to know about it. */
+import { styleText } from "node:util";
+import type {
+  Approval,
+  ApprovalRequest,
+  CoveredFile,
+  Grantable,
+  GrantTarget,
+  RecordedDecision,
+  ShownText,
+} from "../core/approval.ts";
+import { quoteArgv } from "../shell/quote.ts";
+import { formatDuration } from "../text/duration.ts";
+import { shownLine } from "../text/shown-text.ts";
+import { wrap } from "../text/wrap.ts";
+import { type TextStyle, textRows } from "./rows.ts";
+
+export interface ApprovalLines {
+  /** The command, what it is given to read and what is added to its environment: all that can be code. Never cut. */
+  command: string[];
+  /** Everything else, never cut either. */
+  rest: string[];
+}
+
+const LABEL = 13;
+
+export function approvalLines(approval: Approval, style: TextStyle & { nowMs: number }): ApprovalLines {
+  const { request } = approval;
+  const risky = request.reasons.flatMap(({ span }) => (span ? [span] : []));
+  const bold = (text: string) => (style.color ? styleText("bold", text, { validateStream: false }) : text);
+  const fields: [string, string[]][] = [
+    ["asked again", request.changed.map((what) => `it was approved, but since then ${what}`)],
+    ["why", request.reasons.map(({ rule, message }) => `${message} (${rule})`)],
+    [
+      "would run",
+      [...commandTexts(approval), ...(request.analyzable ? [] : ["and what cannot be known before it runs"])],
+    ],
+    ["in", [request.cwd]],
+    ["under", [request.confinement]],
+    ["bound to", request.covers.map(coveredText)],
+    ["always", [alwaysText(request.always)]],
+    ["decided", approval.decisions.map(decisionText)],
+    [approval.status === "pending" ? "expires" : approval.status, [timeText(approval, style.nowMs)]],
+    ["id", [approval.id]],
+  ];
+  return {
+    command: [
+      bold(`${request.agent} ${approval.status === "pending" ? "wants" : "wanted"} to run`),
+      ...textRows(request.command, risky, style),
+      ...(request.stdin ? ["with this input", ...textRows(request.stdin, [], style)] : []),
+      ...(request.environment.length > 0 ? ["with these variables", ...textRows(added(request), [], style)] : []),
+    ],
+    rest: [
+      ...(request.intent ? ["because, in its own words", ...textRows(request.intent, [], style)] : []),
+      "",
+      ...fields.flatMap(([label, values]) => fieldLines(label, values, style)),
+    ],
+  };
+}
+
+/** A variable a line, as a text of its own: none can pass for a field. */
+function added({ environment }: ApprovalRequest): ShownText {
+  return { text: environment.map(({ name, value }) => `${name}=${value}`).join("\n"), marks: [] };
+}
+
+export function approvalText(approval: Approval, style: TextStyle & { nowMs: number }): string {
+  const { command, rest } = approvalLines(approval, style);
+  return [...command, ...rest].map((line) => `${line}\n`).join("");
+}
+
+function fieldLines(label: string, values: readonly string[], { color, columns }: TextStyle): string[] {
+  const lines = values.flatMap((value) => wrap(value, Math.max(20, columns - LABEL)));
+  return lines.map((line, index) => {
+    const name = (index === 0 ? label : "").padEnd(LABEL);
+    return (color && index === 0 ? styleText("dim", name, { validateStream: false }) : name) + line;
+  });
+}
+
+function commandTexts({ request }: Approval): string[] {
+  return request.commands.map(({ text, program, cwd, via, notes }) => {
+    const where = cwd === null ? "in a folder that cannot be known" : cwd === request.cwd ? "" : `in ${cwd}`;
+    const through = via.length > 0 ? `through ${via.join(", ")}` : "";
+    const more = [program, where, through, ...notes].filter((part) => part !== "");
+    return `${text}  (${more.join("; ")})`;
+  });
+}
+
+function coveredText({ path, role, sha256 }: CoveredFile): string {
+  const what = role === "program" ? "" : `, ${role}`;
+  return `${path}${what}${sha256 === null ? ", by its place and times: too large to read" : ""}`;
+}
+
+export function alwaysText(always: Grantable): string {
+  if (!always.ok) return `cannot be offered: ${always.why}`;
+  return `would allow ${always.commands.map(grantTargetText).join("; and ")}`;
+}
+
+export function grantTargetText({ executable, args, cwd, piped }: GrantTarget): string {
+  return `${shownLine(quoteArgv([executable, ...args]))} in ${shownLine(cwd)}${piped ? ", also in a pipe" : ""}`;
+}
+
+function decisionText({ decision, who, channel, reason, at }: RecordedDecision): string {
+  const said = shownLine(`${decision} by ${who} (${channel}) at ${at}`);
+  return reason ? `${said}: ${shownLine(reason)}` : said;
+}
+
+function timeText({ status, expiresAt, session }: Approval, nowMs: number): string {
+  const left = Date.parse(expiresAt) - nowMs;
+  if (status === "pending") return `in ${formatDuration(Math.max(0, left))}, then it is denied`;
+  if (status === "approved") return `and not yet used; can be for ${formatDuration(Math.max(0, left))}`;
+  if (status === "used") return `for session ${session}`;
+  return status === "expired" ? `at ${expiresAt}` : "it did not run";
+}

@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AuditLog } from "../../storage/audit.ts";
+import type { ChainHead } from "../../storage/audit-chain.ts";
+import type { AuditEntry, AuditFilter } from "../../storage/audit-entry.ts";
+import { alignedTable, tabbedTable } from "../../text/table.ts";
+import { auditFilter } from "../audit-filter.ts";
+import type { Command, Invocation, Io } from "../command.ts";
+import { countOption, textOption } from "../option.ts";
+import { printJson } from "../print-json.ts";
+import { progressLine } from "../progress-line.ts";
+import { AUDIT_PIPED_COLUMNS, auditColumns, chainLine, chainSentence } from "../tables/audit.ts";
+import { UsageError } from "../usage-error.ts";
+import { withDatabase } from "../with-database.ts";
+
+const TAIL = 20;
+const FOLLOW_MS = 200;
+
+export const audit: Command = {
+  name: "audit",
+  summary: "Look back at what was asked, decided and done",
+  usage: "sallyport audit [tail | search [TEXT] | verify | export] [OPTIONS]",
+  options: {
+    lines: { type: "string", short: "n" },
+    follow: { type: "boolean", short: "f" },
+    session: { type: "string" },
+    kind: { type: "string" },
+    outcome: { type: "string" },
+    since: { type: "string" },
+    until: { type: "string" },
+    before: { type: "string" },
+    anchor: { type: "string" },
+  },
+  help: {
+    lines: `N: show the latest N entries [${TAIL}; search: 50]`,
+    follow: "tail: go on with what is added from now on",
+    session: "SESSION: only what is about this session",
+    kind: "KIND: only entries of this kind, such as run or exit",
+    outcome: "WORD: only entries with this outcome, such as blocked",
+    since: "WHEN: only since then: a time, or a duration ago such as 5m",
+    until: "WHEN: only before then",
+    before: "SEQ: search: only entries before this number",
+    anchor: "SEQ:HASH: verify: a head printed earlier that must still be there",
+    agent: "NAME: only what is about this agent",
+    json: "print a JSON line per entry, with its detail; verify: one object",
+  },
+  actions: ["tail", "search", "verify", "export"],
+  examples: [
+    "sallyport audit",
+    "sallyport audit tail -f",
+    "sallyport audit search --outcome blocked --since 1d",
+    "sallyport audit search 'rm -rf' --agent builder",
+    "sallyport audit verify",
+    "sallyport audit export --since 7d > audit.ndjson",
+  ],
+  notes: `\`verify\` names the first entry that was altered, removed or put in, and exits with 1.
+Piped, there are no titles and tabs stand between the columns:
+SEQ, AT, KIND, OUTCOME, AGENT, SESSION, ACTOR, CHANNEL, SUMMARY.`,
+  run: (invocation) => {
+    const [action = "tail", ...words] = [...invocation.positionals, ...(invocation.rest ?? [])];
+    const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+    if (!act) throw new UsageError(`there is no \`audit ${action}\`; there are ${Object.keys(ACTIONS).join(", ")}`);
+    if (words.length > 0 && action !== "search") throw new UsageError(`\`audit ${action}\` takes no \`${words[0]}\``);
+    const anchor = anchorOption(invocation.values);
+    return withDatabase(invocation, async (database) => {
+      const { AuditLog } = await import("../../storage/audit.ts");
+      const filter = auditFilter(invocation.values, words.join(" "), database, Date.now());
+      return act({ ...invocation, log: new AuditLog(database), filter, anchor });
+    });
+  },
+};
+
+interface Asked extends Invocation {
+  log: AuditLog;
+  filter: AuditFilter;
+  anchor: ChainHead | undefined;
+}
+
+const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
+  async tail({ log, filter, values, io }) {
+    const entries = log.tail(countOption(values, "lines") ?? TAIL, filter);
+    print(entries, values.json === true, io, { titles: true });
+    if (values.follow) await follow(log, filter, entries.at(-1)?.seq, values.json === true, io);
+    else if (entries.length === 0 && io.isTTY.stdout) io.err("No entries.\n");
+    return 0;
+  },
+
+  async search({ log, filter, values, io }) {
+    const limit = countOption(values, "lines") ?? 50;
+    const before = countOption(values, "before");
+    const entries = log.search({ ...filter, limit, ...(before === undefined ? {} : { before }) }).reverse();
+    print(entries, values.json === true, io, { titles: true });
+    if (entries.length === 0 && io.isTTY.stdout) io.err("Nothing found.\n");
+    else if (entries.length === limit && io.isTTY.stdout) io.err(`Earlier ones: --before ${entries[0]?.seq}\n`);
+    return 0;
+  },
+
+  async verify({ log, values, io, anchor }) {
+    const progress = progressLine("entries", io);
+    const report = log.verify({ onProgress: progress.show, ...(anchor ? { anchor } : {}) });
+    progress.remove();
+    if (values.json) printJson(report, io);
+    else io.out(`${io.isTTY.stdout ? chainSentence(report) : chainLine(report)}\n`);
+    return report.broken ? 1 : 0;
+  },
+
+  async export({ log, filter, io }) {
+    for (const line of log.export(filter)) {
+      io.out(line);
+      await io.drained();
+    }
+    return 0;
+  },
+};
+
+async function follow(log: AuditLog, filter: AuditFilter, from: number | undefined, json: boolean, io: Io) {
+  for (let seq = from ?? log.tail(1)[0]?.seq ?? 0; ; ) {
+    await io.drained();
+    const entries = log.after(seq, filter);
+    print(entries, json, io, { titles: false });
+    seq = entries.at(-1)?.seq ?? seq;
+    if (entries.length === 0) await sleep(FOLLOW_MS);
+  }
+}
+
+function print(entries: AuditEntry[], json: boolean, io: Io, { titles }: { titles: boolean }): void {
+  if (entries.length === 0) return;
+  if (json) {
+    io.out(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  } else if (io.isTTY.stdout) {
+    const table = alignedTable(auditColumns(io.color), entries, io.columns);
+    io.out(titles ? table : table.slice(table.indexOf("\n") + 1));
+  } else {
+    io.out(tabbedTable(AUDIT_PIPED_COLUMNS, entries));
+  }
+}
+
+function anchorOption(values: Invocation["values"]): ChainHead | undefined {
+  const text = textOption(values, "anchor");
+  if (text === undefined) return undefined;
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (!seq || !hash) {
+    throw new UsageError(`\`--anchor\` must be SEQ:HASH, as \`audit verify\` prints it; received \`${text}\``);
+  }
+  return { seq: Number(seq), hash };
+}

@@ -1,0 +1,22 @@
+import { decider } from "../approvals/decider.ts";
+import { eachApproval } from "../approvals/each-approval.ts";
+import type { Command } from "../command.ts";
+import { textOption } from "../option.ts";
+import { commandOf } from "../tables/approvals.ts";
+
+export const deny: Command = {
+  name: "deny",
+  summary: "Refuse a waiting command, with a reason for the agent",
+  usage: "sallyport deny [OPTIONS] ID…",
+  options: { reason: { type: "string" } },
+  help: { reason: "TEXT: tell the agent why", json: "print the approvals as JSON" },
+  examples: ["sallyport deny 019a8b2c", "sallyport deny 019a8b2c --reason 'use the staging database'"],
+  run: (invocation) => {
+    const reason = textOption(invocation.values, "reason");
+    return eachApproval(invocation, (approvals, id) => {
+      const approval = approvals.decide(id, { decision: "deny", ...decider(), ...(reason ? { reason } : {}) });
+      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Your word counts"}: ${commandOf(approval)}\n`);
+      return approval;
+    });
+  },
+};

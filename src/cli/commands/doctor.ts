@@ -1,0 +1,56 @@
+import { styleText } from "node:util";
+import { examine } from "../../doctor/examine.ts";
+import type { Finding, Machine } from "../../doctor/finding.ts";
+import { mend } from "../../doctor/mend.ts";
+import { wrap } from "../../text/wrap.ts";
+import type { Command, Io } from "../command.ts";
+import { textOption } from "../option.ts";
+import { printJson } from "../print-json.ts";
+import { stateFolder } from "../state.ts";
+
+const MARGIN = 21;
+const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Check that this machine can do what Sallyport promises",
+  usage: "sallyport doctor [OPTIONS]",
+  options: { fix: { type: "boolean" } },
+  help: {
+    fix: "do what can be done about it here: build the keeper, close the state folder to others",
+    json: "print {ok, findings: [{name, status, message, fix}]}",
+  },
+  examples: [
+    "sallyport doctor",
+    "sallyport doctor --fix",
+    "sallyport doctor --json | jq '.findings[] | select(.status != \"ok\")'",
+  ],
+  notes: "The exit code is 1 when something does not work at all, else 0.",
+  run: async ({ values, io }) => {
+    const state = stateFolder(textOption(values, "state"));
+    const { ok: healthy, findings } = values.fix ? await examineAndMend({ state }, io) : await examine({ state });
+    if (values.json) printJson({ ok: healthy, findings }, io);
+    else io.out(findings.map((finding) => line(finding, io)).join(""));
+    return healthy ? 0 : 1;
+  },
+};
+
+/** Looks again when something was done. */
+async function examineAndMend(machine: Machine, io: Io): ReturnType<typeof examine> {
+  const found = await examine(machine);
+  const mended = mend(found.findings, machine);
+  const now = mended.length > 0 ? await examine(machine) : found;
+  for (const { name, failure } of mended) {
+    const isWell = now.findings.some((finding) => finding.name === name && finding.status === "ok");
+    io.err(isWell ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);
+  }
+  return now;
+}
+
+function line({ name, status, message, fix }: Finding, io: Io): string {
+  if (!io.isTTY.stdout) return `${[status, name, message, fix ?? ""].join("\t")}\n`;
+  const word = status.padEnd(6);
+  const shown = io.color ? styleText(COLOR[status], word, { validateStream: false }) : word;
+  const lines = [message, ...(fix ? [fix] : [])].flatMap((text) => wrap(text, Math.max(20, io.columns - MARGIN)));
+  return `${shown}${name.padEnd(15)}${lines.join(`\n${" ".repeat(MARGIN)}`)}\n`;
+}

@@ -1,0 +1,29 @@
+import { SallyportError } from "../../core/error.ts";
+import { needsFleet } from "../../fleet/failures.ts";
+import { storesOf } from "../../fleet/subjects.ts";
+import type { Invocation } from "../command.ts";
+import { countOption } from "../option.ts";
+import { printJson } from "../print-json.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Makes what a fleet keeps on its servers, where workers may not: once, with the credentials of an operator's gateway. */
+export async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
+  if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
+  const replicas = countOption(values, "replicas") ?? null;
+  const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { openStores }] = await Promise.all([
+    import("../../fleet/from-url.ts"),
+    import("../../config/load.ts"),
+    import("../../fleet/connect.ts"),
+    import("../../fleet/stores.ts"),
+  ]);
+  const options = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
+  if (!options) throw new SallyportError("InvalidRequest", ...needsFleet("fleet setup"));
+  const { connection, fleet } = await joinFleet(options, "gateway");
+  try {
+    await openStores(connection, fleet, { replicas });
+    if (values.json) printJson({ fleet, stores: storesOf(fleet) }, io);
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}

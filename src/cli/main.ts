@@ -1,0 +1,78 @@
+import { packageVersion } from "../core/version.ts";
+import { findEntry } from "./catalog.ts";
+import type { Command, Invocation, Io } from "./command.ts";
+import { keepCompiled } from "./compiled.ts";
+import { commandHelp, greeting, overview } from "./help.ts";
+import { processIo } from "./io.ts";
+import { parseCommand, splitCommand } from "./parse.ts";
+import { report } from "./report.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** For the bundle, whose largest part is evaluated with what was compiled before. */
+export { evaluate } from "./compiled.ts";
+
+/** Runs one command line to its end, and ends the process with its exit code. */
+export async function main(argv: string[]): Promise<void> {
+  const io = processIo();
+  let code = await dispatch(argv, io).catch((error: unknown) => report(error, io, { json: wantsJson(argv) }));
+  await io.flushed().catch((error: unknown) => {
+    code = report(error, io, { json: false });
+  });
+  // Not by running dry: an idle stdin or a half-closed socket must not keep a finished command line alive.
+  process.exit(code);
+}
+
+async function dispatch(argv: string[], io: Io): Promise<number> {
+  const { values: globals, name, given } = splitCommand(argv);
+  if (globals.version) return print(`${packageVersion()}\n`, io);
+  if (name === null) return print(globals.help ? overview(readable(io)) : greeting(), io);
+  if (name === "help" && given[0] === undefined) return print(overview(readable(io)), io);
+  if (name === "help") return print(commandHelp(await load(given[0] ?? ""), readable(io)), io);
+
+  const command = await load(name);
+  if (globals.help) return print(commandHelp(command, readable(io)), io);
+  return runCommand(command, given, globals, io);
+}
+
+async function runCommand(command: Command, given: string[], globals: Invocation["values"], io: Io): Promise<number> {
+  let json = globals.json === true || wantsJson(given);
+  try {
+    const invocation = parseCommand(command, given);
+    const values = { ...globals, ...invocation.values };
+    json = values.json === true;
+    if (values.help) return print(commandHelp(command, readable(io)), io);
+    if (values.version) return print(`${packageVersion()}\n`, io);
+    // Whatever opens a gateway from here on finds it, as if the environment had said so.
+    if (typeof values.fleet === "string") process.env.SALLYPORT_FLEET = values.fleet;
+    const code = await command.run({ ...invocation, values, io });
+    // What a command that went well has called is what the next one will.
+    if (code === 0 && command.name === "run") keepCompiled();
+    return code;
+  } catch (error) {
+    return report(error, io, { json, command: command.name });
+  }
+}
+
+async function load(name: string): Promise<Command> {
+  const entry = findEntry(name);
+  if (entry) return entry.load();
+  const { meantBy } = await import("./meant.ts");
+  const near = meantBy(name);
+  throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
+}
+
+/** As wide as the window, but no wider than is easy to read. */
+function readable(io: Io): number {
+  return Math.max(60, Math.min(100, io.columns));
+}
+
+function print(text: string, io: Io): number {
+  io.out(text);
+  return 0;
+}
+
+/** For a command line that could not be parsed. */
+function wantsJson(argv: string[]): boolean {
+  const end = argv.indexOf("--");
+  return (end < 0 ? argv : argv.slice(0, end)).includes("--json");
+}

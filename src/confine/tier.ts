@@ -1,6 +1,0 @@
-import type { SandboxTier } from "../contract/launch.ts";
-
-/** Nothing here keeps a command in bounds: it is judged as an unconfined one. Null: the executor cannot confine. */
-export function confines(tier: SandboxTier | null): tier is SandboxTier {
-  return tier !== null && (tier.landlock > 0 || tier.mounts !== "none");
-}

@@ -1,0 +1,62 @@
+import type { KV } from "@nats-io/kv";
+import { SallyportError } from "../core/error.ts";
+import { noWorker, workspaceElsewhere } from "./failures.ts";
+import type { Place } from "./subjects.ts";
+import type { Ties } from "./ties.ts";
+import type { Work, WorkerInfo } from "./wire.ts";
+
+/** Where a workspace is does not change while its host lives: it is not asked about with every command. */
+const KNOWN_MS = 5000;
+
+const known = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
+
+export const workspaceKey = (workspace: string): string => `workspace.${workspace}`;
+
+/**
+ * Which queue a command goes into. A host or a label that was asked for comes first; else the host that has the
+ * workspace's files; else whoever has a free slot.
+ */
+export async function placeOf(ties: Ties, { request, workspace }: Work): Promise<Place> {
+  if (request.host !== undefined) return { host: request.host };
+  const labels = Object.entries(request.labels ?? {});
+  const [first] = labels;
+  if (first && labels.length === 1) return { label: first };
+  if (labels.length > 1) return { host: await hostWith(ties, labels) };
+  const host = workspace.sticky ? await hostOf(ties, workspace.name) : null;
+  return host === null ? "any" : { host };
+}
+
+/** What no worker that is there could give it, in words; null: somebody could run it. */
+export async function nobodyFor(ties: Ties, { host, labels = {} }: Work["request"]): Promise<string | null> {
+  const able = (worker: WorkerInfo) =>
+    (host === undefined || worker.host === host) &&
+    Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
+  if ((await ties.hosts.all()).some(able)) return null;
+  return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
+}
+
+/** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */
+async function hostWith(ties: Ties, labels: [string, string][]): Promise<string> {
+  const able = (await ties.hosts.all()).filter(
+    (worker) => !worker.draining && !worker.trouble && labels.every(([key, value]) => worker.labels[key] === value),
+  );
+  const best = able.reduce<(typeof able)[number] | null>((a, b) => (a === null || b.free > a.free ? b : a), null);
+  if (!best) throw new SallyportError("NoWorker", ...noWorker("with these labels"));
+  return best.host;
+}
+
+async function hostOf(ties: Ties, workspace: string): Promise<string | null> {
+  const bucket = ties.link.places;
+  const hosts = known.get(bucket) ?? new Map<string, { host: string; untilMs: number }>();
+  known.set(bucket, hosts);
+  const before = hosts.get(workspace);
+  if (before && before.untilMs > performance.now()) return before.host;
+  const found = await bucket.get(workspaceKey(workspace));
+  if (found?.operation !== "PUT") return null;
+  const host = found.string();
+  if (!(await ties.hosts.look(host))) {
+    throw new SallyportError("NoWorker", ...workspaceElsewhere(workspace, host));
+  }
+  hosts.set(workspace, { host, untilMs: performance.now() + KNOWN_MS });
+  return host;
+}

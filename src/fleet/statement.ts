@@ -1,0 +1,103 @@
+/**
+ * A person's yes on its way to another machine. The network between is not trusted: what a worker's own operator wants
+ * asked runs there only with a statement that names exactly this request and this session, signed by a gateway whose key
+ * that operator has put on the list.
+ */
+import { createHash, sign, verify } from "node:crypto";
+import * as z from "zod";
+import { SallyportError } from "../core/error.ts";
+import { canonicalJson } from "./canonical.ts";
+import { type StatementFault, statementRefused } from "./errors.ts";
+import { publicKeyOf, type SigningKey } from "./keys.ts";
+import type { TrustedKeys } from "./trusted.ts";
+
+/** So long may work wait for a worker after a person said yes. */
+export const STATEMENT_MS = 30 * 60_000;
+/** Clocks differ; one that is further ahead than this is wrong, or lies. */
+const MOST_AHEAD_MS = 5 * 60_000;
+/** What is signed begins with its purpose: a signature made for anything else is none here. */
+const PURPOSE = "sallyport approval statement 1\n";
+
+const name = z.string().min(1).max(256);
+
+const Statement = z.strictObject({
+  version: z.literal(1),
+  session: name,
+  /** SHA-256 of the canonical JSON of all that decides what runs. */
+  request: z.string().regex(/^[0-9a-f]{64}$/),
+  /** The approval in the gateway's records, or the grants that stood for one. */
+  approval: name.nullable(),
+  grants: z.array(name).max(1000),
+  /** Who said yes. */
+  approvers: z.array(name).max(1000),
+  issuedMs: z.int().min(0),
+  expiresMs: z.int().min(0),
+  /** The gateway's public key. */
+  key: z.string().max(128),
+  signature: z.string().regex(/^[\w-]{86}$/),
+});
+export type Statement = z.infer<typeof Statement>;
+
+/** Everything that decides what runs, and for whom; a difference in any of it is another request. */
+export interface ApprovedRequest {
+  session: string;
+  agent: string;
+  /** Command, arguments, working directory, environment, stdin, confinement …: plain data, as it travels. */
+  request: unknown;
+}
+
+export interface Approval {
+  approval: string | null;
+  grants: readonly string[];
+  approvers: readonly string[];
+  /** Default: half an hour from now. */
+  expiresMs?: number;
+}
+
+export function requestHash({ session, agent, request }: ApprovedRequest): string {
+  return createHash("sha256").update(canonicalJson({ session, agent, request })).digest("hex");
+}
+
+export function stateApproval(key: SigningKey, what: ApprovedRequest, by: Approval, nowMs = Date.now()): Statement {
+  const body: Omit<Statement, "signature"> = {
+    version: 1,
+    session: what.session,
+    request: requestHash(what),
+    approval: by.approval,
+    grants: [...by.grants],
+    approvers: [...by.approvers],
+    issuedMs: nowMs,
+    expiresMs: by.expiresMs ?? nowMs + STATEMENT_MS,
+    key: key.public,
+  };
+  return { ...body, signature: sign(null, signedBytes(body), key.private).toString("base64url") };
+}
+
+function signedBytes(body: Omit<Statement, "signature">): Buffer {
+  return Buffer.from(PURPOSE + canonicalJson(body));
+}
+
+/** Gives the statement, with the trusted gateway's name, or throws StatementRefused and says what is wrong with it. */
+export function checkStatement(
+  given: unknown,
+  what: ApprovedRequest,
+  trusted: Pick<TrustedKeys, "find">,
+  nowMs = Date.now(),
+): Statement & { gateway: string } {
+  const refuse = (fault: StatementFault) =>
+    new SallyportError("StatementRefused", ...statementRefused(fault), { fault });
+  if (given === null || given === undefined) throw refuse("unsigned");
+  const parsed = Statement.safeParse(given);
+  if (!parsed.success) throw refuse("malformed");
+  const { signature, ...body } = parsed.data;
+  const gateway = trusted.find(body.key);
+  if (!gateway) throw refuse("unknown-key");
+  if (!verify(null, signedBytes(body), publicKeyOf(body.key), Buffer.from(signature, "base64url"))) {
+    throw refuse("altered");
+  }
+  if (body.session !== what.session) throw refuse("other-session");
+  if (body.request !== requestHash(what)) throw refuse("other-request");
+  if (body.expiresMs <= nowMs) throw refuse("expired");
+  if (body.issuedMs > nowMs + MOST_AHEAD_MS) throw refuse("ahead");
+  return { ...parsed.data, gateway: gateway.name };
+}

@@ -1,0 +1,142 @@
+import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type ObjectStore, Objm } from "@nats-io/obj";
+import type { SessionData } from "../executor/data.ts";
+import type { Located } from "../executor/executor.ts";
+import { LocalData } from "../session/local-data.ts";
+import { Screens } from "../session/terminal/screens.ts";
+import type { Link } from "./link.ts";
+import { sessionKey } from "./subjects.ts";
+
+/** The files of a session that tell what it wrote, and when. */
+const FILES = ["stdout", "stderr", "output", "timeline", "sizes", "exit"];
+/** Stands for the last of them where there is none: its keeper was killed. */
+const NO_EXIT = "no-exit";
+const COPY_BYTES = 128 * 1024;
+
+export interface Kept {
+  name: string;
+  /** Ranges of the file that have data: [from, to). What was dropped in between stays away. */
+  ranges: [number, number][];
+}
+
+/** Puts a session's files by, so that they outlive their machine. The last of them says that all are there. */
+export async function storeLogs(link: Link, session: { id: string; agent: string }, folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const store = await new Objm(link.js).open(link.stores.logs);
+  const noExit = !existsSync(join(folder, "exit"));
+  for (const name of FILES) {
+    const path = join(folder, name);
+    const size = statSync(path, { throwIfNoEntry: false })?.size;
+    if (size === undefined) continue;
+    await putFile(store, `${sessionKey(session.agent, session.id)}.${name}`, path, size);
+  }
+  if (noExit) await store.putBlob({ name: `${sessionKey(session.agent, session.id)}.${NO_EXIT}` }, new Uint8Array());
+}
+
+/** A machine that was lost while it put them by leaves a part, which would read as if nothing more had been written. */
+async function isWhole(store: ObjectStore, key: string): Promise<boolean> {
+  const exit = await store.info(`${key}.exit`);
+  if (exit && !exit.deleted) return exit.metadata?.ranges !== undefined;
+  return (await store.info(`${key}.${NO_EXIT}`)) !== null;
+}
+
+async function putFile(store: ObjectStore, object: string, path: string, size: number): Promise<void> {
+  const file = openSync(path, "r");
+  const ranges: [number, number][] = [];
+  const buffer = Buffer.allocUnsafe(COPY_BYTES);
+  let at = 0;
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      while (at < size) {
+        const length = readSync(file, buffer, 0, Math.min(COPY_BYTES, size - at), at);
+        if (length === 0) break;
+        const from = at;
+        at += length;
+        // A block of nothing but NULs was punched out, or as good as: it comes back as a hole.
+        if (buffer.subarray(0, length).every((byte) => byte === 0)) continue;
+        const last = ranges.at(-1);
+        if (last && last[1] === from) last[1] = at;
+        else ranges.push([from, at]);
+        controller.enqueue(Uint8Array.from(buffer.subarray(0, length)));
+        return;
+      }
+      controller.close();
+    },
+  });
+  try {
+    await store.put({ name: object }, stream);
+    await store.update(object, { name: object, metadata: { size: String(size), ranges: JSON.stringify(ranges) } });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Logs that were put by, brought back when somebody wants to read them. */
+export class StoredLogs {
+  readonly #state: string;
+  readonly #screens = new Screens();
+
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  /** Null: nothing was put by, or not all of it. */
+  async fetch(link: Link, session: Located): Promise<SessionData | null> {
+    const folder = this.#folder(session.id);
+    if (!existsSync(folder) && !(await this.#bring(link, session, folder))) return null;
+    return new LocalData(session, folder, this.#screens, () => []);
+  }
+
+  remove(id: string): void {
+    rmSync(this.#folder(id), { recursive: true, force: true });
+  }
+
+  #folder(id: string): string {
+    return join(this.#state, "fleet", "logs", id);
+  }
+
+  async #bring(link: Link, { id, agent }: Located, folder: string): Promise<boolean> {
+    const store = await new Objm(link.js).open(link.stores.logs);
+    if (!(await isWhole(store, sessionKey(agent, id)))) return false;
+    const draft = `${folder}.${process.pid}`;
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    let found = false;
+    for (const name of FILES) {
+      found = (await getFile(store, `${sessionKey(agent, id)}.${name}`, join(draft, name))) || found;
+    }
+    if (found && !existsSync(folder)) renameSync(draft, folder);
+    else rmSync(draft, { recursive: true, force: true });
+    return found;
+  }
+}
+
+async function getFile(store: ObjectStore, object: string, path: string): Promise<boolean> {
+  const found = await store.get(object);
+  if (!found) return false;
+  const ranges = JSON.parse(found.info.metadata?.ranges ?? "[]") as [number, number][];
+  const size = Number(found.info.metadata?.size ?? 0);
+  const file = openSync(path, "w", 0o600);
+  try {
+    let index = 0;
+    let at = ranges[0]?.[0] ?? 0;
+    for await (const chunk of found.data as unknown as AsyncIterable<Uint8Array>) {
+      for (let rest = chunk; rest.length > 0; ) {
+        const end = ranges[index]?.[1] ?? size;
+        const part = rest.subarray(0, Math.max(0, end - at));
+        if (part.length === 0) {
+          at = ranges[++index]?.[0] ?? size;
+          if (at >= size) break;
+          continue;
+        }
+        writeSync(file, part, 0, part.length, at);
+        at += part.length;
+        rest = rest.subarray(part.length);
+      }
+    }
+    if (statSync(path).size < size) writeSync(file, Buffer.alloc(1), 0, 1, size - 1);
+  } finally {
+    closeSync(file);
+  }
+  return true;
+}

@@ -1,0 +1,184 @@
+/** What travels between gateways and workers: plain data, checked on arrival, since anybody may have sent it. */
+import * as z from "zod";
+import { RunRequest } from "../core/request.ts";
+import { ExitShape } from "../executor/native/exit-record.ts";
+import type { ApprovedRequest } from "./statement.ts";
+
+/** Raised when an older worker could misunderstand a newer gateway's request, or the other way round. */
+export const WIRE_VERSION = 1;
+
+/** So often is a command run that may run more than once. */
+export const MOST_ATTEMPTS = 3;
+
+const name = z.string().min(1).max(256);
+export const SessionName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i);
+export const SessionId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const when = z.number().min(0);
+export const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
+
+/** A process of a gateway: where news of its sessions go. */
+const Address = z.object({ gateway: token, process: token });
+export type Address = z.infer<typeof Address>;
+
+/** Read before anything else: of another version only this much is understood. */
+export const Envelope = z.object({
+  version: z.number(),
+  id: SessionId,
+  agent: name,
+  attempt: z.int().min(1).max(MOST_ATTEMPTS).optional(),
+});
+
+/** A command that somebody is to run. The request is a wish: the worker judges and confines it by its own settings. */
+const AnyWork = z.object({
+  version: z.literal(WIRE_VERSION),
+  id: SessionId,
+  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+  agent: name,
+  to: Address,
+  /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
+  workspace: z.object({ name: token, sticky: z.boolean() }),
+  background: z.boolean(),
+  /** What its gateway calls it, and what tells that one's state folder from all others. Older ones do not say. */
+  from: z.object({ home: token, name: SessionName }).optional(),
+  /** Paths within the workspace are relative to it. */
+  request: RunRequest,
+  /** A person's yes, signed: see statement.ts. */
+  statement: z.unknown().optional(),
+  sentMs: when,
+});
+export const Work = AnyWork.refine(({ attempt, request }) => attempt === 1 || request.retry === "idempotent", {
+  error: "it may not run a second time",
+});
+export type Work = z.infer<typeof Work>;
+
+/** What a person's yes is bound to: all that decides what runs, where and for whom (promise 2). */
+export function approvedPart({ id, agent, workspace, background, request }: Work): ApprovedRequest {
+  return { session: id, agent, request: { workspace: workspace.name, background, ...request } };
+}
+
+const Failure = z.object({
+  type: z.string(),
+  message: z.string(),
+  recovery: z.array(z.object({ action: z.string(), hint: z.string() })).readonly(),
+});
+
+/** What there is to say of an end where the command ran: its files, its folders and its programs are there. */
+export const Account = z.object({
+  status: z.string(),
+  warnings: z.array(z.string()),
+  hints: z.array(z.string()),
+  error: Failure.nullable(),
+  logPath: z.string().nullable(),
+  lastLines: z.array(z.string()),
+});
+
+/** The registry's entry of a session. Creating it is the claim: nobody runs what somebody else has. */
+export const Entry = z.object({
+  version: z.number(),
+  /** `open`: its worker gave it back unstarted. `forgone`: nobody may start it any more. */
+  state: z.enum(["claimed", "ended", "lost", "forgone", "open"]),
+  host: token.nullable(),
+  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+  to: Address,
+  background: z.boolean(),
+  atMs: when,
+  /** Tells one claim from another's: an answer that never came may have been a yes. */
+  claim: z.string(),
+  record: z.union([ExitShape, z.literal("lost")]).optional(),
+  account: Account.optional(),
+});
+export type Entry = z.infer<typeof Entry>;
+
+/** A worker's heartbeat. */
+export const WorkerInfo = z.object({
+  version: z.number(),
+  /** The release of Sallyport it runs. */
+  release: z.string(),
+  host: token,
+  /** Another with each start of the worker's process, and each time it finds the servers again. */
+  boot: z.string(),
+  labels: z.record(z.string(), z.string()),
+  slots: z.int().min(0),
+  free: z.int().min(0),
+  running: z.int().min(0),
+  /** One minute's load average. */
+  load: z.number(),
+  draining: z.boolean(),
+  /** Why it takes no work at the moment; older ones do not say. */
+  trouble: z.string().max(1024).nullish(),
+  startedMs: when,
+  atMs: when,
+});
+export type WorkerInfo = z.infer<typeof WorkerInfo>;
+
+const Story = z.union([
+  z.object({
+    sizes: z.array(z.object({ offset: z.number(), columns: z.number(), rows: z.number() })).min(1),
+  }),
+  z.object({ failed: z.object({ step: z.string(), errno: z.number() }) }),
+]);
+
+/** The agent is said, since ids are chosen by whoever asks. */
+const about = { id: SessionId, agent: name, attempt: z.int() };
+
+/** How a command fares, told to the process that asked for it or watches it. */
+export const News = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.literal("started"),
+    ...about,
+    host: token,
+    pid: z.number().nullable(),
+    gaps: z.array(z.string()),
+    terminal: Story.nullable(),
+  }),
+  z.object({ kind: z.literal("grew"), ...about }),
+  /** Another host has the files of its workspace: it is to be sent there. */
+  z.object({ kind: z.literal("elsewhere"), ...about, host: token }),
+  z.object({
+    kind: z.literal("exited"),
+    ...about,
+    host: token,
+    /** "lost": its keeper was killed and left no record. */
+    record: z.union([ExitShape, z.literal("lost")]),
+    account: Account,
+    /** The stream of exits has it: who hears of it need not see to that. */
+    announced: z.boolean().optional(),
+    /** Of a foreground run: all it answers with. Left out where it would not fit, and asked for then. */
+    result: z.unknown().optional(),
+  }),
+]);
+export type News = z.infer<typeof News>;
+
+/** A request to the worker that has a session. */
+export const Ask = z.object({
+  version: z.literal(WIRE_VERSION),
+  id: SessionId,
+  args: z.unknown().optional(),
+  to: Address.optional(),
+  /** Answers come as a row of messages under this name, at most `credit` bytes ahead of who reads them. */
+  flow: z
+    .string()
+    .regex(/^[A-Za-z0-9]{1,40}$/)
+    .optional(),
+  statement: z.unknown().optional(),
+});
+export type Ask = z.infer<typeof Ask>;
+
+export const Answer = z.union([
+  z.object({ ok: z.literal(true), value: z.unknown() }),
+  z.object({ ok: z.literal(false), error: Failure }),
+]);
+
+/** What a background session's end looks like in the stream of exits. */
+export const ExitNotice = z.object({
+  type: z.literal("EXEC_CALLBACK"),
+  session_id: SessionId,
+  agent: name,
+  host: z.string().nullable(),
+  status: z.string(),
+  exit_code: z.number().nullable(),
+  log_path: z.string().nullable(),
+  last_lines: z.array(z.string()),
+  ended_ms: when,
+});
+export type ExitNotice = z.infer<typeof ExitNotice>;

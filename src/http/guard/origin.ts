@@ -1,0 +1,34 @@
+import type { IncomingMessage } from "node:http";
+import { type HttpError, wrongHost, wrongOrigin } from "../errors.ts";
+
+/**
+ * Checks the `Host` and `Origin` of a request. Returns the error to answer with; null: the request may pass.
+ *
+ * `Host` catches a page that has its own name resolve to this machine (DNS rebinding). `Origin` and `Sec-Fetch-Site`,
+ * which no script can set, catch a page of another origin. The port is compared, too: cookies and SameSite ignore
+ * ports, and a server of an agent may listen on the next one (promise 7).
+ */
+export function checkOrigin({ headers }: IncomingMessage, names: readonly string[]): HttpError | null {
+  const { host, origin } = headers;
+  const name = hostname(host);
+  if (name === null || !names.includes(name)) return wrongHost();
+  if (origin !== undefined && hostOf(origin) !== host?.toLowerCase()) return wrongOrigin();
+  const site = headers["sec-fetch-site"];
+  return site === undefined || site === "same-origin" || site === "none" ? null : wrongOrigin();
+}
+
+/** Whether it is certain that the console sent it. A browser says so with every request that changes something. */
+export function isFromOwnPage({ headers }: IncomingMessage): boolean {
+  return headers.origin === undefined ? headers["sec-fetch-site"] === "same-origin" : true;
+}
+
+/** Without the port; null: missing or malformed. */
+function hostname(host: string | undefined): string | null {
+  const [, name] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? "") ?? [];
+  return name?.toLowerCase() ?? null;
+}
+
+function hostOf(origin: string): string | null {
+  const [, host] = /^https?:\/\/([^/?#@\s]+)$/i.exec(origin) ?? [];
+  return host?.toLowerCase() ?? null;
+}

@@ -1,0 +1,178 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { AuditEntry } from "../../storage/audit-entry.ts";
+import { type Operation, operation, READERS } from "../operation.ts";
+import type { Service } from "../service.ts";
+import { counter, counters, gauge, Histogram, METRICS_TYPE, type Metric, metricsText } from "./prometheus.ts";
+
+/** What is open now, and how many traces were exported. */
+export interface OpenCounts {
+  streams(): number;
+  terminals(): number;
+  /** Event streams that ended because their reader was too slow. */
+  cut(): number;
+  traces(): Metric[];
+}
+
+/** `GET /metrics`. Nothing is collected between scrapes except request counts. */
+export function metricsOperation(service: Service, open: OpenCounts): Operation & { stop(): void } {
+  const counts = new AuditCounts(service.gateway);
+  // Enabled by the first scrape: a service that is not monitored is not woken up for it.
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  const asked = operation({
+    method: "GET",
+    path: "/metrics",
+    id: "metrics",
+    summary: "Numbers about commands, approvals and the service itself, in Prometheus' format",
+    roles: READERS,
+    answer: { media: METRICS_TYPE, description: "Prometheus text format" },
+    handle: async () => {
+      const metrics = [
+        ...(await counts.metrics()),
+        ...serviceMetrics(service, open),
+        ...processMetrics(delay.percentile(99)),
+      ];
+      delay.enable();
+      delay.reset();
+      return new Response(metricsText(metrics), { headers: { "content-type": METRICS_TYPE } });
+    },
+  });
+  return Object.assign(asked, { stop: () => delay.disable() });
+}
+
+function serviceMetrics(
+  { gateway, version, requests }: Service,
+  { streams, terminals, cut, traces }: OpenCounts,
+): Metric[] {
+  const pending = gateway.approvals.list({ status: "pending", limit: 10_000 }).length;
+  return [
+    gauge("sallyport_build_info", "The version that runs.", 1, { version }),
+    gauge("sallyport_sessions_live", "Sessions with living processes.", gateway.count({ live: true })),
+    gauge("sallyport_sessions_kept", "Sessions that are remembered, also ended ones.", gateway.count()),
+    gauge("sallyport_approvals_pending", "Approvals that wait for a person.", pending),
+    counter("sallyport_audit_entries_total", "Entries of the audit, ever.", gateway.changes.head().audit),
+    gauge("sallyport_event_streams", "Event streams and followed logs that are open.", streams()),
+    gauge("sallyport_terminals", "Terminals that are looked at.", terminals()),
+    counter("sallyport_event_streams_cut_total", "Event streams ended because their reader was too slow.", cut()),
+    ...traces(),
+    ...requests.metrics(),
+  ];
+}
+
+function processMetrics(delayNs: number): Metric[] {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  const started = Date.now() / 1000 - process.uptime();
+  return [
+    counter("process_cpu_seconds_total", "Processor time of the service, not of commands.", (user + system) / 1e6),
+    gauge("process_resident_memory_bytes", "Memory of the service.", rss),
+    gauge("process_start_time_seconds", "When the service started, since the epoch.", started),
+    gauge("nodejs_heap_used_bytes", "Memory of its objects.", heapUsed),
+    gauge("nodejs_eventloop_lag_p99_seconds", "Since the last scrape.", Number.isNaN(delayNs) ? 0 : delayNs / 1e9),
+  ];
+}
+
+const BATCH = 500;
+/** Entries read per scrape; the rest is counted with the next one. */
+const MOST_PER_SCRAPE = 100_000;
+const COMMAND_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600];
+
+/** Counts commands and approvals since the service started. Read from the audit log, which has those of every gateway. */
+class AuditCounts {
+  readonly #gateway: Gateway;
+  readonly #runs = new Map<string, number>();
+  readonly #ends = new Map<string, number>();
+  readonly #approvals = new Map<string, number>();
+  readonly #durations = new Histogram(COMMAND_SECONDS);
+  #sequence: number;
+  #counting: Promise<void> | null = null;
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+    this.#sequence = gateway.changes.head().audit;
+  }
+
+  async metrics(): Promise<Metric[]> {
+    this.#counting ??= this.#count().finally(() => {
+      this.#counting = null;
+    });
+    await this.#counting;
+    return [
+      counters("sallyport_commands_total", "Commands asked for, by what was decided.", "outcome", this.#runs),
+      counters("sallyport_command_ends_total", "Commands that ended, by how.", "status", this.#ends),
+      counters("sallyport_approvals_total", "What happened to approvals.", "outcome", this.#approvals),
+      {
+        name: "sallyport_command_duration_seconds",
+        type: "histogram",
+        help: "How long commands ran that ended.",
+        samples: this.#durations.samples(),
+      },
+    ];
+  }
+
+  async #count(): Promise<void> {
+    for (let read = 0; read < MOST_PER_SCRAPE; read += BATCH) {
+      const entries = this.#gateway.audit.after(this.#sequence, {}, BATCH);
+      for (const entry of entries) this.#note(entry);
+      this.#sequence = entries.at(-1)?.seq ?? this.#sequence;
+      if (entries.length < BATCH) return;
+      await setImmediate();
+    }
+  }
+
+  #note({ kind, outcome, detail }: AuditEntry): void {
+    if (kind === "run") increase(this.#runs, outcome);
+    else if (kind === "approval") increase(this.#approvals, outcome);
+    else if (kind === "exit") {
+      increase(this.#ends, outcome);
+      const { durationMs } = detail as { durationMs?: unknown };
+      if (typeof durationMs === "number") this.#durations.add(durationMs / 1000);
+    }
+  }
+}
+
+function increase(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60];
+
+/** Counts requests by operation and status. Operations are a fixed set, so a client cannot add label values. */
+export class RequestCounts {
+  readonly #counts = new Map<string, { operation: string; status: number; count: number }>();
+  readonly #durations = new Map<string, Histogram>();
+
+  note(operation: string, status: number, durationMs: number): void {
+    const key = `${operation} ${status}`;
+    const known = this.#counts.get(key) ?? { operation, status, count: 0 };
+    known.count++;
+    this.#counts.set(key, known);
+    let histogram = this.#durations.get(operation);
+    if (!histogram) {
+      histogram = new Histogram(REQUEST_SECONDS);
+      this.#durations.set(operation, histogram);
+    }
+    histogram.add(durationMs / 1000);
+  }
+
+  metrics(): Metric[] {
+    return [
+      {
+        name: "sallyport_http_requests_total",
+        type: "counter",
+        help: "Requests answered, by operation and status.",
+        samples: [...this.#counts.values()].map(({ operation, status, count }) => ({
+          labels: { operation, status: String(status) },
+          value: count,
+        })),
+      },
+      {
+        name: "sallyport_http_request_duration_seconds",
+        type: "histogram",
+        help: "From a request to its answer, or to the beginning of a stream.",
+        samples: [...this.#durations].flatMap(([operation, histogram]) => histogram.samples({ operation })),
+      },
+    ];
+  }
+}

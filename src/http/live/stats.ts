@@ -1,0 +1,154 @@
+import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
+import type { SessionInfo } from "../../core/session.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import { eventText } from "./event-stream.ts";
+
+const EVERY_MS = 2000;
+/** The newest of those that live: a page shows no more curves, and each costs reading /proc. */
+const MOST_MEASURED = 500;
+/** Before others get their turn: reading a small tree takes a fifth of a millisecond. */
+const AT_A_STRETCH = 20;
+
+const StatsShape = z
+  .object({
+    atMs: z.number(),
+    running: z.int().describe("Sessions with living processes"),
+    pending: z.int().describe("Approvals that wait for a person"),
+    sessions: z.array(
+      z.object({
+        id: z.string(),
+        cpuPercent: z.number().describe("Of one processor, since the last look or else since it started"),
+        memoryBytes: z.int(),
+        processes: z.int(),
+        ioReadBytes: z.int(),
+        ioWriteBytes: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: "Stats" });
+
+type StatsNow = z.infer<typeof StatsShape>;
+type SessionUsage = StatsNow["sessions"][number];
+type Measured = SessionUsage & { agent: string };
+
+/** What runs now and what it uses: measured while somebody looks, once for all of them. */
+export class Stats {
+  readonly #gateway: Gateway;
+  readonly #onfailure: (error: Error) => void;
+  readonly #listeners = new Map<(text: string) => void, string | null>();
+  #before = new Map<string, { atMs: number; cpuMs: number }>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(gateway: Gateway, onfailure: (error: Error) => void) {
+    this.#gateway = gateway;
+    this.#onfailure = onfailure;
+  }
+
+  /** `agent`: what is its own only; null: everything. Returns how to stop. */
+  listen(agent: string | null, tell: (text: string) => void): () => void {
+    this.#listeners.set(tell, agent);
+    this.#timer ??= setTimeout(() => void this.#round(), 0);
+    return () => {
+      this.#listeners.delete(tell);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    this.#listeners.clear();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  async #round(): Promise<void> {
+    const timer = this.#timer;
+    try {
+      const measured = await this.#measure();
+      const texts = new Map<string | null, string>();
+      for (const [tell, agent] of [...this.#listeners]) {
+        if (!texts.has(agent)) texts.set(agent, eventText("stats", this.#view(measured, agent)));
+        tell(texts.get(agent) ?? "");
+      }
+    } catch (error) {
+      if (this.#listeners.size > 0) this.#onfailure(error as Error);
+    }
+    // Nobody looks any more, or somebody began anew meanwhile.
+    if (this.#timer === timer && timer) this.#timer = setTimeout(() => void this.#round(), EVERY_MS);
+  }
+
+  /** Asked for once, without following. */
+  async now(agent: string | null): Promise<StatsNow> {
+    return this.#view(await this.#measure(), agent);
+  }
+
+  #view(measured: Measured[], agent: string | null): StatsNow {
+    const own = measured.filter((each) => agent === null || each.agent === agent);
+    const whose = agent === null ? {} : { agent };
+    return {
+      atMs: Date.now(),
+      running: this.#gateway.count({ live: true, ...whose }),
+      // Asking also lets those expire whose time is over, which is told as an event.
+      pending: this.#gateway.approvals.list({ status: "pending", limit: 1000, ...whose }).length,
+      sessions: own.map(({ agent: _, ...usage }) => usage),
+    };
+  }
+
+  async #measure(): Promise<Measured[]> {
+    const live = this.#gateway.list({ live: true, limit: MOST_MEASURED });
+    const measured: Measured[] = [];
+    const seen = new Map<string, { atMs: number; cpuMs: number }>();
+    for (const [index, info] of live.entries()) {
+      if (index % AT_A_STRETCH === AT_A_STRETCH - 1) await setImmediate();
+      const usage = this.#measureOne(info, seen);
+      if (usage) measured.push(usage);
+    }
+    this.#before = seen;
+    return measured;
+  }
+
+  #measureOne(
+    { id, agent, startedAt }: SessionInfo,
+    seen: Map<string, { atMs: number; cpuMs: number }>,
+  ): Measured | null {
+    const found = this.#usageOf(id);
+    if (!found) return null;
+    const { usage, processes } = found;
+    const [atMs, cpuMs] = [performance.now(), usage?.cpuMs ?? 0];
+    seen.set(id, { atMs, cpuMs });
+    const before = this.#before.get(id) ?? { atMs: atMs - Math.max(10, Date.now() - Date.parse(startedAt)), cpuMs: 0 };
+    const share = (100 * (cpuMs - before.cpuMs)) / Math.max(10, atMs - before.atMs);
+    return {
+      id,
+      agent,
+      // The kernel counts in ticks of 10 ms, so a short interval can come out a little below nothing.
+      cpuPercent: Math.max(0, Math.round(share * 10) / 10),
+      memoryBytes: processes.reduce((sum, each) => sum + each.memoryBytes, 0),
+      processes: processes.length,
+      ioReadBytes: usage?.ioReadBytes ?? 0,
+      ioWriteBytes: usage?.ioWriteBytes ?? 0,
+    };
+  }
+
+  /** Null: it was removed meanwhile. */
+  #usageOf(id: string) {
+    try {
+      return this.#gateway.session(id).usage();
+    } catch {
+      return null;
+    }
+  }
+}
+
+export function statsOperation(stats: Stats): Operation {
+  return operation({
+    method: "GET",
+    path: "/v1/stats",
+    id: "stats",
+    summary: "What runs now, and what it uses",
+    roles: READERS_AND_AGENT,
+    answer: StatsShape,
+    handle: ({ caller }) => stats.now(caller.agent),
+  });
+}

@@ -1,0 +1,237 @@
+import { randomBytes } from "node:crypto";
+import type { WebSocket } from "ws";
+import * as z from "zod";
+import { SallyportError } from "../../core/error.ts";
+import type { SessionHandle } from "../../core/gateway.ts";
+import type { LogChunk } from "../../core/session.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
+import { isAnswer } from "../../text/terminal/answers.ts";
+import { Passage } from "../../text/terminal/passage.ts";
+import { TypeAhead, type TypingRefusal } from "./type-ahead.ts";
+
+/** So many bytes may be on their way to a viewer that it has not drawn yet. */
+const WINDOW = 256 * 1024;
+/** Of output sent at once. */
+const FRAME = 32 * 1024;
+/** Further behind than this, a viewer is shown the screen as it is by now rather than how it came about. */
+const MOST_BEHIND = 256 * 1024;
+/** Whoever leaves so much unread does not read: what is still said to them would only pile up here. */
+const MOST_UNREAD = 4 * 1024 * 1024;
+const PING_BYTES = 8;
+/** How often it is looked whether somebody gave the terminal another size: while it writes, and while it is silent. */
+const LOOK_AT_SIZE_MS = 250;
+const LOOK_IN_SILENCE_MS = 1000;
+
+/** Whatever was begun is broken off, and everything forgotten: a repaint stands on nothing. */
+const ANEW = Buffer.from("\x18\x1bc");
+
+export const CLOSE = { ended: 1000, wrongFrame: 1003, notAllowed: 1008, failed: 1011, restarting: 1012 } as const;
+
+export interface ViewerOptions {
+  mayType: boolean;
+  isGood: () => boolean;
+  resize: (size: TerminalSize) => Promise<void>;
+  onfailure: (error: Error) => void;
+}
+
+/**
+ * One person, or program, that looks over a terminal's shoulder. Nothing is queued for it: the log is on disk, and one
+ * who cannot keep up skips ahead to a repaint.
+ */
+export class Viewer {
+  readonly #socket: WebSocket;
+  readonly #session: SessionHandle;
+  readonly #options: ViewerOptions;
+  readonly #over = new AbortController();
+  readonly #typing: TypeAhead;
+  #unacknowledged = 0;
+  #acknowledged = Promise.withResolvers<void>();
+  #passage = new Passage();
+  #size: TerminalSize = { columns: 0, rows: 0 };
+  #lookedAtSizeMs = 0;
+  #another = new AbortController();
+  /** What was sent with the last ping; null: it came back. Nobody can know it who does not read. */
+  #ping: Buffer | null = null;
+
+  constructor(socket: WebSocket, session: SessionHandle, options: ViewerOptions) {
+    this.#socket = socket;
+    this.#session = session;
+    this.#options = options;
+    const refuse = (refusal: TypingRefusal) => this.#say({ type: "refused", ...refusal });
+    this.#typing = new TypeAhead(session, options.resize, refuse);
+    socket.on("message", (data, isBinary) => this.#hear(isBinary ? null : parseMessage(String(data))));
+    socket.on("pong", (data) => {
+      if (this.#ping?.equals(data)) this.#ping = null;
+    });
+    socket.on("ping", () => this.#isRead()); // ws has answered it
+    socket.on("close", () => this.#leave());
+    socket.on("error", () => socket.terminate()); // a frame too long, or none at all: ws has answered it
+  }
+
+  /** Shows the terminal until its session ends or nobody looks any more. */
+  async show(): Promise<void> {
+    this.#say({ type: "hello", input: this.#options.mayType });
+    const looking = setInterval(() => this.#lookAtSize(), LOOK_IN_SILENCE_MS);
+    try {
+      for (let skipped: number | null = 0; skipped !== null; ) {
+        skipped = await this.#follow(await this.#repaint(skipped));
+      }
+      this.#part();
+    } catch (error) {
+      if (this.#over.signal.aborted) return;
+      if (!(error instanceof SallyportError)) this.#options.onfailure(error as Error);
+      this.#socket.close(CLOSE.failed);
+    } finally {
+      clearInterval(looking);
+    }
+  }
+
+  /** Looks whether they are still there, and still who they were. */
+  beat(): void {
+    if (!this.#options.isGood()) this.#socket.close(CLOSE.notAllowed, "signed out");
+    else if (this.#ping !== null) this.#socket.terminate();
+    else {
+      this.#ping = randomBytes(PING_BYTES);
+      this.#socket.ping(this.#ping);
+    }
+  }
+
+  close(): void {
+    this.#socket.close(CLOSE.restarting, "the service is stopping");
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#over.abort();
+    this.#acknowledged.resolve();
+  }
+
+  /** The screen as it is when there is room for it. Returns the offset to go on from. */
+  async #repaint(skipped: number): Promise<number> {
+    await this.#room(FRAME);
+    const { output, offset, columns, rows } = await this.#session.repaint();
+    this.#size = { columns, rows };
+    this.#passage = new Passage();
+    this.#say({ type: "repaint", columns, rows, skipped });
+    const whole = Buffer.concat([ANEW, output]);
+    for (let at = 0; at < whole.length && !this.#over.signal.aborted; at += FRAME) {
+      const frame = whole.subarray(at, at + FRAME);
+      await this.#room(frame.length);
+      this.#send(frame);
+    }
+    return offset;
+  }
+
+  /** What is written from there on. Null: to its end; else how much is not shown, because it came too fast. */
+  async #follow(offset: number): Promise<number | null> {
+    const over = this.#over.signal;
+    this.#another = new AbortController();
+    const signal = AbortSignal.any([over, this.#another.signal]);
+    for await (const chunk of this.#session.follow({ offset, signal })) {
+      // What was dropped for the disk cap, or drawn for another size, can only be shown by painting anew.
+      if (chunk.dropped > 0 || this.#isAnotherSize()) return 0;
+      const behind = await this.#pass(chunk);
+      if (behind !== 0) return behind;
+    }
+    return this.#another.signal.aborted && !over.aborted ? 0 : null;
+  }
+
+  /** Sends a chunk as there is room for it. 0: all of it; null: nobody is there; else how far behind it would be. */
+  async #pass({ offset, bytes }: LogChunk): Promise<number | null> {
+    for (let at = 0; at < bytes.length; at += FRAME) {
+      const frame = bytes.subarray(at, at + FRAME);
+      const waited = await this.#room(frame.length);
+      if (this.#over.signal.aborted) return null;
+      const behind = waited ? (this.#session.info().streams.output?.bytes ?? 0) - offset - at : 0;
+      if (behind > MOST_BEHIND) return behind;
+      this.#send(this.#passage.pass(frame));
+    }
+    return 0;
+  }
+
+  /** True: it had to be waited for. */
+  async #room(bytes: number): Promise<boolean> {
+    const isFull = () => this.#unacknowledged + bytes > WINDOW && this.#unacknowledged > 0;
+    if (!isFull()) return false;
+    while (isFull() && !this.#over.signal.aborted) {
+      this.#acknowledged = Promise.withResolvers();
+      await this.#acknowledged.promise;
+    }
+    return true;
+  }
+
+  #lookAtSize(): void {
+    try {
+      if (this.#isAnotherSize()) this.#another.abort();
+    } catch {
+      // It was removed: whoever follows it finds out.
+    }
+  }
+
+  #isAnotherSize(): boolean {
+    if (performance.now() - this.#lookedAtSizeMs < LOOK_AT_SIZE_MS) return false;
+    this.#lookedAtSizeMs = performance.now();
+    const { columns, rows } = this.#session.info().pty ?? this.#size;
+    return columns !== this.#size.columns || rows !== this.#size.rows;
+  }
+
+  #hear(message: ViewerMessage | null): void {
+    if (message === null) this.#socket.close(CLOSE.wrongFrame, "not a message of this protocol");
+    else if (message.type === "ack") this.#acknowledge(message.bytes);
+    else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "looking on only");
+    else if (message.type === "resize") this.#typing.resize({ columns: message.columns, rows: message.rows });
+    // The keeper has answered the program's questions already, once for all who look on.
+    else if (!isAnswer(message.data)) this.#typing.type(message.data);
+  }
+
+  #acknowledge(bytes: number): void {
+    this.#unacknowledged = Math.max(0, this.#unacknowledged - bytes);
+    this.#acknowledged.resolve();
+  }
+
+  #send(bytes: Uint8Array): void {
+    if (bytes.length === 0 || !this.#isRead()) return;
+    this.#unacknowledged += bytes.length;
+    this.#socket.send(bytes, { binary: true });
+  }
+
+  #say(message: object): void {
+    if (this.#socket.readyState === this.#socket.OPEN && this.#isRead()) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** False: they do not read, and are let go of. */
+  #isRead(): boolean {
+    if (this.#socket.bufferedAmount <= MOST_UNREAD) return true;
+    this.#socket.terminate();
+    return false;
+  }
+
+  /** It has ended; if only this gateway has let go of it, whoever looks on comes back to the next. */
+  #part(): void {
+    if (this.#over.signal.aborted) return;
+    const info = this.#session.info();
+    if (info.status === "running" || info.lingering) this.close();
+    else {
+      this.#say({ type: "ended", info });
+      this.#socket.close(CLOSE.ended, "ended");
+    }
+  }
+}
+
+const Message = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("input"), data: z.string() }),
+  z.strictObject({ type: z.literal("resize"), columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
+  z.strictObject({ type: z.literal("ack"), bytes: z.int().min(0) }),
+]);
+
+/** What a viewer of a terminal may say. */
+export type ViewerMessage = z.infer<typeof Message>;
+
+/** Null: it is none. */
+export function parseMessage(text: string): ViewerMessage | null {
+  try {
+    return Message.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

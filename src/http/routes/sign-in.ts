@@ -1,0 +1,116 @@
+import { generateCookie } from "hono/cookie";
+import * as z from "zod";
+import { TOKEN_ROLES } from "../../storage/tokens.ts";
+import { type HttpError, tooManyAttempts, wrongSecret } from "../errors.ts";
+import { type Caller, COOKIE } from "../guard/caller.ts";
+import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import type { Service } from "../service.ts";
+import { signInWith } from "../sign-in/sign-in.ts";
+
+const Me = z
+  .object({
+    name: z.string(),
+    role: z.enum(TOKEN_ROLES),
+    agent: z.string().nullable(),
+    expiresAt: z.string().nullable(),
+    version: z.string(),
+  })
+  .meta({ id: "Me" });
+
+/** Anybody may send it: room for the secret, and no more. */
+const SIGN_IN_BODY_MOST = 8 << 10;
+
+const me = (
+  { name, role, agent, expiresAt }: Pick<Caller, "name" | "role" | "agent" | "expiresAt">,
+  { version }: Service,
+) => {
+  return { name, role, agent, expiresAt, version };
+};
+
+export const signInOperations: readonly Operation[] = [
+  operation({
+    method: "GET",
+    path: "/v1/me",
+    id: "me",
+    summary: "Who you are to the service",
+    roles: READERS_AND_AGENT,
+    answer: Me,
+    handle: ({ caller, service }) => me(caller, service),
+  }),
+  operation({
+    method: "POST",
+    path: "/v1/sign-in",
+    id: "signIn",
+    summary: "Sign in with the secret of a link, or with a token",
+    roles: "anyone",
+    body: z.strictObject({ secret: z.string().min(1).max(512) }),
+    bodyMost: SIGN_IN_BODY_MOST,
+    answer: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
+    handle: ({ service, body, request }) => {
+      const address = request.socket.remoteAddress ?? "";
+      // The secret counts before the address: commands of this machine share the operator's, and must not lock them out.
+      const made = signInWith(service, body.secret);
+      if (!made) throw refusal(service, address);
+      const { signIn, cookie, key, lastsMs } = made;
+      const agent = signIn.role === "agent" ? signIn.agent : null;
+      const headers = { "set-cookie": sessionCookie(service, cookie, Math.floor(lastsMs / 1000)) };
+      return Response.json({ ...me({ ...signIn, agent }, service), key }, { headers });
+    },
+  }),
+  operation({
+    method: "POST",
+    path: "/v1/sign-out",
+    id: "signOut",
+    summary: "End this sign-in",
+    roles: READERS_AND_AGENT,
+    answer: z.object({}),
+    handle: ({ service, caller, gateway }) => {
+      if (caller.signIn !== null) {
+        service.signIns.end(caller.signIn);
+        gateway.audit.append(signOutEntry(caller));
+      }
+      return Response.json({}, { headers: { "set-cookie": sessionCookie(service, "", 0) } });
+    },
+  }),
+];
+
+/** A wrong secret is slowed down, and written down: the first of an address, then one each minute with their number. */
+function refusal({ signInLimiter, gateway }: Service, address: string): HttpError {
+  const failures = signInLimiter.toReport(address);
+  if (failures !== null) gateway.audit.append(failedEntry(address, failures));
+  const waitMs = signInLimiter.waitMs(address);
+  if (waitMs > 0) return tooManyAttempts(waitMs);
+  signInLimiter.failed(address);
+  return wrongSecret();
+}
+
+function failedEntry(address: string, attempts: number) {
+  return {
+    kind: "sign-in",
+    agent: "",
+    session: null,
+    actor: address,
+    channel: "console",
+    outcome: "refused",
+    summary: `${attempts === 1 ? "a wrong secret" : `${attempts} wrong secrets`} from ${address || "nowhere"}`,
+    detail: { address, attempts },
+  };
+}
+
+/** Strict: no other site can have it sent. HttpOnly: no script can read it. */
+function sessionCookie({ secure }: Service, value: string, seconds: number): string {
+  return generateCookie(COOKIE, value, { path: "/", maxAge: seconds, httpOnly: true, secure, sameSite: "Strict" });
+}
+
+function signOutEntry({ name, role, agent, channel }: Caller) {
+  return {
+    kind: "sign-in",
+    agent: agent ?? "",
+    session: null,
+    actor: name,
+    channel,
+    outcome: "ended",
+    summary: `${name} signed out`,
+    detail: { role },
+  };
+}

@@ -1,0 +1,131 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { DoorOptions } from "../mcp/door.ts";
+import { makeApp } from "./app.ts";
+import { tooManyBodies } from "./errors.ts";
+import { ConnectionLimiter } from "./guard/connection-limiter.ts";
+import { RequestCounts } from "./live/metrics.ts";
+import { openLive } from "./live/open.ts";
+import type { Tracing } from "./live/traces/tracer.ts";
+import { McpPath } from "./mcp.ts";
+import { operations } from "./operations.ts";
+import { Page } from "./page.ts";
+import { cannotListen, unusableCertificate } from "./serve-errors.ts";
+import type { Service } from "./service.ts";
+import { RateLimiter } from "./sign-in/rate-limiter.ts";
+
+/** Sockets, of whoever connects: half a thousand event streams and their pages. */
+const MOST_CONNECTIONS = 4096;
+const LARGE_BODIES = { perCaller: 4, inAll: 8 };
+/** How long answers that are being written may take when the service stops. */
+const LAST_ANSWERS_MS = 5000;
+
+export interface ServeOptions {
+  gateway: Gateway;
+  workspace: string;
+  version: string;
+  host: string;
+  port: number;
+  /** Names the service is called by besides those of the loopback. */
+  names: readonly string[];
+  /** Null: plain HTTP. */
+  tls: { cert: Buffer; key: Buffer } | null;
+  /** Where the built page is; default: in the package. */
+  pageFolder?: string;
+  /** What agents get at /mcp. */
+  mcp: Omit<DoorOptions, "agent">;
+  /** Where traces go; default: nowhere. */
+  tracing?: Tracing | null;
+  onfailure: (error: Error) => void;
+}
+
+export interface Serving {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Starts the service. Rejects when the address is not to be had. Closing it closes the gateway. */
+export async function serve(options: ServeOptions): Promise<Serving> {
+  const stop = new AbortController();
+  const { gateway, workspace, version, onfailure, host } = options;
+  const names = ["localhost", "127.0.0.1", "[::1]", bracketed(host), ...options.names].map((name) =>
+    name.toLowerCase(),
+  );
+  const service: Service = {
+    gateway,
+    tokens: gateway.tokens,
+    signIns: gateway.signIns,
+    signInLimiter: new RateLimiter(),
+    largeBodies: new ConnectionLimiter(LARGE_BODIES, tooManyBodies),
+    requests: new RequestCounts(),
+    tracing: options.tracing ?? null,
+    names,
+    secure: options.tls !== null,
+    version,
+    workspace,
+    stopping: stop.signal,
+    onfailure,
+  };
+  const live = openLive(service);
+  const app = makeApp(service, operations(live), new Page(service, options.pageFolder));
+  const mcp = new McpPath(service, options.mcp);
+  const rest = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
+  const listener: RequestListener = (request, response) => {
+    if (mcp.takes(request)) void mcp.answer(request, response);
+    else rest(request, response);
+  };
+  const server = await listening(options, listener);
+  server.on("error", onfailure);
+  server.on("upgrade", (request, socket, head) => {
+    if (!live.upgrade(request, socket, head)) socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${service.secure ? "https" : "http"}://${nameOf(options)}:${port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      stop.abort();
+      await Promise.all([live.close(), mcp.close()]);
+      // Commands that are waited for are let go of, not ended: their answers say that they are running.
+      await gateway.close();
+      const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+      server.closeIdleConnections();
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+async function listening({ tls, host, port }: ServeOptions, listener: RequestListener): Promise<Server> {
+  const server = tls ? await secureServer(tls, listener) : createServer(listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    const failed = (error: Error) => reject(cannotListen(`${bracketed(host)}:${port}`, error));
+    server.once("error", failed);
+    server.listen(port, host, () => {
+      server.off("error", failed);
+      resolve();
+    });
+  });
+  return server;
+}
+
+async function secureServer(tls: NonNullable<ServeOptions["tls"]>, listener: RequestListener): Promise<Server> {
+  const { createServer: createSecureServer } = await import("node:https");
+  try {
+    return createSecureServer(tls, listener);
+  } catch (error) {
+    throw unusableCertificate(error as Error);
+  }
+}
+
+/** Everywhere is no address to go to. */
+function nameOf({ host, names }: ServeOptions): string {
+  return host === "0.0.0.0" || host === "::" ? (names[0] ?? "localhost") : bracketed(host);
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

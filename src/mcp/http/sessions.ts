@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
+import type { JSONRPCMessage, Server } from "@modelcontextprotocol/server";
+import type { Token } from "../../storage/tokens.ts";
+import { Connection } from "../connection.ts";
+import { leave } from "../leave.ts";
+import { keepInformed, makeServer } from "../server.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { refuse } from "./reply.ts";
+
+export interface SessionLimits {
+  /** Of all agents together. */
+  most: number;
+  /** Without a request or an open stream for this long it is over. */
+  idleMs: number;
+}
+
+interface HttpSession {
+  token: Token;
+  endpoint: Endpoint;
+  connection: Connection;
+  server: Server;
+  transport: NodeStreamableHTTPServerTransport;
+  /** Responses that are not finished, streams included. */
+  open: number;
+  lastSeen: number;
+}
+
+/** What 2025-era clients have over HTTP: a session from `initialize` to DELETE, to silence, or to the end of its token. */
+export class HttpSessions {
+  readonly #sessions = new Map<string, HttpSession>();
+  readonly #limits: SessionLimits;
+
+  constructor(limits: SessionLimits) {
+    this.#limits = limits;
+  }
+
+  async serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: unknown,
+    { token, endpoint, hostUser }: { token: Token; endpoint: Endpoint; hostUser: string | null },
+  ): Promise<void> {
+    const id = request.headers["mcp-session-id"];
+    const session = typeof id === "string" ? this.#find(id, token) : await this.#begin(body, token, endpoint, hostUser);
+    if (session === "full") {
+      refuse(response, 503, "Too many sessions are open; close one or try later.", {
+        headers: { "retry-after": "10" },
+      });
+      return;
+    }
+    if (session === null) {
+      refuse(response, id === undefined ? 400 : 404, "There is no such session; begin with initialize.");
+      return;
+    }
+    session.lastSeen = Date.now();
+    session.open++;
+    response.once("close", () => {
+      session.open--;
+      session.lastSeen = Date.now();
+      // Nobody can be given the answer any more: as good as cancelled.
+      if (!response.writableFinished) for (const each of requestIds(body)) cancel(session, each);
+    });
+    await session.transport.handleRequest(request, response, body);
+  }
+
+  /** Another agent's session is answered as if it did not exist. */
+  #find(id: string, token: Token): HttpSession | null {
+    const session = this.#sessions.get(id);
+    return session?.token.agent === token.agent ? session : null;
+  }
+
+  async #begin(
+    body: unknown,
+    token: Token,
+    endpoint: Endpoint,
+    hostUser: string | null,
+  ): Promise<HttpSession | "full" | null> {
+    if (!isInitialize(body)) return null;
+    if (this.#sessions.size >= this.#limits.most) return "full";
+    const id = randomUUID();
+    const connection = new Connection(hostUser);
+    const server = makeServer(endpoint.door, connection);
+    keepInformed(server, endpoint.door, connection);
+    const transport = new NodeStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => this.#end(id),
+    });
+    const session = { token, endpoint, connection, server, transport, open: 0, lastSeen: Date.now() };
+    this.#sessions.set(id, session);
+    await server.connect(transport);
+    return session;
+  }
+
+  /** Ends what is silent, and what its token is no longer good for. */
+  sweep(isGood: (token: string) => boolean): void {
+    const oldest = Date.now() - this.#limits.idleMs;
+    for (const [id, { open, lastSeen, token }] of this.#sessions) {
+      if ((open === 0 && lastSeen < oldest) || !isGood(token.id)) void this.#end(id);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.#end(id)));
+  }
+
+  async #end(id: string): Promise<void> {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    this.#sessions.delete(id);
+    await session.server.close().catch(() => {});
+    await leave(session.endpoint.door, session.connection);
+  }
+}
+
+function isInitialize(body: unknown): boolean {
+  return [body].flat().some((each) => (each as { method?: unknown } | null)?.method === "initialize");
+}
+
+function requestIds(body: unknown): (string | number)[] {
+  const messages = [body].flat() as ({ id?: unknown; method?: unknown } | null)[];
+  return messages.flatMap((each) =>
+    each?.method !== undefined && (typeof each.id === "string" || typeof each.id === "number") ? [each.id] : [],
+  );
+}
+
+function cancel({ transport }: HttpSession, requestId: string | number): void {
+  const message: JSONRPCMessage = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } };
+  transport.onmessage?.(message);
+}

@@ -1,0 +1,67 @@
+import type { SessionInfo } from "../../core/session.ts";
+import type { Door } from "../door.ts";
+import { PARTS, sessionUri } from "./uri.ts";
+
+/** Nobody is told more often than this that a log has grown. */
+const LOOK_EVERY_MS = 1000;
+const MOST_WATCHED = 1000;
+
+type Told = (uri: string) => void;
+
+/** Looks after the agent's living sessions for as long as somebody wants to hear of changes. */
+export class ResourceWatch {
+  readonly #door: Door;
+  readonly #listeners = new Set<Told>();
+  /** What was last seen of each living session. */
+  #seen: Map<string, string> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** Returns how to stop. */
+  listen(listener: Told): () => void {
+    this.#listeners.add(listener);
+    if (!this.#timer) {
+      this.#timer = setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS).unref();
+      void this.#look().catch(() => {});
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  /** A session that began just now may be over before the next look, and is to be told of all the same. */
+  begun(id: string): void {
+    this.#seen?.set(id, "");
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#seen = null;
+  }
+
+  async #look(): Promise<void> {
+    const gateway = await this.#door.gateway();
+    const { agent } = this.#door.options;
+    const living = gateway.list({ agent, live: true, limit: MOST_WATCHED });
+    const now = new Map(living.map((info) => [info.id, looksLike(info)]));
+    const before = this.#seen;
+    this.#seen = now;
+    if (!before) return;
+    for (const [id, look] of now) if (before.get(id) !== look) this.#tell(id);
+    for (const id of before.keys()) if (!now.has(id)) this.#tell(id); // it ended, or was removed
+  }
+
+  #tell(id: string): void {
+    const uris = [sessionUri(id), ...PARTS.map((part) => sessionUri(id, part))];
+    for (const listener of [...this.#listeners]) for (const uri of uris) listener(uri);
+  }
+}
+
+function looksLike({ status, streams }: SessionInfo): string {
+  return [status, ...Object.values(streams).map(({ bytes }) => bytes)].join(" ");
+}

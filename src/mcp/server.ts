@@ -1,0 +1,70 @@
+import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { packageVersion } from "../core/version.ts";
+import type { Connection } from "./connection.ts";
+import type { Door } from "./door.ts";
+import { instructions } from "./messages.ts";
+import { once } from "./once.ts";
+import { sessionUri } from "./resources/uri.ts";
+
+const MOST_SUBSCRIBED = 1000;
+
+/** Loaded with the first request that needs them: a client is greeted without. */
+const calls = once(() => import("./call-tool.ts"));
+const lists = once(() => import("./resources/list.ts"));
+const reads = once(() => import("./resources/read.ts"));
+const owned = once(() => import("./resources/own-session.ts"));
+
+/** The protocol's side of one agent's door: each method is a line that says who answers it. */
+export function makeServer(door: Door, connection: Connection): Server {
+  const server = new Server(
+    { name: "sallyport", title: "Sallyport", version: packageVersion() },
+    {
+      capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
+      instructions: instructions(door.options.workspace),
+    },
+  );
+  server.setRequestHandler("tools/list", async () => ({ tools: await door.shelf.listed() }));
+  server.setRequestHandler("tools/call", (request, ctx) =>
+    connection.track(calls().then(({ callTool }) => callTool(door, connection, server, request, ctx))),
+  );
+  server.setRequestHandler("resources/list", async ({ params }) => (await lists()).listResources(door, params?.cursor));
+  server.setRequestHandler("resources/templates/list", async () => (await lists()).listTemplates());
+  server.setRequestHandler("resources/read", async ({ params }) => (await reads()).readResource(door, params.uri));
+  return server;
+}
+
+/** What a connection that lasts is told by itself: tools that come and go, and the growth of what it subscribed to. */
+export function keepInformed(server: Server, door: Door, connection: Connection): { watchAll(): void } {
+  const { subscribed } = connection;
+  const stops = [door.shelf.onChange(() => void server.sendToolListChanged().catch(() => {}))];
+  const tell = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {});
+  let watching = false;
+  const watch = (listener: (uri: string) => void) => {
+    if (!watching) stops.push(door.watch.listen(listener));
+    watching = true;
+  };
+  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+    const { address } = await (await owned()).ownSession(door, params.uri);
+    if (subscribed.size >= MOST_SUBSCRIBED) throw tooMany();
+    subscribed.set(sessionUri(address.id, address.part ?? undefined), params.uri);
+    watch((uri) => {
+      const asked = subscribed.get(uri);
+      if (asked !== undefined) tell(asked);
+    });
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
+    for (const [uri, asked] of subscribed) if (asked === params.uri) subscribed.delete(uri);
+    return {};
+  });
+  server.onclose = () => {
+    for (const stop of stops) stop();
+  };
+  // From 2026-07-28 on the SDK keeps the subscriptions, and lets through what was subscribed to.
+  return { watchAll: () => watch(tell) };
+}
+
+function tooMany(): ProtocolError {
+  const message = `A connection may subscribe to ${MOST_SUBSCRIBED} resources; unsubscribe from some first.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
+}

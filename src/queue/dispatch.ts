@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { SallyportError } from "../core/error.ts";
+import type { WorkQueue } from "../storage/work.ts";
+import { backoffMs } from "../storage/work-backoff.ts";
+import type { ClaimedItem } from "../storage/work-item.ts";
+import { callCommand, type Run } from "./call-command.ts";
+import { type DbosQueue, DbosSink } from "./dbos.ts";
+import { callWebhook, checkWebhook, type Webhook } from "./webhook.ts";
+
+/** Whom to tell about each item. With several, an item is done when all of them have taken it. */
+export interface DispatchTarget {
+  /** An argv; the item comes on its stdin. */
+  command?: readonly string[];
+  webhook?: Webhook;
+  /** A durable queue, which starts one workflow an item. */
+  dbos?: DbosQueue;
+}
+
+export interface DispatchOptions {
+  run: Run;
+  /** Shown as who holds an item. */
+  worker?: string;
+  /** Only items of these types; default any. */
+  types?: readonly string[];
+  webhookTimeoutMs?: number;
+  dbosTimeoutMs?: number;
+  commandTimeoutMs?: number;
+  backoff?(attempts: number): number;
+  /** What became of each attempt; a failure comes with when it is tried again. */
+  onAttempt?(item: ClaimedItem, failure: { why: string; againInMs: number } | null): void;
+}
+
+const WEBHOOK_TIMEOUT_MS = 10_000;
+const DBOS_TIMEOUT_MS = 10_000;
+const COMMAND_TIMEOUT_MS = 60_000;
+/** On top of the timeouts, so that a slow call is never made twice at once. */
+const LEASE_MARGIN_MS = 30_000;
+const STORE_TROUBLE_MS = 1000;
+
+/**
+ * Takes items off the queue one by one and tells a command, a web hook or a durable queue about them: at least once, for as long as it
+ * takes, less and less often. An item is done only when it was taken; a crash in between lets its lease run out.
+ */
+export class Dispatcher {
+  readonly #queue: WorkQueue;
+  readonly #target: DispatchTarget;
+  readonly #dbos: DbosSink | null;
+  readonly #options: Required<Omit<DispatchOptions, "types" | "onAttempt">> &
+    Pick<DispatchOptions, "types" | "onAttempt">;
+  #running: { stop: AbortController; ended: Promise<void> } | null = null;
+
+  constructor(queue: WorkQueue, target: DispatchTarget, options: DispatchOptions) {
+    if (target.webhook) checkWebhook(target.webhook);
+    if (target.command && !target.command[0]) throw noCommand();
+    this.#queue = queue;
+    this.#target = target;
+    this.#dbos = target.dbos ? new DbosSink(target.dbos) : null;
+    this.#options = {
+      worker: `dispatch ${process.pid}`,
+      webhookTimeoutMs: WEBHOOK_TIMEOUT_MS,
+      dbosTimeoutMs: DBOS_TIMEOUT_MS,
+      commandTimeoutMs: COMMAND_TIMEOUT_MS,
+      backoff: backoffMs,
+      ...options,
+    };
+  }
+
+  start(): void {
+    if (this.#running) return;
+    const stop = new AbortController();
+    this.#running = { stop, ended: this.#loop(stop.signal) };
+  }
+
+  /** Breaks off; an item in delivery goes back at once. */
+  async stop(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    running?.stop.abort();
+    await running?.ended;
+    await this.#dbos?.close();
+  }
+
+  async #loop(signal: AbortSignal): Promise<void> {
+    const { worker, types, webhookTimeoutMs, dbosTimeoutMs, commandTimeoutMs } = this.#options;
+    const leaseMs = webhookTimeoutMs + dbosTimeoutMs + commandTimeoutMs + LEASE_MARGIN_MS;
+    while (!signal.aborted) {
+      try {
+        const item = await this.#queue.next({ worker, leaseMs, signal, hold: false, ...(types ? { types } : {}) });
+        if (item) await this.#deliver(item, signal);
+      } catch {
+        // A full disk, a busy database: what was not stored comes again. An abort ends the loop.
+        await sleep(STORE_TROUBLE_MS, undefined, { signal, ref: false }).catch(() => {});
+      }
+    }
+  }
+
+  async #deliver(item: ClaimedItem, signal: AbortSignal): Promise<void> {
+    const why = (await this.#call(item, signal)) ?? null;
+    if (why === null) {
+      this.#queue.ack(item.id, item.lease);
+      this.#options.onAttempt?.(item, null);
+      return;
+    }
+    const againInMs = signal.aborted ? 0 : this.#options.backoff(item.attempts);
+    this.#queue.retry(item.id, item.lease, { delayMs: againInMs, note: why });
+    this.#options.onAttempt?.(item, { why, againInMs });
+  }
+
+  async #call(item: ClaimedItem, stop: AbortSignal): Promise<string | null> {
+    const { command, webhook } = this.#target;
+    const { run, webhookTimeoutMs, dbosTimeoutMs, commandTimeoutMs } = this.#options;
+    const within = (ms: number) => AbortSignal.any([stop, AbortSignal.timeout(ms)]);
+    if (command) {
+      const failure = await callCommand(item, command, run, { timeoutMs: commandTimeoutMs, signal: stop });
+      if (failure !== null) return failure;
+    }
+    const failure = webhook ? await callWebhook(item, webhook, within(webhookTimeoutMs)) : null;
+    return failure ?? (await this.#dbos?.deliver(item, within(dbosTimeoutMs))) ?? null;
+  }
+}
+
+function noCommand(): SallyportError {
+  return new SallyportError("InvalidConfiguration", "`command` must name a program; received an empty list.", [
+    { action: "fix_configuration", hint: 'Give an argv such as ["notify-send", "done"].' },
+  ]);
+}

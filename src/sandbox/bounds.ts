@@ -1,0 +1,76 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { SallyportError } from "../core/error.ts";
+import type { Network } from "../core/network.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Profile } from "./profile.ts";
+import { isWithin, nearestReal } from "./workspace.ts";
+
+/** What holds a command, as far as it can differ from request to request. */
+export interface Bounds {
+  profile: Profile;
+  network: Network;
+  /** Absolute, links followed: where it may write besides its temporary folder. Of no meaning with `off`. */
+  writable: readonly string[];
+}
+
+export interface Places {
+  workspace: string;
+  home: string;
+}
+
+/** `~` is the gateway's home; what is relative lies in the workspace. */
+export function expandPath(path: string, { workspace, home }: Places): string {
+  if (path === "~" || path.startsWith("~/")) return join(home || homedir(), path.slice(1));
+  return path.startsWith("/") ? path : join(workspace, path);
+}
+
+/** As configured. What does not exist cannot be written to yet; it is taken up when it is there. */
+export function configuredBounds(settings: Settings, places: Places, ofRepository: readonly string[]): Bounds {
+  const { sandbox: profile, network } = settings;
+  if (profile === "read-only") return { profile, network, writable: [] };
+  const named = settings.writable.flatMap((path) => {
+    const { real, missing } = nearestReal(expandPath(path, places));
+    return missing.length === 0 ? [real] : [];
+  });
+  return { profile, network, writable: [...new Set([places.workspace, ...named, ...ofRepository])] };
+}
+
+type Asking = Pick<RunRequest, "sandbox" | "network" | "writable">;
+
+/** As a request wants them; what it does not mention is as configured. Throws for what no approval gives. */
+export function askedBounds(
+  { sandbox, network, writable = [] }: Asking,
+  {
+    configured,
+    writing,
+    places,
+    denied,
+  }: { configured: Bounds; writing: Bounds; places: Places; denied: readonly string[] },
+): Bounds {
+  const profile = sandbox ?? configured.profile;
+  const named = writable.map((path) => writableOf(path, places, denied));
+  const usual = profile === "read-only" ? [] : writing.writable;
+  return { profile, network: network ?? configured.network, writable: [...new Set([...usual, ...named])] };
+}
+
+function writableOf(path: string, places: Places, denied: readonly string[]): string {
+  const { real, missing } = nearestReal(expandPath(path, places));
+  const place = join(real, ...missing);
+  if (denied.some((one) => isWithin(place, one))) throw outOfBounds(path);
+  if (missing.length > 0) throw notThere(path, real);
+  return real;
+}
+
+function outOfBounds(path: string): SallyportError {
+  return new SallyportError("PathOutOfScope", `\`writable\`: ${path} is denied to every confined command.`, [
+    { action: "check_scope", hint: "Name another place, or ask for `sandbox: off`, which a person has to approve." },
+  ]);
+}
+
+function notThere(path: string, nearest: string): SallyportError {
+  return new SallyportError("InvalidRequest", `\`writable\`: ${path} does not exist.`, [
+    { action: "check_scope", hint: `Name something that exists: ${nearest} does.` },
+  ]);
+}

@@ -1,0 +1,109 @@
+/**
+ * Whether the sandbox was what stopped a command, from what it said last. Nobody can know for certain: the same words
+ * come from a file's own permissions, so each hint calls itself likely and tells what to ask for.
+ */
+import { accessSync, constants } from "node:fs";
+import { join, resolve } from "node:path";
+import { shownLine } from "../text/shown-text.ts";
+import { blockedCall } from "./blocked-calls.ts";
+import { DENIED_IN_HOME } from "./denied.ts";
+import { hiddenPlaces } from "./hidden.ts";
+import { protectedSpotOf } from "./protected-spots.ts";
+import type { RememberedSandbox } from "./remembered.ts";
+import { isWithin, nearestReal } from "./workspace.ts";
+
+const MOST_HINTS = 3;
+const MOST_LINES = 400;
+const MOST_TEXT = 64 << 10;
+const LONGEST_LINE = 2000;
+
+/** As the C library, Node, Python, Go and Rust write it. */
+const REFUSED =
+  /permission denied|operation not permitted|read-only file system|resource busy|\bE(?:ACCES|PERM|ROFS|BUSY)\b/i;
+const NO_NETWORK =
+  /could not resolve|name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|address family not supported|getaddrinfo|no address associated|(?:failed|couldn't|unable) to connect|couldn't connect|connect(?:ion)?\b.*(?:refused|permission denied|not permitted)/i;
+
+export interface HintScene {
+  sandbox: RememberedSandbox;
+  cwd: string;
+  /** Of the gateway. */
+  home: string;
+}
+
+/** What probably was the matter, the last first; empty: nothing points to the sandbox. */
+export function sandboxHints(stderr: string, scene: HintScene): string[] {
+  if (scene.sandbox.profile === "off" && scene.sandbox.network === "on") return [];
+  const found = new Set<string>();
+  const lines = stderr.slice(-MOST_TEXT).split("\n").slice(-MOST_LINES).reverse();
+  for (const line of lines) {
+    if (found.size >= MOST_HINTS) break;
+    const hint = line.length > LONGEST_LINE ? null : hintIn(line, scene);
+    if (hint !== null) found.add(`sandbox, likely cause: ${hint}`);
+  }
+  return [...found];
+}
+
+function hintIn(line: string, scene: HintScene): string | null {
+  const { network, profile } = scene.sandbox;
+  if (network !== "on" && NO_NETWORK.test(line)) {
+    const reach = network === "off" ? "this command has no network" : "this command reaches only the listed TCP ports";
+    return `${reach}; ask for \`network: "on"\``;
+  }
+  if (profile === "off") return null;
+  const call = blockedCall(line);
+  if (call !== null) return call;
+  if (REFUSED.test(line)) {
+    for (const path of pathsIn(line, scene.cwd)) {
+      const hint = pathHint(path, scene);
+      if (hint !== null) return hint;
+    }
+  }
+  return null;
+}
+
+/** Quoted texts, and words that look like a path; relative ones from where the command started. */
+function pathsIn(line: string, cwd: string): string[] {
+  const quoted = [...line.matchAll(/['"`‘“]([^'"`’”]{1,1024})['"`’”]/g)].map(([, text = ""]) => text);
+  const words = line
+    .split(/[\s:,;()[\]=]+/)
+    .filter((word) => /^(?:\/|\.{1,2}\/|\.[a-z])/i.test(word) || word.includes("/"));
+  // As shells write it: `bash: line 1: NAME: Permission denied`.
+  const named = /([^:]{1,1024}): [^:]+$/.exec(line)?.[1]?.trim() ?? "";
+  return [named, ...quoted.filter((text) => !text.includes("\n")), ...words]
+    .map((text) => text.replace(/^['"`‘“]+|['"`’”.]+$/g, ""))
+    .filter((text) => text !== "" && !text.includes("\0"))
+    .map((text) => resolve(cwd, text));
+}
+
+function pathHint(path: string, { sandbox, home }: HintScene): string | null {
+  const shown = shownLine(path);
+  const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
+  const denied = [...sandbox.denied, ...hiddenPlaces(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
+  if (denied.some((one) => isWithin(path, one))) {
+    return `${shown} is denied to every confined command; only \`sandbox: "off"\` lifts that, with a person's approval`;
+  }
+  const root = roots.find((one) => isWithin(path, one));
+  if (root !== undefined) {
+    const spot = protectedSpotOf(path, root);
+    return spot === null
+      ? null
+      : `${shownLine(spot)} stays read-only, since it runs later in a person's hands; ask for \`writable: ["${shownLine(spot)}"]\``;
+  }
+  const { real } = nearestReal(path);
+  // What we may not write either is not the sandbox's doing.
+  if (sandbox.user === null && !isWritable(real)) return null;
+  if (sandbox.profile === "read-only") {
+    return `a read-only command cannot write to ${shown}; ask for \`sandbox: "workspace-write"\``;
+  }
+  const ask = real === "/" ? `\`sandbox: "off"\`` : `\`writable: ["${shownLine(real)}"]\``;
+  return `writing to ${shown}, outside the workspace; use the workspace or $TMPDIR, or ask for ${ask}`;
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,79 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { SallyportError } from "../core/error.ts";
+import type { LaunchSpec } from "../core/launch.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Confined } from "./confine.ts";
+import { terminalParts } from "./terminal.ts";
+
+export const DEFAULT_DISK_CAP = 64 << 20;
+export const DEFAULT_GRACE_MS = 5000;
+export const DEFAULT_TIMEOUT_MS = 60_000;
+const TITLE_LENGTH = 200;
+
+/** The bash that runs shell text, by its full path: never one an agent's PATH leads to (promise 2). */
+function findShell(path: string | undefined): string {
+  const others = (path ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+  for (const folder of ["/bin", "/usr/bin", "/usr/local/bin", ...others]) {
+    try {
+      accessSync(join(folder, "bash"), constants.X_OK);
+      return join(folder, "bash");
+    } catch {
+      // not here
+    }
+  }
+  throw new SallyportError("CommandNotFound", "bash was not found; shell text needs it.", [
+    { action: "install_bash", hint: "Install bash, or run programs directly by giving `args`." },
+  ]);
+}
+
+/** Looked for when first needed: a machine without bash can still run programs directly. */
+let shell: string | null = null;
+
+function program(request: RunRequest): Pick<LaunchSpec, "file" | "argv"> {
+  if (request.args) return { file: request.command, argv: [request.command, ...request.args] };
+  shell ??= findShell(process.env.PATH);
+  // `--`: a text that starts with a dash is text, not options.
+  return { file: shell, argv: ["bash", "-c", "--", request.command] };
+}
+
+function timeoutOf(request: RunRequest, { timeouts }: Pick<Settings, "timeouts">, background: boolean): number {
+  if (background) return request.timeoutMs ?? 0;
+  const byDefault = timeouts.defaultSeconds === null ? DEFAULT_TIMEOUT_MS : timeouts.defaultSeconds * 1000;
+  const most = timeouts.maxSeconds === null ? Number.POSITIVE_INFINITY : timeouts.maxSeconds * 1000;
+  const asked = request.timeoutMs ?? Math.min(byDefault, most);
+  if (asked <= most && (asked > 0 || most === Number.POSITIVE_INFINITY)) return asked;
+  throw new SallyportError("InvalidRequest", `\`timeoutMs\` may be at most ${most} here; received ${asked}.`, [
+    { action: "increase_limits", hint: "The operator can raise `timeouts.maxSeconds` in sallyport.json." },
+    { action: "use_background", hint: "Or start it in the background, where no deadline is needed." },
+  ]);
+}
+
+/** From what was asked, and where and with what it may run, to exactly what will run. */
+export function launchSpec(
+  request: RunRequest,
+  { env, cwd, root, logFile, limits, sandbox }: Confined,
+  settings: Pick<Settings, "timeouts" | "durability">,
+  id: string,
+  background: boolean,
+): LaunchSpec {
+  const text = request.args ? [request.command, ...request.args].join(" ") : request.command;
+  return {
+    id,
+    title: text.slice(0, TITLE_LENGTH),
+    ...program(request),
+    path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    ...terminalParts(request, env),
+    cwd,
+    root,
+    timeoutMs: timeoutOf(request, settings, background),
+    graceMs: request.graceMs ?? DEFAULT_GRACE_MS,
+    diskCap: request.diskCap ?? DEFAULT_DISK_CAP,
+    logFile,
+    limits,
+    sandbox: sandbox.spec,
+    background,
+    durable: settings.durability === "power-loss",
+  };
+}

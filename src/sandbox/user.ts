@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { SallyportError } from "../core/error.ts";
+import type { SandboxSpec } from "../core/launch.ts";
+
+/** The ordinary user that commands run as. */
+export interface CommandUser {
+  name: string;
+  home: string;
+  ids: NonNullable<SandboxSpec["user"]>;
+}
+
+export interface Accounts {
+  passwd: string;
+  group: string;
+  /** Of this process. */
+  uid: number;
+}
+
+function accountsHere(): Accounts {
+  const read = (path: string) => {
+    try {
+      return readFileSync(path, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  return { passwd: read("/etc/passwd"), group: read("/etc/group"), uid: process.getuid?.() ?? -1 };
+}
+
+/**
+ * Whom a configured `user` names: by name as in /etc/passwd, by number, or `uid:gid` for one that only the directory
+ * service knows. Null: it is who we are.
+ */
+export function commandUser(wanted: string | null, accounts = accountsHere()): CommandUser | null {
+  if (wanted === null) return null;
+  const { passwd, group, uid: own } = accounts;
+  const [id, gid] = /^(\d+)(?::(\d+))?$/.exec(wanted)?.slice(1).map(Number) ?? [];
+  const rows = passwd.split("\n").map((line) => line.split(":"));
+  const row = rows.find((fields) => (id === undefined ? fields[0] === wanted : Number(fields[2]) === id));
+  if (!row && (id === undefined || gid === undefined || Number.isNaN(gid))) throw unknownUser(wanted);
+  const name = row?.[0] ?? String(id);
+  const uid = row ? Number(row[2]) : Number(id);
+  if (uid === own) return null;
+  if (own !== 0) throw notRoot(wanted);
+  const main = gid === undefined || Number.isNaN(gid) ? Number(row?.[3]) : gid;
+  const others = group
+    .split("\n")
+    .map((line) => line.split(":"))
+    .filter((fields) => fields[3]?.split(",").includes(name))
+    .map((fields) => Number(fields[2]));
+  const groups = [...new Set([main, ...others])].filter(Number.isInteger);
+  return { name, home: row?.[5] || "/", ids: { uid, gid: main, groups } };
+}
+
+function unknownUser(wanted: string): SallyportError {
+  return new SallyportError("InvalidConfiguration", `\`user\`: there is no user "${wanted}" on this machine.`, [
+    { action: "fix_configuration", hint: "Name one from /etc/passwd, or give `uid:gid` in numbers." },
+  ]);
+}
+
+function notRoot(wanted: string): SallyportError {
+  const message = `\`user\`: only root can run commands as "${wanted}"; Sallyport itself runs as user ${process.getuid?.()}.`;
+  return new SallyportError("InvalidConfiguration", message, [
+    { action: "fix_configuration", hint: "Take `user` out of sallyport.json: commands run as you already." },
+  ]);
+}

@@ -1,0 +1,39 @@
+/** What a person should know about a sandbox that is less than it should be. */
+import { shownLine } from "../text/shown-text.ts";
+
+/** By the names the keeper gives them. */
+const GAPS: Record<string, string> = {
+  landlock: "this kernel has no Landlock, so mounts alone keep files",
+  truncate: "files outside can be cut short (needs Landlock ABI 3)",
+  "ioctl-dev": "devices can be controlled (needs Landlock ABI 5)",
+  "scope-abstract": "abstract sockets of others can be reached (needs Landlock ABI 6)",
+  "scope-signals": "other processes of the user can be signalled (needs Landlock ABI 6)",
+  ports: "TCP ports are not limited (needs Landlock ABI 4)",
+  udp: "UDP is let through for names, to any port",
+  mounts: "no mount namespace, so protected spots in the workspace can be written and what is denied within it read",
+  metadata: "no mount namespace, so owners, permissions and times of files outside can be changed",
+  "denied-later": "a denied path within the workspace does not exist yet and is not held back if it appears",
+  namespaces: "not all namespaces could be had",
+  "net-namespace": "no network namespace, so there is no loopback either",
+  seccomp: "system calls are not filtered",
+};
+
+/** One line, however many there are. */
+export function gapWarning(gaps: readonly string[]): string {
+  const parts = gaps.map((gap) => GAPS[gap] ?? gap);
+  return `sandbox: not all of it holds here: ${parts.join("; ")}. \`sallyport doctor\` says how to get there.`;
+}
+
+export function unavailableWarning(): string {
+  return "sandbox: nothing here can confine the command, so it ran with your own rights. `sallyport doctor` says why.";
+}
+
+/** Made while the command ran: nothing could be put over what was not there. */
+export function newSpotsWarning(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).map(shownLine).join(", ");
+  return `sandbox: ${shown} came to be while it ran, and may run something later: look at it before you use it there.`;
+}
+
+export function rootWarning(): string {
+  return "sandbox: commands run as root; name an ordinary user in the operator's configuration (`user`, docs/sandbox.md).";
+}

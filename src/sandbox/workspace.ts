@@ -1,0 +1,142 @@
+import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { basename, dirname, isAbsolute, normalize } from "node:path";
+import { SallyportError } from "../core/error.ts";
+
+/** Where the paths of a request may lead. */
+export interface Scope {
+  /** The workspace, links followed. */
+  root: string;
+  /** Paths may lead out of the workspace. For people at a keyboard; agents have no say in it. */
+  anywhere: boolean;
+  /** Its folders are on other machines: paths are taken by their names, and looked at where the command runs. */
+  elsewhere: boolean;
+  /** Sallyport's own folders: out of bounds even where they lie within the workspace (promise 7). */
+  keepOut: readonly string[];
+}
+
+export type PathParameter = "cwd" | "logFile";
+
+/** Follows the links of the workspace and of the folders to keep out of, once per gateway. */
+export function workspaceScope(
+  workspace: string,
+  {
+    anywhere = false,
+    elsewhere = false,
+    keepOut = [],
+  }: { anywhere?: boolean; elsewhere?: boolean; keepOut?: readonly string[] } = {},
+): Scope {
+  const root = follow(workspace);
+  if (root === null) throw noWorkspace(workspace, reason(workspace));
+  if (!lstatSync(root).isDirectory()) throw noWorkspace(workspace, "is not a folder");
+  return { root, anywhere, elsewhere, keepOut: keepOut.map((folder) => follow(folder) ?? folder) };
+}
+
+/**
+ * Where a path of a request really leads. It must lie in the workspace: not by its name (`/work` and `/workshop` share
+ * a prefix, `a/../..` and links share nothing) but by where the kernel finds it. A folder must exist; a file need not,
+ * its folder does. The answer holds no links, and the keeper opens it beneath the root insisting on that: what changes
+ * after this check is noticed.
+ */
+export function resolveInWorkspace(scope: Scope, path: string | undefined, what: PathParameter): string {
+  if (path === undefined) return scope.root;
+  // Joined as text: taking `link/..` apart by name would skip where the link leads.
+  const asked = isAbsolute(path) ? path : `${scope.root}/${path}`;
+  if (scope.elsewhere) return byName(scope, asked, path, what);
+  const real = what === "cwd" ? follow(asked) : followFile(asked);
+  // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
+  if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
+    throw outOfScope(what, path, "lies outside the workspace", scope);
+  }
+  if (real === null && isLink(asked)) throw outOfScope(what, path, "is a link that leads nowhere", scope);
+  if (real === null) throw notFound(what, path, asked);
+  if (scope.keepOut.some((own) => isWithin(real, own))) {
+    throw outOfScope(what, path, "lies in a folder of Sallyport's own", scope);
+  }
+  return real;
+}
+
+/** As far as names go; where it runs, this is asked again of the folders that are there. */
+function byName(scope: Scope, asked: string, path: string, what: PathParameter): string {
+  const plain = normalize(asked).replace(/(?<=.)\/+$/, "");
+  if (scope.anywhere || isWithin(plain, scope.root)) return plain;
+  throw outOfScope(what, path, "lies outside the workspace", scope);
+}
+
+/** By whole names, never by prefix: `/workshop` is not within `/work`. */
+export function isWithin(path: string, folder: string): boolean {
+  if (path === folder || folder === "/") return true;
+  return path.startsWith(folder) && path[folder.length] === "/";
+}
+
+/** Null: it does not exist, or may not be looked at. */
+function follow(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Where a file is or would be made. Null: it has no folder, or its name is a link that leads nowhere yet. */
+function followFile(path: string): string | null {
+  // Looking is cheaper than a failed attempt to follow, and a log file mostly is not there yet.
+  if (lookAt(path)) return follow(path);
+  const name = basename(path);
+  const folder = name === ".." || path.endsWith("/") ? null : follow(dirname(path));
+  return folder === null ? null : `${folder === "/" ? "" : folder}/${name}`;
+}
+
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null; // one of its folders is a file, or closed: following it will fail too
+  }
+}
+
+function isLink(path: string): boolean {
+  return lookAt(path)?.isSymbolicLink() ?? false;
+}
+
+/** As much of a path as there is, links followed, and the names that are not there. */
+export function nearestReal(path: string): { real: string; missing: string[] } {
+  const missing: string[] = [];
+  for (let at = path; ; at = dirname(at)) {
+    const real = follow(at);
+    if (real !== null) return { real, missing };
+    missing.unshift(basename(at));
+  }
+}
+
+function outOfScope(what: PathParameter, path: string, why: string, scope: Scope): SallyportError {
+  const hint = `Name a place within ${scope.root}, or leave \`${what}\` out.`;
+  return new SallyportError("PathOutOfScope", `\`${what}\`: ${path} ${why}.`, [{ action: "check_scope", hint }], {
+    path,
+    workspace: scope.root,
+  });
+}
+
+function notFound(what: PathParameter, path: string, asked: string): SallyportError {
+  const part = what === "cwd" ? path : `the folder of ${path}`;
+  const hint = "Name an existing folder, or leave it out for the workspace.";
+  const message = `\`${what}\`: ${part} ${reason(asked)}.`;
+  return new SallyportError("WorkdirNotFound", message, [{ action: "check_scope", hint }], { path });
+}
+
+function reason(path: string): string {
+  try {
+    realpathSync.native(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTDIR") return "leads through a file";
+    if (code === "EACCES") return "may not be entered";
+    if (code === "ELOOP") return "is a circle of links";
+  }
+  return "does not exist";
+}
+
+function noWorkspace(workspace: string, why: string): SallyportError {
+  return new SallyportError("WorkdirNotFound", `The workspace ${workspace} ${why}.`, [
+    { action: "check_scope", hint: "Name an existing folder as the workspace." },
+  ]);
+}

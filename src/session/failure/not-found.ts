@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import type { Recovery } from "../../core/error.ts";
+import { nearNames } from "../../text/nearest.ts";
+import { shellWord } from "../../text/shell-word.ts";
+import { findProgram, isProgram, namesIn, type Place, programNames } from "./programs/on-path.ts";
+
+const MOST_NAMES = 3;
+const FARTHEST_UP = 8;
+/** Where projects keep programs of their own. */
+const PROJECT_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin"];
+
+/** Other names for the same program, or a command that does the same; the first that is installed is suggested. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  python: ["python3"],
+  pip: ["pip3", "python3 -m pip"],
+  pytest: ["python3 -m pytest"],
+  node: ["nodejs"],
+  "docker-compose": ["docker compose"],
+  cc: ["gcc", "clang"],
+  gcc: ["cc", "clang"],
+  vim: ["vi"],
+  fd: ["fdfind"],
+  bat: ["batcat"],
+  rg: ["grep -rn"],
+  ll: ["ls -l"],
+  ifconfig: ["ip addr"],
+  netstat: ["ss"],
+  wget: ["curl -LO"],
+  curl: ["wget -O-"],
+  open: ["xdg-open"],
+};
+
+/** Words that only a shell knows: there is no such program to run directly. */
+const SHELL_ONLY: ReadonlySet<string> = new Set(
+  "cd source . export unset alias unalias set shopt eval exec read declare local typeset readonly let history jobs fg bg wait disown ulimit umask trap pushd popd dirs type hash builtin command if for while until case function [[ ((".split(
+    " ",
+  ),
+);
+
+/**
+ * Suggestions for a command that was not found, the likeliest first. They are read from file names only: nothing is
+ * run to find them.
+ */
+export function suggestions(program: string, place: Place): Recovery[] {
+  const found = program.includes("/") ? forPath(program, place) : forName(program, place);
+  return found.filter((suggestion) => suggestion !== null);
+}
+
+function forName(program: string, place: Place): (Recovery | null)[] {
+  // The command had a PATH of its own.
+  const elsewhere = onPath(program, place.path);
+  if (elsewhere !== null) return [elsewhere];
+  const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];
+  const nothingBetter = offered.every((each) => each === null);
+  return [shellWords(program, place), ...offered, nothingBetter ? meant(nearOnPath(program, place.path)) : null];
+}
+
+function forPath(program: string, { cwd, path }: Place): (Recovery | null)[] {
+  const file = resolve(cwd, program);
+  const folder = dirname(file);
+  if (!existsSync(folder)) {
+    return [
+      { action: "check_path", hint: `The folder ${shellWord(folder)} does not exist.` },
+      onPath(basename(file), path),
+    ];
+  }
+  const start = program.slice(0, program.length - basename(program).length);
+  const near = nearNames(basename(file), namesIn(folder), MOST_NAMES).map((name) => `${start}${name}`);
+  return [meant(near), onPath(basename(file), path)];
+}
+
+function meant(names: string[]): Recovery | null {
+  if (names.length === 0) return null;
+  const words = names.map(shellWord);
+  const last = words.pop();
+  return { action: "did_you_mean", hint: `Did you mean ${words.length > 0 ? `${words.join(", ")} or ` : ""}${last}?` };
+}
+
+function nearOnPath(program: string, path: string): string[] {
+  const names = nearNames(program, programNames(path), MOST_NAMES * 2);
+  return names.filter((name) => findProgram(name, path) !== null).slice(0, MOST_NAMES);
+}
+
+function onPath(name: string, path: string): Recovery | null {
+  const file = findProgram(name, path);
+  return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${shellWord(file)}?` };
+}
+
+/** The current folder is not on PATH, on purpose. */
+function inFolder(program: string, { cwd }: Place): Recovery | null {
+  const name = [program, `${program}.sh`].find((each) => isProgram(join(cwd, each)) || hasScript(cwd, each));
+  return name === undefined ? null : meant([`./${name}`]);
+}
+
+function hasScript(cwd: string, name: string): boolean {
+  return /\.(sh|bash|py|pl|rb|js)$/.test(name) && existsSync(join(cwd, name));
+}
+
+function inProject(program: string, { cwd }: Place): Recovery | null {
+  let folder = cwd;
+  for (let level = 0; level < FARTHEST_UP; level++) {
+    for (const place of PROJECT_FOLDERS) {
+      const file = join(folder, place, program);
+      if (isProgram(file)) return meant([relative(cwd, file)]);
+    }
+    if (folder === dirname(folder)) break;
+    folder = dirname(folder);
+  }
+  return null;
+}
+
+function alias(program: string, { path }: Place): Recovery | null {
+  const others = Object.hasOwn(ALIASES, program) ? (ALIASES[program] ?? []) : [];
+  const other = others.find((each) => findProgram(each.split(" ")[0] ?? "", path) !== null);
+  return other === undefined ? null : { action: "use_alternative", hint: `Use ${other} instead, which is installed.` };
+}
+
+/** Shell text given as a program's name. */
+function shellWords(program: string, { path }: Place): Recovery | null {
+  const [first = ""] = program.trim().split(/\s+/, 1);
+  const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
+  if (!isText && !SHELL_ONLY.has(program)) return null;
+  const why = isText ? "Give the program and its arguments apart" : `${shellWord(program)} is part of the shell`;
+  return { action: "use_shell", hint: `${why}; to have it run by the shell leave \`args\` out.` };
+}

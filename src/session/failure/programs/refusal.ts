@@ -1,0 +1,145 @@
+import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { dirname, extname, join, resolve } from "node:path";
+import { shellWord } from "../../../text/shell-word.ts";
+import { interpreterOf } from "./interpreter.ts";
+import { type Place, pathFolders } from "./on-path.ts";
+
+const MOUNTINFO = "/proc/self/mountinfo";
+
+export interface Refusal {
+  /** What stands in the way, as the end of a sentence that begins with the program's name. */
+  why: string;
+  hint: string;
+}
+
+/** What is missing for a program to be executed, found by looking at it as the kernel does. */
+export function whyRefused(program: string, { cwd, path, mountinfo }: Place): Refusal {
+  const file = program.includes("/") ? resolve(cwd, program) : firstOnPath(program, path);
+  if (file === null) return UNKNOWN;
+  const closed = closedFolder(file);
+  if (closed !== null) {
+    return {
+      why: `lies in ${closed}, which may not be entered.`,
+      hint: `Its owner must allow it: chmod +x ${shellWord(closed)}`,
+    };
+  }
+  const stats = statOf(file);
+  if (stats === null) return UNKNOWN;
+  if (stats.isDirectory())
+    return { why: "is a folder.", hint: `Name a program in it, or list it: ls ${shellWord(program)}` };
+  if (!stats.isFile()) return { why: "is not a regular file.", hint: "Name an executable file." };
+  const runner = runnerOf(file);
+  if ((stats.mode & 0o111) === 0) return notExecutable(program, runner);
+  const mount = noexecMount(realpathSync(file), mountinfo);
+  if (mount !== null) {
+    const way =
+      runner === null
+        ? "Copy it to another folder"
+        : `Run it with ${runner} ${shellWord(program)}, or copy it to another folder`;
+    return { why: `lies on ${mount}, which is mounted noexec.`, hint: `${way}.` };
+  }
+  return mayExecute(file) ? interpreterRefused(file) : onlyForOthers(stats);
+}
+
+const UNKNOWN: Refusal = {
+  why: "may not be executed here: its permissions, the sandbox or a security module forbid it.",
+  hint: "Verify that the command is executable and that its folders may be entered.",
+};
+
+function notExecutable(program: string, runner: string | null): Refusal {
+  const name = shellWord(program);
+  const other = runner === null ? "" : `, or run it with ${runner} ${name}`;
+  return { why: "is not executable.", hint: `Make it so: chmod +x ${name}${other}` };
+}
+
+function onlyForOthers({ mode, uid, gid }: Stats): Refusal {
+  const rights = (mode & 0o7777).toString(8).padStart(4, "0");
+  return {
+    why: `may be executed by others only (mode ${rights}, owner ${uid}, group ${gid}).`,
+    hint: "Its owner must allow it: chmod o+x, or a group that you are in.",
+  };
+}
+
+function interpreterRefused(file: string): Refusal {
+  const interpreter = interpreterOf(file);
+  if (interpreter === null || mayExecute(interpreter.path) || !existsSync(interpreter.path)) return UNKNOWN;
+  return {
+    why: `asks for ${interpreter.path}, which may not be executed.`,
+    hint: `Correct its first line, or run: chmod +x ${interpreter.path}`,
+  };
+}
+
+/** The first name of that kind on PATH is what was refused: the kernel went on, but found nothing better. */
+function firstOnPath(program: string, path: string): string | null {
+  return (
+    pathFolders(path)
+      .map((folder) => join(folder, program))
+      .find((file) => existsSync(file)) ?? null
+  );
+}
+
+function closedFolder(file: string): string | null {
+  const folders: string[] = [];
+  for (let folder = dirname(file); folder !== "/"; folder = dirname(folder)) folders.unshift(folder);
+  return folders.find((folder) => existsSync(folder) && !mayExecute(folder)) ?? null;
+}
+
+const RUNNERS: Readonly<Record<string, string>> = {
+  ".sh": "bash",
+  ".bash": "bash",
+  ".py": "python3",
+  ".js": "node",
+  ".mjs": "node",
+  ".cjs": "node",
+  ".pl": "perl",
+  ".rb": "ruby",
+};
+
+/** What runs a script that may not be executed itself. */
+function runnerOf(file: string): string | null {
+  const interpreter = interpreterOf(file);
+  if (interpreter?.kind === "loader") return null;
+  if (interpreter !== null && !interpreter.path.endsWith("/env")) return interpreter.path;
+  return RUNNERS[extname(file)] ?? null;
+}
+
+function mayExecute(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function statOf(file: string): Stats | null {
+  try {
+    return statSync(file);
+  } catch {
+    return null;
+  }
+}
+
+/** The mount point a path lies under, when nothing on it may be executed; null otherwise, or when it cannot be told. */
+export function noexecMount(path: string, mountinfo: string = MOUNTINFO): string | null {
+  let found = { point: "", options: "" };
+  for (const line of readMounts(mountinfo).split("\n")) {
+    // id, parent, device, root, mount point, options; see proc(5).
+    const [, , , , escaped = "", options = ""] = line.split(" ");
+    const point = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
+      String.fromCharCode(Number.parseInt(octal, 8)),
+    );
+    const holds = point === "/" || path === point || path.startsWith(`${point}/`);
+    // Of two mounts on one point the later covers the earlier.
+    if (point !== "" && holds && point.length >= found.point.length) found = { point, options };
+  }
+  return found.options.split(",").includes("noexec") ? found.point : null;
+}
+
+function readMounts(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}

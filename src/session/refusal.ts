@@ -1,0 +1,106 @@
+import type { Approval } from "../core/approval.ts";
+import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
+import type { Verdict } from "../core/verdict.ts";
+
+/** Why a command was not run, as its result says it. */
+export interface Refusal {
+  status: "blocked" | "denied" | "pending" | "failed";
+  error: { type: ErrorType; message: string; recovery: readonly Recovery[] };
+}
+
+const MOST_QUOTED = 16 << 10;
+
+const REPORT: Recovery = {
+  action: "report",
+  hint: "Report this to the user; do not try to get around it by writing the command differently.",
+};
+
+export function commandRefused({ verdict, reasons }: Verdict): Refusal {
+  const blocked = verdict === "blocked";
+  const [reason] = reasons;
+  const why = reason ? `${reason.message} (${reason.rule})` : "It is not allowed here.";
+  const recovery = reasons.flatMap(({ suggestion }) =>
+    suggestion ? [{ action: "use_alternative", hint: suggestion }] : [],
+  );
+  const head = blocked ? "Blocked, and nothing lifts this" : "Denied";
+  return {
+    status: blocked ? "blocked" : "denied",
+    error: {
+      type: blocked ? "CommandBlocked" : "CommandDenied",
+      message: `${head}: ${why}`,
+      recovery: [...recovery.slice(0, 3), REPORT],
+    },
+  };
+}
+
+export function approvalDenied({ id, status, decisions }: Approval): Refusal {
+  const no = decisions.find(({ decision }) => decision === "deny");
+  const who = no ? `${no.who} said no${no.reason ? `: ${no.reason}` : "."}` : "nobody answered in time.";
+  const message = status === "expired" ? `Denied: ${who}` : `Denied by a person: ${who}`;
+  return {
+    status: "denied",
+    error: {
+      type: "CommandDenied",
+      message,
+      recovery: [{ action: "approval", hint: `It was approval ${id}.` }, REPORT],
+    },
+  };
+}
+
+/** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
+export function notToBeHad({ type, message, recovery }: SallyportError): Refusal {
+  const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
+  return { status: "failed", error: { type, message: short(message), recovery: hints } };
+}
+
+/** It quotes what was asked for, which may be megabytes long and is kept with the session (promise 6). */
+function short(text: string): string {
+  if (text.length <= MOST_QUOTED) return text;
+  return `${text.slice(0, MOST_QUOTED).toWellFormed()}… [${text.length - MOST_QUOTED} more characters]`;
+}
+
+/** Nothing here can confine it, and the operator would rather have nothing run then. */
+export function sandboxUnavailable(): SallyportError {
+  const message = "Nothing on this machine can confine a command, and the configuration requires it (`require`).";
+  return new SallyportError("SandboxUnavailable", message, [
+    { action: "check_sandbox", hint: "See what is missing and how to get it: sallyport doctor" },
+    { action: "ask_operator", hint: "The operator can take `require` out of the configuration." },
+  ]);
+}
+
+export function keptChanging(): Refusal {
+  const message = "Denied: what would run kept changing after it was approved.";
+  const hint = "Let whatever rewrites the program, script or folder finish, then ask again.";
+  return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
+}
+
+export function approvalPending({ id, expiresAt }: Approval): Refusal {
+  return {
+    status: "pending",
+    error: {
+      type: "ApprovalPending",
+      message: `A person has to approve this first (approval ${id}, until ${expiresAt}). Nothing has run yet.`,
+      recovery: [
+        { action: "approve", hint: `A person decides with: sallyport approve ${id} (or sallyport deny ${id}).` },
+        { action: "retry", hint: "Ask for exactly the same command again afterwards; the approval is used then." },
+      ],
+    },
+  };
+}
+
+/** A worker's own operator wants it asked, and no word of a person came with it that counts there. */
+export function statementMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
+  const [reason] = reasons;
+  const why = reason ? ` ${reason.message} (${reason.rule})` : "";
+  return {
+    status: "denied",
+    error: {
+      type: "StatementRefused",
+      message: `Denied where it would have run: it needs a person's yes there.${why} ${message}`,
+      recovery: [
+        ...recovery,
+        { action: "ask_here", hint: '`ask: "always"` with the request has a person asked at the gateway.' },
+      ],
+    },
+  };
+}

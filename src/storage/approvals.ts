@@ -1,0 +1,156 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { ApprovalStatus } from "../core/approval.ts";
+
+/** An approval as it is stored. Times in ms since the epoch; JSON where the schema says so. */
+export interface ApprovalRow {
+  id: string;
+  agent: string;
+  status: ApprovalStatus;
+  created_ms: number;
+  expires_ms: number;
+  fingerprint: string;
+  request: string;
+  binding: string;
+  origin: string;
+  quorum: string;
+  decisions: string;
+  decided_ms: number | null;
+  session: string | null;
+}
+
+export type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
+
+export interface ApprovalQuery {
+  status?: ApprovalStatus | ApprovalStatus[];
+  agent?: string;
+  /** Most recent first. Default 50. */
+  limit?: number;
+}
+
+/** The approvals table. Every change names the status it starts from, so of several gateways exactly one makes it. */
+export class ApprovalStore {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #byId: StatementSync;
+  readonly #byPrefix: StatementSync;
+  readonly #open: StatementSync;
+  readonly #waiting: StatementSync;
+  readonly #waitingBytes: StatementSync;
+  readonly #isWaiting: StatementSync;
+  readonly #approved: StatementSync;
+  readonly #due: StatementSync;
+  readonly #deleteSettled: StatementSync;
+  readonly #expire: StatementSync;
+  readonly #decide: StatementSync;
+  readonly #use: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#byId = database.prepare("SELECT * FROM approvals WHERE id = ?");
+    this.#byPrefix = database.prepare("SELECT * FROM approvals WHERE id >= ? AND id < ? ORDER BY id LIMIT 2");
+    this.#open = database.prepare(
+      `SELECT * FROM approvals WHERE agent = ? AND fingerprint = ? AND status IN ('pending', 'approved') AND expires_ms > ?
+       ORDER BY status LIMIT 1`,
+    );
+    this.#waiting = database.prepare("SELECT count(*) AS n FROM approvals WHERE agent = ? AND status = 'pending'");
+    // Of each row its head is read, not the text: one may be megabytes long.
+    this.#waitingBytes = database.prepare(
+      "SELECT sum(octet_length(request)) AS n FROM approvals WHERE agent = ? AND status = 'pending'",
+    );
+    this.#isWaiting = database.prepare(
+      "SELECT 1 FROM approvals WHERE id = ? AND status = 'pending' AND expires_ms > ?",
+    );
+    this.#approved = database.prepare(
+      "SELECT binding FROM approvals WHERE agent = ? AND status = 'approved' ORDER BY id DESC LIMIT 20",
+    );
+    this.#deleteSettled = database.prepare(
+      "DELETE FROM approvals WHERE status IN ('denied', 'expired', 'used') AND created_ms < ?",
+    );
+    this.#due = database.prepare(
+      `SELECT * FROM approvals WHERE status IN ('pending', 'approved') AND expires_ms <= ? LIMIT 1000`,
+    );
+    this.#expire = database.prepare("UPDATE approvals SET status = 'expired' WHERE id = ? AND status = ?");
+    this.#decide = database.prepare(
+      `UPDATE approvals SET status = ?, decisions = ?, decided_ms = ?, expires_ms = ?
+       WHERE id = ? AND status = 'pending'`,
+    );
+    this.#use = database.prepare(
+      "UPDATE approvals SET status = 'used', session = ? WHERE id = ? AND status = 'approved'",
+    );
+  }
+
+  insert(row: NewApprovalRow): void {
+    const { id, agent, created_ms, expires_ms, fingerprint, request, binding, origin, quorum } = row;
+    this.#insert.run(id, agent, created_ms, expires_ms, fingerprint, request, binding, origin, quorum);
+  }
+
+  get(id: string): ApprovalRow | null {
+    return (this.#byId.get(id) as unknown as ApprovalRow | undefined) ?? null;
+  }
+
+  /** At most two: enough to know whether a prefix is unique. */
+  withPrefix(prefix: string): ApprovalRow[] {
+    return this.#byPrefix.all(prefix, `${prefix}g`) as unknown as ApprovalRow[];
+  }
+
+  /** The same thing, asked by the same agent, waiting or approved and not yet used. */
+  open(agent: string, fingerprint: string, nowMs: number): ApprovalRow | null {
+    return (this.#open.get(agent, fingerprint, nowMs) as unknown as ApprovalRow | undefined) ?? null;
+  }
+
+  waiting(agent: string): number {
+    return Number(this.#waiting.get(agent)?.n ?? 0);
+  }
+
+  waitingBytes(agent: string): number {
+    return Number(this.#waitingBytes.get(agent)?.n ?? 0);
+  }
+
+  /** Neither decided nor due. */
+  isWaiting(id: string, nowMs: number): boolean {
+    return this.#isWaiting.get(id, nowMs) !== undefined;
+  }
+
+  /** Newest first: approved, and not yet used. */
+  approved(agent: string): Pick<ApprovalRow, "binding">[] {
+    return this.#approved.all(agent) as unknown as Pick<ApprovalRow, "binding">[];
+  }
+
+  deleteSettled(beforeMs: number): number {
+    return Number(this.#deleteSettled.run(beforeMs).changes);
+  }
+
+  due(nowMs: number): ApprovalRow[] {
+    return this.#due.all(nowMs) as unknown as ApprovalRow[];
+  }
+
+  expire(id: string, from: ApprovalStatus): boolean {
+    return this.#expire.run(id, from).changes === 1;
+  }
+
+  /** False: it was no longer pending. */
+  decide(row: Pick<ApprovalRow, "id" | "status" | "decisions" | "decided_ms" | "expires_ms">): boolean {
+    return this.#decide.run(row.status, row.decisions, row.decided_ms, row.expires_ms, row.id).changes === 1;
+  }
+
+  /** True for the one caller that may run it. */
+  use(id: string, session: string): boolean {
+    return this.#use.run(session, id).changes === 1;
+  }
+
+  list({ status, agent, limit = 50 }: ApprovalQuery): ApprovalRow[] {
+    const statuses = status === undefined ? [] : [status].flat();
+    const parts = [
+      ...(statuses.length > 0 ? [`status IN (${statuses.map(() => "?").join(", ")})`] : []),
+      ...(agent === undefined ? [] : ["agent = ?"]),
+    ];
+    const where = parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "";
+    const values = [...statuses, ...(agent === undefined ? [] : [agent]), limit];
+    const sql = `SELECT * FROM approvals ${where} ORDER BY id DESC LIMIT ?`;
+    return this.#database.prepare(sql).all(...values) as unknown as ApprovalRow[];
+  }
+}

@@ -1,0 +1,150 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { SallyportError } from "../core/error.ts";
+import { maskData, maskText } from "../text/secrets.ts";
+import { setOwn } from "../text/set-own.ts";
+import {
+  type ChainHead,
+  type ChainReport,
+  chainHash,
+  type VerifyOptions,
+  verifyChain,
+  verifyChainSlowly,
+} from "./audit-chain.ts";
+import { type AuditEntry, type AuditFilter, type AuditRow, entryOf, type NewAuditEntry } from "./audit-entry.ts";
+import { auditConditions } from "./audit-query.ts";
+import { inTransaction } from "./transaction.ts";
+
+const BATCH = 1000;
+/** Of a summary, and of each text in the detail: an agent must not fill the disk with its refused attempts. */
+const MOST_SUMMARY = 1000;
+const MOST_TEXT = 16 * 1024;
+/** Of all texts of a detail together, and of the items of one list. */
+const MOST_DETAIL = 64 * 1024;
+const MOST_ITEMS = 100;
+const LEAST_TEXT = 100;
+
+/** Who asked for what, what was decided and what became of it: one chain for all gateways of a state folder. */
+export class AuditLog {
+  readonly #database: DatabaseSync;
+  readonly #head: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #move: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#head = database.prepare("SELECT seq, hash FROM audit_head");
+    this.#insert = database.prepare(
+      `INSERT INTO audit (seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#move = database.prepare("UPDATE audit_head SET seq = ?, hash = ?");
+  }
+
+  /**
+   * Adds an entry. Inside a transaction it joins it, so that a state and its entry are stored together or not at all;
+   * that transaction must be IMMEDIATE (as `inTransaction` makes them): the chain has one writer at a time.
+   */
+  append(entry: NewAuditEntry): void {
+    const summary = maskText(bounded(entry.summary, MOST_SUMMARY)).toWellFormed();
+    let left = MOST_DETAIL;
+    const within = (text: string) => {
+      const kept = bounded(text, Math.min(MOST_TEXT, Math.max(left, LEAST_TEXT)));
+      left -= kept.length;
+      return kept;
+    };
+    const detail = JSON.stringify(maskData(withShortLists(entry.detail), within));
+    inTransaction(this.#database, () => this.#link(entry, summary, detail));
+  }
+
+  #link(entry: NewAuditEntry, summary: string, detail: string): void {
+    const head = this.#head.get() as unknown as ChainHead | undefined;
+    if (!head) throw headMissing();
+    const { seq: last, hash: previous } = head;
+    const row = {
+      seq: last + 1,
+      at_ms: Date.now(),
+      // SQLite stores no lone surrogate: what is hashed must be what is read back.
+      kind: entry.kind.toWellFormed(),
+      agent: entry.agent.toWellFormed(),
+      session: entry.session?.toWellFormed() ?? null,
+      actor: entry.actor.toWellFormed(),
+      channel: entry.channel.toWellFormed(),
+      outcome: entry.outcome.toWellFormed(),
+      summary,
+      detail,
+    };
+    const hash = chainHash(previous, row);
+    const { seq, at_ms, kind, agent, session, actor, channel, outcome } = row;
+    this.#insert.run(seq, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash);
+    this.#move.run(seq, hash);
+  }
+
+  /** Checks every entry, in constant memory; blocks while it does. docs/audit.md says what it can and cannot prove. */
+  verify(options: VerifyOptions = {}): ChainReport {
+    return verifyChain(this.#database, options);
+  }
+
+  /** The same without keeping everybody else waiting. */
+  verifySlowly(options: VerifyOptions = {}): Promise<ChainReport> {
+    return verifyChainSlowly(this.#database, options);
+  }
+
+  /** The latest `count` entries that match, oldest first. */
+  tail(count: number, filter: AuditFilter = {}): AuditEntry[] {
+    return this.search({ ...filter, limit: count }).reverse();
+  }
+
+  /** Newest first, at most `limit` (50); `before` the entry with this number, to go on from an earlier answer. */
+  search({ limit = 50, before, ...filter }: AuditFilter & { limit?: number; before?: number } = {}): AuditEntry[] {
+    const { where, values } = auditConditions(filter);
+    const sql = `SELECT * FROM audit WHERE ${where} AND seq < ? ORDER BY seq DESC LIMIT ?`;
+    const rows = this.#database.prepare(sql).all(...values, before ?? Number.MAX_SAFE_INTEGER, limit);
+    return (rows as unknown as AuditRow[]).map(entryOf);
+  }
+
+  /** Oldest first, those that match `after` the entry with this number: to follow the log, or to read all of it. */
+  after(seq: number, filter: AuditFilter = {}, limit: number = BATCH): AuditEntry[] {
+    const { where, values } = auditConditions(filter);
+    const sql = `SELECT * FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`;
+    return (this.#database.prepare(sql).all(...values, seq, limit) as unknown as AuditRow[]).map(entryOf);
+  }
+
+  /** Every entry that matches, oldest first, one JSON line each. Reads as it is consumed. */
+  *export(filter: AuditFilter = {}): Generator<string, void, undefined> {
+    for (let seq = 0; ; ) {
+      const entries = this.after(seq, filter);
+      for (const entry of entries) yield `${JSON.stringify(entry)}\n`;
+      const last = entries.at(-1);
+      if (!last) return;
+      seq = last.seq;
+    }
+  }
+}
+
+/** Nothing may run unrecorded: better to stop. */
+function headMissing(): SallyportError {
+  return new SallyportError("StateUnusable", "The audit log was tampered with: its head is missing.", [
+    { action: "verify_audit", hint: "`sallyport audit verify` says how much of it can be trusted." },
+    { action: "other_state", hint: "Keep this state folder as evidence and use another: --state DIR." },
+  ]);
+}
+
+/** An agent may name any number of variables and programs. */
+function withShortLists(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, MOST_ITEMS).map(withShortLists);
+    return value.length > MOST_ITEMS ? [...kept, `… [${value.length - MOST_ITEMS} more]`] : kept;
+  }
+  if (typeof value !== "object" || value === null || "toJSON" in value) return value;
+  const result: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(value)) setOwn(result, name, withShortLists(each));
+  return result;
+}
+
+/** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */
+function bounded(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const space = text.lastIndexOf(" ", most);
+  const end = space > most / 2 ? space : most;
+  return `${text.slice(0, end)} … [${text.length - end} more characters]`;
+}

@@ -1,0 +1,111 @@
+import { DatabaseSync } from "node:sqlite";
+import { SallyportError } from "../core/error.ts";
+import { uptimeMs } from "../core/uptime.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** Other gateways write to the same file: wait for them rather than fail. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+function unusable(path: string, message: string, hint: string, errcode?: number): SallyportError {
+  const recovery = [
+    { action: "fix_state", hint },
+    { action: "other_state", hint: "Or use another state folder: --state DIR, or SALLYPORT_STATE." },
+  ];
+  return new SallyportError("StateUnusable", `${path}: ${message}`, recovery, { errcode });
+}
+
+/** Opens the database of a state folder, bringing it up to date. Never recreates one that it cannot read. */
+export function openDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
+    keepJournal(database);
+    database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
+    migrate(database, path);
+    return database;
+  } catch (error) {
+    database?.close();
+    if (error instanceof SallyportError) throw error;
+    throw stateError(path, error);
+  }
+}
+
+const TRY_AGAIN_MS = 2;
+
+/**
+ * Two gateways may open a new state folder at the same moment. SQLite does not wait for the other one while it changes
+ * the kind of a file's journal, whatever the timeout (each might wait for the other): so it is asked again here.
+ */
+function keepJournal(database: DatabaseSync): void {
+  const deadline = uptimeMs() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      if (primary(error) !== BUSY || uptimeMs() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
+    }
+  }
+}
+
+interface SqliteError extends Error {
+  errcode?: number;
+}
+
+const [BUSY, READ_ONLY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 8, 11, 13, 26];
+
+/** The code without the shade of it that SQLite adds in its upper bits. */
+function primary(error: unknown): number {
+  return ((error as SqliteError).errcode ?? 0) & 0xff;
+}
+
+export function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && "errcode" in error;
+}
+
+/** Whether SQLite says it itself, or it was put into our words already. */
+export function isDiskFull(error: unknown): boolean {
+  return (error instanceof SallyportError ? error.details : (error as SqliteError)).errcode === FULL;
+}
+
+/** What SQLite says, for the caller (promise 8). */
+export function stateError(path: string, cause: unknown): SallyportError {
+  const error = cause as SqliteError;
+  const code = primary(error);
+  if (code === CORRUPT || code === NOT_A_DATABASE) {
+    const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
+    return unusable(path, `is damaged (${error.message})`, hint);
+  }
+  if (code === READ_ONLY) return unusable(path, "cannot be written", "Make the state folder writable.");
+  if (code === FULL)
+    return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.", FULL);
+  if (code === BUSY) {
+    const hint = "Another program holds it for very long: look who has it open (`fuser FILE`), then try again.";
+    return unusable(path, `stayed locked (${error.message})`, hint);
+  }
+  return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
+}
+
+function version(database: DatabaseSync): number {
+  return Number(database.prepare("PRAGMA user_version").get()?.user_version ?? 0);
+}
+
+function migrate(database: DatabaseSync, path: string): void {
+  if (version(database) === MIGRATIONS.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const from = version(database); // asked again under the lock: another gateway may have been quicker
+    if (from > MIGRATIONS.length) {
+      const message = `was made by a newer Sallyport (version ${from}, this one knows ${MIGRATIONS.length})`;
+      throw unusable(path, message, "Upgrade Sallyport.");
+    }
+    for (const step of MIGRATIONS.slice(from)) database.exec(step);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}

@@ -1,0 +1,336 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { AgentInfo, ListQuery } from "../core/gateway.ts";
+import type { Status } from "../core/result.ts";
+import { stateError } from "./database.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
+export interface SessionRow {
+  id: string;
+  name: string;
+  agent: string;
+  status: Status;
+  command: string;
+  args: string | null;
+  cwd: string;
+  env_names: string;
+  background: number;
+  capture: "apart" | "merged";
+  intent: string | null;
+  log_file: string | null;
+  timeout_ms: number;
+  keeper_pid: number;
+  pid: number | null;
+  created_ms: number;
+  ended_ms: number | null;
+  lingering: number;
+  bytes: number;
+  record: string | null;
+  sandbox: string | null;
+  warnings: string;
+  hints: string;
+  error: string | null;
+  limits: string | null;
+  /** Where it runs or ran, if not on this machine. */
+  host: string | null;
+  /** JSON, see `AskedBy`: which gateway of a fleet has it run here; null: it was asked for here. */
+  asked_by: string | null;
+}
+
+/** Who had a worker run a session, and what they call it. */
+export interface AskedBy {
+  gateway: string;
+  /** Tells its state folder from every other. */
+  home: string;
+  id: string;
+  attempt: number;
+  /** Null: a gateway that does not say. */
+  name: string | null;
+}
+
+export interface StoredQuery extends ListQuery {
+  /** Only what was asked for elsewhere in the fleet, and not by this home. */
+  notHome?: string;
+  /** Only what its gateway calls this, and ids that begin so, all but the last two digits. */
+  called?: string;
+}
+
+export type NewSession = Omit<
+  SessionRow,
+  "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by"
+> & { asked_by?: string | null };
+
+/** What retention goes by. */
+export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
+  /** Bytes the row itself takes for its texts. */
+  words: number;
+}
+
+export interface Ended {
+  status: Status;
+  endedMs: number;
+  lingering: boolean;
+  bytes: number;
+  record: string | null;
+  warnings: string;
+  hints: string;
+  error: string | null;
+  /** What its callback tells, where only who ran it elsewhere could look. Not a part of its row. */
+  told?: { logPath: string | null; lastLines: string[] } | undefined;
+}
+
+const UNIQUE_VIOLATION = 2067;
+/** The rest of an id tells attempts at the same session apart. */
+const ATTEMPT_DIGITS = 34;
+const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const LIVE = "(status = 'running' OR lingering = 1)";
+
+/** The sessions table. Every statement is prepared once: preparing costs as much as running. */
+export class SessionStore {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #end: StatementSync;
+  readonly #refuse: StatementSync;
+  readonly #running: StatementSync;
+  /** Where all sessions are this machine's it is never needed. */
+  #host: StatementSync | null = null;
+  readonly #startedSince: StatementSync;
+  readonly #started: StatementSync;
+  readonly #moved: StatementSync;
+  readonly #extended: StatementSync;
+  readonly #byId: StatementSync;
+  readonly #byPrefix: StatementSync;
+  readonly #byName: StatementSync;
+  readonly #live: StatementSync;
+  readonly #ended: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #rename: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO sessions (id, name, agent, status, command, args, cwd, env_names, background, capture, intent,
+         log_file, timeout_ms, keeper_pid, created_ms, sandbox, warnings, limits, asked_by)
+       VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#refuse = database.prepare(
+      "UPDATE sessions SET status = ?, error = ?, ended_ms = created_ms WHERE id = ? AND status = 'running'",
+    );
+    this.#running = database.prepare(`SELECT count(*) AS n FROM sessions WHERE agent = ? AND ${LIVE}`);
+    // One that was refused never had a keeper.
+    this.#startedSince = database.prepare(
+      "SELECT count(*) AS n FROM sessions WHERE id >= ? AND agent = ? AND keeper_pid > 0",
+    );
+    // Only a live session can end, so of several gateways that notice exactly one gets to say so.
+    this.#end = database.prepare(
+      `UPDATE sessions SET status = ?, ended_ms = ?, lingering = ?, bytes = ?, record = ?, warnings = ?, hints = ?,
+         error = ?
+       WHERE id = ? AND status = ? AND lingering = ?`,
+    );
+    this.#started = database.prepare("UPDATE sessions SET pid = ? WHERE id = ? AND pid IS NULL");
+    this.#moved = database.prepare("UPDATE sessions SET keeper_pid = ? WHERE id = ?");
+    this.#extended = database.prepare("UPDATE sessions SET timeout_ms = ? WHERE id = ? AND status = 'running'");
+    this.#byId = database.prepare("SELECT * FROM sessions WHERE id = ?");
+    this.#byPrefix = database.prepare(
+      "SELECT * FROM sessions WHERE id >= ? AND id < ? AND (? IS NULL OR agent = ?) ORDER BY id LIMIT 2",
+    );
+    this.#byName = database.prepare("SELECT * FROM sessions WHERE name = ?");
+    this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
+    this.#ended = database.prepare(
+      `SELECT id, status, ended_ms, bytes,
+         octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS words
+       FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
+    );
+    this.#delete = database.prepare(`DELETE FROM sessions WHERE id = ? AND NOT ${LIVE}`);
+    this.#rename = database.prepare("SELECT 1 FROM sessions WHERE name = ?");
+  }
+
+  /** False: the name is taken. */
+  insert(row: NewSession): boolean {
+    try {
+      this.#insert.run(
+        row.id,
+        row.name,
+        row.agent,
+        row.command,
+        row.args,
+        row.cwd,
+        row.env_names,
+        row.background,
+        row.capture,
+        row.intent,
+        row.log_file,
+        row.timeout_ms,
+        row.keeper_pid,
+        row.created_ms,
+        row.sandbox,
+        row.warnings,
+        row.limits,
+        row.asked_by ?? null,
+      );
+      return true;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode === UNIQUE_VIOLATION && this.#rename.get(row.name)) return false;
+      throw stateError(this.#database.location() ?? "the database", error);
+    }
+  }
+
+  /** A row that never was to run: blocked, denied or waiting for a person. In the transaction that inserts it. */
+  refuse(id: string, status: Status, error: string): void {
+    this.#refuse.run(status, error, id);
+  }
+
+  /** Sessions with living processes: also those whose leftovers outlived them. */
+  running(agent: string): number {
+    return Number(this.#running.get(agent)?.n ?? 0);
+  }
+
+  /** Ids are in order of time, so their key answers this. */
+  startedSince(agent: string, sinceMs: number): number {
+    const prefix = Math.max(0, Math.floor(sinceMs)).toString(16).padStart(12, "0");
+    return Number(this.#startedSince.get(`${prefix.slice(0, 8)}-${prefix.slice(8)}`, agent)?.n ?? 0);
+  }
+
+  setPid(id: string, pid: number): void {
+    this.#started.run(pid, id);
+  }
+
+  /** False: it has ended, or is in the background already. */
+  toBackground(id: string): boolean {
+    const sql = "UPDATE sessions SET background = 1 WHERE id = ? AND status = 'running' AND background = 0";
+    return this.#database.prepare(sql).run(id).changes === 1;
+  }
+
+  /** The newest session of an agent whose main process has or had this pid; one that lives comes first. */
+  withPid(agent: string, pid: number): SessionRow | null {
+    const sql = `SELECT * FROM sessions WHERE agent = ? AND (pid = ? OR json_extract(record, '$.pid') = ?)
+       ORDER BY ${LIVE} DESC, id DESC LIMIT 1`;
+    return (this.#database.prepare(sql).get(agent, pid, pid) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  setHost(id: string, host: string): void {
+    this.#host ??= this.#database.prepare("UPDATE sessions SET host = ? WHERE id = ?");
+    this.#host.run(host, id);
+  }
+
+  setKeeper(id: string, keeperPid: number): void {
+    this.#moved.run(keeperPid, id);
+  }
+
+  /** Counted from its start; 0 is none. */
+  setTimeout(id: string, timeoutMs: number): void {
+    this.#extended.run(timeoutMs, id);
+  }
+
+  /** True for the one caller whose word it was. `from` is the state it was seen in. */
+  end(id: string, ended: Ended, from: { status: Status; lingering: boolean }): boolean {
+    const { changes } = this.#end.run(
+      ended.status,
+      ended.endedMs,
+      ended.lingering ? 1 : 0,
+      ended.bytes,
+      ended.record,
+      ended.warnings,
+      ended.hints,
+      ended.error,
+      id,
+      from.status,
+      from.lingering ? 1 : 0,
+    );
+    return changes === 1;
+  }
+
+  get(id: string): SessionRow | null {
+    return (this.#byId.get(id) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  named(name: string): SessionRow | null {
+    return (this.#byName.get(name) as unknown as SessionRow | undefined) ?? null;
+  }
+
+  /** At most two: enough to know whether a prefix is unique. */
+  withPrefix(prefix: string, agent?: string): SessionRow[] {
+    // "g" sorts right after the last hexadecimal digit and the dash.
+    return this.#byPrefix.all(prefix, `${prefix}g`, agent ?? null, agent ?? null) as unknown as SessionRow[];
+  }
+
+  live(): SessionRow[] {
+    return this.#live.all() as unknown as SessionRow[];
+  }
+
+  /** Newest first, without their texts; `words` is how many bytes the row itself takes for them. */
+  finished(): FinishedRow[] {
+    return this.#ended.all() as unknown as FinishedRow[];
+  }
+
+  isFinished(id: string): boolean {
+    const row = this.get(id);
+    return row !== null && row.status !== "running" && row.lingering === 0;
+  }
+
+  /** False: it is running. */
+  delete(id: string): boolean {
+    return inTransaction(this.#database, () => this.#delete.run(id).changes === 1);
+  }
+
+  list(query: StoredQuery): SessionRow[] {
+    const { where, values } = conditions(query);
+    const sql = `SELECT * FROM sessions ${where} ORDER BY id DESC LIMIT ?`;
+    return this.#database.prepare(sql).all(...values, query.limit ?? 50) as unknown as SessionRow[];
+  }
+
+  /** Who was last at work comes first; at most a thousand. */
+  agents(): AgentInfo[] {
+    const sql = `SELECT agent AS name, count(*) AS total, count(*) FILTER (WHERE ${LIVE}) AS running,
+      max(created_ms) AS ms FROM sessions GROUP BY agent ORDER BY ms DESC LIMIT 1000`;
+    const rows = this.#database.prepare(sql).all() as unknown as (Omit<AgentInfo, "lastSeenAt"> & { ms: number })[];
+    return rows.map(({ name, running, total, ms }) => ({
+      name,
+      running,
+      total,
+      lastSeenAt: new Date(ms).toISOString(),
+    }));
+  }
+
+  count(query: StoredQuery): number {
+    const { where, values } = conditions(query);
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM sessions ${where}`).get(...values)?.n ?? 0);
+  }
+}
+
+function conditions(query: StoredQuery): { where: string; values: string[] } {
+  const parts: string[] = [];
+  const values: string[] = [];
+  const statuses = query.status === undefined ? [] : [query.status].flat();
+  if (statuses.length > 0) {
+    parts.push(`status IN (${statuses.map(() => "?").join(", ")})`);
+    values.push(...statuses);
+  }
+  if (query.live) parts.push(LIVE);
+  if (query.agent !== undefined) {
+    parts.push("agent = ?");
+    values.push(query.agent);
+  }
+  if (query.before !== undefined) {
+    parts.push("id < ?");
+    values.push(query.before);
+  }
+  if (query.text) {
+    const pattern = `%${query.text.replace(/[!%_]/g, "!$&")}%`;
+    const fields = ["command", "coalesce(args, '')", "name", "coalesce(intent, '')"];
+    parts.push(`(${fields.map((field) => `${field} LIKE ? ESCAPE '!'`).join(" OR ")})`);
+    values.push(...fields.map(() => pattern));
+  }
+  if (query.notHome !== undefined) {
+    parts.push("asked_by IS NOT NULL AND json_extract(asked_by, '$.home') <> ?");
+    values.push(query.notHome);
+  }
+  if (query.called !== undefined) {
+    const prefix = query.called.slice(0, ATTEMPT_DIGITS);
+    // A whole id is looked up; a name is in every row that could have it.
+    const names = WHOLE_ID.test(query.called) ? [] : [query.called];
+    parts.push(`(${names.map(() => "json_extract(asked_by, '$.name') = ? OR ").join("")}(id >= ? AND id < ?))`);
+    values.push(...names, prefix, `${prefix}g`);
+  }
+  return { where: parts.length > 0 ? `WHERE ${parts.join(" AND ")}` : "", values };
+}

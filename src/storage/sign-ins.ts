@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { newId } from "../core/id.ts";
+import type { TokenRole } from "./tokens.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Somebody who is signed in to the page. */
+export interface SignIn {
+  id: string;
+  name: string;
+  role: TokenRole;
+  /** Empty for a person. */
+  agent: string;
+  expiresAt: string;
+}
+
+export interface NewSignIn {
+  name: string;
+  role: TokenRole;
+  agent: string;
+  /** The token that was shown; null: a link was used. */
+  token: string | null;
+  expiresMs: number;
+}
+
+interface SignInRow {
+  id: string;
+  name: string;
+  role: TokenRole;
+  agent: string;
+  expires_ms: number;
+}
+
+const SECRET_BYTES = 32;
+/** One whose token is revoked or has expired is over with it. */
+const GOOD = `sign_ins.expires_ms > ? AND (token IS NULL OR EXISTS (
+  SELECT 1 FROM tokens WHERE tokens.id = token AND revoked_ms IS NULL AND (tokens.expires_ms IS NULL OR tokens.expires_ms > ?)))`;
+
+/**
+ * Who is signed in to the page, and the links that let somebody in. Two secrets make a sign-in: the cookie's and one that
+ * the page keeps. A browser shows a cookie to every port of a host, so also to a server that an agent's command runs
+ * there; what the page keeps it shows to nobody else (promise 7).
+ */
+export class SignIns {
+  readonly #database: DatabaseSync;
+  readonly #putLink: StatementSync;
+  readonly #link: StatementSync;
+  readonly #takeLink: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #byHash: StatementSync;
+  readonly #good: StatementSync;
+  readonly #end: StatementSync;
+  readonly #forgetLinks: StatementSync;
+  readonly #forget: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#putLink = database.prepare("INSERT INTO sign_in_links (hash, name, role, expires_ms) VALUES (?, ?, ?, ?)");
+    this.#link = database.prepare("SELECT 1 FROM sign_in_links WHERE hash = ?");
+    this.#takeLink = database.prepare(
+      "DELETE FROM sign_in_links WHERE hash = ? AND expires_ms > ? RETURNING name, role",
+    );
+    this.#insert = database.prepare(
+      `INSERT INTO sign_ins (id, hash, name, role, agent, token, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#byHash = database.prepare(`SELECT * FROM sign_ins WHERE hash = ? AND ${GOOD}`);
+    this.#good = database.prepare(`SELECT 1 FROM sign_ins WHERE id = ? AND ${GOOD}`);
+    this.#end = database.prepare("DELETE FROM sign_ins WHERE id = ?");
+    this.#forgetLinks = database.prepare("DELETE FROM sign_in_links WHERE expires_ms <= ?");
+    this.#forget = database.prepare("DELETE FROM sign_ins WHERE expires_ms <= ?");
+  }
+
+  /** The secret of a link that lets one person in, once. */
+  makeLink({ name, role, expiresMs }: Pick<NewSignIn, "name" | "role" | "expiresMs">): string {
+    const secret = newSecret();
+    const nowMs = Date.now();
+    inTransaction(this.#database, () => {
+      this.#forgetLinks.run(nowMs);
+      this.#putLink.run(hashOf(secret), name, role, nowMs + expiresMs);
+    });
+    return secret;
+  }
+
+  /** Uses a link up; null: there is none with this secret, or no longer. Of two who try, one gets it. */
+  takeLink(secret: string): Pick<SignIn, "name" | "role"> | null {
+    const hash = hashOf(secret);
+    // Only looked for at first: whoever guesses must not keep others from writing.
+    if (!this.#link.get(hash)) return null;
+    const row = this.#takeLink.get(hash, Date.now());
+    return (row as unknown as Pick<SignIn, "name" | "role"> | undefined) ?? null;
+  }
+
+  /** The only time both secrets are seen. */
+  create({ name, role, agent, token, expiresMs }: NewSignIn): { signIn: SignIn; cookie: string; key: string } {
+    const [cookie, key] = [newSecret(), newSecret()];
+    const nowMs = Date.now();
+    const row = { id: newId(), name, role, agent, expires_ms: nowMs + expiresMs };
+    inTransaction(this.#database, () => {
+      this.#forget.run(nowMs);
+      this.#insert.run(row.id, hashOf(cookie, key), name, role, agent, token, nowMs, row.expires_ms);
+    });
+    return { signIn: view(row), cookie, key };
+  }
+
+  /** Whose secrets these are; null when they are nobody's, or no longer. */
+  verify(cookie: string, key: string): SignIn | null {
+    const nowMs = Date.now();
+    const row = this.#byHash.get(hashOf(cookie, key), nowMs, nowMs) as unknown as SignInRow | undefined;
+    return row ? view(row) : null;
+  }
+
+  /** Whether one that was good before still is. */
+  isGood(id: string): boolean {
+    const nowMs = Date.now();
+    return this.#good.get(id, nowMs, nowMs) !== undefined;
+  }
+
+  end(id: string): void {
+    this.#end.run(id);
+  }
+}
+
+function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString("base64url");
+}
+
+/** A dot is in neither: no two pairs have the same text. */
+function hashOf(...secrets: string[]): string {
+  return createHash("sha256").update(secrets.join(".")).digest("hex");
+}
+
+function view({ id, name, role, agent, expires_ms }: SignInRow): SignIn {
+  return { id, name, role, agent, expiresAt: new Date(expires_ms).toISOString() };
+}

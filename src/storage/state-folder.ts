@@ -1,0 +1,59 @@
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { SallyportError } from "../core/error.ts";
+
+function unusable(folder: string, message: string, hint: string): SallyportError {
+  return new SallyportError("StateUnusable", `The state folder ${folder} ${message}.`, [
+    { action: "fix_state", hint },
+    { action: "other_state", hint: "Or use another one: --state DIR, or SALLYPORT_STATE." },
+  ]);
+}
+
+/** `$SALLYPORT_STATE`, else `$XDG_STATE_HOME/sallyport`, else `~/.local/state/sallyport`. */
+export function defaultState(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.SALLYPORT_STATE) return resolve(env.SALLYPORT_STATE);
+  return join(env.XDG_STATE_HOME || join(homedir(), ".local/state"), "sallyport");
+}
+
+/** Node's own recursive mkdir never returns where the file system refuses with ENOENT, as /proc does. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || lstatSync(dirname(folder), { throwIfNoEntry: false })) throw error;
+    makeFolder(dirname(folder));
+    makeFolder(folder); // another gateway may have been quicker
+  }
+}
+
+/** Makes the folder if need be and insists that nobody but its owner can look inside (promise 7). */
+export function openStateFolder(path: string): string {
+  const folder = resolve(path);
+  let real: string;
+  try {
+    makeFolder(folder);
+    real = realpathSync(folder);
+  } catch (error) {
+    throw unusable(folder, `cannot be made (${(error as Error).message})`, "Check its path and who may write there.");
+  }
+  const status = lstatSync(real);
+  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Name a folder.");
+  const uid = process.getuid?.();
+  if (uid !== undefined && status.uid !== uid) {
+    throw unusable(
+      folder,
+      `belongs to another user (uid ${status.uid})`,
+      "Each user needs a state folder of their own.",
+    );
+  }
+  try {
+    if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
+    accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    throw unusable(folder, "cannot be written", "Make it writable, or free its disk if it was mounted read-only.");
+  }
+  return real;
+}

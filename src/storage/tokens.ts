@@ -1,0 +1,149 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { SallyportError } from "../core/error.ts";
+import { newId } from "../core/id.ts";
+import { badTokenName, noSuchToken, tokenNameTaken } from "./token-errors.ts";
+import { inTransaction } from "./transaction.ts";
+
+/**
+ * What a token is good for. `agent`: acting as one agent, and nothing else. The others are persons: a viewer looks, an
+ * approver also decides, an operator also acts.
+ */
+export const TOKEN_ROLES = ["agent", "viewer", "approver", "operator"] as const;
+export type TokenRole = (typeof TOKEN_ROLES)[number];
+
+export interface Token {
+  id: string;
+  name: string;
+  role: TokenRole;
+  /** On whose behalf it may act; empty for a person. */
+  agent: string;
+  createdAt: string;
+  createdBy: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+}
+
+export interface NewToken {
+  name: string;
+  role: TokenRole;
+  agent: string;
+  createdBy: string;
+  expiresMs?: number | undefined;
+}
+
+interface TokenRow {
+  id: string;
+  name: string;
+  role: TokenRole;
+  agent: string;
+  created_ms: number;
+  created_by: string;
+  expires_ms: number | null;
+  last_used_ms: number | null;
+  revoked_ms: number | null;
+}
+
+/** So that a leaked one is recognised by those who look for such things. */
+const PREFIX = "sallyport_";
+const SECRET_BYTES = 32;
+/** A use is written down no more often: reading must not become writing. */
+const USED_EVERY_MS = 60_000;
+const NAME = /^[\w][\w.:@-]{0,62}$/;
+
+/** Named bearer tokens. The secret itself is given out once and kept nowhere: a hash of so much chance needs no salt. */
+export class Tokens {
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #byHash: StatementSync;
+  readonly #byReference: StatementSync;
+  readonly #all: StatementSync;
+  readonly #used: StatementSync;
+  readonly #revoke: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#insert = database.prepare(
+      `INSERT INTO tokens (id, name, role, agent, hash, created_ms, created_by, expires_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#byHash = database.prepare("SELECT * FROM tokens WHERE hash = ?");
+    this.#byReference = database.prepare("SELECT * FROM tokens WHERE id = ? OR name = ?");
+    this.#all = database.prepare("SELECT * FROM tokens ORDER BY id");
+    this.#used = database.prepare("UPDATE tokens SET last_used_ms = ? WHERE id = ?");
+    this.#revoke = database.prepare("UPDATE tokens SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL");
+  }
+
+  /** The only time its secret is seen. */
+  create({ name, role, agent, createdBy, expiresMs }: NewToken): { token: Token; secret: string } {
+    if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTokenName(name));
+    const secret = PREFIX + randomBytes(SECRET_BYTES).toString("base64url");
+    const nowMs = Date.now();
+    const expires = expiresMs === undefined ? null : nowMs + expiresMs;
+    return inTransaction(this.#database, () => {
+      if (this.#find(name)) throw new SallyportError("NameInUse", ...tokenNameTaken(name));
+      this.#insert.run(newId(), name, role, agent, hashOf(secret), nowMs, createdBy, expires);
+      return { token: this.get(name), secret };
+    });
+  }
+
+  /** Whose secret this is; null when it is nobody's, or no longer. */
+  verify(secret: string): Token | null {
+    const row = this.#byHash.get(hashOf(secret)) as unknown as TokenRow | undefined;
+    const nowMs = Date.now();
+    if (!row || !isGood(row, nowMs)) return null;
+    if (nowMs - (row.last_used_ms ?? 0) > USED_EVERY_MS) this.#used.run(nowMs, row.id);
+    return view(row);
+  }
+
+  /** Whether one that was good before still is. */
+  isGood(id: string): boolean {
+    const row = this.#find(id);
+    return row !== null && isGood(row, Date.now());
+  }
+
+  /** By id or name. */
+  get(reference: string): Token {
+    const row = this.#find(reference);
+    if (!row) throw new SallyportError("TokenNotFound", ...noSuchToken(reference));
+    return view(row);
+  }
+
+  list(): Token[] {
+    return (this.#all.all() as unknown as TokenRow[]).map(view);
+  }
+
+  /** Revoking again is fine. */
+  revoke(reference: string): Token {
+    const { id } = this.get(reference);
+    this.#revoke.run(Date.now(), id);
+    return this.get(id);
+  }
+
+  #find(reference: string): TokenRow | null {
+    return (this.#byReference.get(reference, reference) as unknown as TokenRow | undefined) ?? null;
+  }
+}
+
+function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+function isGood({ revoked_ms, expires_ms }: TokenRow, nowMs: number): boolean {
+  return revoked_ms === null && (expires_ms === null || expires_ms > nowMs);
+}
+
+function view(row: TokenRow): Token {
+  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    agent: row.agent,
+    createdAt: new Date(row.created_ms).toISOString(),
+    createdBy: row.created_by,
+    expiresAt: time(row.expires_ms),
+    lastUsedAt: time(row.last_used_ms),
+    revokedAt: time(row.revoked_ms),
+  };
+}

@@ -1,0 +1,136 @@
+import type { ResourceUsage, RunResult, Status } from "../../core/result.ts";
+import type { SessionInfo } from "../../core/session.ts";
+import { summary } from "../../text/tail.ts";
+import { messageFor } from "../message.ts";
+import { listedCommand } from "../texts/command.ts";
+
+const STATE: Partial<Record<Status, string>> = {
+  running: "running",
+  completed: "completed",
+  killed: "killed",
+  timed_out: "timed_out",
+  // Its keeper was killed, and took it along.
+  lost: "killed",
+};
+
+/** One of the contract's four states; null: it never was a process. */
+export function stateOf(status: Status): string | null {
+  return STATE[status] ?? null;
+}
+
+export function usageOf(usage: ResourceUsage | null): Record<string, number> {
+  return {
+    cpu_ms: usage?.cpuMs ?? 0,
+    memory_peak_bytes: usage?.memoryPeakBytes ?? 0,
+    io_read_bytes: usage?.ioReadBytes ?? 0,
+    io_write_bytes: usage?.ioWriteBytes ?? 0,
+  };
+}
+
+/** Null where it did not exit by itself. */
+export function exitCodeOf({ status, exitCode }: Pick<SessionInfo, "status" | "exitCode">): number | null {
+  return status === "completed" ? exitCode : null;
+}
+
+/** What `process.run` tells of a command that ran to its end, or is still running. */
+export function processResult(result: RunResult, lines: number, usage: ResourceUsage | null): Record<string, unknown> {
+  const { id, status, stdout, stderr, truncated, durationMs, warnings, error } = result;
+  const hint = `process.logs process_id=${id}`;
+  const note = status === "running" ? runsOn(durationMs) : messageFor(result);
+  return {
+    exit_code: exitCodeOf(result),
+    stdout_summary: summary(stdout, lines, { omittedBytes: truncated.stdout, hint }),
+    stderr_summary: summary(stderr, lines, { omittedBytes: truncated.stderr, hint }),
+    duration_ms: Math.round(durationMs),
+    process_id: id,
+    state: stateOf(status),
+    resource_usage: usageOf(usage),
+    ...(warnings.length > 0 ? { warnings } : {}),
+    ...(note === null || error ? {} : { note }),
+  };
+}
+
+function runsOn(durationMs: number): string {
+  const seconds = Math.ceil(durationMs / 1000);
+  return `Still running after ${seconds}s: it carries on in the background until its timeout. See process.monitor, process.logs and process.kill.`;
+}
+
+/** One process as `process.monitor` and `process.list` show it. */
+export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Record<string, unknown> {
+  return {
+    process_id: info.id,
+    command: listedCommand(info.command, info.args),
+    state: stateOf(info.status),
+    exit_code: exitCodeOf(info),
+    started_at: info.startedAt,
+    duration_ms: Math.round(info.durationMs),
+    resource_usage: usageOf(usage),
+    ...(info.host === null ? {} : { host: info.host }),
+  };
+}
+
+export function neverStarted({ id, status, error }: SessionInfo) {
+  return {
+    type: "ProcessNotFound",
+    message: `There is no process ${id}: it was ${status}, and nothing ran. ${error?.message ?? ""}`.trim(),
+    recovery: [LIST_PROCESSES],
+  };
+}
+
+export const LIST_PROCESSES = { action: "list_processes", hint: "Use process.list to see all tracked processes." };
+const CHECK_SCOPE = {
+  action: "check_scope",
+  hint: "Name a folder within the workspace, or leave working_directory out.",
+};
+const CHECK_PERMISSIONS = {
+  action: "check_permissions",
+  hint: "Verify that the command is executable and that the sandbox lets it do what it needs.",
+};
+const RETRY = { action: "retry", hint: "Retry the operation." };
+const SPAWN_FAILED = { type: "SpawnFailed", recovery: [CHECK_PERMISSIONS, RETRY] };
+const NOT_FOUND = { type: "ProcessNotFound", recovery: [LIST_PROCESSES], only: true };
+
+/** The contract's own words for what can go wrong, with the actions it names. */
+export const PROCESS_ERRORS = {
+  CommandNotFound: {
+    recovery: [
+      {
+        action: "check_path",
+        hint: "Check whether it is installed: process.run(command='which', args=['command_name']).",
+      },
+      { action: "use_full_path", hint: "Specify the full absolute path to the executable." },
+    ],
+  },
+  ResourceLimitExceeded: {
+    recovery: [
+      {
+        action: "increase_limits",
+        hint: "Retry with a higher cpu_limit or memory_limit, if the allocation allows it.",
+      },
+      { action: "optimize", hint: "Change the command so that it uses fewer resources." },
+    ],
+  },
+  PathOutOfScope: { recovery: [CHECK_SCOPE] },
+  WorkdirNotFound: { recovery: [CHECK_SCOPE] },
+  SpawnFailed: SPAWN_FAILED,
+  PermissionDenied: SPAWN_FAILED,
+  ArgumentsTooLong: SPAWN_FAILED,
+  SessionNotFound: NOT_FOUND,
+  AmbiguousId: NOT_FOUND,
+  AlreadyExited: {
+    type: "ProcessAlreadyExited",
+    recovery: [{ action: "check_status", hint: "Use process.monitor to see the final state and exit code." }],
+    only: true,
+  },
+  KillFailed: { recovery: [{ action: "force_kill", hint: "Retry with signal='SIGKILL'." }] },
+} as const;
+
+export function invalidFilter(message: string) {
+  const hint = "Use one of: 'running', 'completed', 'killed', 'timed_out', 'all'.";
+  return { type: "InvalidFilter", message, recovery: [{ action: "use_valid_filter", hint }] };
+}
+
+export function invalidStream(message: string) {
+  const hint = "Use one of: 'stdout', 'stderr', 'both'.";
+  return { type: "InvalidStream", message, recovery: [{ action: "use_valid_stream", hint }] };
+}
