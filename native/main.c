@@ -16,6 +16,7 @@ int main(int argc, char **argv)
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;
 	}
-	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF]]\n       keeper probe\n       keeper --version\n");
+	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF]]\n       keeper probe\n       keeper "
+			"--version\n");
 	return 2;
 }

@@ -26,9 +26,9 @@ static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const
 	memcpy(group->path, path, sizeof path);
 	group->version = version;
 	group->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	group->tasks = group->folder < 0 ? -1
-					 : openat(group->folder, version == 1 ? "tasks" : "cgroup.procs",
-						  O_WRONLY | O_CLOEXEC);
+	group->tasks = group->folder < 0
+			       ? -1
+			       : openat(group->folder, version == 1 ? "tasks" : "cgroup.procs", O_WRONLY | O_CLOEXEC);
 	if (group->tasks < 0) {
 		if (group->folder >= 0)
 			close(group->folder);
@@ -42,16 +42,16 @@ static struct cgroup_group *make_group(struct cgroup *cgroup, int version, const
 static bool limit_memory(const struct cgroup_group *group, uint64_t bytes)
 {
 	if (group->version == 1) {
-		if (cgroup_put_number(group->folder, "memory.limit_in_bytes", bytes) < 0)
+		if (cgroup_write_number(group->folder, "memory.limit_in_bytes", bytes) < 0)
 			return false;
 		/* With swap, where that is counted: or it would only run slower. */
-		(void)cgroup_put_number(group->folder, "memory.memsw.limit_in_bytes", bytes);
+		(void)cgroup_write_number(group->folder, "memory.memsw.limit_in_bytes", bytes);
 		return true;
 	}
-	if (cgroup_put_number(group->folder, "memory.max", bytes) < 0)
+	if (cgroup_write_number(group->folder, "memory.max", bytes) < 0)
 		return false;
-	(void)cgroup_put(group->folder, "memory.swap.max", "0");
-	(void)cgroup_put(group->folder, "memory.oom.group", "1"); /* all of it or nothing, not a random half */
+	(void)cgroup_write(group->folder, "memory.swap.max", "0");
+	(void)cgroup_write(group->folder, "memory.oom.group", "1"); /* all of it or nothing, not a random half */
 	return true;
 }
 
@@ -61,42 +61,43 @@ static bool limit_cpu(const struct cgroup_group *group, uint64_t milli)
 	if (quota < LEAST_QUOTA_US)
 		quota = LEAST_QUOTA_US;
 	if (group->version == 1) {
-		if (cgroup_put_number(group->folder, "cpu.cfs_period_us", PERIOD_US) < 0)
+		if (cgroup_write_number(group->folder, "cpu.cfs_period_us", PERIOD_US) < 0)
 			return false;
 		/* EINVAL: a group above has less than that, which holds. */
-		return cgroup_put_number(group->folder, "cpu.cfs_quota_us", quota) == 0 || errno == EINVAL;
+		return cgroup_write_number(group->folder, "cpu.cfs_quota_us", quota) == 0 || errno == EINVAL;
 	}
 	char text[48];
 	snprintf(text, sizeof text, "%llu %d", (unsigned long long)quota, PERIOD_US);
-	return cgroup_put(group->folder, "cpu.max", text) == 0;
+	return cgroup_write(group->folder, "cpu.max", text) == 0;
 }
 
 static bool limit_tasks(const struct cgroup_group *group, uint64_t most)
 {
-	return cgroup_put_number(group->folder, "pids.max", most) == 0;
+	return cgroup_write_number(group->folder, "pids.max", most) == 0;
 }
 
-void cgroup_make(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
-		 const struct cgroup_limits *limits)
+void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
+		   const struct cgroup_limits *limits)
 {
-	bool (*const set[CGROUP_KINDS])(const struct cgroup_group *, uint64_t) = {limit_memory, limit_cpu, limit_tasks};
-	const uint64_t values[CGROUP_KINDS] = {limits->memory, limits->cpu_milli, limits->tasks};
+	bool (*const set[CGROUP_CONTROLLERS])(const struct cgroup_group *, uint64_t) = {limit_memory, limit_cpu,
+											limit_tasks};
+	const uint64_t values[CGROUP_CONTROLLERS] = {limits->memory, limits->cpu_milli, limits->tasks};
 	char base[CGROUP_PATH], name[96];
 	memset(cgroup, 0, sizeof *cgroup);
 	/* The keeper's pid tells a sweep whether anybody still looks after it. */
 	snprintf(name, sizeof name, "%s.%d", id, (int)getpid());
-	for (enum cgroup_kind kind = 0; kind < CGROUP_KINDS; kind++) {
+	for (enum cgroup_controller controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
 		struct cgroup_group *group = NULL;
 		/* Once more where a sweep found the folder empty and took it away in between. */
-		for (int attempt = 0; values[kind] && !group && attempt < ATTEMPTS; attempt++)
-			if (cgroup_base(host, kind, base))
-				group = make_group(cgroup, host->places[kind].version, base, name);
-		if (group && set[kind](group, values[kind]))
-			cgroup->of[kind] = group;
+		for (int attempt = 0; values[controller] && !group && attempt < ATTEMPTS; attempt++)
+			if (cgroup_base(host, controller, base))
+				group = make_group(cgroup, host->locations[controller].version, base, name);
+		if (group && set[controller](group, values[controller]))
+			cgroup->of[controller] = group;
 	}
 }
 
-int cgroup_birthplace(const struct cgroup *cgroup)
+int cgroup_clone_target(const struct cgroup *cgroup)
 {
 	for (unsigned i = 0; i < cgroup->count; i++)
 		if (cgroup->groups[i].version == 2)
@@ -112,32 +113,33 @@ int cgroup_join(const struct cgroup *cgroup, bool born)
 	return 0;
 }
 
-uint64_t cgroup_hits(const struct cgroup *cgroup, enum cgroup_kind kind)
+uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller controller)
 {
-	const struct cgroup_group *group = cgroup->of[kind];
-	if (!group || kind == CGROUP_CPU)
+	const struct cgroup_group *group = cgroup->of[controller];
+	if (!group || controller == CGROUP_CPU)
 		return 0; /* who has used up its share waits, and is none the worse for it */
-	if (kind == CGROUP_PIDS)
-		return cgroup_number(group->folder, "pids.events", "max");
-	return cgroup_number(group->folder, group->version == 1 ? "memory.oom_control" : "memory.events", "oom_kill");
+	if (controller == CGROUP_PIDS)
+		return cgroup_read_number(group->folder, "pids.events", "max");
+	return cgroup_read_number(group->folder, group->version == 1 ? "memory.oom_control" : "memory.events",
+				  "oom_kill");
 }
 
-uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_kind kind)
+uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_controller controller)
 {
-	const struct cgroup_group *group = cgroup->of[kind];
-	if (!group || kind == CGROUP_CPU)
+	const struct cgroup_group *group = cgroup->of[controller];
+	if (!group || controller == CGROUP_CPU)
 		return 0;
-	if (kind == CGROUP_PIDS)
-		return cgroup_number(group->folder, "pids.peak", "");
-	return cgroup_number(group->folder, group->version == 1 ? "memory.max_usage_in_bytes" : "memory.peak", "");
+	if (controller == CGROUP_PIDS)
+		return cgroup_read_number(group->folder, "pids.peak", "");
+	return cgroup_read_number(group->folder, group->version == 1 ? "memory.max_usage_in_bytes" : "memory.peak", "");
 }
 
 uint64_t cgroup_cpu_us(const struct cgroup *cgroup)
 {
 	for (unsigned i = 0; i < cgroup->count; i++) {
 		const struct cgroup_group *group = &cgroup->groups[i];
-		uint64_t us = group->version == 2 ? cgroup_number(group->folder, "cpu.stat", "usage_usec")
-						  : cgroup_number(group->folder, "cpuacct.usage", "") / 1000;
+		uint64_t us = group->version == 2 ? cgroup_read_number(group->folder, "cpu.stat", "usage_usec")
+						  : cgroup_read_number(group->folder, "cpuacct.usage", "") / 1000;
 		if (us)
 			return us;
 	}

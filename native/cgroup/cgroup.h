@@ -7,29 +7,29 @@
 
 /* The kernel's groups of processes: what it counts and limits for a command's whole tree, however often that forks.
  * Version 2 is one hierarchy, version 1 has one for each kind; a machine may have some kinds here and some there. */
-enum cgroup_kind { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_KINDS };
+enum cgroup_controller { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_CONTROLLERS };
 
 #define CGROUP_PATH 512
 #define CGROUP_FOLDER "sallyport" /* all groups of ours lie in a folder of this name */
 
 /* Where this process is in the hierarchy that has a kind. */
-struct cgroup_place {
+struct cgroup_location {
 	int version; /* 0: no hierarchy has it */
 	char own[CGROUP_PATH];
 	char mount[CGROUP_PATH];
 };
 
 struct cgroup_host {
-	struct cgroup_place places[CGROUP_KINDS];
+	struct cgroup_location locations[CGROUP_CONTROLLERS];
 };
 
-/* cgroup-find.c */
+/* hierarchy.c */
 
 /* Finds them out from SELF/cgroup and SELF/mountinfo; SELF is /proc/self, or a stand-in for tests. */
-void cgroup_find(struct cgroup_host *host, const char *self);
+void cgroup_discover(struct cgroup_host *host, const char *self);
 
 /* Makes the folder that groups of KIND are made in, and gives its path. False: it cannot be had. */
-bool cgroup_base(const struct cgroup_host *host, enum cgroup_kind kind, char base[CGROUP_PATH]);
+bool cgroup_base(const struct cgroup_host *host, enum cgroup_controller controller, char base[CGROUP_PATH]);
 
 /* cgroup.c */
 
@@ -41,8 +41,8 @@ struct cgroup {
 		int version;
 		int folder; /* -1: none */
 		int tasks;  /* a process that writes "0" here has joined */
-	} groups[CGROUP_KINDS];
-	struct cgroup_group *of[CGROUP_KINDS]; /* NULL: that kind cannot be had */
+	} groups[CGROUP_CONTROLLERS];
+	struct cgroup_group *of[CGROUP_CONTROLLERS]; /* NULL: that kind cannot be had */
 };
 
 struct cgroup_limits {
@@ -52,11 +52,11 @@ struct cgroup_limits {
 };
 
 /* Makes the groups these limits need and sets them. What cannot be had is left out: `of` tells. */
-void cgroup_make(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
-		 const struct cgroup_limits *limits);
+void cgroup_create(struct cgroup *cgroup, const struct cgroup_host *host, const char *id,
+		   const struct cgroup_limits *limits);
 
 /* A descriptor to be born into with clone3 (version 2), or -1. */
-int cgroup_birthplace(const struct cgroup *cgroup);
+int cgroup_clone_target(const struct cgroup *cgroup);
 
 /* Joins them, but for the one it was BORN in. For the child between vfork and exec. Version 1 lets a single thread move
  * itself, and only that does without the lock that costs a grace period of the kernel, some milliseconds; in version 2
@@ -64,10 +64,10 @@ int cgroup_birthplace(const struct cgroup *cgroup);
 int cgroup_join(const struct cgroup *cgroup, bool born);
 
 /* How often the limit of KIND was run into. */
-uint64_t cgroup_hits(const struct cgroup *cgroup, enum cgroup_kind kind);
+uint64_t cgroup_limit_hits(const struct cgroup *cgroup, enum cgroup_controller controller);
 
 /* The most memory or the most tasks there were; 0: not known. */
-uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_kind kind);
+uint64_t cgroup_peak(const struct cgroup *cgroup, enum cgroup_controller controller);
 
 /* Processor time used by everything that ever was in it, in us; 0: not known. */
 uint64_t cgroup_cpu_us(const struct cgroup *cgroup);
@@ -75,25 +75,25 @@ uint64_t cgroup_cpu_us(const struct cgroup *cgroup);
 /* Removes them; what is still populated stays for a sweep. */
 void cgroup_remove(struct cgroup *cgroup);
 
-/* cgroup-sweep.c */
+/* sweep.c */
 
 /* Ends and removes what killed keepers left: also processes that left their tree are found by their group. False: some
  * of it takes its time to die, and is to be looked at again. */
 bool cgroup_sweep(const struct cgroup_host *host);
 
-/* cgroup-file.c: the little files that groups are made of. */
+/* cgroup_file.c: the little files that groups are made of. */
 
 /* 0, or -1 with errno. */
-int cgroup_put(int folder, const char *file, const char *text);
-int cgroup_put_number(int folder, const char *file, uint64_t value);
+int cgroup_write(int folder, const char *file, const char *text);
+int cgroup_write_number(int folder, const char *file, uint64_t value);
 
 /* The text of a small file, cut at ROOM; NULL when it cannot be read. */
-char *cgroup_get(int folder, const char *file, char *text, size_t room);
+char *cgroup_read(int folder, const char *file, char *text, size_t room);
 
 /* The number that follows NAME (or that the file starts with, for ""); 0: none. */
-uint64_t cgroup_number(int folder, const char *file, const char *name);
+uint64_t cgroup_read_number(int folder, const char *file, const char *name);
 
 /* Whether a list of words separated by blanks holds WORD. */
-bool cgroup_lists(const char *words, const char *word);
+bool cgroup_list_contains(const char *words, const char *word);
 
 #endif

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "io/scope.h"
+#include "io/open_beneath.h"
 
 #define BUFFER (256u << 10)
 #define WIDE_PIPE (1 << 20)
-#define A_LITTLE 512
-#define ENOUGH (128u << 10)
-#define AT_A_TIME (512u << 10) /* before the other stream and the gateways get their turn */
+#define SMALL_READ 512
+#define READ_TARGET (128u << 10)
+#define PUMP_MAX (512u << 10) /* before the other stream and the gateways get their turn */
 
 /* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
 static char buffer[BUFFER];
@@ -25,10 +25,10 @@ static const char *open_log(struct capture *capture, const struct request *reque
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	mode_t mode = 0666 & ~request->umask;
 	struct stat status;
-	capture->log.fd = request->root ? scope_open(request->root, request->log_path, flags, mode)
+	capture->log.fd = request->root ? open_beneath(request->root, request->log_path, flags, mode)
 					: open(request->log_path, flags, mode);
 	if (capture->log.fd < 0)
-		return request->root && scope_left(errno) ? "scope-log" : "log";
+		return request->root && open_beneath_escaped(errno) ? "scope-log" : "log";
 	if (fstat(capture->log.fd, &status) < 0)
 		return "log";
 	if (!S_ISREG(status.st_mode)) {
@@ -71,21 +71,20 @@ const char *capture_open(struct capture *capture, const struct request *request,
 	capture->has_log = false;
 	capture->from_terminal = terminal->master >= 0;
 	if (capture->from_terminal)
-		answers_init(&capture->answers, terminal->columns, terminal->rows);
+		terminal_responder_init(&capture->responder, terminal->columns, terminal->rows);
 	timeline_init(&capture->timeline, 0, 0);
-	capture->fresh.off = capture->count > 1;
-	fresh_reset(&capture->fresh);
-	sink_init(&capture->log, request->disk_cap);
+	capture->delta.disabled = capture->count > 1;
+	output_delta_reset(&capture->delta);
+	stream_file_init(&capture->log, request->disk_cap);
 	for (unsigned i = 0; i < 2; i++) {
 		capture->pipes[i] = -1;
 		capture->widened[i] = false;
 		capture->names[i] = capture->count == 1 ? "output" : apart[i];
-		sink_init(&capture->streams[i], request->disk_cap);
+		stream_file_init(&capture->streams[i], request->disk_cap);
 	}
 	for (unsigned i = 0; i < capture->count; i++) {
-		const char *failed = capture->from_terminal
-					     ? open_terminal(terminal, &capture->pipes[i], &stdio[1 + i])
-					     : open_pipe(&capture->pipes[i], &stdio[1 + i]);
+		const char *failed = capture->from_terminal ? open_terminal(terminal, &capture->pipes[i], &stdio[1 + i])
+							    : open_pipe(&capture->pipes[i], &stdio[1 + i]);
 		if (failed)
 			return failed;
 	}
@@ -99,42 +98,42 @@ void capture_start_clock(struct capture *capture, int64_t start_unix_us, int64_t
 	timeline_init(&capture->timeline, start_unix_us, start_us);
 }
 
-static void keep_cap(struct capture *capture, unsigned i, int dirfd)
+static void enforce_cap(struct capture *capture, unsigned i, int dirfd)
 {
-	struct sink *stream = &capture->streams[i];
-	if (!sink_grow_hole(stream))
+	struct stream_file *stream = &capture->streams[i];
+	if (!stream_file_grow_hole(stream))
 		return;
 	timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
-	sink_punch(stream);
+	stream_file_punch(stream);
 	if (stream->cannot_punch)
 		timeline_publish(&capture->timeline, dirfd, capture->streams, capture->count);
 }
 
 static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 {
-	struct sink *stream = &capture->streams[i];
+	struct stream_file *stream = &capture->streams[i];
 	const uint64_t before[2] = {capture->streams[0].size, capture->streams[1].size};
 	int64_t now = monotonic_us();
 	if (capture->from_terminal)
-		answers_read(&capture->answers, buffer, length);
-	size_t kept = sink_append(stream, dirfd, capture->names[i], buffer, length);
+		terminal_responder_scan(&capture->responder, buffer, length);
+	size_t kept = stream_file_append(stream, dirfd, capture->names[i], buffer, length);
 	timeline_add(&capture->timeline, KIND_DATA, i, kept, before, now);
 	if (kept < length)
-		capture->fresh.off = true;
-	fresh_add(&capture->fresh, buffer, kept, now);
+		capture->delta.disabled = true;
+	output_delta_add(&capture->delta, buffer, kept, now);
 	const uint64_t after[2] = {capture->streams[0].size, capture->streams[1].size};
 	timeline_add(&capture->timeline, KIND_LOST, i, length - kept, after, now);
-	keep_cap(capture, i, dirfd);
+	enforce_cap(capture, i, dirfd);
 	if (!capture->has_log)
 		return;
-	sink_append(&capture->log, -1, NULL, buffer, length);
-	if (sink_grow_hole(&capture->log))
-		sink_punch(&capture->log);
+	stream_file_append(&capture->log, -1, NULL, buffer, length);
+	if (stream_file_grow_hole(&capture->log))
+		stream_file_punch(&capture->log);
 }
 
 /* A terminal hands out 4 KiB at a time, and then a worker of the kernel's has to bring the next: what comes right after
  * is taken together, or a flood would be stored crumb by crumb. */
-static ssize_t take(const struct capture *capture, unsigned i)
+static ssize_t read_available(const struct capture *capture, unsigned i)
 {
 	size_t used = 0;
 	for (;;) {
@@ -143,7 +142,7 @@ static ssize_t take(const struct capture *capture, unsigned i)
 			return used ? (ssize_t)used : n;
 		used += (size_t)n;
 		/* A little is the answer to a key: whoever waits for that is not to wait for more. */
-		if (!capture->from_terminal || n <= A_LITTLE || used >= ENOUGH)
+		if (!capture->from_terminal || n <= SMALL_READ || used >= READ_TARGET)
 			return (ssize_t)used;
 	}
 }
@@ -152,7 +151,7 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 {
 	if (capture->pipes[i] < 0)
 		return 0;
-	ssize_t n = take(capture, i);
+	ssize_t n = read_available(capture, i);
 	if (n < 0 && errno != EIO)
 		return 0;
 	if (n <= 0) { /* EIO: the terminal was hung up for good */
@@ -179,7 +178,7 @@ static void pump(struct capture *capture, unsigned i, int dirfd, size_t most, si
 
 void capture_pump(struct capture *capture, unsigned i, int dirfd)
 {
-	pump(capture, i, dirfd, AT_A_TIME, A_LITTLE);
+	pump(capture, i, dirfd, PUMP_MAX, SMALL_READ);
 }
 
 void capture_drain(struct capture *capture, int dirfd)
@@ -206,8 +205,8 @@ void capture_close(struct capture *capture)
 		if (capture->pipes[i] >= 0)
 			close(capture->pipes[i]);
 		capture->pipes[i] = -1;
-		sink_close(&capture->streams[i]);
+		stream_file_close(&capture->streams[i]);
 	}
-	sink_close(&capture->log);
+	stream_file_close(&capture->log);
 	timeline_close(&capture->timeline);
 }

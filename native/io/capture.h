@@ -4,26 +4,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "io/answers.h"
-#include "io/fresh.h"
+#include "io/output_delta.h"
 #include "io/pty.h"
-#include "io/sink.h"
+#include "io/stream_file.h"
+#include "io/terminal_responder.h"
 #include "io/timeline.h"
 #include "ipc/request.h"
 
 /* From the command's pipes or its terminal to the session's files: one stream each for stdout and stderr, or one for both. */
 struct capture {
 	unsigned count;
-	int pipes[2];             /* read ends; -1: at its end */
+	int pipes[2]; /* read ends; -1: at its end */
 	bool widened[2];
 	bool from_terminal;
 	const char *names[2];
-	struct sink streams[2];
-	struct sink log;          /* the plain merged log a caller asked for */
+	struct stream_file streams[2];
+	struct stream_file log; /* the plain merged log a caller asked for */
 	bool has_log;
 	struct timeline timeline;
-	struct fresh fresh;
-	struct answers answers;   /* to what was asked of the terminal */
+	struct output_delta delta;
+	struct terminal_responder responder; /* to what was asked of the terminal */
 };
 
 /* Makes the pipes, unless there is a TERMINAL; the command's ends go into STDIO[1] and STDIO[2]. Returns the step that

@@ -9,11 +9,11 @@
 struct cursor {
 	unsigned columns, rows;
 	unsigned column, row;
-	unsigned top, bottom;        /* the region that scrolls, both inclusive */
-	bool wraps;                  /* the last column is filled, and the next character goes to the next line */
+	unsigned top, bottom; /* the region that scrolls, both inclusive */
+	bool pending_wrap;    /* the last column is filled, and the next character goes to the next line */
 	bool autowrap;
 	unsigned saved_column, saved_row;
-	uint32_t last;               /* the character printed last, for those that repeat it */
+	uint32_t last; /* the character printed last, for those that repeat it */
 };
 
 void cursor_reset(struct cursor *cursor, unsigned columns, unsigned rows);

@@ -27,7 +27,7 @@ static void close_one(int *fd)
 }
 
 /* A resize without output in between replaces the one before it: only what output was drawn for is of interest. */
-static void note_size(struct terminal *terminal, uint64_t offset)
+static void record_size(struct terminal *terminal, uint64_t offset)
 {
 	char line[64];
 	int n = snprintf(line, sizeof line, "%" PRIu64 " %u %u\n", offset, terminal->columns, terminal->rows);
@@ -44,13 +44,13 @@ static void note_size(struct terminal *terminal, uint64_t offset)
 }
 
 /* NULL, or the step that failed, with errno. */
-static const char *open_pair(struct terminal *terminal, int terminals)
+static const char *open_pair(struct terminal *terminal, int devpts)
 {
 	int locked = 0;
 	struct termios modes;
 	struct winsize size = {.ws_col = terminal->columns, .ws_row = terminal->rows};
-	const char *multiplexer = terminals < 0 ? "/dev/ptmx" : "ptmx";
-	terminal->master = openat(terminals, multiplexer, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	const char *multiplexer = devpts < 0 ? "/dev/ptmx" : "ptmx";
+	terminal->master = openat(devpts, multiplexer, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (terminal->master < 0)
 		return "ptmx";
 	if (ioctl(terminal->master, TIOCSPTLCK, &locked) < 0)
@@ -66,16 +66,16 @@ static const char *open_pair(struct terminal *terminal, int terminals)
 	return tcsetattr(terminal->slave, TCSANOW, &modes) < 0 ? "modes" : NULL;
 }
 
-void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int terminals)
+void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int devpts)
 {
 	if (!request->columns)
 		return;
 	terminal->columns = request->columns;
 	terminal->rows = request->rows;
 	terminal->sizes = openat(dirfd, "sizes", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	const char *failed = open_pair(terminal, terminals);
+	const char *failed = open_pair(terminal, devpts);
 	if (!failed) {
-		note_size(terminal, 0);
+		record_size(terminal, 0);
 		return;
 	}
 	int error = errno;
@@ -99,11 +99,11 @@ bool terminal_resize(struct terminal *terminal, uint16_t columns, uint16_t rows,
 	terminal->columns = columns;
 	terminal->rows = rows;
 	if (changed)
-		note_size(terminal, offset);
+		record_size(terminal, offset);
 	return true;
 }
 
-bool terminal_hides(const struct terminal *terminal)
+bool terminal_hides_input(const struct terminal *terminal)
 {
 	struct termios modes;
 	if (terminal->slave < 0 || tcgetattr(terminal->slave, &modes) < 0)

@@ -13,7 +13,7 @@ struct terminal {
 	/* Kept open as long as the session lives: without it the master reports a hang-up whenever the command happens
 	 * to have closed its own, although it can open /dev/tty again. */
 	int slave;
-	int sizes;  /* sessions/<id>/sizes */
+	int sizes; /* sessions/<id>/sizes */
 	uint16_t columns, rows;
 	off_t sizes_used, last_line;
 	uint64_t last_offset;
@@ -23,7 +23,7 @@ void terminal_init(struct terminal *terminal);
 
 /* Opens a terminal of the size REQUEST asks for, if it does. Where none is to be had, the file `sizes` says why, and
  * the command runs on pipes. TERMINALS: the folder of its own /dev/pts; -1: everybody's. */
-void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int terminals);
+void terminal_open(struct terminal *terminal, const struct request *request, int dirfd, int devpts);
 
 /* A descriptor of the command's side for one of its three. -1 with errno. */
 int terminal_stdio(const struct terminal *terminal);
@@ -33,7 +33,7 @@ int terminal_stdio(const struct terminal *terminal);
 bool terminal_resize(struct terminal *terminal, uint16_t columns, uint16_t rows, uint64_t offset);
 
 /* Whether it shows nothing of what is typed, but takes it by the line: so passwords are asked for. */
-bool terminal_hides(const struct terminal *terminal);
+bool terminal_hides_input(const struct terminal *terminal);
 
 void terminal_close(struct terminal *terminal);
 

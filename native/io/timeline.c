@@ -119,7 +119,7 @@ int64_t timeline_unix_ms(const struct timeline *timeline, int64_t us)
 	return timeline->start_unix_ms + (us - timeline->start_us) / 1000;
 }
 
-void timeline_publish(struct timeline *timeline, int dirfd, const struct sink *streams, unsigned count)
+void timeline_publish(struct timeline *timeline, int dirfd, const struct stream_file *streams, unsigned count)
 {
 	unsigned char header[TIMELINE_HEADER] = "SPTL";
 	if (timeline->fd < 0)
@@ -150,7 +150,7 @@ static bool grow_own_hole(struct timeline *timeline)
 	return true;
 }
 
-void timeline_flush(struct timeline *timeline, int dirfd, const struct sink *streams, unsigned count)
+void timeline_flush(struct timeline *timeline, int dirfd, const struct stream_file *streams, unsigned count)
 {
 	if (timeline->used == timeline->flushed && timeline->fd >= 0)
 		return;

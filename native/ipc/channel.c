@@ -34,7 +34,7 @@ static uint32_t frame_length(const struct channel *channel)
 }
 
 /* How many bytes the frame at the head needs in all; 0 when it is not allowed to be that long. */
-static size_t head_needs(const struct channel *channel)
+static size_t frame_size(const struct channel *channel)
 {
 	if (channel->in_used < FRAME_HEADER)
 		return FRAME_HEADER;
@@ -43,16 +43,16 @@ static size_t head_needs(const struct channel *channel)
 	return length == 0 || length > most ? 0 : 4u + length;
 }
 
-static bool make_room(struct channel *channel)
+static bool reserve_input(struct channel *channel)
 {
-	size_t needs = head_needs(channel);
-	if (needs == 0)
+	size_t size = frame_size(channel);
+	if (size == 0)
 		return false;
-	if (needs < channel->in_used + 1)
-		needs = channel->in_used + 1; /* the next frame has begun to arrive behind it */
-	if (needs <= channel->in_room)
+	if (size < channel->in_used + 1)
+		size = channel->in_used + 1; /* the next frame has begun to arrive behind it */
+	if (size <= channel->in_room)
 		return true;
-	size_t room = (needs + IN_STEP - 1) / IN_STEP * IN_STEP;
+	size_t room = (size + IN_STEP - 1) / IN_STEP * IN_STEP;
 	char *in = realloc(channel->in, room);
 	if (!in)
 		return false;
@@ -64,7 +64,7 @@ static bool make_room(struct channel *channel)
 bool channel_read(struct channel *channel)
 {
 	while (channel->fd >= 0) {
-		if (!make_room(channel))
+		if (!reserve_input(channel))
 			break;
 		ssize_t n = recv(channel->fd, channel->in + channel->in_used, channel->in_room - channel->in_used,
 				 MSG_DONTWAIT);
@@ -76,25 +76,25 @@ bool channel_read(struct channel *channel)
 			break;
 		channel->in_used += (size_t)n;
 		struct frame frame;
-		if (channel_frame(channel, &frame))
+		if (channel_peek_frame(channel, &frame))
 			return true;
 	}
 	channel_close(channel);
 	return false;
 }
 
-bool channel_frame(struct channel *channel, struct frame *frame)
+bool channel_peek_frame(struct channel *channel, struct frame *frame)
 {
 	if (channel->fd < 0 || channel->in_used < FRAME_HEADER)
 		return false;
-	size_t needs = head_needs(channel);
-	if (needs == 0 || channel->in_used < needs)
+	size_t size = frame_size(channel);
+	if (size == 0 || channel->in_used < size)
 		return false;
-	*frame = (struct frame){(uint8_t)channel->in[4], channel->in + FRAME_HEADER, needs - FRAME_HEADER};
+	*frame = (struct frame){(uint8_t)channel->in[4], channel->in + FRAME_HEADER, size - FRAME_HEADER};
 	return true;
 }
 
-void channel_done(struct channel *channel, const struct frame *frame)
+void channel_pop_frame(struct channel *channel, const struct frame *frame)
 {
 	size_t taken = FRAME_HEADER + frame->length;
 	channel->in_used -= taken;
@@ -106,7 +106,7 @@ void channel_done(struct channel *channel, const struct frame *frame)
 	}
 }
 
-char *channel_take(struct channel *channel, const struct frame *frame)
+char *channel_detach_frame(struct channel *channel, const struct frame *frame)
 {
 	char *taken = channel->in;
 	size_t length = FRAME_HEADER + frame->length, behind = channel->in_used - length;
@@ -127,7 +127,7 @@ char *channel_take(struct channel *channel, const struct frame *frame)
 
 void channel_flush(struct channel *channel)
 {
-	channel->kept_back = false;
+	channel->deferred = false;
 	while (channel->fd >= 0 && channel->out_used > 0) {
 		ssize_t n = send(channel->fd, channel->out, channel->out_used, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
@@ -154,18 +154,18 @@ static void append(struct channel *channel, const char *text, size_t length)
 	channel->out_used += length;
 }
 
-void channel_keep_back(struct channel *channel, const char *text, size_t length)
+void channel_defer(struct channel *channel, const char *text, size_t length)
 {
 	if (channel->fd < 0)
 		return;
 	/* What is there already could not be sent, or is kept back itself. */
-	channel->kept_back = channel->kept_back || channel->out_used == 0;
+	channel->deferred = channel->deferred || channel->out_used == 0;
 	append(channel, text, length);
 }
 
 void channel_send(struct channel *channel, const char *text, size_t length)
 {
-	if (channel->kept_back && channel->out_used + length <= OUT_MAX) {
+	if (channel->deferred && channel->out_used + length <= OUT_MAX) {
 		append(channel, text, length);
 		channel_flush(channel);
 		return;

@@ -12,11 +12,11 @@
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
-#define GENERATIONS_MOST 256
-#define OUR_NAME "keeper"
+#define MAX_GENERATIONS 256
+#define KEEPER_COMM "keeper"
 
 /* What a process cannot take off again. */
-struct bounds {
+struct restrictions {
 	long filters, no_new_privileges;
 };
 
@@ -36,33 +36,33 @@ static bool read_proc(pid_t pid, const char *file, char *text, size_t room)
 	return used > 0;
 }
 
-static long field(const char *text, const char *name)
+static long status_field(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 	return at ? strtol(at + strlen(name), NULL, 10) : 0;
 }
 
-static bool bounds_of(pid_t pid, struct bounds *bounds)
+static bool read_restrictions(pid_t pid, struct restrictions *bounds)
 {
 	char text[4096];
 	if (!read_proc(pid, "status", text, sizeof text))
 		return false;
 	/* The name comes first and may hold anything but a line break. */
 	const char *rest = strchr(text, '\n');
-	*bounds = (struct bounds){0};
+	*bounds = (struct restrictions){0};
 	if (!rest)
 		return false;
-	bounds->filters = field(rest, "\nSeccomp_filters:\t");
+	bounds->filters = status_field(rest, "\nSeccomp_filters:\t");
 	if (bounds->filters == 0) /* a kernel that does not count them */
-		bounds->filters = field(rest, "\nSeccomp:\t") == 2;
-	bounds->no_new_privileges = field(rest, "\nNoNewPrivs:\t");
+		bounds->filters = status_field(rest, "\nSeccomp:\t") == 2;
+	bounds->no_new_privileges = status_field(rest, "\nNoNewPrivs:\t");
 	return true;
 }
 
 /* Whether a keeper is among its forebears; yes where they cannot be followed to the end. */
 static bool descends_from_keeper(pid_t pid)
 {
-	for (unsigned generation = 0; generation < GENERATIONS_MOST; generation++) {
+	for (unsigned generation = 0; generation < MAX_GENERATIONS; generation++) {
 		char text[512], state;
 		int parent;
 		if (!read_proc(pid, "stat", text, sizeof text))
@@ -71,7 +71,7 @@ static bool descends_from_keeper(pid_t pid)
 		if (!name || !end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
 			return true;
 		*end = '\0';
-		if (generation > 0 && (strcmp(name + 1, OUR_NAME) == 0 || pid == getpid() || pid == getppid()))
+		if (generation > 0 && (strcmp(name + 1, KEEPER_COMM) == 0 || pid == getpid() || pid == getppid()))
 			return true;
 		if (parent <= 0)
 			return false;
@@ -81,14 +81,14 @@ static bool descends_from_keeper(pid_t pid)
 }
 
 /* A descriptor of the peer itself, so that its number cannot have come to mean another meanwhile; -1: none. */
-static int hold(int socket)
+static int open_peer_pidfd(int socket)
 {
 	int pidfd = -1;
 	socklen_t length = sizeof pidfd;
 	return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0 ? pidfd : -1;
 }
 
-static bool is_gone(int pidfd)
+static bool has_exited(int pidfd)
 {
 	struct pollfd peer = {.fd = pidfd, .events = POLLIN};
 	return poll(&peer, 1, 0) != 0;
@@ -96,17 +96,17 @@ static bool is_gone(int pidfd)
 
 bool peer_is_confined(int socket, pid_t pid)
 {
-	struct bounds own, peer;
-	if (pid <= 0 || !bounds_of(getpid(), &own))
+	struct restrictions own, peer;
+	if (pid <= 0 || !read_restrictions(getpid(), &own))
 		return true;
-	int held = hold(socket);
-	bool confined = !bounds_of(pid, &peer) ||
+	int pidfd = open_peer_pidfd(socket);
+	bool confined = !read_restrictions(pid, &peer) ||
 			((peer.filters > own.filters || peer.no_new_privileges > own.no_new_privileges) &&
 			 descends_from_keeper(pid));
 	/* One that has ended while it was looked at may have been another: it gets no answer anyway. */
-	if (held >= 0) {
-		confined = confined || is_gone(held);
-		close(held);
+	if (pidfd >= 0) {
+		confined = confined || has_exited(pidfd);
+		close(pidfd);
 	}
 	return confined;
 }

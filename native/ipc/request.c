@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/scope.h"
+#include "io/open_beneath.h"
 
 /* The payload is a row of fields: u16 tag, u32 length, bytes. Text ends with its NUL inside the length;
  * a list is such texts one after the other. */
@@ -38,7 +38,7 @@ enum tag {
 	TAG_TERMINAL = 40,
 };
 
-static uint64_t number(const char *bytes, size_t length)
+static uint64_t read_le(const char *bytes, size_t length)
 {
 	uint64_t value = 0;
 	for (size_t i = 0; i < length && i < 8; i++)
@@ -47,12 +47,12 @@ static uint64_t number(const char *bytes, size_t length)
 }
 
 /* Exactly one NUL, at the end: a second one would make what runs differ from what was judged (promise 2). */
-static bool is_text(const char *bytes, size_t length)
+static bool is_string(const char *bytes, size_t length)
 {
 	return length > 0 && memchr(bytes, '\0', length) == bytes + length - 1;
 }
 
-static size_t count_texts(const char *bytes, size_t length)
+static size_t count_strings(const char *bytes, size_t length)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < length; i++)
@@ -60,7 +60,7 @@ static size_t count_texts(const char *bytes, size_t length)
 	return count;
 }
 
-static char **point_at_texts(char **slot, char *bytes, size_t count)
+static char **fill_vector(char **slot, char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		*slot++ = bytes;
@@ -82,15 +82,15 @@ struct list {
 	size_t length;
 };
 
-static const char *take_text(const char **slot, const char *bytes, size_t length)
+static const char *parse_string(const char **slot, const char *bytes, size_t length)
 {
-	if (!is_text(bytes, length))
+	if (!is_string(bytes, length))
 		return "a text field is not one text";
 	*slot = bytes;
 	return NULL;
 }
 
-static const char *take_list(struct list *slot, char *bytes, size_t length)
+static const char *parse_list(struct list *slot, char *bytes, size_t length)
 {
 	if (length > 0 && bytes[length - 1] != '\0')
 		return "a list field does not end with a text";
@@ -100,48 +100,51 @@ static const char *take_list(struct list *slot, char *bytes, size_t length)
 }
 
 /* u16 columns, u16 rows. */
-static const char *take_size(struct request *r, const char *bytes, size_t length)
+static const char *parse_terminal_size(struct request *r, const char *bytes, size_t length)
 {
 	if (length != 4)
 		return "a terminal's size is not two numbers";
-	r->columns = (uint16_t)number(bytes, 2);
-	r->rows = (uint16_t)number(bytes + 2, 2);
+	r->columns = (uint16_t)read_le(bytes, 2);
+	r->rows = (uint16_t)read_le(bytes + 2, 2);
 	return r->columns && r->rows ? NULL : "a terminal without a size";
 }
 
-static const char *take_field(struct request *r, struct list *argv, struct list *env, unsigned tag, char *bytes,
-			      size_t length)
+static const char *parse_field(struct request *r, struct list *argv, struct list *env, unsigned tag, char *bytes,
+			       size_t length)
 {
 	switch (tag) {
-	case TAG_ID: return take_text(&r->id, bytes, length);
-	case TAG_TITLE: return take_text(&r->title, bytes, length);
-	case TAG_FILE: return take_text(&r->file, bytes, length);
-	case TAG_PATH: return take_text(&r->path, bytes, length);
-	case TAG_CWD: return take_text(&r->cwd, bytes, length);
-	case TAG_LOG: return take_text(&r->log_path, bytes, length);
-	case TAG_ROOT: return take_text(&r->root, bytes, length);
-	case TAG_ARGV: return take_list(argv, bytes, length);
-	case TAG_ENV: return take_list(env, bytes, length);
-	case TAG_STDIN: r->stdin_mode = (uint8_t)number(bytes, length); return NULL;
-	case TAG_STDIN_TEXT: r->stdin_text = bytes; r->stdin_length = length; return NULL;
-	case TAG_CAPTURE: r->capture = (uint8_t)number(bytes, length); return NULL;
-	case TAG_TIMEOUT: r->timeout_ms = (int64_t)number(bytes, length); return NULL;
-	case TAG_GRACE: r->grace_ms = (int64_t)number(bytes, length); return NULL;
-	case TAG_DISK_CAP: r->disk_cap = number(bytes, length); return NULL;
-	case TAG_FLAGS: r->flags = (uint32_t)number(bytes, length); return NULL;
-	case TAG_UMASK: r->umask = (uint32_t)number(bytes, length) & 0777; return NULL;
-	case TAG_ANNOUNCE: r->announce_ms = (uint32_t)number(bytes, length); return NULL;
-	case TAG_PROCESSES: r->processes = number(bytes, length); return NULL;
-	case TAG_OPEN_FILES: r->open_files = number(bytes, length); return NULL;
-	case TAG_FILE_SIZE: r->file_size = number(bytes, length); return NULL;
-	case TAG_MEMORY: r->memory = number(bytes, length); return NULL;
-	case TAG_CPU_MILLI: r->cpu_milli = number(bytes, length); return NULL;
-	case TAG_DISK: r->disk = number(bytes, length); return NULL;
-	case TAG_EXACT_PROCESSES: r->exact_processes = number(bytes, length) != 0; return NULL;
-	case TAG_TERMINAL: return take_size(r, bytes, length);
+	case TAG_ID: return parse_string(&r->id, bytes, length);
+	case TAG_TITLE: return parse_string(&r->title, bytes, length);
+	case TAG_FILE: return parse_string(&r->file, bytes, length);
+	case TAG_PATH: return parse_string(&r->path, bytes, length);
+	case TAG_CWD: return parse_string(&r->cwd, bytes, length);
+	case TAG_LOG: return parse_string(&r->log_path, bytes, length);
+	case TAG_ROOT: return parse_string(&r->root, bytes, length);
+	case TAG_ARGV: return parse_list(argv, bytes, length);
+	case TAG_ENV: return parse_list(env, bytes, length);
+	case TAG_STDIN: r->stdin_mode = (uint8_t)read_le(bytes, length); return NULL;
+	case TAG_STDIN_TEXT:
+		r->stdin_text = bytes;
+		r->stdin_length = length;
+		return NULL;
+	case TAG_CAPTURE: r->capture = (uint8_t)read_le(bytes, length); return NULL;
+	case TAG_TIMEOUT: r->timeout_ms = (int64_t)read_le(bytes, length); return NULL;
+	case TAG_GRACE: r->grace_ms = (int64_t)read_le(bytes, length); return NULL;
+	case TAG_DISK_CAP: r->disk_cap = read_le(bytes, length); return NULL;
+	case TAG_FLAGS: r->flags = (uint32_t)read_le(bytes, length); return NULL;
+	case TAG_UMASK: r->umask = (uint32_t)read_le(bytes, length) & 0777; return NULL;
+	case TAG_ANNOUNCE: r->announce_ms = (uint32_t)read_le(bytes, length); return NULL;
+	case TAG_PROCESSES: r->processes = read_le(bytes, length); return NULL;
+	case TAG_OPEN_FILES: r->open_files = read_le(bytes, length); return NULL;
+	case TAG_FILE_SIZE: r->file_size = read_le(bytes, length); return NULL;
+	case TAG_MEMORY: r->memory = read_le(bytes, length); return NULL;
+	case TAG_CPU_MILLI: r->cpu_milli = read_le(bytes, length); return NULL;
+	case TAG_DISK: r->disk = read_le(bytes, length); return NULL;
+	case TAG_EXACT_PROCESSES: r->exact_processes = read_le(bytes, length) != 0; return NULL;
+	case TAG_TERMINAL: return parse_terminal_size(r, bytes, length);
 	default:
 		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
-			return spec_take(&r->sandbox, tag, bytes, length);
+			return sandbox_spec_parse_field(&r->sandbox, tag, bytes, length);
 		return "an unknown field"; /* a field left unread could be a confinement left off */
 	}
 }
@@ -156,9 +159,9 @@ static const char *check(const struct request *r)
 		return "no file to run";
 	if (!r->cwd || r->cwd[0] != '/')
 		return "no absolute working directory";
-	if (r->root && (r->root[0] != '/' || !scope_names(r->root, r->cwd)))
+	if (r->root && (r->root[0] != '/' || !path_is_beneath(r->root, r->cwd)))
 		return "a working directory outside its root";
-	if (r->root && r->log_path && !scope_names(r->root, r->log_path))
+	if (r->root && r->log_path && !path_is_beneath(r->root, r->log_path))
 		return "a log outside its root";
 	if (r->stdin_mode > STDIN_OPEN || r->capture > CAPTURE_MERGED)
 		return "an unknown mode";
@@ -168,7 +171,7 @@ static const char *check(const struct request *r)
 		return "a time out of range";
 	if (r->processes > most_of_anything || r->memory > most_of_anything || r->cpu_milli > most_processors * 1000)
 		return "a limit out of range";
-	return spec_check(&r->sandbox);
+	return sandbox_spec_check(&r->sandbox);
 }
 
 const char *request_parse(struct request *request, char *payload, size_t length)
@@ -182,19 +185,19 @@ const char *request_parse(struct request *request, char *payload, size_t length)
 	while (at < length) {
 		if (length - at < 6)
 			return "a field is cut short";
-		unsigned tag = (unsigned)number(payload + at, 2);
-		size_t size = (size_t)number(payload + at + 2, 4);
+		unsigned tag = (unsigned)read_le(payload + at, 2);
+		size_t size = (size_t)read_le(payload + at + 2, 4);
 		at += 6;
 		if (size > length - at)
 			return "a field is longer than its frame";
-		const char *wrong = take_field(request, &argv, &env, tag, payload + at, size);
-		if (wrong)
-			return wrong;
+		const char *error = parse_field(request, &argv, &env, tag, payload + at, size);
+		if (error)
+			return error;
 		at += size;
 	}
 
-	size_t argc = count_texts(argv.bytes, argv.length);
-	size_t envc = count_texts(env.bytes, env.length);
+	size_t argc = count_strings(argv.bytes, argv.length);
+	size_t envc = count_strings(env.bytes, env.length);
 	if (argc == 0)
 		return "no arguments";
 	/* One slot ahead of argv stays free: a script without #! is run as /bin/sh FILE ARGS. */
@@ -203,8 +206,8 @@ const char *request_parse(struct request *request, char *payload, size_t length)
 		return "out of memory";
 	request->argv = request->vectors + 1;
 	request->argc = argc;
-	request->envp = point_at_texts(request->argv, argv.bytes, argc);
-	point_at_texts(request->envp, env.bytes, envc);
+	request->envp = fill_vector(request->argv, argv.bytes, argc);
+	fill_vector(request->envp, env.bytes, envc);
 	if (!request->title)
 		request->title = request->file;
 	return check(request);

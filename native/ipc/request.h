@@ -22,7 +22,7 @@ enum frame_type {
 };
 
 #define FRAME_HEADER 5u
-#define RUN_FRAME_MAX (32u << 20)    /* argv, environment and given stdin together */
+#define RUN_FRAME_MAX (32u << 20) /* argv, environment and given stdin together */
 #define CONTROL_FRAME_MAX (256u << 10)
 
 enum stdin_mode { STDIN_NONE = 0, STDIN_TEXT = 1, STDIN_OPEN = 2 };
@@ -37,7 +37,7 @@ struct request {
 	const char *path;
 	const char *cwd;
 	const char *log_path;
-	const char *root;     /* cwd and log_path are opened beneath it; NULL: wherever they lead */
+	const char *root; /* cwd and log_path are opened beneath it; NULL: wherever they lead */
 	char **argv;
 	char **envp;
 	const char *stdin_text;
@@ -58,7 +58,7 @@ struct request {
 	uint64_t cpu_milli;   /* thousandths of a processor for the tree; 0: no limit */
 	uint64_t disk;        /* bytes the tree may write to files; 0: no limit */
 	bool exact_processes; /* somebody named `processes`: the kernel is to keep it, where it can */
-	struct spec sandbox;
+	struct sandbox_spec sandbox;
 	size_t argc;
 	char **vectors; /* owns argv and envp */
 };

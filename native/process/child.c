@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/scope.h"
-#include "process/limits.h"
+#include "io/open_beneath.h"
+#include "process/rlimits.h"
 
-static struct report *report;
+static struct child_report *report;
 
-struct report *child_report(void)
+struct child_report *child_report_get(void)
 {
 	if (!report) {
 		void *page = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -26,7 +26,7 @@ struct report *child_report(void)
 	return report;
 }
 
-void child_give_up(const char *step)
+void child_fail(const char *step)
 {
 	report->error = errno;
 	report->step = step;
@@ -34,7 +34,7 @@ void child_give_up(const char *step)
 }
 
 /* As execvp does: a file the kernel cannot recognise is a script for /bin/sh. */
-static void try_file(const struct request *request, const char *file)
+static void exec_file(const struct request *request, const char *file)
 {
 	execve(file, request->argv, request->envp);
 	if (errno != ENOEXEC)
@@ -46,7 +46,7 @@ static void try_file(const struct request *request, const char *file)
 	request->argv[0] = first;
 }
 
-static void try_path(const struct request *request)
+static void exec_from_path(const struct request *request)
 {
 	char candidate[PATH_MAX];
 	const char *folder = request->path ? request->path : "/usr/local/bin:/usr/bin:/bin";
@@ -59,7 +59,7 @@ static void try_path(const struct request *request)
 			memcpy(candidate, folder, length);
 			candidate[length] = '/';
 			memcpy(candidate + length + 1, request->file, name_length + 1);
-			try_file(request, candidate);
+			exec_file(request, candidate);
 			if (errno == EACCES)
 				denied = true;
 			else if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG)
@@ -72,50 +72,50 @@ static void try_path(const struct request *request)
 	errno = denied ? EACCES : ENOENT;
 }
 
-static void enter_folder(const struct request *request)
+static void change_directory(const struct request *request)
 {
 	if (!request->root) {
 		if (chdir(request->cwd) < 0)
-			child_give_up("chdir");
+			child_fail("chdir");
 		return;
 	}
-	int folder = scope_open(request->root, request->cwd, O_PATH | O_DIRECTORY, 0);
+	int folder = open_beneath(request->root, request->cwd, O_PATH | O_DIRECTORY, 0);
 	if (folder < 0)
-		child_give_up(scope_left(errno) ? "scope" : "chdir");
+		child_fail(open_beneath_escaped(errno) ? "scope" : "chdir");
 	if (fchdir(folder) < 0)
-		child_give_up("chdir");
+		child_fail("chdir");
 }
 
 /* Dies with the keeper, and at once if that has died already. A change of user undoes it. */
-static void die_with_keeper(const struct start *start)
+static void set_parent_death_signal(const struct launch_context *context)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
-		child_give_up("pdeathsig");
-	if (start->sandbox->own_processes ? isolation_orphaned() : getppid() != start->keeper)
+		child_fail("pdeathsig");
+	if (context->sandbox->own_pid_namespace ? keeper_has_died() : getppid() != context->keeper)
 		_exit(127);
 }
 
 /* Its view of files, network and processes, its parent, and a session and process group of its own. */
-static void take_place(const struct start *start)
+static void enter_sandbox(const struct launch_context *context)
 {
-	const char *step = sandbox_enter(start->sandbox);
+	const char *step = sandbox_enter(context->sandbox);
 	if (step)
-		child_give_up(step);
-	die_with_keeper(start);
+		child_fail(step);
+	set_parent_death_signal(context);
 	if (setsid() < 0)
-		child_give_up("setsid");
+		child_fail("setsid");
 }
 
 /* Its three descriptors and no others. */
-static void take_descriptors(const struct start *start)
+static void install_stdio(const struct launch_context *context)
 {
 	for (int fd = 0; fd < 3; fd++)
-		if (dup2(start->stdio[fd], fd) < 0)
-			child_give_up("dup2");
+		if (dup2(context->stdio[fd], fd) < 0)
+			child_fail("dup2");
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 	/* Whoever has no terminal there has fallen back on pipes. */
-	if (start->request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
-		child_give_up("terminal");
+	if (context->request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
+		child_fail("terminal");
 }
 
 /* Signals as a fresh program expects them. */
@@ -129,60 +129,60 @@ static void reset_signals(void)
 }
 
 /* What the caller asked for: descriptors, mask, folder, and limits, which hold for what comes after. */
-static void heed_request(const struct start *start)
+static void apply_request(const struct launch_context *context)
 {
-	take_descriptors(start);
-	umask((mode_t)start->request->umask);
-	enter_folder(start->request);
+	install_stdio(context);
+	umask((mode_t)context->request->umask);
+	change_directory(context->request);
 	reset_signals();
-	const char *step = limits_set(start->request, start->guard->machine_tasks);
+	const char *step = rlimits_set(context->request, context->limits->system_tasks);
 	if (step)
-		child_give_up(step);
+		child_fail(step);
 }
 
-static void put_on_sandbox(const struct start *start)
+static void apply_sandbox(const struct launch_context *context)
 {
-	const char *step = sandbox_put_on(start->sandbox);
+	const char *step = sandbox_apply(context->sandbox);
 	if (step)
-		child_give_up(step);
+		child_fail(step);
 }
 
 static void execute(const struct request *request)
 {
 	if (strchr(request->file, '/'))
-		try_file(request, request->file);
+		exec_file(request, request->file);
 	else
-		try_path(request);
+		exec_from_path(request);
 }
 
-int child_become(void *context)
+int child_main(void *argument)
 {
-	const struct start *start = context;
+	const struct launch_context *context = argument;
 	/* Counted while nothing has been used yet. */
-	if (!start->sandbox->own_processes && cgroup_join(&start->guard->cgroup, start->in_groups) < 0)
-		child_give_up("cgroup");
-	take_place(start);
-	heed_request(start);
+	if (!context->sandbox->own_pid_namespace && cgroup_join(&context->limits->cgroup, context->born_in_cgroup) < 0)
+		child_fail("cgroup");
+	enter_sandbox(context);
+	apply_request(context);
 	/* Confined last: from here on it may do nothing more than its command. */
-	put_on_sandbox(start);
-	if (start->request->sandbox.has_user)
-		die_with_keeper(start);
-	execute(start->request);
-	child_give_up("execve");
+	apply_sandbox(context);
+	if (context->request->sandbox.has_user)
+		set_parent_death_signal(context);
+	execute(context->request);
+	child_fail("execve");
 }
 
-void child_get_ready(const struct start *start)
+void child_prepare(const struct launch_context *context)
 {
-	take_place(start);
-	put_on_sandbox(start);
+	enter_sandbox(context);
+	apply_sandbox(context);
 }
 
-void child_go(const struct start *start)
+void child_exec(const struct launch_context *context)
 {
 	/* So far they were the keeper's own, also those that were opened meanwhile. */
 	if (unshare(CLONE_FILES) < 0)
-		child_give_up("descriptors");
-	heed_request(start);
-	execute(start->request);
-	child_give_up("execve");
+		child_fail("descriptors");
+	apply_request(context);
+	execute(context->request);
+	child_fail("execve");
 }

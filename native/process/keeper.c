@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "ipc/channel.h"
-#include "ipc/door.h"
+#include "ipc/listener.h"
 #include "ipc/request.h"
-#include "process/ahead.h"
-#include "process/aside.h"
+#include "process/ns_init_pids.h"
+#include "process/prefork.h"
 #include "process/title.h"
-#include "sandbox/kit.h"
+#include "sandbox/sandbox_cache.h"
 #include "session/session.h"
 
 /* One at a time, so one place for it: idle keepers never touch these pages. */
@@ -22,7 +22,7 @@ static struct session session;
 
 /* SIGHUP says that the zygote is gone. An idle keeper simply dies of it; a busy one takes note and finishes first.
  * Children that end while it idles are of no interest: the kernel does not keep them. */
-static void hold_signals(int how)
+static void mask_signals(int how)
 {
 	sigset_t set;
 	signal(SIGCHLD, how == SIG_BLOCK ? SIG_DFL : SIG_IGN);
@@ -32,7 +32,7 @@ static void hold_signals(int how)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(how, &set, NULL);
 	if (how == SIG_UNBLOCK)
-		aside_review(); /* who ended before that */
+		ns_init_pids_reap(); /* who ended before that */
 }
 
 static int open_signals(void)
@@ -45,41 +45,41 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static bool is_quiet(const struct channel *channel)
+static bool is_idle(const struct channel *channel)
 {
 	struct pollfd peer = {.fd = channel->fd, .events = POLLIN};
 	return channel->fd >= 0 && channel->in_used == 0 && poll(&peer, 1, 0) == 0;
 }
 
-static void serve_run(struct house *house, struct channel *channel, struct frame *frame)
+static void serve_run(struct keeper_env *env, struct channel *channel, struct frame *frame)
 {
 	struct request request;
 	/* The frame's bytes are the request's texts: they stay until the command has ended. */
-	char *whole = channel_take(channel, frame);
-	if (!whole)
+	char *buffer = channel_detach_frame(channel, frame);
+	if (!buffer)
 		return;
-	hold_signals(SIG_BLOCK);
-	const char *wrong = request_parse(&request, frame->payload, frame->length);
-	if (wrong)
-		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", wrong);
+	mask_signals(SIG_BLOCK);
+	const char *error = request_parse(&request, frame->payload, frame->length);
+	if (error)
+		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", error);
 	else
-		session_run(&session, house, channel, &request);
+		session_run(&session, env, channel, &request);
 	title_set("idle");
-	if (!wrong && is_quiet(channel))
-		ahead_prepare(&session.sandbox);
+	if (!error && is_idle(channel))
+		prefork_prepare(&session.sandbox);
 	request_free(&request);
-	free(whole);
-	hold_signals(SIG_UNBLOCK);
+	free(buffer);
+	mask_signals(SIG_UNBLOCK);
 }
 
 /* Serves one connection until it is closed. Commands come one after the other: starting a keeper for each would cost
  * more than most commands do, and a keeper that has seen its last descendant end is as good as new. */
-static void serve_connection(struct house *house, struct channel *channel)
+static void serve_connection(struct keeper_env *env, struct channel *channel)
 {
 	struct frame frame;
-	control_greet(channel, "");
-	while (channel->fd >= 0 && *house->door >= 0) {
-		if (!channel_frame(channel, &frame)) {
+	control_send_hello(channel, "");
+	while (channel->fd >= 0 && *env->listener >= 0) {
+		if (!channel_peek_frame(channel, &frame)) {
 			/* A peer that did not read may still be owed the end of its last command. */
 			short events = (short)(POLLIN | (channel->out_used ? POLLOUT : 0));
 			struct pollfd peer = {.fd = channel->fd, .events = events};
@@ -90,43 +90,44 @@ static void serve_connection(struct house *house, struct channel *channel)
 			continue;
 		}
 		if (frame.type == FRAME_RUN) {
-			serve_run(house, channel, &frame);
+			serve_run(env, channel, &frame);
 			continue;
 		}
 		channel_print(channel, "{\"ev\":\"re\",\"ok\":false,\"why\":\"ended\"}\n");
 		if (channel->fd >= 0)
-			channel_done(channel, &frame);
+			channel_pop_frame(channel, &frame);
 	}
 	channel_close(channel);
-	hold_signals(SIG_BLOCK);
-	kits_forget();
-	hold_signals(SIG_UNBLOCK);
+	mask_signals(SIG_BLOCK);
+	sandbox_cache_clear();
+	mask_signals(SIG_UNBLOCK);
 }
 
-void keeper_live(struct pool *pool, struct keeper_slot *slot, int door, int sessions_fd, int bell, pid_t zygote,
-		 const struct cgroup_host *cgroups)
+void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listener, int sessions_fd, int wake_fd,
+		 pid_t zygote, const struct cgroup_host *cgroups)
 {
-	struct house house = {.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .door = &door};
+	struct keeper_env env = {
+		.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .listener = &listener};
 	struct channel channel;
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
-	if (getppid() != zygote || house.signals < 0)
+	if (getppid() != zygote || env.signals < 0)
 		_exit(1);
 	title_set("idle");
 	for (;;) {
-		int fd = door_accept(door);
+		int fd = listener_accept(listener);
 		if (fd < 0) {
 			if (errno != EINTR && errno != EACCES)
 				usleep(2000);
 			continue;
 		}
 		slot->state = KEEPER_BUSY;
-		if (__atomic_sub_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST) < KEEPERS_AHEAD)
-			(void)!write(bell, "", 1);
+		if (__atomic_sub_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST) < MIN_IDLE_KEEPERS)
+			(void)!write(wake_fd, "", 1);
 		channel_open(&channel, fd);
-		serve_connection(&house, &channel);
-		if (door < 0 || pool->idle >= KEEPERS_IDLE_MOST)
+		serve_connection(&env, &channel);
+		if (listener < 0 || pool->idle >= MAX_IDLE_KEEPERS)
 			_exit(0);
 		slot->state = KEEPER_IDLE;
 		__atomic_add_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST);

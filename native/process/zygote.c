@@ -15,30 +15,30 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "ipc/door.h"
+#include "ipc/listener.h"
 #include "process/keeper.h"
+#include "process/process_tree.h"
 #include "process/title.h"
-#include "process/tree.h"
 
 #define ALREADY_SERVED 3
-#define LOOK_AROUND_MS 5000
-#define LEAVE_AFTER_US (15ll * 60 * 1000000)
+#define IDLE_CHECK_MS 5000
+#define IDLE_EXIT_US (15ll * 60 * 1000000)
 
 struct zygote {
-	int state_fd, sessions_fd, lock, door, bell[2], signals;
+	int state_fd, sessions_fd, lock, listener, wake_pipe[2], signals;
 	char socket_name[64];
 	ino_t socket_inode;
 	struct cgroup_host cgroups;
-	struct pool *pool;
-	unsigned highest; /* slots ever used */
+	struct keeper_pool *pool;
+	unsigned slots_used; /* slots ever used */
 	int64_t last_busy_us;
-	bool leaving;
-	bool unswept; /* killed keepers' groups that were not empty yet */
+	bool exiting;
+	bool cgroups_pending; /* killed keepers' groups that were not empty yet */
 };
 
 static struct keeper_slot *slot_of(struct zygote *z, pid_t pid)
 {
-	for (unsigned i = 0; i < z->highest; i++)
+	for (unsigned i = 0; i < z->slots_used; i++)
 		if (z->pool->slots[i].pid == pid)
 			return &z->pool->slots[i];
 	return NULL;
@@ -47,8 +47,8 @@ static struct keeper_slot *slot_of(struct zygote *z, pid_t pid)
 static struct keeper_slot *free_slot(struct zygote *z)
 {
 	struct keeper_slot *slot = slot_of(z, 0);
-	if (!slot && z->highest < KEEPERS_MOST)
-		slot = &z->pool->slots[z->highest++];
+	if (!slot && z->slots_used < MAX_KEEPERS)
+		slot = &z->pool->slots[z->slots_used++];
 	return slot;
 }
 
@@ -65,11 +65,11 @@ static bool fork_keeper(struct zygote *z)
 	if (pid == 0) {
 		sigset_t none;
 		close(z->signals);
-		close(z->bell[0]);
+		close(z->wake_pipe[0]);
 		close(z->lock); /* or a busy keeper would bar the way for the next zygote when this one was killed */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		keeper_live(z->pool, slot, z->door, z->sessions_fd, z->bell[1], zygote, &z->cgroups);
+		keeper_main(z->pool, slot, z->listener, z->sessions_fd, z->wake_pipe[1], zygote, &z->cgroups);
 	}
 	if (pid < 0) {
 		slot->state = KEEPER_NONE;
@@ -81,13 +81,13 @@ static bool fork_keeper(struct zygote *z)
 }
 
 /* Nobody is free and nobody can be forked: say so, instead of leaving callers to wait for nothing. */
-static void turn_away(struct zygote *z, int error)
+static void reject_overload(struct zygote *z, int error)
 {
 	char text[96];
 	int n = snprintf(text, sizeof text, "{\"ev\":\"overloaded\",\"step\":\"fork\",\"errno\":%d}\n", error);
-	fcntl(z->door, F_SETFL, O_NONBLOCK);
-	int fd = door_accept(z->door);
-	fcntl(z->door, F_SETFL, 0);
+	fcntl(z->listener, F_SETFL, O_NONBLOCK);
+	int fd = listener_accept(z->listener);
+	fcntl(z->listener, F_SETFL, 0);
 	if (fd < 0)
 		return;
 	(void)!send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -96,7 +96,7 @@ static void turn_away(struct zygote *z, int error)
 
 static int fill_pool(struct zygote *z)
 {
-	while (z->pool->idle < KEEPERS_AHEAD)
+	while (z->pool->idle < MIN_IDLE_KEEPERS)
 		if (!fork_keeper(z))
 			return errno;
 	return 0;
@@ -105,7 +105,7 @@ static int fill_pool(struct zygote *z)
 static void kill_stray(pid_t pid, int pidfd, void *context)
 {
 	if (!slot_of(context, pid))
-		tree_deliver(pid, pidfd, SIGKILL);
+		pidfd_signal(pid, pidfd, SIGKILL);
 }
 
 static void reap(struct zygote *z)
@@ -126,21 +126,21 @@ static void reap(struct zygote *z)
 	}
 	/* A killed keeper's descendants fall to the zygote, the next subreaper up: they end here (promise 5). */
 	if (strays)
-		tree_children(kill_stray, z);
-	if (killed || z->unswept)
-		z->unswept = !cgroup_sweep(&z->cgroups);
+		process_tree_walk_children(kill_stray, z);
+	if (killed || z->cgroups_pending)
+		z->cgroups_pending = !cgroup_sweep(&z->cgroups);
 }
 
 static bool any_busy(struct zygote *z)
 {
-	for (unsigned i = 0; i < z->highest; i++)
+	for (unsigned i = 0; i < z->slots_used; i++)
 		if (z->pool->slots[i].state == KEEPER_BUSY)
 			return true;
 	return false;
 }
 
 /* A zygote whose folder was removed, or that nobody has needed for long, goes; busy keepers finish by themselves. */
-static void look_around(struct zygote *z)
+static void check_idle(struct zygote *z)
 {
 	struct stat status;
 	int64_t now = monotonic_us();
@@ -149,31 +149,32 @@ static void look_around(struct zygote *z)
 	bool ours = fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    status.st_ino == z->socket_inode;
 	if (!ours)
-		z->leaving = true;
-	if (now - z->last_busy_us > LEAVE_AFTER_US) {
+		z->exiting = true;
+	if (now - z->last_busy_us > IDLE_EXIT_US) {
 		unlinkat(z->state_fd, z->socket_name, 0);
-		z->leaving = true;
+		z->exiting = true;
 	}
 }
 
-static void loop(struct zygote *z)
+static void run(struct zygote *z)
 {
 	struct signalfd_siginfo info;
-	char rings[256];
-	while (!z->leaving) {
+	char bytes[256];
+	while (!z->exiting) {
 		int trouble = fill_pool(z);
 		if (trouble && z->pool->idle == 0)
-			turn_away(z, trouble);
-		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN}, {.fd = z->bell[0], .events = POLLIN}};
-		int n = poll(fds, 2, trouble || z->unswept ? 20 : LOOK_AROUND_MS);
-		if (n == 0 && !trouble && !z->unswept)
-			look_around(z);
-		while (read(z->bell[0], rings, sizeof rings) > 0)
+			reject_overload(z, trouble);
+		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN},
+					{.fd = z->wake_pipe[0], .events = POLLIN}};
+		int n = poll(fds, 2, trouble || z->cgroups_pending ? 20 : IDLE_CHECK_MS);
+		if (n == 0 && !trouble && !z->cgroups_pending)
+			check_idle(z);
+		while (read(z->wake_pipe[0], bytes, sizeof bytes) > 0)
 			;
 		while (read(z->signals, &info, sizeof info) == sizeof info)
 			if (info.ssi_signo != SIGCHLD) {
 				unlinkat(z->state_fd, z->socket_name, 0);
-				z->leaving = true;
+				z->exiting = true;
 			}
 		reap(z);
 	}
@@ -181,14 +182,14 @@ static void loop(struct zygote *z)
 
 /* Another may take over from here on. Idle keepers go, busy ones finish; this zygote stays for as long as there is
  * anything to reap, since PID 1 may not do it. */
-static void leave(struct zygote *z)
+static void shut_down(struct zygote *z)
 {
 	struct signalfd_siginfo info;
 	struct pollfd signals = {.fd = z->signals, .events = POLLIN};
 	siginfo_t ended;
-	close(z->door);
+	close(z->listener);
 	close(z->lock);
-	for (unsigned i = 0; i < z->highest; i++)
+	for (unsigned i = 0; i < z->slots_used; i++)
 		if (z->pool->slots[i].pid)
 			kill(z->pool->slots[i].pid, SIGHUP);
 	for (;;) {
@@ -197,7 +198,7 @@ static void leave(struct zygote *z)
 			cgroup_sweep(&z->cgroups);
 			return;
 		}
-		poll(&signals, 1, LOOK_AROUND_MS);
+		poll(&signals, 1, IDLE_CHECK_MS);
 		while (read(z->signals, &info, sizeof info) == sizeof info)
 			;
 	}
@@ -205,13 +206,13 @@ static void leave(struct zygote *z)
 
 /* ---- start ---- */
 
-static int complain(const char *step)
+static int report_error(const char *step)
 {
 	fprintf(stderr, "keeper: %s: %s\n", step, strerror(errno));
 	return 1;
 }
 
-static void forget_heritage(void)
+static void reset_inherited_state(void)
 {
 	for (int signal_number = 1; signal_number < NSIG; signal_number++)
 		signal(signal_number, SIG_DFL);
@@ -221,35 +222,35 @@ static void forget_heritage(void)
 	umask(0077);
 }
 
-static int take_over(struct zygote *z, const char *state)
+static int claim_state_dir(struct zygote *z, const char *state)
 {
 	char lock_name[64];
 	struct stat status;
 	z->state_fd = open(state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (z->state_fd < 0)
-		return complain(state);
+		return report_error(state);
 	snprintf(lock_name, sizeof lock_name, "keeper-%s.lock", KEEPER_BUILD);
 	snprintf(z->socket_name, sizeof z->socket_name, "keeper-%s.sock", KEEPER_BUILD);
 	z->lock = openat(z->state_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (z->lock < 0)
-		return complain("lock");
+		return report_error("lock");
 	if (flock(z->lock, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? ALREADY_SERVED : complain("lock");
+		return errno == EWOULDBLOCK ? ALREADY_SERVED : report_error("lock");
 	if (mkdirat(z->state_fd, "sessions", 0700) < 0 && errno != EEXIST)
-		return complain("sessions");
+		return report_error("sessions");
 	z->sessions_fd = openat(z->state_fd, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (z->sessions_fd < 0)
-		return complain("sessions");
-	z->door = door_open(z->state_fd, z->socket_name, 4096);
-	if (z->door < 0 || fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return complain("socket");
+		return report_error("sessions");
+	z->listener = listener_open(z->state_fd, z->socket_name, 4096);
+	if (z->listener < 0 || fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return report_error("socket");
 	z->socket_inode = status.st_ino;
 	/* Blocking: of many idle keepers waiting in accept the kernel wakes just one. */
-	fcntl(z->door, F_SETFL, 0);
+	fcntl(z->listener, F_SETFL, 0);
 	return 0;
 }
 
-static int prepare(struct zygote *z)
+static int set_up(struct zygote *z)
 {
 	sigset_t set;
 	sigemptyset(&set);
@@ -258,14 +259,14 @@ static int prepare(struct zygote *z)
 	sigaddset(&set, SIGINT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	z->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (z->signals < 0 || pipe2(z->bell, O_CLOEXEC | O_NONBLOCK) < 0)
-		return complain("signals");
+	if (z->signals < 0 || pipe2(z->wake_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return report_error("signals");
 	z->pool = mmap(NULL, sizeof *z->pool, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (z->pool == MAP_FAILED)
-		return complain("pool");
+		return report_error("pool");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	z->last_busy_us = monotonic_us();
-	return chdir("/") < 0 ? complain("/") : 0;
+	return chdir("/") < 0 ? report_error("/") : 0;
 }
 
 int zygote_serve(const char *state, const char *self)
@@ -274,19 +275,19 @@ int zygote_serve(const char *state, const char *self)
 	char title[128];
 
 	/* 1. Nothing of the caller's but its stdin, stdout and stderr; and nobody looks into its memory. */
-	forget_heritage();
+	reset_inherited_state();
 	prctl(PR_SET_DUMPABLE, 0);
 	/* 2. One zygote per folder and build. */
-	int failed = take_over(&z, state);
+	int failed = claim_state_dir(&z, state);
 	if (failed)
 		return failed;
 	/* 3. Signals as descriptors, a pool that all keepers see. */
-	failed = prepare(&z);
+	failed = set_up(&z);
 	if (failed)
 		return failed;
 	/* 4. What is left of keepers that were killed together with their zygote. */
-	cgroup_find(&z.cgroups, self);
-	z.unswept = !cgroup_sweep(&z.cgroups);
+	cgroup_discover(&z.cgroups, self);
+	z.cgroups_pending = !cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
 	title_set(title);
 	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */
@@ -295,7 +296,7 @@ int zygote_serve(const char *state, const char *self)
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
 	/* 6. Fork ahead, reap, sweep. */
-	loop(&z);
-	leave(&z);
+	run(&z);
+	shut_down(&z);
 	return 0;
 }

@@ -10,7 +10,7 @@
 /* What root's programs in a workspace need: files of several owners, other users for their parts, low ports. What is
  * gone with the rest: raw disks and memory, mounts, modules, files by their handle (DAC_READ_SEARCH), device nodes,
  * raw packets, limits, the clock, and file capabilities, which would outlive the command. */
-static const unsigned char kept[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,           CAP_FSETID,
+static const unsigned char kept[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,          CAP_FSETID,
 				     CAP_SETGID, CAP_SETUID,       CAP_NET_BIND_SERVICE};
 
 int capabilities_drop(bool signals_scoped)

@@ -35,7 +35,7 @@ int landlock_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-static uint64_t known(int abi)
+static uint64_t supported_access(int abi)
 {
 	uint64_t access = (FS_MAKE_SYM << 1) - 1;
 	if (abi >= 2)
@@ -49,32 +49,32 @@ static uint64_t known(int abi)
 	return access;
 }
 
-gaps_t landlock_gaps(const struct spec *spec, int abi)
+unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi)
 {
-	gaps_t gaps = 0;
+	unsupported_t unsupported = 0;
 	if (abi < 1)
-		gaps |= GAP_BIT(GAP_LANDLOCK);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_LANDLOCK);
 	if (abi < 3)
-		gaps |= GAP_BIT(GAP_TRUNCATE);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_TRUNCATE);
 	if (abi < 4 && spec->network == NETWORK_PORTS)
-		gaps |= GAP_BIT(GAP_PORTS);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_PORTS);
 	if (abi < 5)
-		gaps |= GAP_BIT(GAP_IOCTL_DEV);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_IOCTL_DEV);
 	if (abi < 6)
-		gaps |= GAP_BIT(GAP_SCOPE_ABSTRACT) | GAP_BIT(GAP_SCOPE_SIGNALS);
-	return gaps;
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_ABSTRACT) | UNSUPPORTED_BIT(UNSUPPORTED_SCOPE_SIGNALS);
+	return unsupported;
 }
 
-static int grant_port(int ruleset, uint16_t port)
+static int add_port(int ruleset, uint16_t port)
 {
 	struct net_port_attr rule = {NET_BIND_TCP | NET_CONNECT_TCP, port};
 	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0);
 }
 
-int landlock_open(const struct spec *spec, int abi)
+int landlock_create(const struct sandbox_spec *spec, int abi)
 {
 	bool ports = spec->network == NETWORK_PORTS && abi >= 4;
-	struct ruleset_attr attr = {.access_fs = known(abi)};
+	struct ruleset_attr attr = {.access_fs = supported_access(abi)};
 	if (ports)
 		attr.access_net = NET_BIND_TCP | NET_CONNECT_TCP;
 	if (abi >= 6)
@@ -82,7 +82,7 @@ int landlock_open(const struct spec *spec, int abi)
 	/* An older kernel takes the longer struct as long as what it does not know is zero. */
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
 	for (size_t i = 0; ruleset >= 0 && ports && i < spec->port_count; i++) {
-		if (grant_port(ruleset, spec_port(spec, i)) == 0)
+		if (add_port(ruleset, sandbox_spec_port(spec, i)) == 0)
 			continue;
 		int error = errno;
 		close(ruleset);
@@ -92,9 +92,9 @@ int landlock_open(const struct spec *spec, int abi)
 	return ruleset;
 }
 
-int landlock_grant(int ruleset, int abi, int fd, uint64_t access)
+int landlock_add_path(int ruleset, int abi, int fd, uint64_t access)
 {
-	struct path_beneath_attr rule = {access & known(abi), fd};
+	struct path_beneath_attr rule = {access & supported_access(abi), fd};
 	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &rule, 0);
 }
 

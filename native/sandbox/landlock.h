@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-#include "sandbox/gaps.h"
 #include "sandbox/spec.h"
+#include "sandbox/unsupported.h"
 
 /* The kernel's Landlock, by the version (ABI) it has. Every function takes the ABI, so that older ones can be tried. */
 
@@ -28,8 +28,8 @@
 #define FS_RESOLVE_UNIX (1ull << 16) /* ABI 9: connecting to a socket made outside */
 
 #define FS_READ (FS_EXECUTE | FS_READ_FILE)
-#define FS_WRITE                                                                                                     \
-	(FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO |  \
+#define FS_WRITE                                                                                                       \
+	(FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | FS_MAKE_SOCK | FS_MAKE_FIFO |    \
 	 FS_MAKE_SYM | FS_REFER | FS_TRUNCATE)
 #define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
@@ -37,13 +37,13 @@
 int landlock_abi(void);
 
 /* What SPEC asks for that ABI cannot do. */
-gaps_t landlock_gaps(const struct spec *spec, int abi);
+unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi);
 
 /* An empty set of rules that denies whatever ABI can deny, network and scopes as SPEC has them. -1 with errno. */
-int landlock_open(const struct spec *spec, int abi);
+int landlock_create(const struct sandbox_spec *spec, int abi);
 
 /* Grants ACCESS, as far as ABI knows it, to what FD names and all below. Async-signal-safe. 0, or -1 with errno. */
-int landlock_grant(int ruleset, int abi, int fd, uint64_t access);
+int landlock_add_path(int ruleset, int abi, int fd, uint64_t access);
 
 /* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
 int landlock_restrict(int ruleset);

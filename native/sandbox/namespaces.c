@@ -17,9 +17,9 @@
 #include "sandbox/mount/mounts.h"
 
 /* What the maker tells the keeper, first of its user namespace and then of all. */
-struct news {
-	bool has_user, failed, no_mounts, no_network, no_memory;
-	gaps_t gaps;
+struct maker_report {
+	bool has_user, failed, no_mounts, no_network, no_ipc;
+	unsupported_t unsupported;
 	const char *step;
 	int error;
 };
@@ -38,7 +38,7 @@ static bool write_file(const char *path, const char *text)
 }
 
 /* Root maps everybody, so that files keep their owners and the command can be another user; others only themselves. */
-static bool map_users(pid_t maker, const struct spec *spec)
+static bool map_users(pid_t maker, const struct sandbox_spec *spec)
 {
 	char path[64], text[64];
 	snprintf(path, sizeof path, "/proc/%d/uid_map", (int)maker);
@@ -73,131 +73,137 @@ static bool raise_loopback(void)
 /* ---- in the maker ---- */
 
 /* A user namespace where `isolated` asks for one, and wherever the rest cannot be had without. */
-static bool split_off(const struct spec *spec, struct news *news)
+static bool unshare_mounts(const struct sandbox_spec *spec, struct maker_report *report)
 {
 	if (!spec->isolated && unshare(CLONE_NEWNS) == 0)
 		return true;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) {
-		news->has_user = true;
+		report->has_user = true;
 		return true;
 	}
 	return spec->isolated && unshare(CLONE_NEWNS) == 0;
 }
 
-static void arrange(const struct spec *spec, struct news *news)
+static void set_up_mounts(const struct sandbox_spec *spec, struct maker_report *report)
 {
-	if (mounts_cut_off() < 0) {
-		news->no_mounts = true;
+	if (mounts_make_private() < 0) {
+		report->no_mounts = true;
 		return;
 	}
-	if (mounts_arrange(spec, &news->gaps) < 0) {
-		news->failed = true;
-		news->step = "sandbox-mount";
-		news->error = errno;
+	if (mounts_set_up(spec, &report->unsupported) < 0) {
+		report->failed = true;
+		report->step = "sandbox-mount";
+		report->error = errno;
 	}
 }
 
-__attribute__((noreturn)) static void make(const struct spec *spec, int line)
+__attribute__((noreturn)) static void run_maker(const struct sandbox_spec *spec, int sock)
 {
-	struct news news = {0};
+	struct maker_report report = {0};
 	char go;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	umask(022); /* whoever the command will be passes through the folders made here */
-	news.no_mounts = !split_off(spec, &news);
+	report.no_mounts = !unshare_mounts(spec, &report);
 	prctl(PR_SET_DUMPABLE, 1); /* or its files in /proc would belong to root, and its users could not be mapped */
-	if (write(line, &news, sizeof news) != sizeof news || read(line, &go, 1) != 1)
+	if (write(sock, &report, sizeof report) != sizeof report || read(sock, &go, 1) != 1)
 		_exit(1);
-	if (!news.no_mounts)
-		arrange(spec, &news);
+	if (!report.no_mounts)
+		set_up_mounts(spec, &report);
 	if (spec->network == NETWORK_OFF && (unshare(CLONE_NEWNET) < 0 || !raise_loopback()))
-		news.no_network = true;
+		report.no_network = true;
 	/* Shared memory and message queues have owners but no folders: no rule for files holds them. */
-	news.no_memory = unshare(CLONE_NEWIPC) < 0;
-	if (spec->isolated && (news.no_memory || unshare(CLONE_NEWUTS) < 0))
-		news.gaps |= GAP_BIT(GAP_NAMESPACES);
-	if (write(line, &news, sizeof news) != sizeof news)
+	report.no_ipc = unshare(CLONE_NEWIPC) < 0;
+	if (spec->isolated && (report.no_ipc || unshare(CLONE_NEWUTS) < 0))
+		report.unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
+	if (write(sock, &report, sizeof report) != sizeof report)
 		_exit(1);
-	(void)!read(line, &go, 1); /* until everything is held by the keeper */
+	(void)!read(sock, &go, 1); /* until everything is held by the keeper */
 	_exit(0);
 }
 
 /* ---- in the keeper ---- */
 
-static int hold(pid_t maker, const char *what, int flags)
+static int open_proc_entry(pid_t maker, const char *entry, int flags)
 {
 	char path[64];
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)maker, what);
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)maker, entry);
 	return open(path, flags | O_CLOEXEC);
 }
 
-static bool hold_all(struct namespaces *made, pid_t maker, const struct spec *spec, const struct news *news)
+static bool open_namespaces(struct namespaces *made, pid_t maker, const struct sandbox_spec *spec,
+			    const struct maker_report *report)
 {
-	if (news->has_user && (made->user = hold(maker, "ns/user", O_RDONLY)) < 0)
+	if (report->has_user && (made->user = open_proc_entry(maker, "ns/user", O_RDONLY)) < 0)
 		return false;
-	if (!news->no_mounts && (made->mount = hold(maker, "ns/mnt", O_RDONLY)) < 0)
+	if (!report->no_mounts && (made->mount = open_proc_entry(maker, "ns/mnt", O_RDONLY)) < 0)
 		return false;
-	if (spec->network == NETWORK_OFF && !news->no_network && (made->network = hold(maker, "ns/net", O_RDONLY)) < 0)
+	if (spec->network == NETWORK_OFF && !report->no_network &&
+	    (made->network = open_proc_entry(maker, "ns/net", O_RDONLY)) < 0)
 		return false;
-	if (!news->no_memory && (made->memory = hold(maker, "ns/ipc", O_RDONLY)) < 0)
+	if (!report->no_ipc && (made->ipc = open_proc_entry(maker, "ns/ipc", O_RDONLY)) < 0)
 		return false;
-	if (!news->no_mounts && (made->terminals = hold(maker, "root/dev/pts", O_PATH)) < 0 && errno != ENOENT)
+	if (!report->no_mounts && (made->devpts = open_proc_entry(maker, "root/dev/pts", O_PATH)) < 0 &&
+	    errno != ENOENT)
 		return false;
-	return !spec->isolated || (made->host_name = hold(maker, "ns/uts", O_RDONLY)) >= 0;
+	return !spec->isolated || (made->uts = open_proc_entry(maker, "ns/uts", O_RDONLY)) >= 0;
 }
 
-static bool guide(struct namespaces *made, pid_t maker, int line, const struct spec *spec, struct news *news)
+static bool direct_maker(struct namespaces *made, pid_t maker, int sock, const struct sandbox_spec *spec,
+			 struct maker_report *report)
 {
-	if (read(line, news, sizeof *news) != sizeof *news)
+	if (read(sock, report, sizeof *report) != sizeof *report)
 		return false;
-	if (news->has_user && !map_users(maker, spec)) {
-		news->no_mounts = true;
+	if (report->has_user && !map_users(maker, spec)) {
+		report->no_mounts = true;
 		return true; /* nobody can be anybody there: as good as none */
 	}
-	if (write(line, "", 1) != 1 || read(line, news, sizeof *news) != sizeof *news)
+	if (write(sock, "", 1) != 1 || read(sock, report, sizeof *report) != sizeof *report)
 		return false;
-	return news->failed || hold_all(made, maker, spec, news);
+	return report->failed || open_namespaces(made, maker, spec, report);
 }
 
-static gaps_t left_out(const struct spec *spec, const struct news *news, const struct namespaces *made)
+static unsupported_t find_unsupported(const struct sandbox_spec *spec, const struct maker_report *report,
+				      const struct namespaces *made)
 {
-	gaps_t gaps = news->gaps;
+	unsupported_t unsupported = report->unsupported;
 	if (made->mount < 0)
-		gaps |= GAP_BIT(GAP_MOUNTS) | GAP_BIT(GAP_METADATA);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_MOUNTS) | UNSUPPORTED_BIT(UNSUPPORTED_METADATA);
 	if (spec->network == NETWORK_OFF && made->network < 0)
-		gaps |= GAP_BIT(GAP_NET_NAMESPACE);
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NET_NAMESPACE);
 	if (spec->isolated && (made->mount < 0 || made->user < 0))
-		gaps |= GAP_BIT(GAP_NAMESPACES);
-	return gaps;
+		unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
+	return unsupported;
 }
 
-bool namespaces_make(struct namespaces *made, const struct spec *spec, gaps_t *gaps, struct launch_failure *failure)
+bool namespaces_make(struct namespaces *made, const struct sandbox_spec *spec, unsupported_t *unsupported,
+		     struct launch_failure *failure)
 {
-	int line[2];
-	struct news news = {0};
+	int sock[2];
+	struct maker_report report = {0};
 	*made = NO_NAMESPACES;
 	*failure = (struct launch_failure){"sandbox-namespace", 0};
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line) < 0) {
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0) {
 		failure->error = errno;
 		return false;
 	}
 	pid_t maker = fork();
 	if (maker == 0) {
-		close(line[0]);
-		make(spec, line[1]);
+		close(sock[0]);
+		run_maker(spec, sock[1]);
 	}
-	close(line[1]);
-	bool guided = maker > 0 && guide(made, maker, line[0], spec, &news);
+	close(sock[1]);
+	bool completed = maker > 0 && direct_maker(made, maker, sock[0], spec, &report);
 	failure->error = errno;
-	close(line[0]);
+	close(sock[0]);
 	while (maker > 0 && waitpid(maker, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (!guided || news.failed) {
+	if (!completed || report.failed) {
 		namespaces_close(made);
-		if (news.failed)
-			*failure = (struct launch_failure){news.step, news.error};
+		if (report.failed)
+			*failure = (struct launch_failure){report.step, report.error};
 		return false;
 	}
-	*gaps |= left_out(spec, &news, made);
+	*unsupported |= find_unsupported(spec, &report, made);
 	return true;
 }
 
@@ -209,15 +215,15 @@ int namespaces_enter(const struct namespaces *namespaces)
 		return -1;
 	if (namespaces->network >= 0 && setns(namespaces->network, CLONE_NEWNET) < 0)
 		return -1;
-	if (namespaces->memory >= 0 && setns(namespaces->memory, CLONE_NEWIPC) < 0)
+	if (namespaces->ipc >= 0 && setns(namespaces->ipc, CLONE_NEWIPC) < 0)
 		return -1;
-	return namespaces->host_name < 0 ? 0 : setns(namespaces->host_name, CLONE_NEWUTS);
+	return namespaces->uts < 0 ? 0 : setns(namespaces->uts, CLONE_NEWUTS);
 }
 
 void namespaces_close(struct namespaces *namespaces)
 {
-	int *each[] = {&namespaces->user,   &namespaces->mount,     &namespaces->network,
-		       &namespaces->memory, &namespaces->host_name, &namespaces->terminals};
+	int *each[] = {&namespaces->user, &namespaces->mount, &namespaces->network,
+		       &namespaces->ipc,  &namespaces->uts,   &namespaces->devpts};
 	for (unsigned i = 0; i < sizeof each / sizeof *each; i++) {
 		if (*each[i] >= 0)
 			close(*each[i]);

@@ -10,63 +10,66 @@
 #include <unistd.h>
 
 #include "sandbox/capabilities.h"
-#include "sandbox/grants.h"
-#include "sandbox/isolation.h"
 #include "sandbox/landlock.h"
+#include "sandbox/landlock_rules.h"
 #include "sandbox/mount/mounts.h"
+#include "sandbox/pid_namespace.h"
 #include "sandbox/seccomp.h"
 
-static enum filter_sockets sockets_for(const struct spec *spec, const struct kit *kit)
+static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const struct cached_sandbox *cached)
 {
 	if (spec->network == NETWORK_ON)
 		return SOCKETS_ANY;
 	if (spec->network == NETWORK_OFF)
-		return kit->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
+		return cached->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
 	for (size_t i = 0; i < spec->port_count; i++)
-		if (spec_port(spec, i) == 53) /* names could not be resolved otherwise */
+		if (sandbox_spec_port(spec, i) == 53) /* names could not be resolved otherwise */
 			return SOCKETS_TCP_UDP;
 	return SOCKETS_TCP;
 }
 
-bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct launch_failure *failure)
+bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure)
 {
 	*sandbox = (struct sandbox){0};
-	if (!spec->given)
+	if (!spec->enabled)
 		return true;
-	const struct kit *kit = kit_for(spec, failure);
-	if (!kit)
+	const struct cached_sandbox *cached = sandbox_cache_get(spec, failure);
+	if (!cached)
 		return false;
-	struct filter_choice choice = {sockets_for(spec, kit), kit->abi > 0};
-	*sandbox = (struct sandbox){.spec = spec, .kit = kit, .filter = seccomp_program(choice), .gaps = kit->gaps};
-	sandbox->own_processes = spec->isolated && isolation_works(&kit->namespaces);
-	if (spec->isolated && !sandbox->own_processes)
-		sandbox->gaps |= GAP_BIT(GAP_NAMESPACES);
+	struct seccomp_options options = {sockets_for(spec, cached), cached->abi > 0};
+	*sandbox = (struct sandbox){
+		.spec = spec, .cached = cached, .filter = seccomp_program(options), .unsupported = cached->unsupported};
+	sandbox->own_pid_namespace = spec->isolated && pid_namespace_works(&cached->namespaces);
+	if (spec->isolated && !sandbox->own_pid_namespace)
+		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
 	if (!sandbox->filter)
-		sandbox->gaps |= GAP_BIT(GAP_SECCOMP);
-	if (choice.sockets == SOCKETS_TCP_UDP)
-		sandbox->gaps |= GAP_BIT(GAP_UDP);
-	if (!spec->require || sandbox->gaps == 0)
+		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_SECCOMP);
+	if (options.sockets == SOCKETS_TCP_UDP)
+		sandbox->unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_UDP);
+	if (!spec->require || sandbox->unsupported == 0)
 		return true;
 	*failure = (struct launch_failure){"sandbox-require", 0};
 	return false;
 }
 
-int sandbox_terminals(const struct sandbox *sandbox)
+int sandbox_devpts(const struct sandbox *sandbox)
 {
-	return sandbox->kit ? sandbox->kit->namespaces.terminals : -1;
+	return sandbox->cached ? sandbox->cached->namespaces.devpts : -1;
 }
 
 const char *sandbox_enter(const struct sandbox *sandbox)
 {
 	if (!sandbox->spec)
 		return NULL;
-	if (!sandbox->own_processes) /* else it was done before the fork */
-		return namespaces_enter(&sandbox->kit->namespaces) < 0 ? "sandbox-namespace" : NULL;
-	int proc = mounts_proc();
+	if (!sandbox->own_pid_namespace) /* else it was done before the fork */
+		return namespaces_enter(&sandbox->cached->namespaces) < 0 ? "sandbox-namespace" : NULL;
+	int proc = mounts_mount_proc();
 	if (proc < 0)
 		return "sandbox-mount";
 	/* A second one, at the same place in every view: the rules so far know the host's. */
-	int failed = sandbox->kit->ruleset < 0 ? 0 : grants_reading(sandbox->kit->ruleset, sandbox->kit->abi, proc);
+	int failed = sandbox->cached->ruleset < 0
+			     ? 0
+			     : landlock_rules_add_read(sandbox->cached->ruleset, sandbox->cached->abi, proc);
 	int error = errno;
 	close(proc);
 	errno = error;
@@ -74,7 +77,7 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 }
 
 /* Its pipes become its own, or it could not open them again by /dev/stderr and the like. */
-static const char *change_user(const struct spec *spec)
+static const char *change_user(const struct sandbox_spec *spec)
 {
 	gid_t groups[NGROUPS_MAX > 1024 ? 1024 : NGROUPS_MAX];
 	size_t count = spec->group_count;
@@ -84,7 +87,7 @@ static const char *change_user(const struct spec *spec)
 		return "sandbox-user";
 	}
 	for (size_t i = 0; i < count; i++)
-		groups[i] = spec_group(spec, i);
+		groups[i] = sandbox_spec_group(spec, i);
 	for (int fd = 0; fd < 3; fd++)
 		if (fstat(fd, &status) == 0 && (S_ISFIFO(status.st_mode) || isatty(fd)))
 			(void)!fchown(fd, spec->uid, (gid_t)-1);
@@ -95,13 +98,13 @@ static const char *change_user(const struct spec *spec)
 	return faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) < 0 ? "chdir" : NULL;
 }
 
-const char *sandbox_put_on(const struct sandbox *sandbox)
+const char *sandbox_apply(const struct sandbox *sandbox)
 {
-	const struct spec *spec = sandbox->spec;
+	const struct sandbox_spec *spec = sandbox->spec;
 	if (!spec)
 		return NULL;
-	const struct kit *kit = sandbox->kit;
-	if (capabilities_drop(kit->abi >= 6 || sandbox->own_processes) < 0)
+	const struct cached_sandbox *cached = sandbox->cached;
+	if (capabilities_drop(cached->abi >= 6 || sandbox->own_pid_namespace) < 0)
 		return "sandbox-capabilities";
 	if (spec->has_user) {
 		const char *failed = change_user(spec);
@@ -110,7 +113,7 @@ const char *sandbox_put_on(const struct sandbox *sandbox)
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return "sandbox-privileges";
-	if (kit->ruleset >= 0 && landlock_restrict(kit->ruleset) < 0)
+	if (cached->ruleset >= 0 && landlock_restrict(cached->ruleset) < 0)
 		return "sandbox-landlock";
 	if (sandbox->filter && seccomp_restrict(sandbox->filter) < 0)
 		return "sandbox-seccomp";

@@ -4,28 +4,28 @@
 #include <linux/filter.h>
 
 #include "process/launch.h"
-#include "sandbox/gaps.h"
-#include "sandbox/kit.h"
+#include "sandbox/sandbox_cache.h"
 #include "sandbox/spec.h"
+#include "sandbox/unsupported.h"
 
 /* One command's confinement, made ready before the fork: the child only has to put it on. */
 struct sandbox {
-	const struct spec *spec; /* NULL: none */
-	const struct kit *kit;
+	const struct sandbox_spec *spec; /* NULL: none */
+	const struct cached_sandbox *cached;
 	const struct sock_fprog *filter;
-	bool own_processes; /* a pid namespace of its own, and a /proc that shows it */
-	gaps_t gaps;
+	bool own_pid_namespace; /* a pid namespace of its own, and a /proc that shows it */
+	unsupported_t unsupported;
 };
 
 /* Works out how SPEC can be had here. False with FAILURE filled in: not at all, or not as strictly as it requires. */
-bool sandbox_prepare(struct sandbox *sandbox, const struct spec *spec, struct launch_failure *failure);
+bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure);
 
 /* The folder of its own terminals; -1: it has none. */
-int sandbox_terminals(const struct sandbox *sandbox);
+int sandbox_devpts(const struct sandbox *sandbox);
 
 /* In the child, in this order: first of all the view of files and network it will have, and last before the exec the
  * rights it will not have. Async-signal-safe. They return NULL, or the step that failed, with errno. */
 const char *sandbox_enter(const struct sandbox *sandbox);
-const char *sandbox_put_on(const struct sandbox *sandbox);
+const char *sandbox_apply(const struct sandbox *sandbox);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Which system calls a confined command may not make. Built once per choice and used again and again. */
-enum filter_sockets {
+enum seccomp_sockets {
 	SOCKETS_ANY,      /* unix, IPv4, IPv6 and netlink */
 	SOCKETS_LOOPBACK, /* IPv4 and IPv6, of a network of its own */
 	SOCKETS_NONE,     /* only pairs */
@@ -14,8 +14,8 @@ enum filter_sockets {
 	SOCKETS_COUNT,
 };
 
-struct filter_choice {
-	enum filter_sockets sockets;
+struct seccomp_options {
+	enum seccomp_sockets sockets;
 	bool tracing; /* something else keeps ptrace and its like from reaching outside */
 };
 
@@ -23,7 +23,7 @@ struct filter_choice {
 bool seccomp_works(void);
 
 /* The program for CHOICE; NULL where the processor is not known or there is no memory. */
-const struct sock_fprog *seccomp_program(struct filter_choice choice);
+const struct sock_fprog *seccomp_program(struct seccomp_options options);
 
 /* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
 int seccomp_restrict(const struct sock_fprog *program);

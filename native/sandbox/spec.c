@@ -8,16 +8,16 @@ enum spec_tag {
 	TAG_WRITABLE = 23,
 	TAG_READ_ONLY = 24,
 	TAG_DENIED = 25,
-	TAG_TEMPORARY = 26,
+	TAG_TMP_DIR = 26,
 	TAG_NETWORK = 27,
 	TAG_PORTS = 28,
-	TAG_HIDDEN = 30,
+	TAG_MASKED = 30,
 	TAG_USER = 29, /* u32 uid, u32 gid, u32 of each further group */
 };
 
-#define GROUPS_MOST 65536u
+#define MAX_GROUPS 65536u
 
-static uint32_t number(const unsigned char *bytes, size_t width)
+static uint32_t read_le(const unsigned char *bytes, size_t width)
 {
 	uint32_t value = 0;
 	for (size_t i = 0; i < width; i++)
@@ -42,18 +42,18 @@ static bool is_plain_path(const char *path)
 	return true;
 }
 
-static const char *take_paths(struct texts *slot, const char *bytes, size_t length)
+static const char *parse_paths(struct string_list *slot, const char *bytes, size_t length)
 {
 	if (length > 0 && bytes[length - 1] != '\0')
 		return "a list field does not end with a text";
-	*slot = (struct texts){bytes, length};
-	for (const char *path = texts_next(slot, NULL); path; path = texts_next(slot, path))
+	*slot = (struct string_list){bytes, length};
+	for_each_string (path, slot)
 		if (!is_plain_path(path))
 			return "a sandbox path that is not plain and absolute";
 	return NULL;
 }
 
-static const char *take_path(const char **slot, const char *bytes, size_t length)
+static const char *parse_path(const char **slot, const char *bytes, size_t length)
 {
 	if (length == 0 || memchr(bytes, '\0', length) != bytes + length - 1)
 		return "a text field is not one text";
@@ -63,13 +63,13 @@ static const char *take_path(const char **slot, const char *bytes, size_t length
 	return NULL;
 }
 
-static const char *take_user(struct spec *spec, const unsigned char *bytes, size_t length)
+static const char *parse_user(struct sandbox_spec *spec, const unsigned char *bytes, size_t length)
 {
-	if (length < 8 || length % 4 != 0 || (length - 8) / 4 > GROUPS_MOST)
+	if (length < 8 || length % 4 != 0 || (length - 8) / 4 > MAX_GROUPS)
 		return "a user that is not one";
 	spec->has_user = true;
-	spec->uid = number(bytes, 4);
-	spec->gid = number(bytes + 4, 4);
+	spec->uid = read_le(bytes, 4);
+	spec->gid = read_le(bytes + 4, 4);
 	spec->groups = bytes + 8;
 	spec->group_count = (length - 8) / 4;
 	/* -1 means "as it is" to the calls that set them: the command would keep what it has. */
@@ -78,32 +78,32 @@ static const char *take_user(struct spec *spec, const unsigned char *bytes, size
 	return NULL;
 }
 
-static const char *take_flags(struct spec *spec, const unsigned char *bytes, size_t length)
+static const char *parse_flags(struct sandbox_spec *spec, const unsigned char *bytes, size_t length)
 {
-	uint32_t flags = number(bytes, length < 4 ? length : 4);
+	uint32_t flags = read_le(bytes, length < 4 ? length : 4);
 	if (length != 4 || (flags & ~(uint32_t)(SPEC_ISOLATED | SPEC_REQUIRE)))
 		return "an unknown sandbox flag";
-	spec->given = true;
+	spec->enabled = true;
 	spec->isolated = flags & SPEC_ISOLATED;
 	spec->require = flags & SPEC_REQUIRE;
 	return NULL;
 }
 
-const char *spec_take(struct spec *spec, unsigned tag, const char *bytes, size_t length)
+const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, const char *bytes, size_t length)
 {
 	const unsigned char *raw = (const unsigned char *)bytes;
-	bool *named = &spec->named[tag - SPEC_TAG_FIRST];
-	if (*named)
+	bool *seen = &spec->seen[tag - SPEC_TAG_FIRST];
+	if (*seen)
 		return "a sandbox field twice"; /* which of them was judged? */
-	*named = true;
+	*seen = true;
 	switch (tag) {
-	case TAG_SANDBOX: return take_flags(spec, raw, length);
-	case TAG_WRITABLE: return take_paths(&spec->writable, bytes, length);
-	case TAG_READ_ONLY: return take_paths(&spec->read_only, bytes, length);
-	case TAG_DENIED: return take_paths(&spec->denied, bytes, length);
-	case TAG_HIDDEN: return take_paths(&spec->hidden, bytes, length);
-	case TAG_TEMPORARY: return take_path(&spec->temporary, bytes, length);
-	case TAG_USER: return take_user(spec, raw, length);
+	case TAG_SANDBOX: return parse_flags(spec, raw, length);
+	case TAG_WRITABLE: return parse_paths(&spec->writable, bytes, length);
+	case TAG_READ_ONLY: return parse_paths(&spec->read_only, bytes, length);
+	case TAG_DENIED: return parse_paths(&spec->denied, bytes, length);
+	case TAG_MASKED: return parse_paths(&spec->masked, bytes, length);
+	case TAG_TMP_DIR: return parse_path(&spec->tmp_dir, bytes, length);
+	case TAG_USER: return parse_user(spec, raw, length);
 	case TAG_NETWORK:
 		if (length != 1 || raw[0] > NETWORK_PORTS)
 			return "an unknown network mode";
@@ -119,32 +119,32 @@ const char *spec_take(struct spec *spec, unsigned tag, const char *bytes, size_t
 	}
 }
 
-const char *spec_check(const struct spec *spec)
+const char *sandbox_spec_check(const struct sandbox_spec *spec)
 {
-	bool any = false;
-	for (size_t i = 0; i < sizeof spec->named / sizeof *spec->named; i++)
-		any = any || spec->named[i];
-	if (any && !spec->given)
+	bool any_seen = false;
+	for (size_t i = 0; i < sizeof spec->seen / sizeof *spec->seen; i++)
+		any_seen = any_seen || spec->seen[i];
+	if (any_seen && !spec->enabled)
 		return "sandbox fields without a sandbox";
 	if (spec->port_count > 0 && spec->network != NETWORK_PORTS)
 		return "ports for a network without them";
 	return NULL;
 }
 
-const char *texts_next(const struct texts *texts, const char *after)
+const char *string_list_next(const struct string_list *texts, const char *after)
 {
 	const char *next = after ? after + strlen(after) + 1 : texts->bytes;
 	return texts->length > 0 && next < texts->bytes + texts->length ? next : NULL;
 }
 
-uint16_t spec_port(const struct spec *spec, size_t index)
+uint16_t sandbox_spec_port(const struct sandbox_spec *spec, size_t index)
 {
-	return (uint16_t)number(spec->ports + 2 * index, 2);
+	return (uint16_t)read_le(spec->ports + 2 * index, 2);
 }
 
-uint32_t spec_group(const struct spec *spec, size_t index)
+uint32_t sandbox_spec_group(const struct sandbox_spec *spec, size_t index)
 {
-	return number(spec->groups + 4 * index, 4);
+	return read_le(spec->groups + 4 * index, 4);
 }
 
 bool path_within(const char *path, const char *folder)

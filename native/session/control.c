@@ -6,25 +6,25 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "io/reading.h"
+#include "io/input_state.h"
 #include "process/keeper.h"
-#include "process/tree.h"
+#include "process/process_tree.h"
 #include "session/session.h"
 
-#define KEYS 64 /* more than that at once is no key */
+#define MAX_KEY_BYTES 64 /* more than that at once is no key */
 
 /* Every frame below is answered by exactly one `re` line, in order. */
-static void answer(struct channel *channel, bool ok)
+static void reply(struct channel *channel, bool ok)
 {
 	channel_print(channel, "{\"ev\":\"re\",\"ok\":%s}\n", ok ? "true" : "false");
 }
 
-static void refuse(struct channel *channel, const char *why)
+static void reply_error(struct channel *channel, const char *why)
 {
 	channel_print(channel, "{\"ev\":\"re\",\"ok\":false,\"why\":\"%s\"}\n", why);
 }
 
-static int64_t number(const char *bytes, size_t length)
+static int64_t read_le(const char *bytes, size_t length)
 {
 	uint64_t value = 0;
 	for (size_t i = 0; i < length; i++)
@@ -33,158 +33,160 @@ static int64_t number(const char *bytes, size_t length)
 }
 
 /* Payload: u8 signal, u8 whole tree, u8 this is meant to end it, i64 grace in ms (negative: no escalation). */
-static void serve_signal(struct session *session, struct channel *channel, const struct frame *frame)
+static void handle_signal(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 11) {
-		refuse(channel, "malformed");
+		reply_error(channel, "malformed");
 		return;
 	}
 	int signal = (unsigned char)frame->payload[0];
 	bool tree = frame->payload[1], ends = frame->payload[2];
-	int64_t grace_ms = number(frame->payload + 3, 8);
+	int64_t grace_ms = read_le(frame->payload + 3, 8);
 	if (signal < 1 || signal > SIGRTMAX || grace_ms > INT64_MAX / 4000) {
-		refuse(channel, "no such signal");
+		reply_error(channel, "no such signal");
 		return;
 	}
 	if (!session->main_alive && !session->has_children) {
-		refuse(channel, "ended");
+		reply_error(channel, "ended");
 		return;
 	}
 	if (ends && session->main_alive && session->record.reason == END_EXITED)
 		session->record.reason = END_KILLED;
 	if (ends || (tree && signal == SIGKILL)) {
-		session_end_tree(session, signal, grace_ms < 0 ? -1 : grace_ms * 1000);
-		answer(channel, true);
+		session_terminate_tree(session, signal, grace_ms < 0 ? -1 : grace_ms * 1000);
+		reply(channel, true);
 	} else if (tree) {
-		tree_signal(signal);
-		answer(channel, true);
+		process_tree_signal(signal);
+		reply(channel, true);
 	} else if (!session->main_alive) {
-		refuse(channel, "ended");
+		reply_error(channel, "ended");
 	} else {
-		answer(channel, child_signal(session->record.pid, signal) == 0);
+		reply(channel, child_signal(session->record.pid, signal) == 0);
 	}
 }
 
 /* Payload: i64 ms from now; 0 lifts the deadline. */
-static void serve_deadline(struct session *session, struct channel *channel, const struct frame *frame)
+static void handle_deadline(struct session *session, struct channel *channel, const struct frame *frame)
 {
-	int64_t ms = frame->length == 8 ? number(frame->payload, 8) : -1;
+	int64_t ms = frame->length == 8 ? read_le(frame->payload, 8) : -1;
 	if (ms < 0 || ms > INT64_MAX / 4000) {
-		refuse(channel, "malformed");
+		reply_error(channel, "malformed");
 	} else if (session->record.reason == END_TIMEOUT) {
-		refuse(channel, "too late");
+		reply_error(channel, "too late");
 	} else {
 		session->deadline_at = ms ? monotonic_us() + ms * 1000 : NEVER;
-		answer(channel, true);
+		reply(channel, true);
 	}
 }
 
-static void serve_write(struct session *session, struct channel *channel, const struct frame *frame)
+static void handle_write(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	/* Whether what is typed is kept from view, as a password is: not shown, but taken by the line. */
-	bool hidden = terminal_hides(&session->terminal);
+	bool hidden = terminal_hides_input(&session->terminal);
 	/* Where output ended, both streams together, as whoever waits for an answer counts it. */
 	uint64_t before = session->capture.streams[0].size + session->capture.streams[1].size;
-	long taken = feed_write(&session->feed, frame->payload, frame->length);
-	session->eager = session->terminal.master >= 0;
-	if (taken < 0) {
-		refuse(channel, "closed");
+	long accepted = stdin_pump_write(&session->stdin_pump, frame->payload, frame->length);
+	session->expects_echo = session->terminal.master >= 0;
+	if (accepted < 0) {
+		reply_error(channel, "closed");
 		return;
 	}
 	char text[128];
 	int n = snprintf(text, sizeof text,
-			 "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld,\"hidden\":%s,\"before\":%" PRIu64 "}\n", taken,
+			 "{\"ev\":\"re\",\"ok\":true,\"taken\":%ld,\"hidden\":%s,\"before\":%" PRIu64 "}\n", accepted,
 			 hidden ? "true" : "false", before);
-	if (session->eager && channel->watching && frame->length <= KEYS && (size_t)taken == frame->length)
-		session_keep_reply(session, channel, text, (size_t)n);
+	if (session->expects_echo && channel->watching && frame->length <= MAX_KEY_BYTES &&
+	    (size_t)accepted == frame->length)
+		session_defer_reply(session, channel, text, (size_t)n);
 	else
 		channel_send(channel, text, (size_t)n);
 }
 
 /* Payload: u16 columns, u16 rows. */
-static void serve_resize(struct session *session, struct channel *channel, const struct frame *frame)
+static void handle_resize(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 4) {
-		refuse(channel, "malformed");
+		reply_error(channel, "malformed");
 		return;
 	}
 	/* What was written so far was drawn for the size of so far. */
 	capture_pump(&session->capture, 0, session->dirfd);
-	uint16_t columns = (uint16_t)number(frame->payload, 2), rows = (uint16_t)number(frame->payload + 2, 2);
+	uint16_t columns = (uint16_t)read_le(frame->payload, 2), rows = (uint16_t)read_le(frame->payload + 2, 2);
 	if (!terminal_resize(&session->terminal, columns, rows, session->capture.streams[0].size)) {
-		refuse(channel, session->terminal.master < 0 ? "no terminal" : "no such size");
+		reply_error(channel, session->terminal.master < 0 ? "no terminal" : "no such size");
 		return;
 	}
-	cursor_resize(&session->capture.answers.cursor, columns, rows);
-	answer(channel, true);
+	cursor_resize(&session->capture.responder.cursor, columns, rows);
+	reply(channel, true);
 }
 
-static void serve_input_state(struct session *session, struct channel *channel)
+static void handle_input_state(struct session *session, struct channel *channel)
 {
 	static const char *const words[] = {"false", "true", "null"};
 	if (session->terminal.master < 0) {
-		refuse(channel, "no terminal");
+		reply_error(channel, "no terminal");
 		return;
 	}
-	char text[1024 + 16 * READING_MOST + 2 * FEED_TYPED_MAX];
-	const struct feed *feed = &session->feed;
-	const struct answers *answers = &session->capture.answers;
-	struct input_state state = reading_state(&session->terminal);
+	char text[1024 + 16 * INPUT_STATE_MAX_PROCESSES + 2 * STDIN_LINE_MAX];
+	const struct stdin_pump *pump = &session->stdin_pump;
+	const struct terminal_responder *responder = &session->capture.responder;
+	struct input_state state = input_state_query(&session->terminal);
 	/* What it wrote before it began to wait is in the log before anyone hears that it waits. */
 	capture_pump(&session->capture, 0, session->dirfd);
-	if (feed->queued > 0)
+	if (pump->queued > 0)
 		state.reading = READING_NO;
-	size_t before = feed->typed_group == (int)state.group ? feed->typed_before : feed->typed_length;
+	size_t before = pump->typed_group == (int)state.group ? pump->typed_before : pump->typed_length;
 	int n = snprintf(text, sizeof text,
 			 "{\"ev\":\"re\",\"ok\":true,\"reading\":%s,\"echo\":%s,\"canonical\":%s,\"foreground\":%d"
-			 ",\"bytes\":%" PRIu64 ",\"applicationCursor\":%s,\"bracketedPaste\":%s,\"overlong\":%s,\"before\":%zu,\"on\":[",
+			 ",\"bytes\":%" PRIu64
+			 ",\"applicationCursor\":%s,\"bracketedPaste\":%s,\"overlong\":%s,\"before\":%zu,\"on\":[",
 			 words[state.reading], words[state.echo], words[state.canonical], (int)state.foreground,
-			 session->capture.streams[0].size, words[answers->application_cursor],
-			 words[answers->bracketed_paste], words[feed->typed_overlong], before);
+			 session->capture.streams[0].size, words[responder->application_cursor],
+			 words[responder->bracketed_paste], words[pump->typed_overlong], before);
 	for (unsigned i = 0; i < state.count; i++)
-		n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "", (int)state.on[i]);
+		n += snprintf(text + n, sizeof text - (size_t)n, "%s%d", i ? "," : "", (int)state.processes[i]);
 	n += snprintf(text + n, sizeof text - (size_t)n, "],\"typed\":\"");
-	for (size_t i = 0; i < feed->typed_length; i++)
-		n += snprintf(text + n, sizeof text - (size_t)n, "%02x", (unsigned char)feed->typed[i]);
+	for (size_t i = 0; i < pump->typed_length; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "%02x", (unsigned char)pump->typed[i]);
 	n += snprintf(text + n, sizeof text - (size_t)n, "\"}\n");
 	channel_send(channel, text, (size_t)n);
 }
 
-static void serve_stat(struct session *session, struct channel *channel)
+static void handle_stat(struct session *session, struct channel *channel)
 {
 	int64_t left = session->deadline_at == NEVER ? -1 : (session->deadline_at - monotonic_us()) / 1000;
 	channel_print(channel,
 		      "{\"ev\":\"re\",\"ok\":true,\"pid\":%d,\"alive\":%s,\"deadlineMs\":%" PRId64
 		      ",\"stdinOpen\":%s,\"bytes\":[%" PRIu64 ",%" PRIu64 "]}\n",
 		      (int)session->record.pid, session->main_alive ? "true" : "false", left,
-		      session->feed.fd >= 0 && !session->feed.closing ? "true" : "false",
+		      session->stdin_pump.fd >= 0 && !session->stdin_pump.closing ? "true" : "false",
 		      session->capture.streams[0].size, session->capture.streams[1].size);
 }
 
-static void serve_frame(struct session *session, struct channel *channel, const struct frame *frame)
+static void handle_frame(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	switch (frame->type) {
-	case FRAME_WRITE: serve_write(session, channel, frame); break;
+	case FRAME_WRITE: handle_write(session, channel, frame); break;
 	case FRAME_CLOSE_STDIN:
-		if (session->feed.fd >= 0)
-			feed_finish(&session->feed);
-		answer(channel, true);
+		if (session->stdin_pump.fd >= 0)
+			stdin_pump_finish(&session->stdin_pump);
+		reply(channel, true);
 		break;
-	case FRAME_SIGNAL: serve_signal(session, channel, frame); break;
-	case FRAME_DEADLINE: serve_deadline(session, channel, frame); break;
+	case FRAME_SIGNAL: handle_signal(session, channel, frame); break;
+	case FRAME_DEADLINE: handle_deadline(session, channel, frame); break;
 	case FRAME_WATCH:
 		channel->watching = true;
-		answer(channel, true);
+		reply(channel, true);
 		break;
 	case FRAME_DETACH:
 		session->flags |= RUN_BACKGROUND;
-		answer(channel, true);
+		reply(channel, true);
 		break;
-	case FRAME_STAT: serve_stat(session, channel); break;
-	case FRAME_RESIZE: serve_resize(session, channel, frame); break;
-	case FRAME_INPUT_STATE: serve_input_state(session, channel); break;
-	case FRAME_RUN: refuse(channel, "busy"); break;
-	default: refuse(channel, "unknown frame"); break;
+	case FRAME_STAT: handle_stat(session, channel); break;
+	case FRAME_RESIZE: handle_resize(session, channel, frame); break;
+	case FRAME_INPUT_STATE: handle_input_state(session, channel); break;
+	case FRAME_RUN: reply_error(channel, "busy"); break;
+	default: reply_error(channel, "unknown frame"); break;
 	}
 }
 
@@ -192,17 +194,17 @@ void control_serve(struct session *session, struct channel *channel)
 {
 	struct frame frame;
 	/* What is here already goes first: the peer may have hung up since, and meant it all the same. */
-	if (!channel_frame(channel, &frame) && !channel_read(channel))
+	if (!channel_peek_frame(channel, &frame) && !channel_read(channel))
 		return;
-	while (channel_frame(channel, &frame)) {
-		serve_frame(session, channel, &frame);
+	while (channel_peek_frame(channel, &frame)) {
+		handle_frame(session, channel, &frame);
 		if (channel->fd < 0)
 			return;
-		channel_done(channel, &frame);
+		channel_pop_frame(channel, &frame);
 	}
 }
 
-void control_greet(struct channel *channel, const char *id)
+void control_send_hello(struct channel *channel, const char *id)
 {
 	channel_print(channel, "{\"ev\":\"hello\",\"v\":1,\"build\":\"%s\",\"pid\":%d,\"id\":\"%s\"}\n", KEEPER_BUILD,
 		      (int)getpid(), id);

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "ipc/request.h"
-#include "io/scope.h"
+#include "io/open_beneath.h"
 
 static unsigned long long state;
 
@@ -155,9 +155,9 @@ static size_t touch(const struct request *request)
 		sum += strlen(request->log_path);
 	if (request->root) {
 		sum += strlen(request->root);
-		if (!scope_names(request->root, request->cwd))
+		if (!path_is_beneath(request->root, request->cwd))
 			abort();
-		if (request->log_path && !scope_names(request->root, request->log_path))
+		if (request->log_path && !path_is_beneath(request->root, request->log_path))
 			abort();
 	}
 	size_t argc = 0;
@@ -168,16 +168,16 @@ static size_t touch(const struct request *request)
 	for (size_t i = 0; i < request->stdin_length; i++)
 		sum += (unsigned char)request->stdin_text[i];
 	request->argv[-1] = (char *)"the slot ahead";
-	const struct texts *lists[] = {&request->sandbox.writable, &request->sandbox.read_only, &request->sandbox.denied};
+	const struct string_list *lists[] = {&request->sandbox.writable, &request->sandbox.read_only, &request->sandbox.denied};
 	for (unsigned list = 0; list < 3; list++)
-		for (const char *each = texts_next(lists[list], NULL); each; each = texts_next(lists[list], each))
+		for (const char *each = string_list_next(lists[list], NULL); each; each = string_list_next(lists[list], each))
 			sum += strlen(each) + path_within(each, "/");
 	if (request->sandbox.temporary)
 		sum += strlen(request->sandbox.temporary);
 	for (size_t i = 0; i < request->sandbox.port_count; i++)
-		sum += spec_port(&request->sandbox, i);
+		sum += sandbox_spec_port(&request->sandbox, i);
 	for (size_t i = 0; i < request->sandbox.group_count; i++)
-		sum += spec_group(&request->sandbox, i);
+		sum += sandbox_spec_group(&request->sandbox, i);
 	if (!request->sandbox.given && (request->sandbox.writable.length || request->sandbox.has_user))
 		abort();
 	if (argc != request->argc)

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "answers.h"
-#include "cursor.h"
+#include "io/cursor.h"
+#include "io/terminal_responder.h"
 
 #define INPUT_MAX 4096u
 #define FLOOD (256u << 10)    /* as much as the keeper reads at once */
@@ -125,55 +125,55 @@ static const char *one_answer(const char *at, const char *end)
 	}
 }
 
-static void check(const struct answers *answers, unsigned columns, unsigned rows)
+static void check(const struct terminal_responder *responder, unsigned columns, unsigned rows)
 {
-	const struct cursor *cursor = &answers->cursor;
+	const struct cursor *cursor = &responder->cursor;
 	if (cursor->columns != columns || cursor->rows != rows)
 		fail("the size is %ux%u", cursor->columns, cursor->rows);
 	if (cursor->column >= columns || cursor->row >= rows)
 		fail("the cursor is at %u,%u, outside the screen", cursor->column, cursor->row);
 	if (cursor->top > cursor->bottom || cursor->bottom >= rows)
 		fail("the scroll region is %u to %u", cursor->top, cursor->bottom);
-	if (cursor->wraps && cursor->column != columns - 1)
+	if (cursor->pending_wrap && cursor->column != columns - 1)
 		fail("a wrap is pending in column %u", cursor->column);
-	if (answers->count > ANSWERS_PARAMETERS || answers->string_length >= ANSWERS_STRING || answers->rest > 3)
+	if (responder->count > RESPONDER_MAX_PARAMETERS || responder->string_length >= RESPONDER_MAX_STRING || responder->rest > 3)
 		fail("a counter is out of bounds");
-	if (answers->length >= ANSWERS_MAX)
-		fail("%zu bytes of answers", answers->length);
-	const char *at = answers->text, *end = at + answers->length;
+	if (responder->reply_length >= RESPONDER_MAX_REPLY)
+		fail("%zu bytes of answers", responder->reply_length);
+	const char *at = responder->reply, *end = at + responder->reply_length;
 	while (at && at < end)
 		at = one_answer(at, end);
 	if (!at)
-		fail("malformed answer in: %.*s", (int)answers->length, answers->text);
+		fail("malformed answer in: %.*s", (int)responder->reply_length, responder->reply);
 }
 
-static bool same(const struct answers *a, const struct answers *b)
+static bool same(const struct terminal_responder *a, const struct terminal_responder *b)
 {
 	const struct cursor *one = &a->cursor, *other = &b->cursor;
 	return one->column == other->column && one->row == other->row && one->top == other->top &&
-	       one->bottom == other->bottom && one->wraps == other->wraps && one->autowrap == other->autowrap &&
+	       one->bottom == other->bottom && one->pending_wrap == other->pending_wrap && one->autowrap == other->autowrap &&
 	       one->saved_column == other->saved_column && one->saved_row == other->saved_row &&
 	       one->last == other->last && a->state == b->state && a->rest == b->rest &&
 	       a->application_cursor == b->application_cursor && a->bracketed_paste == b->bracketed_paste &&
-	       a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+	       a->reply_length == b->reply_length && memcmp(a->reply, b->reply, a->reply_length) == 0;
 }
 
 /* From a copy of exactly the right size, so that the sanitizer notices a byte read too far. */
-static void read_copy(struct answers *answers, const uint8_t *bytes, size_t length)
+static void read_copy(struct terminal_responder *responder, const uint8_t *bytes, size_t length)
 {
 	char *copy = malloc(length ? length : 1);
 	memcpy(copy, bytes, length);
-	answers_read(answers, copy, length);
+	terminal_responder_scan(responder, copy, length);
 	free(copy);
 }
 
-static void feed(struct answers *answers, int run, const uint8_t *bytes, size_t length)
+static void feed(struct terminal_responder *responder, int run, const uint8_t *bytes, size_t length)
 {
 	for (size_t at = 0; at < length;) {
 		size_t piece = run == 0 ? length : run == 1 ? 1 : 1 + below(below(8) ? 12 : 400);
 		if (piece > length - at)
 			piece = length - at;
-		read_copy(answers, bytes + at, piece);
+		read_copy(responder, bytes + at, piece);
 		at += piece;
 	}
 }
@@ -189,13 +189,13 @@ static size_t segment(const uint8_t *bytes, size_t length)
 
 static void run_input(void)
 {
-	static struct answers runs[RUNS];
+	static struct terminal_responder runs[RUNS];
 	if (input_length < 4)
 		return;
 	unsigned columns = side(input), rows = side(input + 2);
 	size_t at = 4;
 	for (int run = 0; run < RUNS; run++)
-		answers_init(&runs[run], columns, rows);
+		terminal_responder_init(&runs[run], columns, rows);
 	while (at < input_length) {
 		size_t length = segment(input + at, input_length - at);
 		for (int run = 0; run < RUNS; run++) {
@@ -216,7 +216,7 @@ static void run_input(void)
 		}
 	}
 	inputs++;
-	answered += runs[0].length > 0;
+	answered += runs[0].reply_length > 0;
 }
 
 #ifdef LIBFUZZER
@@ -236,18 +236,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
  * serves gateways in the same loop. */
 static void run_flood(void)
 {
-	static struct answers answers;
+	static struct terminal_responder responder;
 	static uint8_t flood[FLOOD];
 	size_t length = segment(input + 4, input_length - 4), used = 0;
 	if (length == 0)
 		return;
 	for (; used + length <= FLOOD; used += length)
 		memcpy(flood + used, input + 4, length);
-	answers_init(&answers, side(input), side(input + 2));
+	terminal_responder_init(&responder, side(input), side(input + 2));
 	clock_t start = clock();
-	read_copy(&answers, flood, used);
+	read_copy(&responder, flood, used);
 	double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-	check(&answers, side(input), side(input + 2));
+	check(&responder, side(input), side(input + 2));
 	if (seconds > FLOOD_SECONDS)
 		fail("%zu bytes of this output take %.1f s", used, seconds);
 }

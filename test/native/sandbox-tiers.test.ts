@@ -16,7 +16,14 @@ mkdirSync(join(workspace, "sub"), { recursive: true });
 mkdirSync(secret);
 writeFileSync(join(secret, "key"), "hidden");
 const attempt = compile("attempt");
-const parts = ["sandbox/landlock", "sandbox/grants", "sandbox/stamps", "io/scope", "sandbox/spec", "sandbox/gaps"];
+const parts = [
+  "sandbox/landlock",
+  "sandbox/landlock_rules",
+  "sandbox/path_fingerprints",
+  "io/open_beneath",
+  "sandbox/spec",
+  "sandbox/unsupported",
+];
 const older = compile("older-landlock", parts);
 
 /** What comes of trying something under an older Landlock. */

@@ -13,12 +13,7 @@ chmodSync(reports, 0o777); // keepers of other users complain there as well
 const options = `log_path=${reports}/report:abort_on_error=0:exitcode=66`;
 const build = buildKeeper(
   "sanitized",
-  [
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=undefined",
-    "-fno-omit-frame-pointer",
-    "-DKEEPER_NOTHING_AHEAD",
-  ],
+  ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-DKEEPER_NO_PREFORK"],
   `const char *__asan_default_options(void) { return "${options}:detect_leaks=1:detect_stack_use_after_return=1"; }
    const char *__ubsan_default_options(void) { return "${options}:print_stacktrace=1"; }`,
 );

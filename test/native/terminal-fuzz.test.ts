@@ -9,7 +9,7 @@ import { FUZZ_SECONDS, FUZZ_SEED } from "../fixtures/fuzz.ts";
 import { NATIVE } from "../fixtures/keeper-build.ts";
 
 /** The keeper's terminal parser: it reads the output of confined commands in an unconfined process. */
-const PARSER = ["answers.c", "cursor.c"];
+const PARSER = ["terminal_responder.c", "cursor.c"];
 const INPUTS = 30_000;
 const HARNESS = fileURLToPath(new URL("fuzz-terminal.c", import.meta.url));
 const CORPUS = fileURLToPath(new URL("corpus/terminal.txt", import.meta.url));

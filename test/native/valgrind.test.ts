@@ -16,7 +16,7 @@ const skip = VALGRIND ? false : "valgrind is not installed (Debian, Ubuntu: apt-
 
 test("a keeper under valgrind makes no mistake with its memory", { skip }, async (t) => {
   // It knows no children that share memory without being threads, and wait.
-  const build = buildKeeper("valgrind", ["-DKEEPER_NOTHING_AHEAD"]);
+  const build = buildKeeper("valgrind", ["-DKEEPER_NO_PREFORK"]);
   const reports = mkdtempSync(join(tmpdir(), "sallyport-valgrind-"));
   const wrapper = join(build.folder, "wrapper");
   const line = `exec ${VALGRIND} --leak-check=full --track-fds=no --log-file=${reports}/%p ${build.keeper} "$@"`;

@@ -71,7 +71,7 @@ test("the race is real: without the root the same attempts do get out", async ()
   assert.ok(escaped, "a minute of attempts, and none got out");
 });
 
-for (const program of ["scope-open", "scope-walk"]) {
+for (const program of ["open-beneath", "open-beneath-walk"]) {
   test(`${program}: opens beneath the root and meets no link, with openat2 and without`, () => {
     const binary = compile(program);
     const root = join(house.folder, `root of ${program}`);

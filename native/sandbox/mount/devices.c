@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "closing.h"
-#include "sandbox/mount/mount-calls.h"
+#include "fd.h"
+#include "sandbox/mount/mount_syscalls.h"
 
 static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 static const char *const links[][2] = {{"/proc/self/fd", "fd"},
@@ -16,47 +16,47 @@ static const char *const links[][2] = {{"/proc/self/fd", "fd"},
 				       {"pts/ptmx", "ptmx"}};
 
 /* The host's own node, shown here as well: no new one may be made in a user namespace. */
-static int show_node(int from, int to, const char *name)
+static int bind_node(int from, int to, const char *name)
 {
 	int node = openat(from, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (node < 0)
 		return errno == ENOENT ? 0 : -1;
-	int place = openat(to, name, O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0600);
-	int copy = mount_copy(node);
-	close_quietly(node, 0);
-	if (place < 0 || copy < 0)
-		return close_quietly(place, close_quietly(copy, -1));
-	close(place);
-	place = openat(to, name, O_PATH | O_CLOEXEC);
-	int put = place < 0 ? -1 : mount_put(copy, place);
-	return close_quietly(place, close_quietly(copy, put));
+	int target = openat(to, name, O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0600);
+	int clone = mount_clone(node);
+	close_keep_errno(node, 0);
+	if (target < 0 || clone < 0)
+		return close_keep_errno(target, close_keep_errno(clone, -1));
+	close(target);
+	target = openat(to, name, O_PATH | O_CLOEXEC);
+	int result = target < 0 ? -1 : mount_attach(clone, target);
+	return close_keep_errno(target, close_keep_errno(clone, result));
 }
 
-int devices_add_terminals(void)
+int devices_mount_devpts(void)
 {
 	static const char *const options[] = {"ptmxmode", "0666", "mode", "0620", NULL};
-	int place = open("/dev/pts", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (place < 0)
+	int target = open("/dev/pts", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (target < 0)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : -1;
-	int fs = mount_new("devpts", options, MOUNT_NO_SETUID);
-	int put = fs < 0 ? -1 : mount_put(fs, place);
-	return close_quietly(place, close_quietly(fs, put));
+	int fs = mount_create_fs("devpts", options, MOUNT_NO_SETUID);
+	int result = fs < 0 ? -1 : mount_attach(fs, target);
+	return close_keep_errno(target, close_keep_errno(fs, result));
 }
 
-int devices_arrange(void)
+int devices_mount_dev(void)
 {
 	static const char *const options[] = {"mode", "0755", "size", "64k", "nr_inodes", "64", NULL};
 	int host = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fs = host < 0 ? -1 : mount_new("tmpfs", options, MOUNT_NO_SETUID);
+	int fs = host < 0 ? -1 : mount_create_fs("tmpfs", options, MOUNT_NO_SETUID);
 	/* Attached first: nothing can be mounted on what is attached to nothing. */
-	if (fs < 0 || mount_put(fs, host) < 0)
-		return close_quietly(fs, close_quietly(host, -1));
+	if (fs < 0 || mount_attach(fs, host) < 0)
+		return close_keep_errno(fs, close_keep_errno(host, -1));
 	int failed = mkdirat(fs, "shm", 01777) < 0 || mkdirat(fs, "pts", 0755) < 0 ? -1 : 0;
 	for (unsigned i = 0; !failed && i < sizeof nodes / sizeof *nodes; i++)
-		failed = show_node(host, fs, nodes[i]);
+		failed = bind_node(host, fs, nodes[i]);
 	for (unsigned i = 0; !failed && i < sizeof links / sizeof *links; i++)
 		failed = symlinkat(links[i][0], fs, links[i][1]);
 	if (!failed)
-		failed = mount_set(fs, MOUNT_READ_ONLY, false); /* devices can be written all the same */
-	return close_quietly(host, close_quietly(fs, failed));
+		failed = mount_set_attributes(fs, MOUNT_READ_ONLY, false); /* devices can be written all the same */
+	return close_keep_errno(host, close_keep_errno(fs, failed));
 }

@@ -3,9 +3,9 @@
 
 /* Terminals of its own over those at /dev/pts: in a terminal of somebody else's one could read what is typed and write
  * what is believed. 0, or -1 with errno. */
-int devices_add_terminals(void);
+int devices_mount_devpts(void);
 
 /* A /dev with what programs expect and nothing else, over the one there is. 0, or -1 with errno. */
-int devices_arrange(void);
+int devices_mount_dev(void);
 
 #endif

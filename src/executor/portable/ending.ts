@@ -32,7 +32,7 @@ export interface Witness {
   report(end: End): void;
 }
 
-/** How a command and its tree come to their end; the same steps as native/session/ending.c. */
+/** How a command and its tree come to their end; the same steps as native/session/shutdown.c. */
 export class Ending {
   readonly #running: Running;
   readonly #tree: Tree;

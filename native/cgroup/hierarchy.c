@@ -1,0 +1,237 @@
+#include "cgroup/cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* Version 2 lets processes be only in leaves. Where a whole group was handed over to us, what is in it moves here. */
+#define LEAF_NAME "sallyport-door"
+#define MOVE_PASSES 8
+
+static const char *const names[CGROUP_CONTROLLERS] = {"memory", "cpu", "pids"};
+
+/* ---- where things are mounted, and where this process is ---- */
+
+static char *read_whole(const char *folder, const char *file)
+{
+	char path[CGROUP_PATH];
+	snprintf(path, sizeof path, "%s/%s", folder, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = fd < 0 ? NULL : malloc(1 << 16);
+	size_t used = 0;
+	ssize_t n = 0;
+	while (text && used < (1 << 16) - 1 && (n = read(fd, text + used, (1 << 16) - 1 - used)) > 0)
+		used += (size_t)n;
+	if (fd >= 0)
+		close(fd);
+	if (text)
+		text[used] = '\0';
+	return text;
+}
+
+/* The path of this process in the hierarchy that has KIND ("": version 2), as SELF/cgroup tells it. */
+static bool find_own_path(const char *cgroup, const char *controller, char path[CGROUP_PATH])
+{
+	for (const char *line = cgroup; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+		const char *kinds = strchr(line, ':'), *at = kinds ? strchr(kinds + 1, ':') : NULL;
+		if (!at)
+			continue;
+		char list[256];
+		snprintf(list, sizeof list, "%.*s", (int)(at - kinds - 1), kinds + 1);
+		if (*controller ? cgroup_list_contains(list, controller) : list[0] == '\0') {
+			snprintf(path, CGROUP_PATH, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A mount may show only a part of its hierarchy: ROOT is what its top is. */
+static void locate(struct cgroup_location *location, int version, const char *mount, const char *root, const char *path)
+{
+	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+	const char *below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0')
+				    ? path + length
+				    : ""; /* out of sight: the top of what can be seen has to do */
+	if (strcmp(below, "/") == 0 || strstr(below, "/..") == below)
+		below = "";
+	if (snprintf(location->own, CGROUP_PATH, "%s%s", mount, below) >= CGROUP_PATH)
+		return;
+	snprintf(location->mount, CGROUP_PATH, "%s", mount);
+	location->version = version;
+}
+
+/* Some machines mount version 2 without any controller, beside version 1. */
+static bool has_controller(const char *path, const char *controller)
+{
+	char text[512];
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool yes = folder >= 0 && cgroup_read(folder, "cgroup.controllers", text, sizeof text) &&
+		   cgroup_list_contains(text, controller);
+	if (folder >= 0)
+		close(folder);
+	return yes;
+}
+
+static void parse_mount(struct cgroup_host *host, char *line, const char *cgroup)
+{
+	char root[256], mount[256], path[CGROUP_PATH];
+	char *rest = strstr(line, " - ");
+	char type[16], options[512];
+	if (!rest || sscanf(line, "%*s %*s %*s %255s %255s", root, mount) != 2 ||
+	    sscanf(rest, " - %15s %*s %511s", type, options) != 2 || strchr(mount, '\\'))
+		return;
+	bool v2 = strcmp(type, "cgroup2") == 0;
+	if (!v2 && strcmp(type, "cgroup") != 0)
+		return;
+	for (int controller = 0; controller < CGROUP_CONTROLLERS; controller++) {
+		struct cgroup_location location = {0};
+		if (host->locations[controller].version == 2 ||
+		    !find_own_path(cgroup, v2 ? "" : names[controller], path))
+			continue;
+		if (!v2 && !cgroup_list_contains(options, names[controller]))
+			continue;
+		locate(&location, v2 ? 2 : 1, mount, root, path);
+		if (!v2 || has_controller(location.own, names[controller]))
+			host->locations[controller] = location;
+	}
+}
+
+void cgroup_discover(struct cgroup_host *host, const char *self)
+{
+	char *cgroup = read_whole(self, "cgroup"), *mounts = read_whole(self, "mountinfo"), *rest = NULL;
+	memset(host, 0, sizeof *host);
+	if (cgroup && mounts)
+		for (char *line = strtok_r(mounts, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			parse_mount(host, line, cgroup);
+	free(cgroup);
+	free(mounts);
+}
+
+/* ---- a folder for groups of ours ---- */
+
+/* Version 2 is one hierarchy, so all its kinds go together. */
+struct wanted {
+	const char *names[CGROUP_CONTROLLERS];
+	int count;
+};
+
+static struct wanted v2_controllers(const struct cgroup_host *host)
+{
+	struct wanted wanted = {.count = 0};
+	for (int controller = 0; controller < CGROUP_CONTROLLERS; controller++)
+		if (host->locations[controller].version == 2)
+			wanted.names[wanted.count++] = names[controller];
+	return wanted;
+}
+
+/* A group that hands controllers down may hold no processes itself, but for the very first, which has no type. The
+ * kernel refuses it for some kinds only; with the others nobody could join the groups below. */
+static bool can_enable_controllers(int folder)
+{
+	char text[32];
+	if (!cgroup_read(folder, "cgroup.type", text, sizeof text))
+		return true;
+	return cgroup_read(folder, "cgroup.procs", text, sizeof text) && text[0] == '\0';
+}
+
+static bool enable_controllers(int folder, const struct wanted *wanted)
+{
+	char text[512], order[32];
+	for (int i = 0; i < wanted->count; i++) {
+		if (cgroup_read(folder, "cgroup.subtree_control", text, sizeof text) &&
+		    cgroup_list_contains(text, wanted->names[i]))
+			continue;
+		if (!can_enable_controllers(folder)) {
+			errno = EBUSY;
+			return false;
+		}
+		snprintf(order, sizeof order, "+%s", wanted->names[i]);
+		if (cgroup_write(folder, "cgroup.subtree_control", order) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool enable_controllers_at(const char *path, const struct wanted *wanted)
+{
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	bool yes = enable_controllers(folder, wanted);
+	int error = errno;
+	close(folder);
+	errno = error;
+	return yes;
+}
+
+/* Handed over to us whole: by systemd (Delegate=yes), or because it is the top of a container's own view. */
+static bool is_delegated(const struct cgroup_location *location, const char *path)
+{
+	char value[4];
+	return strcmp(path, location->mount) == 0 || getxattr(path, "user.delegate", value, sizeof value) > 0 ||
+	       getxattr(path, "trusted.delegate", value, sizeof value) > 0;
+}
+
+static void move_into_leaf(const char *path)
+{
+	char leaf[CGROUP_PATH + sizeof LEAF_NAME + 1], text[16384], *rest = NULL;
+	snprintf(leaf, sizeof leaf, "%s/%s", path, LEAF_NAME);
+	if (mkdir(leaf, 0755) < 0 && errno != EEXIST)
+		return;
+	int from = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), to = open(leaf, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (from >= 0 && to >= 0 && cgroup_read(from, "cgroup.procs", text, sizeof text))
+		for (char *pid = strtok_r(text, "\n", &rest); pid; pid = strtok_r(NULL, "\n", &rest))
+			cgroup_write(to, "cgroup.procs", pid); /* one that has ended meanwhile need not move */
+	if (from >= 0)
+		close(from);
+	if (to >= 0)
+		close(to);
+}
+
+static bool create_base(const char *path, const struct wanted *wanted, char base[CGROUP_PATH])
+{
+	if (snprintf(base, CGROUP_PATH, "%s/%s", path, CGROUP_FOLDER) >= CGROUP_PATH)
+		return false;
+	if (mkdir(base, 0755) < 0 && errno != EEXIST)
+		return false;
+	return enable_controllers_at(base, wanted);
+}
+
+/* As near to this process as it can be had, so that limits set on it from outside hold for its commands, too. */
+static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, char base[CGROUP_PATH])
+{
+	char path[CGROUP_PATH];
+	snprintf(path, sizeof path, "%s", location->own);
+	char *last = strrchr(path, '/');
+	if (last && strcmp(last + 1, LEAF_NAME) == 0)
+		*last = '\0';
+	bool enabled = enable_controllers_at(path, wanted);
+	for (int pass = 0; !enabled && errno == EBUSY && is_delegated(location, path) && pass < MOVE_PASSES; pass++) {
+		move_into_leaf(path);
+		enabled = enable_controllers_at(path, wanted);
+	}
+	size_t top = strlen(location->mount);
+	while (!enabled && geteuid() == 0 && strlen(path) > top && (last = strrchr(path, '/'))) {
+		*last = '\0';
+		enabled = enable_controllers_at(path, wanted);
+	}
+	return enabled && create_base(path, wanted, base);
+}
+
+bool cgroup_base(const struct cgroup_host *host, enum cgroup_controller controller, char base[CGROUP_PATH])
+{
+	const struct cgroup_location *location = &host->locations[controller];
+	if (location->version == 2) {
+		struct wanted wanted = v2_controllers(host);
+		return v2_base(location, &wanted, base);
+	}
+	if (location->version == 0 || snprintf(base, CGROUP_PATH, "%s/%s", location->own, CGROUP_FOLDER) >= CGROUP_PATH)
+		return false;
+	return mkdir(base, 0755) == 0 || errno == EEXIST;
+}

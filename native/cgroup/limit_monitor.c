@@ -1,0 +1,192 @@
+#include "cgroup/limit_monitor.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "process/process_tree.h"
+
+#define MS 1000
+/* Most commands have ended before the first look, and so do not pay for it. */
+#define FIRST_CHECK (25 * MS)
+#define MIN_INTERVAL (10 * MS)
+#define MAX_INTERVAL (200 * MS)
+/* Others' processes that end can hide that ours grow: the tree itself is counted this often at least. */
+#define COUNT_INTERVAL (2000 * MS)
+#define MAX_CGROUP_INTERVAL (100 * MS)
+
+static uint64_t system_tasks(void)
+{
+	struct sysinfo info;
+	return sysinfo(&info) < 0 ? 0 : info.procs;
+}
+
+void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
+			struct exit_record *record)
+{
+	memset(monitor, 0, sizeof *monitor);
+	monitor->check_at = monitor->count_again_at = NEVER;
+	monitor->system_tasks = request->processes ? system_tasks() : 0;
+	monitor->disk = request->disk;
+	monitor->limits = (struct cgroup_limits){.memory = request->memory, .cpu_milli = request->cpu_milli};
+	/* A limit somebody named is kept by the kernel. The default one is looked after: a group would cost every
+	 * command more than this guard does. */
+	if (request->exact_processes)
+		monitor->limits.tasks = request->processes;
+	if (monitor->limits.memory || monitor->limits.cpu_milli || monitor->limits.tasks)
+		cgroup_create(&monitor->cgroup, host, request->id, &monitor->limits);
+	struct cgroup_group *const *of = monitor->cgroup.of;
+	monitor->watched_memory = of[CGROUP_MEMORY] ? 0 : request->memory;
+	monitor->watched_tasks = of[CGROUP_PIDS] ? 0 : request->processes;
+	record->unenforced_memory = monitor->watched_memory != 0;
+	record->unenforced_cpu = request->cpu_milli && !of[CGROUP_CPU];
+	record->unenforced_tasks = monitor->limits.tasks && !of[CGROUP_PIDS];
+}
+
+void limit_monitor_start(struct limit_monitor *monitor, int64_t now)
+{
+	if (!monitor->watched_tasks && !monitor->watched_memory && !monitor->disk && monitor->cgroup.count == 0)
+		return;
+	monitor->interval = MIN_INTERVAL;
+	monitor->check_at = now + FIRST_CHECK;
+	monitor->count_again_at = now + COUNT_INTERVAL;
+}
+
+static bool exceeded(struct exit_record *record, enum limit_kind kind, uint64_t value, uint64_t peak)
+{
+	if (record->limit != LIMIT_NONE)
+		return true;
+	record->limit = kind;
+	record->limit_value = value;
+	record->limit_peak = peak;
+	return true;
+}
+
+bool limit_monitor_check_cgroup(struct limit_monitor *monitor, struct exit_record *record)
+{
+	const struct cgroup *cgroup = &monitor->cgroup;
+	if (cgroup_limit_hits(cgroup, CGROUP_MEMORY) > 0)
+		return exceeded(record, LIMIT_MEMORY, monitor->limits.memory, cgroup_peak(cgroup, CGROUP_MEMORY));
+	if (cgroup_limit_hits(cgroup, CGROUP_PIDS) > 0)
+		return exceeded(record, LIMIT_PROCESSES, monitor->limits.tasks, cgroup_peak(cgroup, CGROUP_PIDS));
+	return false;
+}
+
+static void restore_priority(struct limit_monitor *monitor)
+{
+	struct sched_param usual = {0};
+	if (monitor->priority_raised)
+		sched_setscheduler(0, SCHED_OTHER, &usual);
+	monitor->priority_raised = false;
+}
+
+/* The machine's count costs next to nothing. Only where it has grown by what the tree has left, the tree is counted. */
+static bool over_task_limit(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
+{
+	uint64_t now_running = system_tasks();
+	uint64_t grown = now_running > monitor->system_tasks ? now_running - monitor->system_tasks : 0;
+	if (monitor->counted + grown > monitor->watched_tasks)
+		limit_monitor_raise_priority(monitor);
+	else if (now < monitor->count_again_at)
+		return false;
+	monitor->count_again_at = now + COUNT_INTERVAL;
+	monitor->system_tasks = now_running;
+	monitor->counted = process_tree_tasks(monitor->watched_tasks);
+	if (monitor->counted <= monitor->watched_tasks) {
+		restore_priority(monitor);
+		monitor->interval = MIN_INTERVAL;
+		return false;
+	}
+	return exceeded(record, LIMIT_PROCESSES, monitor->watched_tasks, monitor->counted);
+}
+
+/* ---- memory and disk, process by process ---- */
+
+struct sum {
+	bool exactly; /* with what is shared shared out, which costs the kernel a walk through all pages */
+	bool disk;
+	uint64_t memory, written;
+};
+
+static uint64_t memory_of(pid_t pid, bool exactly)
+{
+	char path[64];
+	if (exactly) {
+		snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+		uint64_t kib = cgroup_read_number(-1, path, "Pss:");
+		if (kib)
+			return kib << 10;
+	}
+	char text[128];
+	unsigned long long pages = 0;
+	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+	if (!cgroup_read(-1, path, text, sizeof text) || sscanf(text, "%*u %llu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void add_process(pid_t pid, int pidfd, void *context)
+{
+	struct sum *sum = context;
+	(void)pidfd;
+	sum->memory += memory_of(pid, sum->exactly);
+	if (sum->disk)
+		sum->written += exit_record_disk_bytes(pid);
+}
+
+static bool over_memory_or_disk_limit(struct limit_monitor *monitor, struct exit_record *record)
+{
+	struct sum sum = {.disk = monitor->disk != 0};
+	process_tree_walk(add_process, &sum);
+	if (monitor->watched_memory && sum.memory > monitor->watched_memory) {
+		sum = (struct sum){.exactly = true, .disk = sum.disk};
+		process_tree_walk(add_process, &sum);
+	}
+	if (monitor->watched_memory && sum.memory > monitor->memory_peak)
+		monitor->memory_peak = sum.memory;
+	if (monitor->watched_memory && sum.memory > monitor->watched_memory)
+		return exceeded(record, LIMIT_MEMORY, monitor->watched_memory, sum.memory);
+	uint64_t written = sum.written + record->disk_bytes;
+	if (monitor->disk && written > monitor->disk)
+		return exceeded(record, LIMIT_DISK, monitor->disk, written);
+	bool near = (monitor->watched_memory && sum.memory > monitor->watched_memory / 2) ||
+		    (monitor->disk && written > monitor->disk / 2);
+	if (near)
+		monitor->interval = MIN_INTERVAL;
+	return false;
+}
+
+bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
+{
+	int64_t most =
+		monitor->cgroup.count || monitor->watched_memory || monitor->disk ? MAX_CGROUP_INTERVAL : MAX_INTERVAL;
+	monitor->interval = monitor->interval * 2 < most ? monitor->interval * 2 : most;
+	bool over = limit_monitor_check_cgroup(monitor, record) ||
+		    (monitor->watched_tasks && over_task_limit(monitor, record, now)) ||
+		    ((monitor->watched_memory || monitor->disk) && over_memory_or_disk_limit(monitor, record));
+	monitor->check_at = over ? NEVER : monotonic_us() + monitor->interval;
+	return over;
+}
+
+void limit_monitor_raise_priority(struct limit_monitor *monitor)
+{
+	struct sched_param first = {.sched_priority = 1};
+	/* Not everybody may; then it takes longer. */
+	monitor->priority_raised = monitor->priority_raised || sched_setscheduler(0, SCHED_RR, &first) == 0;
+}
+
+void limit_monitor_report_usage(struct limit_monitor *monitor, struct exit_record *record)
+{
+	uint64_t peak = cgroup_peak(&monitor->cgroup, CGROUP_MEMORY);
+	record->tree_peak = peak ? peak : monitor->memory_peak;
+	record->tree_cpu_us = cgroup_cpu_us(&monitor->cgroup);
+}
+
+void limit_monitor_close(struct limit_monitor *monitor)
+{
+	restore_priority(monitor);
+	cgroup_remove(&monitor->cgroup);
+}

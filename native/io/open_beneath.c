@@ -1,0 +1,134 @@
+#include "io/open_beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As in linux/openat2.h, which not every system's headers have. */
+struct how {
+	uint64_t flags, mode, resolve;
+};
+#define NO_MAGICLINKS 0x02u
+#define NO_SYMLINKS 0x04u
+#define BENEATH 0x08u
+#define ATTEMPTS 100u
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+
+bool path_is_beneath(const char *root, const char *path)
+{
+	size_t length = strlen(root);
+	if (length == 1)
+		return path[0] == '/';
+	return strncmp(root, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+bool open_beneath_escaped(int error)
+{
+	return error == EXDEV || error == ELOOP;
+}
+
+static const char *below(const char *root, const char *path)
+{
+	path += strlen(root);
+	while (*path == '/')
+		path++;
+	return *path ? path : ".";
+}
+
+/* Links are refused on the whole way. */
+static int open_straight(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+#ifdef KEEPER_WITHOUT_OPENAT2 /* for the test of what is done instead */
+	(void)folder, (void)path, (void)flags, (void)mode, (void)resolve;
+	errno = ENOSYS;
+	return -1;
+#else
+	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_SYMLINKS | NO_MAGICLINKS};
+	/* EAGAIN: something was renamed or mounted somewhere while a `..` was followed. It says nothing about this path. */
+	for (unsigned attempt = 0;; attempt++) {
+		int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+		if (fd >= 0 || errno != EAGAIN || attempt == ATTEMPTS)
+			return fd;
+	}
+#endif
+}
+
+static int close_keep_errno(int fd, int result)
+{
+	int error = errno;
+	close(fd);
+	errno = error;
+	return result;
+}
+
+/* One name at a time: openat says ENOTDIR both for a file and for a link where a folder should be. */
+static int step(int folder, const char *name, int flags, mode_t mode)
+{
+	struct stat status;
+	if (strcmp(name, "..") == 0) {
+		errno = EXDEV;
+		return -1;
+	}
+	int fd = openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0 && errno == ENOTDIR && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		errno = S_ISLNK(status.st_mode) ? ELOOP : ENOTDIR;
+	return fd;
+}
+
+/* What openat2 does in one go, for kernels before 5.6 and sandboxes that forbid it. */
+static int walk(int folder, const char *path, int flags, mode_t mode)
+{
+	char name[NAME_MAX + 1];
+	int at = folder;
+	for (;;) {
+		size_t length = strcspn(path, "/");
+		const char *rest = path + length + strspn(path + length, "/");
+		if (length > NAME_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		memcpy(name, path, length);
+		name[length] = '\0';
+		int next = *rest ? step(at, name, O_PATH | O_DIRECTORY, 0) : step(at, name, flags, mode);
+		if (at != folder)
+			close_keep_errno(at, 0);
+		if (next < 0 || !*rest)
+			return next;
+		at = next;
+		path = rest;
+	}
+}
+
+/* A sandbox of its time may not know openat2 and forbid it with EPERM. */
+static bool is_unknown(int error)
+{
+	return error == ENOSYS || error == EPERM;
+}
+
+static int open_root(const char *root, int flags)
+{
+	int top = open_straight(AT_FDCWD, root, flags, 0, 0);
+	if (top >= 0 || !is_unknown(errno))
+		return top;
+	int slash = open("/", flags);
+	return slash < 0 ? -1 : close_keep_errno(slash, walk(slash, below("/", root), flags, 0));
+}
+
+int open_beneath(const char *root, const char *path, int flags, mode_t mode)
+{
+	int top = open_root(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0)
+		return -1;
+	const char *rest = below(root, path);
+	int fd = open_straight(top, rest, flags | O_CLOEXEC, mode, BENEATH);
+	if (fd < 0 && is_unknown(errno))
+		fd = walk(top, rest, flags, mode);
+	return close_keep_errno(top, fd);
+}

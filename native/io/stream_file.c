@@ -1,0 +1,65 @@
+#include "io/stream_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define MIN_CAP (64u << 10)
+
+void stream_file_init(struct stream_file *file, uint64_t cap)
+{
+	*file = (struct stream_file){.fd = -1, .cap = cap && cap < MIN_CAP ? MIN_CAP : cap};
+	file->hole_start = file->hole_end = (file->cap / 2 + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t stream_file_append(struct stream_file *file, int dirfd, const char *name, const char *bytes, size_t length)
+{
+	if (file->fd < 0)
+		file->fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t room = length;
+	if (file->cannot_punch && file->size + length > file->cap)
+		room = file->size < file->cap ? (size_t)(file->cap - file->size) : 0;
+	size_t kept = 0;
+	while (file->fd >= 0 && kept < room) {
+		ssize_t n = pwrite(file->fd, bytes + kept, room - kept, (off_t)(file->size + kept));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		kept += (size_t)n;
+	}
+	file->size += kept;
+	file->lost += length - kept;
+	return kept;
+}
+
+/* Half the cap is head; the tail shrinks by an eighth at a time, so punching is rare and the cap always holds. */
+bool stream_file_grow_hole(struct stream_file *file)
+{
+	if (!file->cap || file->cannot_punch || file->size <= file->cap)
+		return false;
+	uint64_t step = file->cap / 8;
+	uint64_t end = (file->size - (file->cap / 2 - step)) / PAGE * PAGE;
+	if (end < file->hole_end + step)
+		return false;
+	file->hole_end = end;
+	return true;
+}
+
+void stream_file_punch(struct stream_file *file)
+{
+	off_t start = (off_t)file->hole_start, length = (off_t)(file->hole_end - file->hole_start);
+	if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, length) == 0)
+		return;
+	/* A file system without holes: keep what there is, refuse the rest. */
+	file->cannot_punch = true;
+	file->hole_end = file->hole_start;
+}
+
+void stream_file_close(struct stream_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}

@@ -1,0 +1,171 @@
+#include "process/prefork.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/ns_init_pids.h"
+
+#define STACK_SIZE 65536
+/* Memory and descriptors are the keeper's own: what the request will bring is there for the child as well. */
+#define SHARE_WITH_KEEPER (CLONE_VM | CLONE_FILES)
+
+/* Whose turn it is. Keeper and child never run at the same time: they share errno. GONE is written by the kernel when
+ * the child has become another program or has ended. */
+enum turn { TURN_NONE, TURN_CHILD, TURN_KEEPER };
+
+static struct {
+	pid_t pid; /* 0: there is none */
+	const struct cached_sandbox *cached;
+	const struct launch_context *context; /* NULL: none, or the child has taken it up */
+	int turn;
+} prefork;
+
+static char stack[STACK_SIZE] __attribute__((aligned(16)));
+
+static int turn(void)
+{
+	return __atomic_load_n(&prefork.turn, __ATOMIC_SEQ_CST);
+}
+
+static void wait_while(enum turn whose)
+{
+	while (turn() == (int)whose)
+		syscall(SYS_futex, &prefork.turn, FUTEX_WAIT, whose, NULL, NULL, 0);
+}
+
+static void pass_turn(enum turn whose)
+{
+	__atomic_store_n(&prefork.turn, whose, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &prefork.turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void reap(pid_t pid)
+{
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- in the child ---- */
+
+static int wait_for_command(void *argument)
+{
+	child_prepare(argument);
+	pass_turn(TURN_KEEPER);
+	wait_while(TURN_KEEPER);
+	const struct launch_context *context = prefork.context;
+	prefork.context = NULL;
+	child_exec(context);
+}
+
+/* As for every command with a pid namespace, there is one in between, which goes at once. */
+static int child_entry(void *argument)
+{
+	const struct launch_context *context = argument;
+	struct pid_namespace *pid_ns = &child_report_get()->pid_ns;
+	if (pid_namespace_start(pid_ns, &context->sandbox->cached->namespaces, wait_for_command, argument,
+				&prefork.turn) < 0)
+		child_fail("sandbox-namespace");
+	_exit(0);
+}
+
+/* ---- in the keeper ---- */
+
+static pid_t fork_child(struct launch_context *context, struct child_report *report)
+{
+	char *top = stack + sizeof stack;
+	if (!context->sandbox->own_pid_namespace)
+		return clone(wait_for_command, top, SHARE_WITH_KEEPER | CLONE_CHILD_CLEARTID | SIGCHLD, context, NULL,
+			     NULL, &prefork.turn);
+	if (pid_namespace_prepare() < 0)
+		return -1;
+	reap(clone(child_entry, top, SHARE_WITH_KEEPER | CLONE_VFORK | SIGCHLD, context));
+	return report->pid_ns.command;
+}
+
+/* It may have been ended by others while the keeper was idle: then its number is not its own any more. */
+static bool kill_child(pid_t pid)
+{
+	return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0 && kill(pid, SIGKILL) == 0;
+}
+
+static void discard(void)
+{
+	pid_t first = child_report_get()->pid_ns.init;
+	if (kill_child(prefork.pid))
+		reap(prefork.pid);
+	if (kill_child(first) && !ns_init_pids_add(first))
+		reap(first);
+	prefork.pid = 0;
+}
+
+/* What a user of its own may see of a process that shares the keeper's memory is for the kernel's settings to say: none
+ * of those is left waiting. */
+static bool can_wait(const struct sandbox *sandbox)
+{
+#ifdef KEEPER_NO_PREFORK /* for tools that watch the memory of processes, and know no such children */
+	(void)sandbox;
+	return false;
+#else
+	return !sandbox->spec->has_user;
+#endif
+}
+
+void prefork_prepare(const struct sandbox *sandbox)
+{
+	static const struct cached_sandbox *last;
+	bool again = sandbox->cached && sandbox->cached == last && sandbox->cached->reused;
+	struct child_report *report = child_report_get();
+	last = sandbox->cached;
+	if (!again || !report || !can_wait(sandbox))
+		return;
+	/* The last command failed before it came to that: its child waits still, and two would both take the next one. */
+	if (prefork.pid && prefork.cached == sandbox->cached && turn() == TURN_KEEPER)
+		return;
+	if (prefork.pid)
+		discard();
+	struct launch_context context = {.sandbox = sandbox, .keeper = getpid()};
+	*report = (struct child_report){0};
+	prefork.turn = TURN_CHILD;
+	prefork.cached = sandbox->cached;
+	prefork.pid = fork_child(&context, report);
+	if (prefork.pid > 0)
+		wait_while(TURN_CHILD);
+	/* Why it cannot be had will be said when it is asked for. */
+	if (prefork.pid <= 0 || turn() != TURN_KEEPER)
+		discard();
+}
+
+pid_t prefork_launch(const struct launch_context *context)
+{
+	if (!prefork.pid)
+		return 0;
+	/* Joining a group takes longer than being born in it. */
+	bool fits = context->sandbox->cached == prefork.cached && can_wait(context->sandbox) &&
+		    context->limits->cgroup.count == 0;
+	if (!fits || turn() != TURN_KEEPER) {
+		discard();
+		return 0;
+	}
+	pid_t pid = prefork.pid;
+	prefork.context = context;
+	pass_turn(TURN_CHILD);
+	wait_while(TURN_CHILD);
+	if (prefork.context) { /* ended by others before it had begun */
+		discard();
+		return 0;
+	}
+	prefork.pid = 0;
+	return pid;
+}
+
+void prefork_discard(const struct cached_sandbox *cached)
+{
+	if (prefork.pid && prefork.cached == cached)
+		discard();
+}

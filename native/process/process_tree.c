@@ -1,0 +1,293 @@
+#include "process/process_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process/ns_init_pids.h"
+
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	unsigned short d_reclen;
+	unsigned char d_type;
+	char d_name[];
+};
+
+/* The processes found so far, each with the parent it was found under; their children are still to be looked at. */
+struct found {
+	pid_t pid, parent;
+};
+
+struct queue {
+	struct found *items;
+	size_t count, room;
+	uint64_t tasks; /* threads of the processes whose children were looked at */
+};
+
+static void push(struct queue *queue, pid_t pid, pid_t parent)
+{
+	if (queue->count == queue->room) {
+		size_t room = queue->room ? queue->room * 2 : 64;
+		struct found *items = realloc(queue->items, room * sizeof *items);
+		if (!items)
+			return;
+		queue->items = items;
+		queue->room = room;
+	}
+	queue->items[queue->count++] = (struct found){pid, parent};
+}
+
+/* Calls BACK for each numeric entry of a /proc folder. getdents64 itself: opendir would take 32 KiB of heap. */
+static bool each_number(const char *folder, void (*back)(pid_t, void *), void *context)
+{
+	char buffer[4096] __attribute__((aligned(8)));
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	long n;
+	while ((n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0) {
+		for (long at = 0; at < n;) {
+			struct linux_dirent64 *entry = (struct linux_dirent64 *)(buffer + at);
+			if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+				back((pid_t)atoi(entry->d_name), context);
+			at += entry->d_reclen;
+		}
+	}
+	close(fd);
+	return true;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	/* The name in parentheses may itself hold parentheses and spaces: what counts follows the last one. */
+	char *after = strrchr(text, ')'), state;
+	int parent, threads;
+	const char *shape = " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
+	if (!after || sscanf(after + 1, shape, &state, &parent, &threads) != 3)
+		return -1;
+	/* A process whose first thread has left looks like a zombie but runs on: it must not slip through. */
+	bool gone = state == 'X' || (state == 'Z' && threads <= 1);
+	return gone ? -1 : (pid_t)parent;
+}
+
+struct search {
+	struct queue *queue;
+	pid_t parent;
+};
+
+static void push_children_of_thread(pid_t tid, void *context)
+{
+	struct search *search = context;
+	char path[64], text[4096];
+	search->queue->tasks++;
+	snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)search->parent, (int)tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	pid_t pid = 0;
+	ssize_t n;
+	while ((n = read(fd, text, sizeof text)) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (text[i] >= '0' && text[i] <= '9') {
+				pid = pid * 10 + (text[i] - '0');
+			} else if (pid) {
+				push(search->queue, pid, search->parent);
+				pid = 0;
+			}
+		}
+	}
+	if (pid)
+		push(search->queue, pid, search->parent);
+	close(fd);
+}
+
+static void push_if_child(pid_t pid, void *context)
+{
+	struct search *search = context;
+	if (parent_of(pid) == search->parent)
+		push(search->queue, pid, search->parent);
+}
+
+static bool kernel_lists_children(void)
+{
+	static int known = -1;
+	if (known < 0) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+		known = access(path, R_OK) == 0;
+	}
+	return known;
+}
+
+static void push_children(struct queue *queue, pid_t parent)
+{
+	struct search search = {queue, parent};
+	char folder[64];
+	if (!kernel_lists_children()) { /* CONFIG_PROC_CHILDREN is off: look through everything */
+		queue->tasks++;
+		each_number("/proc", push_if_child, &search);
+		return;
+	}
+	snprintf(folder, sizeof folder, "/proc/%d/task", (int)parent);
+	each_number(folder, push_children_of_thread, &search);
+}
+
+static unsigned find(struct queue *queue, bool whole, uint64_t enough)
+{
+	push(queue, getpid(), 0);
+	for (size_t at = 0; at < queue->count && (whole || at == 0) && queue->tasks <= enough; at++) {
+		pid_t parent = queue->items[at].pid;
+		size_t kept = queue->count;
+		push_children(queue, parent);
+		for (size_t i = kept; i < queue->count; i++)
+			if (parent_of(queue->items[i].pid) == parent)
+				queue->items[kept++] = queue->items[i];
+		queue->count = kept;
+	}
+	unsigned living = (unsigned)queue->count - 1;
+	for (size_t i = 1; !ns_init_pids_empty() && i < queue->count; i++)
+		living -= ns_init_pids_contains(queue->items[i].pid);
+	return living;
+}
+
+/* A child whose parent ends goes to the nearest subreaper above: this process, or one of its own descendants. */
+static bool is_still_ours(const struct queue *queue, const struct found *found)
+{
+	pid_t parent = parent_of(found->pid);
+	if (parent == found->parent)
+		return true;
+	for (size_t i = 0; i < queue->count; i++)
+		if (queue->items[i].pid == parent)
+			return true;
+	return false;
+}
+
+/* All are found before any is visited: one that dies of a visit would hand its children on unseen. */
+static unsigned walk(process_visit *visit, void *context, bool whole)
+{
+	struct queue queue = {0};
+	unsigned living = find(&queue, whole, UINT64_MAX);
+	for (size_t i = 1; visit && i < queue.count; i++) {
+		pid_t pid = queue.items[i].pid;
+		if (ns_init_pids_contains(pid))
+			continue;
+		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (pidfd < 0 && errno != ENOSYS)
+			continue;
+		/* Asked after the pidfd is held: were the pid reused in between, its parent would be another. */
+		if (is_still_ours(&queue, &queue.items[i]))
+			visit(pid, pidfd, context);
+		if (pidfd >= 0)
+			close(pidfd);
+	}
+	free(queue.items);
+	return living;
+}
+
+unsigned process_tree_walk(process_visit *visit, void *context)
+{
+	return walk(visit, context, true);
+}
+
+unsigned process_tree_walk_children(process_visit *visit, void *context)
+{
+	return walk(visit, context, false);
+}
+
+unsigned process_tree_count(void)
+{
+	return process_tree_walk(NULL, NULL);
+}
+
+struct threads {
+	pid_t *tids;
+	unsigned count, room;
+};
+
+static void note_thread(pid_t tid, void *context)
+{
+	struct threads *threads = context;
+	if (threads->count < threads->room)
+		threads->tids[threads->count++] = tid;
+}
+
+unsigned process_threads(pid_t pid, pid_t *tids, unsigned room)
+{
+	struct threads threads = {tids, 0, room};
+	char folder[64];
+	snprintf(folder, sizeof folder, "/proc/%d/task", (int)pid);
+	each_number(folder, note_thread, &threads);
+	return threads.count;
+}
+
+uint64_t process_tree_tasks(uint64_t enough)
+{
+	struct queue queue = {0};
+	find(&queue, true, enough + 1);
+	free(queue.items);
+	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* without this process itself, which has one */
+}
+
+int pidfd_signal(pid_t pid, int pidfd, int signal)
+{
+	if (pidfd < 0)
+		return kill(pid, signal);
+	return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}
+
+static void visit_signal(pid_t pid, int pidfd, void *context)
+{
+	int signal = *(int *)context;
+	pidfd_signal(pid, pidfd, signal);
+	/* A stopped process would take a polite signal only after it is continued. */
+	if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+		pidfd_signal(pid, pidfd, SIGCONT);
+}
+
+unsigned process_tree_signal(int signal)
+{
+	return process_tree_walk(visit_signal, &signal);
+}
+
+bool process_tree_only_ns_inits(void)
+{
+	struct queue queue = {0};
+	bool all = true;
+	push_children(&queue, getpid());
+	for (size_t i = 0; i < queue.count; i++)
+		all = all && ns_init_pids_contains(queue.items[i].pid);
+	free(queue.items);
+	return all;
+}
+
+unsigned process_tree_kill_children(void)
+{
+	struct queue queue = {0};
+	push_children(&queue, getpid());
+	for (size_t i = 0; i < queue.count; i++)
+		kill(queue.items[i].pid, SIGKILL);
+	free(queue.items);
+	return (unsigned)queue.count;
+}
+
+int child_signal(pid_t pid, int signal)
+{
+	return kill(pid, signal);
+}

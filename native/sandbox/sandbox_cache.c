@@ -1,0 +1,190 @@
+#include "sandbox/sandbox_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/prefork.h"
+#include "sandbox/landlock.h"
+#include "sandbox/landlock_rules.h"
+
+#define CACHE_SIZE 4
+/* An isolated command adds its own /proc to the rules, which stays there as a rule for nothing. */
+#define MAX_USES 64
+
+static struct cached_sandbox cache[CACHE_SIZE];
+static unsigned long use_counter;
+static int mounts_fd = -1;
+
+static void evict(struct cached_sandbox *entry)
+{
+	if (!entry->key)
+		return;
+	prefork_discard(entry);
+	free(entry->key);
+	if (entry->ruleset >= 0)
+		close(entry->ruleset);
+	namespaces_close(&entry->namespaces);
+	path_fingerprints_free(&entry->fingerprints);
+	memset(entry, 0, sizeof *entry);
+}
+
+void sandbox_cache_clear(void)
+{
+	for (unsigned i = 0; i < CACHE_SIZE; i++)
+		evict(&cache[i]);
+	if (mounts_fd >= 0)
+		close(mounts_fd);
+	mounts_fd = -1;
+}
+
+/* Mounts that come and go outside change what a path leads to, and no folder's time tells. */
+static void evict_if_mounts_changed(void)
+{
+	if (mounts_fd < 0) {
+		mounts_fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
+		return;
+	}
+	struct pollfd table = {.fd = mounts_fd, .events = POLLPRI};
+	if (poll(&table, 1, 0) > 0 && (table.revents & (POLLPRI | POLLERR)))
+		for (unsigned i = 0; i < CACHE_SIZE; i++)
+			evict(&cache[i]);
+}
+
+static char *append(char *at, const void *bytes, size_t length)
+{
+	if (length > 0)
+		memcpy(at, bytes, length);
+	return at + length;
+}
+
+/* Everything but `require`, which changes nothing in it. */
+static char *make_key(const struct sandbox_spec *spec, size_t *length)
+{
+	const size_t lengths[] = {spec->writable.length,
+				  spec->read_only.length,
+				  spec->denied.length,
+				  spec->masked.length,
+				  spec->tmp_dir ? strlen(spec->tmp_dir) : 0,
+				  2 * spec->port_count};
+	const size_t marks[] = {spec->isolated, spec->network, spec->has_user, spec->tmp_dir != NULL};
+	*length = sizeof lengths + sizeof marks;
+	for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
+		*length += lengths[i];
+	char *key = malloc(*length);
+	if (!key)
+		return NULL;
+	char *at = append(append(key, lengths, sizeof lengths), marks, sizeof marks);
+	at = append(at, spec->writable.bytes, lengths[0]);
+	at = append(at, spec->read_only.bytes, lengths[1]);
+	at = append(at, spec->denied.bytes, lengths[2]);
+	at = append(at, spec->masked.bytes, lengths[3]);
+	at = append(at, spec->tmp_dir, lengths[4]);
+	append(at, spec->ports, lengths[5]);
+	return key;
+}
+
+static int add_fingerprints(struct path_fingerprints *fingerprints, const struct string_list *paths)
+{
+	for_each_string (path, paths)
+		if (path_fingerprints_add(fingerprints, path, FINGERPRINT_IDENTITY) < 0)
+			return -1;
+	return 0;
+}
+
+/* Spots mostly lie side by side in one folder. */
+static int add_entry_fingerprints(struct path_fingerprints *fingerprints, const struct string_list *paths)
+{
+	char folder[PATH_MAX];
+	for_each_string (path, paths) {
+		size_t length = (size_t)(strrchr(path, '/') - path);
+		memcpy(folder, path, length);
+		folder[length] = '\0';
+		if (path_fingerprints_add_entry(fingerprints, length ? folder : "/", path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *build_rules(struct cached_sandbox *entry, const struct sandbox_spec *spec)
+{
+	entry->abi = landlock_abi();
+	entry->unsupported = landlock_unsupported(spec, entry->abi);
+	if (add_entry_fingerprints(&entry->fingerprints, &spec->read_only) < 0)
+		return "sandbox-memory";
+	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)
+		return "sandbox-memory";
+	/* With rules, the folders of what is denied are noted as they are looked through. */
+	if (entry->abi < 1) {
+		bool added = add_fingerprints(&entry->fingerprints, &spec->denied) == 0 &&
+			     add_fingerprints(&entry->fingerprints, &spec->writable) == 0;
+		return added ? NULL : "sandbox-memory";
+	}
+	entry->ruleset = landlock_rules_build(spec, entry->abi, &entry->fingerprints);
+	return entry->ruleset < 0 ? "sandbox-landlock" : NULL;
+}
+
+/* Stamps come first: what changes while the rest is made is then seen the next time. */
+static bool build(struct cached_sandbox *entry, const struct sandbox_spec *spec, struct launch_failure *failure)
+{
+	const char *failed_step = build_rules(entry, spec);
+	if (failed_step) {
+		*failure = (struct launch_failure){failed_step, errno};
+		return false;
+	}
+	if (!namespaces_make(&entry->namespaces, spec, &entry->unsupported, failure))
+		return false;
+	if (entry->ruleset < 0 || entry->namespaces.devpts < 0)
+		return true;
+	*failure = (struct launch_failure){"sandbox-landlock", 0};
+	return landlock_rules_add_devpts(entry->ruleset, entry->abi, entry->namespaces.devpts) == 0;
+}
+
+static struct cached_sandbox *lookup(const char *key, size_t length)
+{
+	for (unsigned i = 0; i < CACHE_SIZE; i++)
+		if (cache[i].key && cache[i].key_length == length && memcmp(cache[i].key, key, length) == 0)
+			return &cache[i];
+	return NULL;
+}
+
+static struct cached_sandbox *least_recently_used(void)
+{
+	struct cached_sandbox *least = &cache[0];
+	for (unsigned i = 1; i < CACHE_SIZE; i++)
+		if (cache[i].last_used < least->last_used)
+			least = &cache[i];
+	return least;
+}
+
+struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct launch_failure *failure)
+{
+	size_t length;
+	char *key = make_key(spec, &length);
+	if (!key) {
+		*failure = (struct launch_failure){"sandbox-memory", errno};
+		return NULL;
+	}
+	evict_if_mounts_changed();
+	struct cached_sandbox *entry = lookup(key, length);
+	if (entry && entry->uses < MAX_USES && path_fingerprints_match(&entry->fingerprints)) {
+		free(key);
+		entry->reused = true;
+	} else {
+		entry = entry ? entry : least_recently_used();
+		evict(entry);
+		*entry = (struct cached_sandbox){
+			.key = key, .key_length = length, .ruleset = -1, .namespaces = NO_NAMESPACES};
+		if (!build(entry, spec, failure)) {
+			evict(entry);
+			return NULL;
+		}
+	}
+	entry->uses += spec->isolated;
+	entry->last_used = ++use_counter;
+	return entry;
+}

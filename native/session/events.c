@@ -1,0 +1,127 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "session/session.h"
+
+/* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
+#define OUTPUT_EVENT_DELAY 1000
+#define OUTPUT_EVENT_INTERVAL 10000
+/* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once.
+ * Longer than the kernel's tick, so that no clock has to be set for it, which takes as long as a waking. */
+#define REPLY_DELAY 5000
+#define IMMEDIATE_REPLIES 32u /* so many answers, after one that waited in vain */
+
+void session_broadcast(struct session *session, const char *text, size_t length)
+{
+	channel_send(session->origin, text, length);
+	for (unsigned i = 0; i < session->clients_used; i++)
+		if (session->clients[i].fd >= 0)
+			channel_send(&session->clients[i], text, length);
+}
+
+void session_report_exit(struct session *session)
+{
+	char text[EXIT_RECORD_MAX];
+	struct exit_record *record = &session->record;
+	bool already_reported = session->reported;
+	for (unsigned i = 0; i < session->capture.count; i++)
+		if (session->capture.streams[i].lost > 0)
+			timeline_publish(&session->capture.timeline, session->dirfd, session->capture.streams,
+					 session->capture.count);
+	limit_monitor_report_usage(&session->limits, record);
+	size_t length = exit_record_format(record, already_reported ? "ended" : "exited", session->capture.streams,
+					   session->capture.count, text);
+	/* Durable before anyone is told (promise 4). */
+	if (session->reserved >= 0) {
+		exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC);
+		close(session->reserved);
+	}
+	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd);
+	session->reported = true;
+	session_broadcast(session, text, length);
+}
+
+void session_send_started(struct session *session)
+{
+	char text[128 + UNSUPPORTED_TEXT_MAX], unsupported[UNSUPPORTED_TEXT_MAX];
+	session->announced = true;
+	session->announce_at = NEVER;
+	unsupported_format(session->record.unsupported, unsupported);
+	int n = snprintf(text, sizeof text, "{\"ev\":\"started\",\"pid\":%d,\"startedUs\":%" PRId64 ",\"gaps\":%s}\n",
+			 (int)session->record.pid, session->record.started_unix_us, unsupported);
+	session_broadcast(session, text, (size_t)n);
+}
+
+static void send_to_watchers(struct session *session, const char *text, size_t length)
+{
+	if (session->origin->watching)
+		channel_send(session->origin, text, length);
+	for (unsigned i = 0; i < session->clients_used; i++)
+		if (session->clients[i].fd >= 0 && session->clients[i].watching)
+			channel_send(&session->clients[i], text, length);
+	session->reply_at = NEVER; /* only watchers' answers are kept back, and they went with this */
+}
+
+void session_send_output_event(struct session *session, int64_t now)
+{
+	struct capture *capture = &session->capture;
+	char text[128 + OUTPUT_DELTA_TEXT_MAX], delta[OUTPUT_DELTA_TEXT_MAX] = "";
+	bool echo_pending = session->echo_pending;
+	session->output_event_at = NEVER;
+	session->last_output_event_at = now;
+	session->echo_pending = false;
+	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
+	if (echo_pending)
+		output_delta_format(&capture->delta, timeline_unix_ms(&capture->timeline, capture->delta.since_us),
+				    delta);
+	else
+		capture_flush(capture, session->dirfd);
+	output_delta_reset(&capture->delta);
+	int n = snprintf(text, sizeof text, "{\"ev\":\"grew\",\"bytes\":[%" PRIu64 ",%" PRIu64 "]%s}\n",
+			 capture->streams[0].size, capture->streams[1].size, delta);
+	send_to_watchers(session, text, (size_t)n);
+	if (echo_pending)
+		capture_flush(capture, session->dirfd);
+}
+
+void session_defer_reply(struct session *session, struct channel *channel, const char *text, size_t length)
+{
+	if (session->immediate_replies > 0) {
+		session->immediate_replies--;
+		channel_send(channel, text, length);
+		return;
+	}
+	channel_defer(channel, text, length);
+	if (session->reply_at == NEVER)
+		session->reply_at = monotonic_us() + REPLY_DELAY;
+}
+
+void session_flush_replies(struct session *session)
+{
+	session->reply_at = NEVER;
+	session->immediate_replies = IMMEDIATE_REPLIES;
+	if (session->origin->deferred)
+		channel_flush(session->origin);
+	for (unsigned i = 0; i < session->clients_used; i++)
+		if (session->clients[i].deferred)
+			channel_flush(&session->clients[i]);
+}
+
+void session_note_output(struct session *session, int64_t now)
+{
+	uint64_t bytes = session->capture.streams[0].size + session->capture.streams[1].size;
+	if (bytes == session->output_bytes_seen)
+		return;
+	session->output_bytes_seen = bytes;
+	if (session->expects_echo) {
+		session->expects_echo = false;
+		session->echo_pending = true;
+		session->output_event_at = now;
+	}
+	if (session->output_event_at == NEVER)
+		session->output_event_at = now > session->last_output_event_at + OUTPUT_EVENT_INTERVAL
+						   ? now + OUTPUT_EVENT_DELAY
+						   : session->last_output_event_at + OUTPUT_EVENT_INTERVAL;
+}

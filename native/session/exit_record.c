@@ -1,0 +1,139 @@
+#include "session/exit_record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit"};
+static const char *const limits[] = {"", "memory", "processes", "disk"};
+
+/* What there is to say of limits, each with its comma. */
+static int format_limits(const struct exit_record *r, char *text, size_t room)
+{
+	size_t n = 0;
+	if (r->limit != LIMIT_NONE)
+		n += (size_t)snprintf(text, room,
+				      "\"limit\":{\"kind\":\"%s\",\"value\":%" PRIu64 ",\"peak\":%" PRIu64 "},",
+				      limits[r->limit], r->limit_value, r->limit_peak);
+	if (r->tree_peak)
+		n += (size_t)snprintf(text + n, room - n, "\"treePeakBytes\":%" PRIu64 ",", r->tree_peak);
+	if (r->tree_cpu_us)
+		n += (size_t)snprintf(text + n, room - n, "\"treeCpuUs\":%" PRIu64 ",", r->tree_cpu_us);
+	const bool unenforced[] = {r->unenforced_memory, r->unenforced_tasks, r->unenforced_cpu};
+	const char *const names[] = {"memory", "processes", "cpu"};
+	bool any = false;
+	for (unsigned i = 0; i < 3; i++) {
+		if (!unenforced[i])
+			continue;
+		n += (size_t)snprintf(text + n, room - n, "%s\"%s\"", any ? "," : "\"loose\":[", names[i]);
+		any = true;
+	}
+	if (any)
+		n += (size_t)snprintf(text + n, room - n, "],");
+	return (int)n;
+}
+
+size_t exit_record_format(const struct exit_record *r, const char *event, const struct stream_file *streams,
+			  unsigned count, char text[EXIT_RECORD_MAX])
+{
+	bool ran = r->reason != END_FAILED;
+	int n = snprintf(text, EXIT_RECORD_MAX, "{\"ev\":\"%s\",\"v\":1,\"reason\":\"%s\",\"pid\":%d,", event,
+			 reasons[r->reason], (int)r->pid);
+	if (ran && WIFEXITED(r->wait_status))
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "\"code\":%d,\"signal\":0,\"core\":false,",
+			      WEXITSTATUS(r->wait_status));
+	else
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "\"code\":null,\"signal\":%d,\"core\":%s,",
+			      ran ? WTERMSIG(r->wait_status) : 0, ran && WCOREDUMP(r->wait_status) ? "true" : "false");
+	if (!ran)
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "\"step\":\"%s\",\"errno\":%d,", r->failed_step,
+			      r->failed_error);
+	n += format_limits(r, text + n, EXIT_RECORD_MAX - (size_t)n);
+	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n,
+		      "\"startedUs\":%" PRId64 ",\"endedUs\":%" PRId64 ",\"durationUs\":%" PRId64 ",\"userUs\":%" PRId64
+		      ",\"systemUs\":%" PRId64 ",\"maxRssKib\":%" PRId64 ",\"readBytes\":%" PRIu64
+		      ",\"writeBytes\":%" PRIu64 ",\"leftover\":%u,\"final\":%s,\"streams\":[",
+		      r->started_unix_us, r->ended_unix_us, r->ended_us - r->started_us, r->user_us, r->system_us,
+		      r->max_rss_kib, r->read_bytes, r->write_bytes, r->leftover, r->final ? "true" : "false");
+	for (unsigned i = 0; i < count; i++) {
+		bool holed = streams[i].hole_end > streams[i].hole_start;
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n,
+			      "%s{\"bytes\":%" PRIu64 ",\"droppedStart\":%" PRIu64 ",\"droppedEnd\":%" PRIu64
+			      ",\"lost\":%" PRIu64 "}",
+			      i ? "," : "", streams[i].size, holed ? streams[i].hole_start : 0,
+			      holed ? streams[i].hole_end : 0, streams[i].lost);
+	}
+	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "]");
+	if (r->unsupported) {
+		char unsupported[UNSUPPORTED_TEXT_MAX];
+		unsupported_format(r->unsupported, unsupported);
+		n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, ",\"gaps\":%s", unsupported);
+	}
+	n += snprintf(text + n, EXIT_RECORD_MAX - (size_t)n, "}\n");
+	return (size_t)n;
+}
+
+int exit_record_reserve(int dirfd)
+{
+	int fd = openat(dirfd, "exit.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* Best effort: where the file system cannot reserve, a full disk may cost the record. */
+	if (fd >= 0)
+		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_MAX);
+	return fd;
+}
+
+int exit_record_write(int dirfd, int reserved, const char *text, size_t length, bool flush)
+{
+	ssize_t n;
+	do
+		n = pwrite(reserved, text, length, 0);
+	while (n < 0 && errno == EINTR);
+	if (n != (ssize_t)length)
+		return -1;
+	if (flush && fdatasync(reserved) < 0)
+		return -1;
+	if (renameat(dirfd, "exit.new", dirfd, "exit") < 0)
+		return -1;
+	return flush ? fsync(dirfd) : 0;
+}
+
+static uint64_t io_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+static bool read_io(pid_t pid, char text[512])
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/io", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, text, 511);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	return true;
+}
+
+uint64_t exit_record_disk_bytes(pid_t pid)
+{
+	char text[512];
+	return read_io(pid, text) ? io_field(text, "\nwrite_bytes: ") : 0;
+}
+
+void exit_record_add_io(struct exit_record *record, pid_t pid)
+{
+	char text[512];
+	if (!read_io(pid, text))
+		return;
+	record->read_bytes += io_field(text, "rchar: ");
+	record->write_bytes += io_field(text, "wchar: ");
+}
