@@ -6,6 +6,7 @@ const ANY: [RegExp, string][] = [
   [/(?<="\w+Ms":)\d{13}/g, "\\d{13}"],
   [/(?<="\w+_(ms|bytes)":)\d+/g, "[\\d.]+"],
   [/\bpid \d+/g, "pid \\d+"],
+  [/\bafter [\d.]+s\b/g, "after [\\d.]+s"],
   [/\bed25519:[\w-]{43}/g, "ed25519:[\\w-]{43}"],
   [/ ?\/home\/ann\/app\b/g, "\\s*/\\S+"],
   [/(?<=http:\/\/127\.0\.0\.1:)\d+/g, "\\d+"],
