@@ -33,7 +33,7 @@ export interface ApprovalsOptions {
   above?: () => Above;
 }
 
-export type Consumed =
+type Consumed =
   | { ok: true }
   /** Why it cannot be used; `changed` says what differs, or that it is not (or no longer) approved. */
   | { ok: false; status: Approval["status"]; changed: string[] };

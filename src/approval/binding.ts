@@ -16,7 +16,7 @@ import type { Lookup } from "../shell/context.ts";
 import { type FileIdentity, identify, isSameFile, ReadingBudget } from "./file-identity.ts";
 import { codeFiles } from "./scripts.ts";
 
-export interface BindingInput {
+interface BindingInput {
   /** As it was asked for. */
   command: string;
   /** As it will be executed. */
@@ -34,7 +34,7 @@ export interface BindingInput {
   confinement?: string;
 }
 
-export interface BoundFile {
+interface BoundFile {
   /** What the command calls it. */
   name: string;
   role: CoveredFile["role"];

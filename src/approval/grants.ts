@@ -11,12 +11,12 @@ import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
 import { type FileIdentity, placeOf } from "./file-identity.ts";
 import { type Facts, type GrantScene, grantable } from "./grantable.ts";
 
-export interface GrantsOptions {
+interface GrantsOptions {
   audit?: (entry: ApprovalAudit) => void;
   now?: () => number;
 }
 
-export interface NewGrant {
+interface NewGrant {
   agent: string;
   target: GrantTarget;
   /** The program as it was when the person was asked. */

@@ -1,7 +1,7 @@
 /** When enough people have spoken. */
 import type { ApprovalDecision, Quorum } from "../core/approval.ts";
 
-export type Outcome = "pending" | "approved" | "denied";
+type Outcome = "pending" | "approved" | "denied";
 
 /** `decisions` holds at most one of each person. */
 export function outcomeOf(quorum: Quorum, decisions: readonly Pick<ApprovalDecision, "decision">[]): Outcome {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { CommandFact } from "../core/facts.ts";
 import { familyOf, INTERPRETERS, PROJECT_FILES, RUNNERS, SHELLS } from "./programs.ts";
 
-export interface CodeFile {
+interface CodeFile {
   /** As the command would open it: links not followed. */
   path: string;
   role: "script" | "project file";

@@ -13,7 +13,7 @@ import {
   union,
 } from "./merge-kinds.ts";
 
-export type MergeTable<T> = {
+type MergeTable<T> = {
   [K in keyof T]-?: Merge<T[K]> | (T[K] extends readonly unknown[] ? never : MergeTable<NonNullable<T[K]>>);
 };
 

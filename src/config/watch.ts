@@ -4,7 +4,7 @@ import { uptimeMs } from "../core/uptime.ts";
 import { CONFIG_NAME, type LoadedConfig, type LoadOptions, loadConfig, operatorConfigPath } from "./load.ts";
 import { stampOf } from "./read.ts";
 
-export interface ConfigLook {
+interface ConfigLook {
   config: LoadedConfig;
   /** A file differs from the last look. With a `problem` the configuration before it still holds. */
   changed: boolean;

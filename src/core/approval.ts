@@ -88,7 +88,7 @@ export interface Quorum {
 
 /** Where persons decide. Nothing an agent can speak through is among them. */
 export const PERSON_CHANNELS = ["cli", "terminal", "console", "http", "library", "mcp-host"] as const;
-export type PersonChannel = (typeof PERSON_CHANNELS)[number];
+type PersonChannel = (typeof PERSON_CHANNELS)[number];
 
 export interface ApprovalDecision {
   decision: "once" | "always" | "deny";

@@ -25,7 +25,7 @@ type OneOf<List extends readonly string[]> = List[number];
 export type Permission = OneOf<typeof PERMISSION>;
 export type Operation = OneOf<typeof OPERATIONS>;
 export type Toolset = OneOf<typeof TOOLSETS>;
-export type Sandbox = OneOf<typeof SANDBOX>;
+type Sandbox = OneOf<typeof SANDBOX>;
 /** What holds for one agent once all files are read: complete, so that nobody else has to know a default. */
 export interface Settings {
   security: OneOf<typeof SECURITY>;

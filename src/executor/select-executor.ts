@@ -11,7 +11,7 @@ const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;
 
 /** Which executor runs commands here. `reason`: why not the native one, when nobody asked for the other. */
-export interface Selection {
+interface Selection {
   kind: "native" | "portable";
   asked: boolean;
   reason: string | null;

@@ -17,7 +17,7 @@ export const DEFAULT_FLEET = "main";
 /** A server that takes the connection and then says nothing is not one. */
 const CONNECT_MS = 4000;
 
-export interface Member {
+interface Member {
   connection: NatsConnection;
   fleet: string;
   name: string;

@@ -3,7 +3,7 @@ import { insist, isRefused, isTaken } from "./book.ts";
 import type { Link } from "./link.ts";
 import type { ExitNotice } from "./wire.ts";
 
-export interface Told {
+interface Told {
   id: string;
   agent: string;
   /** Null: no worker ever had it. */
@@ -41,7 +41,7 @@ export async function announceSurely(link: Link, told: Told, isOff: () => boolea
  * Puts the end of a background session into the stream of exits: once, whoever tells of it and however often. The
  * stream refuses a second message of the same session, and an answer that never came may have been a yes (promise 4).
  */
-export async function announceExit(link: Link, told: Told): Promise<void> {
+async function announceExit(link: Link, told: Told): Promise<void> {
   const notice: ExitNotice = {
     type: "EXEC_CALLBACK",
     session_id: told.id,

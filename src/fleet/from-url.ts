@@ -8,7 +8,7 @@ const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] 
  * A fleet in one line: `nats://host:4222`, several servers with commas between, the fleet's name as a path, files and
  * names as a query: `tls://a:4222,b:4222/staging?credentials=/etc/gateway.creds&ca=/etc/ca.pem`.
  */
-export function fleetFromUrl(text: string): FleetGatewayOptions {
+function fleetFromUrl(text: string): FleetGatewayOptions {
   const [, scheme = "nats:", rest = ""] = /^((?:nats|tls):)?(?:\/\/)?(.+)$/s.exec(text.trim()) ?? [];
   const [where = "", query = ""] = rest.split("?", 2);
   const [hosts = "", name] = where.split("/", 2);

@@ -6,7 +6,7 @@ import { WorkerInfo } from "./wire.ts";
 const LOOK_EVERY_MS = 2000;
 
 /** Null: its heartbeat has been missing for longer than one may. */
-export type HostListener = (worker: WorkerInfo | null) => void;
+type HostListener = (worker: WorkerInfo | null) => void;
 
 /** Watches the workers that have something of ours, as long as they do. */
 export class Hosts {

@@ -46,7 +46,7 @@ export interface ApprovedRequest {
   request: unknown;
 }
 
-export interface Approval {
+interface Approval {
   approval: string | null;
   grants: readonly string[];
   approvers: readonly string[];
@@ -54,7 +54,7 @@ export interface Approval {
   expiresMs?: number;
 }
 
-export function requestHash({ session, agent, request }: ApprovedRequest): string {
+function requestHash({ session, agent, request }: ApprovedRequest): string {
   return createHash("sha256").update(canonicalJson({ session, agent, request })).digest("hex");
 }
 

@@ -31,14 +31,14 @@ const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
 const WORK_BYTES = 512 << 20;
 const EXIT_BYTES = 256 << 20;
 
-export interface FleetStores {
+interface FleetStores {
   manager: JetStreamManager;
   sessions: KV;
   workers: KV;
   places: KV;
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** On how many servers each message is; null: three where there are three. */
   replicas?: number | null;
 }

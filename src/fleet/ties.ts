@@ -15,9 +15,9 @@ const RETRY_MS = 200;
 const BACK_WITHIN_MS = 8000;
 
 /** Null: the line was down, and what was sent meanwhile is lost. */
-export type FlowListener = (message: Uint8Array | null) => void;
+type FlowListener = (message: Uint8Array | null) => void;
 
-export type AskArgs = Pick<Ask, "id"> &
+type AskArgs = Pick<Ask, "id"> &
   Partial<Pick<Ask, "args" | "flow" | "statement">> & {
     /** Null: about every agent's sessions. */
     agent: string | null;

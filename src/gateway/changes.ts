@@ -18,7 +18,7 @@ function storeOf(database: DatabaseSync): Changes {
   return store;
 }
 
-export interface SinceOptions {
+interface SinceOptions {
   /** Of entries read, not of things told. */
   limit?: number;
   until?: Position | undefined;

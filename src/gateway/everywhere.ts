@@ -14,7 +14,7 @@ const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
 const NONE: PeerListing = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
 
 /** This gateway's own records, as its caller sees them. */
-export interface Own {
+interface Own {
   list(query: ListQuery): SessionInfo[];
   count(query: ListQuery): number;
 }

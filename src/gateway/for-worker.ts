@@ -21,7 +21,7 @@ import type { Rooms } from "./rooms.ts";
 import { type Submission, submit } from "./submit.ts";
 import { permitTyped } from "./typed.ts";
 
-export interface Errand {
+interface Errand {
   id: string;
   agent: string;
   workspace: string;

@@ -28,7 +28,7 @@ export function insistOnTier(rooms: Rooms, operation: SessionOperation): "autono
 }
 
 /** What exactly is to be done. A person is shown it, and their yes is good for nothing else (promise 2). */
-export interface OperationDetail {
+interface OperationDetail {
   /** Besides the session's name, as it would be typed. */
   words?: readonly string[];
   /** What the command is given to read. */

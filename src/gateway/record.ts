@@ -37,7 +37,7 @@ export interface Case extends Attempt {
   limits: Settings["limits"];
 }
 
-export interface Recorded {
+interface Recorded {
   name: string;
   session: Omit<NewSession, "name">;
 }

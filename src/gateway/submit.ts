@@ -18,7 +18,7 @@ import type { Rooms } from "./rooms.ts";
 import { inForce } from "./settings.ts";
 import { validate } from "./validate.ts";
 
-export interface Manner extends Patience {
+interface Manner extends Patience {
   background: boolean;
   /** Also write a plain log here, named by the session's id. */
   logFolder?: string | undefined;

@@ -4,7 +4,7 @@ import type { AllowEntry } from "../core/policy.ts";
 import { isInside } from "../shell/path.ts";
 import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 
-export interface AllowContext {
+interface AllowContext {
   now: number;
   agent: string | null;
 }

@@ -17,7 +17,7 @@ import { RULES } from "./rules/index.ts";
 import { isSafeBin } from "./safe-bins.ts";
 import { ruleMatches } from "./user-rules.ts";
 
-export interface DecideContext {
+interface DecideContext {
   workspace: string;
   home: string;
   /** The kernel confines the command: what nobody can analyse may run. */

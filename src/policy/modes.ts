@@ -2,7 +2,7 @@ import type { Modes } from "../core/policy.ts";
 import type { Security } from "../core/verdict.ts";
 
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
-export const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };
+const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };
 
 /** What the modes of everybody with a say come to. */
 export interface ModesInForce {

@@ -94,7 +94,7 @@ export function isVital(target: Target, scene: Scene): boolean {
   return isInside(scene.workspace, path) || isInside(scene.home, path);
 }
 
-export function isScratch(path: string): boolean {
+function isScratch(path: string): boolean {
   return SCRATCH.some((folder) => path.startsWith(`${folder}/`));
 }
 

@@ -1,6 +1,6 @@
 import type { NewWorkItem } from "../storage/work-item.ts";
 
-export interface ExitedSession {
+interface ExitedSession {
   id: string;
   exitCode: number | null;
   /** Where a person or an agent can read the whole output; null when there is no such file. */

@@ -33,7 +33,7 @@ export interface Confined {
   sandbox: Sandboxed;
 }
 
-export interface Surroundings {
+interface Surroundings {
   workspace: string;
   agent: string;
   state: string;

@@ -26,7 +26,7 @@ const BROWSERS =
 /** What of a home no confined command reads, wherever that home is. */
 export const DENIED_IN_HOME: readonly string[] = [...CREDENTIALS, ...HISTORIES, ...BROWSERS];
 
-export interface DenyInput {
+interface DenyInput {
   /** Of the gateway and, where commands run as another, of that user. */
   homes: readonly string[];
   /** Sallyport's own folders: the state and the operator's configuration (promise 7). */

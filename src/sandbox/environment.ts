@@ -43,7 +43,7 @@ function nameMatcher(patterns: readonly string[], { ignoreCase = false } = {}): 
 }
 
 /** The group a name belongs to; null for an ordinary variable. */
-export function groupOf(name: string): NameGroup | null {
+function groupOf(name: string): NameGroup | null {
   if (HARMLESS_NAMES.has(name)) return null;
   const read = asRead(name);
   return GROUPS.find(({ names }) => names.has(read))?.group ?? null;

@@ -7,9 +7,9 @@ import type { Settings } from "../core/settings.ts";
 import type { Confined } from "./confine.ts";
 import { terminalParts } from "./terminal.ts";
 
-export const DEFAULT_DISK_CAP = 64 << 20;
-export const DEFAULT_GRACE_MS = 5000;
-export const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_DISK_CAP = 64 << 20;
+const DEFAULT_GRACE_MS = 5000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 const TITLE_LENGTH = 200;
 
 /** The bash that runs shell text, by its full path: never one an agent's PATH leads to (promise 2). */

@@ -23,7 +23,7 @@ interface Log {
   id?: string;
 }
 
-export interface Strictness {
+interface Strictness {
   sandbox: Profile;
   security: Security;
 }

@@ -20,7 +20,7 @@ const OF_WORKTREE = ["commondir", "gitdir", "config.worktree"];
 const DEEPEST = 4;
 const MOST_MODULES = 200;
 
-export interface Spots {
+interface Spots {
   /** To be left as they are, whether they exist or not. */
   readOnly: string[];
   /** Of a repository that lies elsewhere, what git has to write for a commit in this worktree. */

@@ -1,7 +1,7 @@
 import { SallyportError } from "../core/error.ts";
 
 /** How many sessions an agent may have, and how fast it may start them. */
-export interface QuotaLimits {
+interface QuotaLimits {
   sessions: number;
   startsPerMinute: number;
 }

@@ -28,7 +28,7 @@ export interface Sandboxed {
   loosened: readonly Loosening[];
 }
 
-export interface SandboxInput {
+interface SandboxInput {
   settings: Settings;
   workspace: string;
   agent: string;

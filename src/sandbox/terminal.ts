@@ -4,7 +4,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 import type { Environment } from "./environment.ts";
 
-export const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
+const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
 
 /** What the screen is rebuilt as, whatever terminal the gateway itself was started from. */
 const TERM = "xterm-256color";

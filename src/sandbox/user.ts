@@ -9,7 +9,7 @@ export interface CommandUser {
   ids: NonNullable<SandboxSpec["user"]>;
 }
 
-export interface Accounts {
+interface Accounts {
   passwd: string;
   group: string;
   /** Of this process. */

@@ -73,7 +73,7 @@ export function endingOf(row: Asked, ending: Ending, data: SessionData): Ended {
   };
 }
 
-export function failureOf(row: Pick<SessionRow, "command" | "args" | "cwd">, record: ExitRecord) {
+function failureOf(row: Pick<SessionRow, "command" | "args" | "cwd">, record: ExitRecord) {
   return launchFailure(record, row.args === null ? "bash" : row.command, row.cwd);
 }
 

@@ -7,11 +7,6 @@ import type { FinishedRow, SessionRow } from "../storage/sessions.ts";
 import { stillRunning } from "./errors.ts";
 import type { Registry, Unmarked } from "./registry.ts";
 
-export const DEFAULT_RETENTION: Retention = {
-  maxAgeMs: 14 * 24 * 3600 * 1000,
-  maxCount: 10_000,
-  maxBytes: 10 * 1024 ** 3,
-};
 /** Many short-lived gateways share a state folder; one of them cleaning now and then is enough. */
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 const REFUSED: ReadonlySet<string> = new Set(["blocked", "denied", "pending"]);

@@ -28,7 +28,7 @@ const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 100;
 
 /** What a session needs from the gateway. */
-export interface Desk {
+interface Desk {
   /** Writes down what was done to a session, and by whom. */
   note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
   /** Lets an operation on a session through, or throws; a promise where that takes time. */

@@ -27,7 +27,7 @@ export interface Expander {
 }
 
 /** `word`: an argument, split and brace-expanded. `value`: an assignment or a redirect target, always one field. */
-export type Mode = "word" | "value";
+type Mode = "word" | "value";
 
 export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
   const span = place(at.origin, node.pos, node.end);

@@ -11,7 +11,7 @@ export interface OptionSpec {
   wordy?: boolean;
 }
 
-export interface Option {
+interface Option {
   /** The letter, or the full long name. */
   name: string;
   value: Field | null;

@@ -27,7 +27,7 @@ export { forEachChild } from "unbash";
 
 import type { ParsedScript, Word as WordNode } from "unbash";
 
-export type Parsed = { script: ParsedScript; problem: null } | { script: null; problem: { why: string; at: number } };
+type Parsed = { script: ParsedScript; problem: null } | { script: null; problem: { why: string; at: number } };
 
 /** Parses shell text, or says why it is not looked into. An error anywhere in the text is an error of the whole. */
 export function parse(text: string): Parsed {

@@ -9,7 +9,7 @@ export interface CommandLine {
   has(...options: string[]): boolean;
 }
 
-export type Wants = (line: CommandLine) => boolean;
+type Wants = (line: CommandLine) => boolean;
 
 const always: Wants = () => true;
 const without =

@@ -42,7 +42,7 @@ export interface State {
   written: Map<string, Feed>;
 }
 
-export interface FunctionBody {
+interface FunctionBody {
   body: SyntaxNode;
   source: string;
   origin: Origin;

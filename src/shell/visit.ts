@@ -30,7 +30,7 @@ export function visitText(walk: Walk, text: string, origin: Origin): void {
   visitScript(walk, parsed.script, origin);
 }
 
-export function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
+function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
   for (const error of script.errors ?? []) {
     doubt(walk, {
       span: place(origin, error.pos, Math.max(error.pos, script.end)),

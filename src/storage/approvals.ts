@@ -18,7 +18,7 @@ export interface ApprovalRow {
   session: string | null;
 }
 
-export type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
+type NewApprovalRow = Omit<ApprovalRow, "status" | "decisions" | "decided_ms" | "session">;
 
 export interface ApprovalQuery {
   status?: ApprovalStatus | ApprovalStatus[];

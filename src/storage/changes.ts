@@ -22,7 +22,7 @@ export interface Changed {
 }
 
 /** Read at one moment: `position` is where the next reading begins; `more`: it should be at once. */
-export interface ChangesRead {
+interface ChangesRead {
   changed: Changed[];
   position: Position;
   more: boolean;

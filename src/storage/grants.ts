@@ -18,7 +18,7 @@ export interface GrantRow {
   change: number;
 }
 
-export type NewGrantRow = Omit<GrantRow, "last_used_ms" | "revoked_ms" | "change">;
+type NewGrantRow = Omit<GrantRow, "last_used_ms" | "revoked_ms" | "change">;
 
 const NEXT_CHANGE = "(SELECT coalesce(max(change), 0) + 1 FROM grants)";
 

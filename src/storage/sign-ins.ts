@@ -14,7 +14,7 @@ export interface SignIn {
   expiresAt: string;
 }
 
-export interface NewSignIn {
+interface NewSignIn {
   name: string;
   role: TokenRole;
   agent: string;

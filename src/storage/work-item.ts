@@ -1,5 +1,5 @@
 export const PRIORITIES = ["HIGH", "NORMAL", "LOW"] as const;
-export type Priority = (typeof PRIORITIES)[number];
+type Priority = (typeof PRIORITIES)[number];
 
 export interface NewWorkItem {
   /** The same key is never put in twice, whoever tries and however often. */

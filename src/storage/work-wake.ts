@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 /** How soon a change by another process is noticed. */
 const POLL_MS = 100;
 
-export interface Wait {
+interface Wait {
   untilMs: number;
   signal?: AbortSignal;
   /** False: waiting does not keep the process from ending. */

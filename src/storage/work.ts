@@ -14,7 +14,7 @@ import { WorkWake } from "./work-wake.ts";
 
 const LEASE_MS = 60_000;
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Who claims; shown in lists. */
   worker: string;
   /** After this long without ack or retry, others may claim it again. Default a minute. */
@@ -23,7 +23,7 @@ export interface ClaimOptions {
   types?: readonly string[];
 }
 
-export interface NextOptions extends ClaimOptions {
+interface NextOptions extends ClaimOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
   /** False: waiting does not keep the process from ending. */
@@ -31,7 +31,7 @@ export interface NextOptions extends ClaimOptions {
 }
 
 /** Open is what is not done yet. */
-export type StateFilter = WorkState | "open" | "all";
+type StateFilter = WorkState | "open" | "all";
 
 const IN_STATE: Record<StateFilter, (now: number) => string> = {
   pending: (now) => `done_ms IS NULL AND (lease IS NULL OR due_ms <= ${now})`,

@@ -3,7 +3,7 @@ import * as z from "zod";
 type Json = Record<string, unknown>;
 
 /** What every tool may answer with instead of its own result (promise 8). */
-export const Failure = z.object({
+const Failure = z.object({
   type: z.string(),
   message: z.string(),
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })),

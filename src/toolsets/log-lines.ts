@@ -8,7 +8,7 @@ export const MOST_LINES = 5000;
 
 const LONGEST_CHARACTER = 4;
 
-export interface LogLines {
+interface LogLines {
   text: string;
   /** Lines there are. */
   total: number;

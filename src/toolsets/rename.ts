@@ -2,7 +2,7 @@ import type { Recovery } from "../core/error.ts";
 import type { ToolFailure } from "./tool.ts";
 
 /** The word a contract has for one of our failures, and the actions it names for it. */
-export interface Renaming {
+interface Renaming {
   type?: string;
   /** Come first; ours follow, except those of the same name. */
   recovery: readonly Recovery[];

@@ -11,14 +11,14 @@ const LINE_FEED = 0x0a;
 /** How far each session was read, per gateway and reader. */
 const positions = new WeakMap<Gateway, Map<string, number>>();
 
-export interface Unread extends LogSlice {
+interface Unread extends LogSlice {
   /** Bytes that were skipped because too much had come together. */
   skipped: number;
   /** Bytes that are still unread after this. */
   left: number;
 }
 
-export interface UnreadOptions {
+interface UnreadOptions {
   /** Whose position it is: two tools that read the same session do not take each other's output away. */
   reader: string;
   /** Bytes given at a time. */

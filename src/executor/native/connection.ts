@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { ExitRecord } from "../executor.ts";
 
-export interface Hello {
+interface Hello {
   ev: "hello";
   v: number;
   build: string;

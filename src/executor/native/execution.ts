@@ -19,7 +19,7 @@ import { inputStateOf } from "./input-state.ts";
 const LOOK_AGAIN_MS = 20;
 
 /** What an execution needs from its executor when its connection breaks. */
-export interface Home {
+interface Home {
   /** A new connection to the keeper that has this command; null when there is none. */
   reconnect(id: string): Promise<Connection | null>;
   readExit(id: string): ExitRecord | null;

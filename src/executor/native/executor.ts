@@ -39,7 +39,7 @@ export interface Keepers {
   able(spec: LaunchSpec): LaunchSpec;
 }
 
-export const NATIVE: Keepers = {
+const NATIVE: Keepers = {
   abilities: {
     kind: "native",
     confines: true,

@@ -12,7 +12,7 @@ const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/bui
 /** What came with the package: it serves also where no install script was run. */
 const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
 /** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
-export const INSTALLER = join(BUILD, "../install.js");
+const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;
 
 /** Installs the keeper as the package does. Throws the compiler's message. */

@@ -70,7 +70,7 @@ function nthLineFeedFromEnd(piece: Piece, searchable: number, count: number): { 
 }
 
 /** The range of positions that holds lines `fromLine` to `toLine` (from 1, inclusive), and how many lines there are. */
-export interface LineRange {
+interface LineRange {
   start: number;
   end: number;
   totalLines: number;

@@ -88,7 +88,7 @@ export function parseBlock(bytes: Buffer): Block {
   return { ...parseBlockHeader(bytes), records: bytes.subarray(BLOCK_HEADER_BYTES) };
 }
 
-export interface Record {
+interface Record {
   timeMs: number | null;
   stream: 0 | 1;
   length: number;

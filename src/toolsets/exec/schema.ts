@@ -2,7 +2,7 @@ import * as z from "zod";
 import { DEFAULT_LINES, MOST_LINES } from "../log-lines.ts";
 
 export const DEFAULT_TIMEOUT = 30;
-export const ACTIONS = ["list", "poll", "log", "write", "send-keys", "kill"] as const;
+const ACTIONS = ["list", "poll", "log", "write", "send-keys", "kill"] as const;
 export const POLL_LINES = 20;
 const DEFAULT_LIST = 50;
 const MOST_LISTED = 500;

@@ -3,11 +3,11 @@ import * as z from "zod";
 export const DEFAULT_TIMEOUT = 300;
 export const MOST_TIMEOUT = 3600;
 export const DEFAULT_FORCE_AFTER = 10;
-export const STATES = ["running", "completed", "killed", "timed_out"] as const;
-export const FILTERS = [...STATES, "all"] as const;
-export const STREAMS = ["stdout", "stderr", "both"] as const;
-export const DEFAULT_LIST = 50;
-export const MOST_LISTED = 500;
+const STATES = ["running", "completed", "killed", "timed_out"] as const;
+const FILTERS = [...STATES, "all"] as const;
+const STREAMS = ["stdout", "stderr", "both"] as const;
+const DEFAULT_LIST = 50;
+const MOST_LISTED = 500;
 
 const processId = z.string().min(1).max(200).describe("The process_id that process.run returned");
 

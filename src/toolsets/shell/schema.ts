@@ -61,7 +61,7 @@ export const ExecResult = z.object({
   tail: z.string().describe("The last 2,000 bytes"),
 });
 
-export const ACTIONS = [
+const ACTIONS = [
   "list",
   "poll",
   "log",
