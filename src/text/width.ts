@@ -2,10 +2,15 @@ import { graphemesOf } from "./graphemes.ts";
 
 // Scripts and signs that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
 const WIDE =
-  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\ufe0f/u;
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\ufe0f/u;
+/** Marks with a width of their own, such as vowel signs of Devanagari, take a cell after their letter. */
+const SPACING_MARK = /^\p{Mc}/u;
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Cells the text takes on a terminal. It must hold no control characters (see `visible`). */
+/**
+ * Cells the text takes on a terminal. It must hold no control characters (see `visible`). The emulator of sessions has
+ * tables of its own (@xterm/addon-unicode-graphemes), which take 20 ms to load: too long for a command line.
+ */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let cells = 0;
@@ -27,6 +32,8 @@ export function fit(text: string, cells: number): string {
 }
 
 function cellsOf(grapheme: string): number {
-  if (/^\p{M}/u.test(grapheme)) return 0;
-  return WIDE.test(grapheme) ? 2 : 1;
+  const [first = "", ...others] = grapheme;
+  const marks = others.filter((character) => SPACING_MARK.test(character)).length;
+  if (/^[\p{Mn}\p{Me}]/u.test(first)) return marks;
+  return (WIDE.test(grapheme) ? 2 : 1) + marks;
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { IUnicodeVersionProvider } from "@xterm/headless";
+import { useGraphemes } from "../../src/session/terminal/graphemes.ts";
 import { alignedTable, type Column, tabbedTable } from "../../src/text/table.ts";
 import { displayWidth, fit } from "../../src/text/width.ts";
 
@@ -38,9 +40,26 @@ test("for programs: tabs, no titles, nothing cut", () => {
 });
 
 test("widths are cells, not characters", () => {
-  const cells = { abc: 3, é: 1, "e\u0301": 1, 漢: 2, "🚪": 2, "👩‍👩‍👧": 2, ｆ: 2, "✓": 1 };
+  const cells = { abc: 3, é: 1, "e\u0301": 1, 漢: 2, "🚪": 2, "👩‍👩‍👧": 2, ｆ: 2, "✓": 1, का: 2, 𗀀: 2 };
   for (const [text, width] of Object.entries(cells)) assert.equal(displayWidth(text), width, text);
   assert.equal(fit("漢字漢字", 5), "漢字…");
   assert.equal(fit("漢字漢字", 4), "漢…");
   assert.equal(fit("abc", 0), "");
 });
+
+test("no character counts as narrower than a session's terminal draws it", () => {
+  const wcwidth = emulatorWidth();
+  for (let code = 0xa0; code < 0x32000; code++) {
+    const character = String.fromCodePoint(code);
+    // Marks without a width may be newer than the tables of the terminal; the others cannot be seen.
+    if (/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) continue;
+    assert.ok(displayWidth(character) >= wcwidth(code), `U+${code.toString(16)}`);
+  }
+});
+
+function emulatorWidth(): (code: number) => number {
+  const providers: IUnicodeVersionProvider[] = [];
+  const register = (provider: IUnicodeVersionProvider) => providers.push(provider);
+  useGraphemes({ unicode: { register, activeVersion: "" } } as never);
+  return (code) => providers[0]?.wcwidth(code) ?? Number.NaN;
+}
