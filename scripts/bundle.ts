@@ -83,6 +83,7 @@ function chunkOf(id: string, graph: Graph): string | null {
   atStart ??= reachable(MAIN, graph);
   const known = atStart;
   toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]).filter((one) => !known.has(one)));
+  if (cold === null) rejectStalePlaces([...known, ...toRun]);
   cold ??= coldModules(new Set([...toRun].filter(isSeldomUsed)), toRun, graph);
   if (!toRun.has(id)) return null;
   return cold.has(id) ? "cold" : "core";
@@ -95,8 +96,8 @@ const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
  * executors, people's answers, the words for what went wrong. What cannot be left until it is called is found out.
  */
 const COLD = places(`node_modules/zod/ node_modules/unbash/ src/core/request.ts
-  src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts src/config/json-schema.ts
-  src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts src/gateway/check.ts
+  src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts
+  src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts
   src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
   src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/sandbox/warnings.ts src/session/failure/ src/session/run-result.ts src/session/notes.ts src/session/errors.ts src/session/refusal.ts src/session/limit-exceeded.ts
   src/session/terminal/ src/session/logs/read-log.ts src/session/logs/lines.ts src/session/logs/text-sync.ts
@@ -111,6 +112,13 @@ const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approva
   src/shell/commands/output.ts src/shell/emit.ts src/shell/field.ts src/shell/handlers.ts src/shell/hidden.ts
   src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/run.ts src/shell/values.ts
   src/shell/walk.ts`);
+
+/** A file that has moved would be loaded at every start without notice. */
+function rejectStalePlaces(ids: string[]): void {
+  const stale = [...COLD, ...WARM].filter((place) => !ids.some((id) => id.includes(`/${place}`)));
+  if (stale.length > 0)
+    throw new Error(`scripts/bundle.ts: COLD or WARM name paths that are not bundled: ${stale.join(", ")}`);
+}
 
 function isSeldomUsed(id: string): boolean {
   const lies = (place: string) => id.includes(`/${place}`);
