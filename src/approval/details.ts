@@ -95,7 +95,7 @@ export function alwaysText(always: Grantable): string {
   return `would allow ${always.commands.map(grantTargetText).join("; and ")}`;
 }
 
-export function grantTargetText({ executable, args, cwd, piped }: GrantTarget): string {
+function grantTargetText({ executable, args, cwd, piped }: GrantTarget): string {
   return `${shownLine(quoteArgv([executable, ...args]))} in ${shownLine(cwd)}${piped ? ", also in a pipe" : ""}`;
 }
 

@@ -4,7 +4,7 @@ import type { SessionInfo } from "../core/session.ts";
 export const EXIT_TIMEOUT = 124;
 export const EXIT_FAILED = 125;
 export const EXIT_REFUSED = 126;
-export const EXIT_NOT_FOUND = 127;
+const EXIT_NOT_FOUND = 127;
 /** Added to the number of the signal that ended a command, as shells do. */
 export const EXIT_SIGNAL = 128;
 

@@ -6,7 +6,7 @@ import { visible } from "../text/visible.ts";
 import { displayWidth } from "../text/width.ts";
 import { wrap } from "../text/wrap.ts";
 
-export interface VerdictStyle {
+interface VerdictStyle {
   color: boolean;
   columns: number;
 }

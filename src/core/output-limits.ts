@@ -17,11 +17,6 @@ export const SUMMARY_LINES = 100;
 /** The lines are counted, not measured: a hundred long ones must not go past what a model takes. */
 export const SUMMARY_BYTES = MODEL_BYTES / 2;
 
-/** `exec` (shell execution module): lines of output in an EXEC_CALLBACK work item. */
-export const CALLBACK_LINES = 5;
-/** Of each of those lines: a work item is a note, not a log. */
-export const CALLBACK_LINE_BYTES = 1 << 10;
-
 /** `shell` (multi-mode execution): `aggregated`, the size its best known implementation settled on. */
 export const AGGREGATED_BYTES = 200_000;
 /** `shell`: `tail`, for notifications, from the same source. */

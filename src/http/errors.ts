@@ -1,7 +1,7 @@
 import type { ErrorType, Recovery } from "../core/error.ts";
 
 /** What can be wrong with a request before the gateway hears of it. */
-export type HttpErrorType =
+type HttpErrorType =
   | "NotSignedIn"
   | "NotPermitted"
   | "WrongHost"

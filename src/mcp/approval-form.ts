@@ -10,7 +10,7 @@ export const LONGEST_REASON = 1000;
 
 type Answer = ApprovalDecision["decision"];
 
-export interface ApprovalForm {
+interface ApprovalForm {
   message: string;
   requestedSchema: {
     type: "object";

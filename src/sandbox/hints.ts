@@ -23,7 +23,7 @@ const REFUSED =
 const NO_NETWORK =
   /could not resolve|name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|address family not supported|getaddrinfo|no address associated|(?:failed|couldn't|unable) to connect|couldn't connect|connect(?:ion)?\b.*(?:refused|permission denied|not permitted)/i;
 
-export interface HintScene {
+interface HintScene {
   sandbox: RememberedSandbox;
   cwd: string;
   /** Of the gateway. */

@@ -11,7 +11,7 @@ const MOST_NUL = 0.2;
 /** Where there are NULs, little else may be foreign. */
 const MOST_FOREIGN_WITH_NUL = 0.01;
 
-export interface BinaryKind {
+interface BinaryKind {
   /** As a person would say it, such as `PNG image`; null when it is not known. */
   name: string | null;
 }

@@ -1,11 +1,4 @@
-import {
-  AGGREGATED_BYTES,
-  CALLBACK_LINE_BYTES,
-  CALLBACK_LINES,
-  SUMMARY_BYTES,
-  SUMMARY_LINES,
-  TAIL_BYTES,
-} from "../core/output-limits.ts";
+import { AGGREGATED_BYTES, SUMMARY_BYTES, SUMMARY_LINES, TAIL_BYTES } from "../core/output-limits.ts";
 import { byteStart } from "./byte-limit.ts";
 import { binaryLine, forModel, type OutputFacts } from "./for-model.ts";
 import { lastLines } from "./last-lines.ts";
@@ -26,14 +19,6 @@ export function aggregated(output: string, facts: OutputFacts = {}): string {
 export function tail(output: string, facts: OutputFacts = {}): string {
   const text = ending(output, facts);
   return text.slice(byteStart(text, TAIL_BYTES));
-}
-
-/** `last_lines` of a work item: each without its line feed, a long one cut in its middle. */
-export function callbackLines(output: string, facts: OutputFacts = {}): string[] {
-  const text = lastLines(ending(output, facts), CALLBACK_LINES);
-  if (text === "") return [];
-  const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
-  return lines.map((line) => truncateMiddle(line, { maxBytes: CALLBACK_LINE_BYTES }).text.replaceAll("\n", " "));
 }
 
 /** What was written after anything that is missing: lines before and after a gap are no neighbours. */

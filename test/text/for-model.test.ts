@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { MODEL_BYTES, SUMMARY_BYTES, TAIL_BYTES } from "../../src/core/output-limits.ts";
 import { forModel } from "../../src/text/for-model.ts";
 import { lastLines } from "../../src/text/last-lines.ts";
-import { aggregated, callbackLines, summary, tail } from "../../src/text/tail.ts";
+import { aggregated, summary, tail } from "../../src/text/tail.ts";
 import { randomText, seeded } from "./seeded.ts";
 
 test("a model gets clean text, whole where it fits", () => {
@@ -96,12 +96,4 @@ test("lines before and after a gap are no neighbours", () => {
   const facts = { omittedAt: 4, omittedBytes: 100 };
   assert.equal(summary("a\nb\ny\nz\n", 100, facts), "y\nz\n");
   assert.equal(tail("a\nb\ny\nz\n", facts), "y\nz\n");
-});
-
-test("a work item gets five short lines at most", () => {
-  assert.deepEqual(callbackLines(""), []);
-  assert.deepEqual(callbackLines("1\n2\n3\n4\n5\n6\r\n\u001b[31m7\u001b[0m"), ["3", "4", "5", "6", "7"]);
-  const [line = ""] = callbackLines("x".repeat(5000));
-  assert.ok(Buffer.byteLength(line) <= 1024);
-  assert.match(line, /^x+ \[… 4,\d{3} bytes left out\] x+$/);
 });

@@ -21,6 +21,6 @@ export function grantScope(values: Invocation["values"]): GrantScope | undefined
 }
 
 /** One pattern per argument, blanks between. A blank inside an argument is matched by `?`. */
-export function splitPatterns(text: string): string[] {
+function splitPatterns(text: string): string[] {
   return text.split(/\s+/).filter((pattern) => pattern !== "");
 }

@@ -9,7 +9,7 @@ import { fit } from "../../text/width.ts";
 import { wrap } from "../../text/wrap.ts";
 import { approvalColumns } from "../tables/approvals.ts";
 
-export interface ScreenState {
+interface ScreenState {
   waiting: Approval[];
   selected: Approval | null;
   details: ApprovalLines | null;

@@ -3,7 +3,7 @@ import type { FleetMember, Permissions } from "../../fleet/permissions.ts";
 /** An hour of answers to one question is enough for the longest wait; after it, one asks again. */
 const RESPONSES = '{ max: -1, expires: "1h" }';
 
-export interface NamedMember {
+interface NamedMember {
   member: FleetMember;
   permissions: Permissions;
   /** Its public nkey; null: it is not known yet. */

@@ -11,7 +11,7 @@ interface Question {
   answers: [value: string, meaning: string][];
 }
 
-export const QUESTIONS: Question[] = [
+const QUESTIONS: Question[] = [
   {
     key: "sandbox",
     asks: "What may commands write to?",

@@ -18,7 +18,7 @@ const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">>
 };
 
 /** How it ended in one word: the exit code, the signal, or `-` while it has not. */
-export function exitWord({ exitCode, signal }: SessionInfo): string {
+function exitWord({ exitCode, signal }: SessionInfo): string {
   return signal ?? (exitCode === null ? "-" : String(exitCode));
 }
 

@@ -1,5 +1,5 @@
 /** What a shell said, last of all, about a command it could not run. */
-export interface Complaint {
+interface Complaint {
   program: string;
   kind: "not-found" | "refused" | "format";
 }

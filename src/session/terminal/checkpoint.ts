@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { TerminalSize } from "../../core/terminal.ts";
 
 /** A terminal's state at a byte of its log, so that what came before need not be drawn again. */
-export interface Checkpoint {
+interface Checkpoint {
   offset: number;
   size: TerminalSize;
   /** The output that brings a new terminal of this size there. */

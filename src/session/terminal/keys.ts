@@ -3,7 +3,7 @@ import { keyWithoutCode, notKeys, tooManyKeys, unknownKey } from "./key-errors.t
 import { KEY_NAMES, type NamedKey, namedKey } from "./key-table.ts";
 
 /** What a program switched on at its terminal, and keys depend on. */
-export interface KeyModes {
+interface KeyModes {
   applicationCursor: boolean;
 }
 

@@ -5,7 +5,7 @@ import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs
 import { type Span, spansFrom } from "../logs/spans.ts";
 
 /** What the first line of a recording tells. */
-export interface RecordingHead {
+interface RecordingHead {
   startedMs: number;
   command: string;
   title: string;

@@ -1,5 +1,5 @@
 /** What a shell that gets these keys would be given to run. */
-export interface TypedText {
+interface TypedText {
   /** With the keys that edit the line obeyed and, where that makes a difference, as if they did nothing. */
   readings: string[];
   /** No key was among it that may put something else on the line: from the history, or by completion. */

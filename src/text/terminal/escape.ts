@@ -96,7 +96,7 @@ const C1_LEAD = 0xc2;
 const LONGEST_SEQUENCE = 4096;
 
 /** Receives what `EscapeScanner` finds, in order. */
-export interface EscapeHandler {
+interface EscapeHandler {
   /** `bytes[from]` to `bytes[to - 1]` are printable text. A character may be split over several calls. */
   text?(bytes: Uint8Array, from: number, to: number): void;
   /** A control character (C0 or DEL) between sequences, and its index in the bytes pushed. */

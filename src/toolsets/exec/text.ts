@@ -60,7 +60,7 @@ export function missingArgument(action: string, name: string) {
   };
 }
 
-export const USE_PROCESS_LIST = { action: "list_processes", hint: "process_list shows the sessions there are." };
+const USE_PROCESS_LIST = { action: "list_processes", hint: "process_list shows the sessions there are." };
 export const EXEC_ERRORS = {
   SessionNotFound: { recovery: [USE_PROCESS_LIST], only: true },
   AmbiguousId: { recovery: [USE_PROCESS_LIST], only: true },

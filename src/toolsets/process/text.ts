@@ -77,7 +77,7 @@ export function neverStarted({ id, status, error }: SessionInfo) {
   };
 }
 
-export const LIST_PROCESSES = { action: "list_processes", hint: "Use process.list to see all tracked processes." };
+const LIST_PROCESSES = { action: "list_processes", hint: "Use process.list to see all tracked processes." };
 const CHECK_SCOPE = {
   action: "check_scope",
   hint: "Name a folder within the workspace, or leave working_directory out.",

@@ -1,6 +1,6 @@
 import type { ScreenRun } from "../../../core/terminal.ts";
 
-export type Rgb = readonly [red: number, green: number, blue: number];
+type Rgb = readonly [red: number, green: number, blue: number];
 
 /** The terminal's own colours in a picture. */
 export const FOREGROUND: Rgb = [0xd6, 0xd9, 0xdd];
