@@ -3,7 +3,7 @@
 
 #include "process/keeper.h"
 #include "process/title.h"
-#include "sandbox/probe.h"
+#include "sandbox/sandbox.h"
 
 int main(int argc, char **argv)
 {
@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	if (argc >= 3 && strcmp(argv[1], "serve") == 0)
 		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self");
 	if (argc == 2 && strcmp(argv[1], "probe") == 0)
-		return probe();
+		return sandbox_probe();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;

@@ -85,7 +85,6 @@ bool cgroup_sweep(const struct cgroup_host *host);
 
 /* 0, or -1 with errno. */
 int cgroup_write(int folder, const char *file, const char *text);
-int cgroup_write_number(int folder, const char *file, uint64_t value);
 
 /* The text of a small file, cut at ROOM; NULL when it cannot be read. */
 char *cgroup_read(int folder, const char *file, char *text, size_t room);

@@ -2,11 +2,51 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "io/open_beneath.h"
+
+void output_delta_reset(struct output_delta *delta)
+{
+	delta->overflowed = false;
+	delta->length = 0;
+}
+
+static void output_delta_add(struct output_delta *delta, const char *bytes, size_t length, int64_t now_us)
+{
+	if (delta->disabled || delta->overflowed)
+		return;
+	if (length > OUTPUT_DELTA_MAX - delta->length) {
+		delta->overflowed = true;
+		return;
+	}
+	if (delta->length == 0)
+		delta->since_us = now_us;
+	memcpy(delta->bytes + delta->length, bytes, length);
+	delta->length += length;
+}
+
+size_t output_delta_format(const struct output_delta *delta, int64_t unix_ms, char text[OUTPUT_DELTA_TEXT_MAX])
+{
+	static const char digits[] = "0123456789abcdef";
+	text[0] = '\0';
+	if (delta->disabled || delta->overflowed || delta->length == 0)
+		return 0;
+	size_t at = (size_t)snprintf(text, OUTPUT_DELTA_TEXT_MAX, ",\"ms\":%" PRId64 ",\"fresh\":\"", unix_ms);
+	for (size_t i = 0; i < delta->length; i++) {
+		unsigned char byte = (unsigned char)delta->bytes[i];
+		text[at++] = digits[byte >> 4];
+		text[at++] = digits[byte & 15];
+	}
+	text[at++] = '"';
+	text[at] = '\0';
+	return at;
+}
 
 #define BUFFER (256u << 10)
 #define WIDE_PIPE (1 << 20)
@@ -186,11 +226,6 @@ void capture_drain(struct capture *capture, int dirfd)
 	for (unsigned i = 0; i < capture->count; i++)
 		pump(capture, i, dirfd, 2u * WIDE_PIPE, 0);
 	capture_flush(capture, dirfd);
-}
-
-bool capture_at_end(const struct capture *capture)
-{
-	return capture->pipes[0] < 0 && capture->pipes[1] < 0;
 }
 
 void capture_flush(struct capture *capture, int dirfd)

@@ -2,14 +2,33 @@
 #define SALLYPORT_CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "io/output_delta.h"
 #include "io/pty.h"
 #include "io/stream_file.h"
 #include "io/terminal_responder.h"
 #include "io/timeline.h"
 #include "ipc/request.h"
+
+#define OUTPUT_DELTA_MAX 1024u
+
+/* What was stored since watchers were last told, as long as it is little: whoever has read up to there needs no file to
+ * go on. It is in the file by the time anybody hears of it. */
+struct output_delta {
+	bool disabled; /* there are two streams, or the disk refused something: the timeline has to be read */
+	bool overflowed;
+	int64_t since_us;
+	size_t length;
+	char bytes[OUTPUT_DELTA_MAX];
+};
+
+void output_delta_reset(struct output_delta *delta);
+
+/* Writes the members of a JSON object that tell of it, and their terminating NUL, into TEXT; nothing but that where
+ * there is nothing to tell. */
+#define OUTPUT_DELTA_TEXT_MAX (2u * OUTPUT_DELTA_MAX + 64u)
+size_t output_delta_format(const struct output_delta *delta, int64_t unix_ms, char text[OUTPUT_DELTA_TEXT_MAX]);
 
 /* From the command's pipes or its terminal to the session's files: one stream each for stdout and stderr, or one for both. */
 struct capture {
@@ -39,7 +58,6 @@ void capture_pump(struct capture *capture, unsigned stream, int dirfd);
 /* Moves everything that was in the pipes when called. A flood written meanwhile does not hold it up. */
 void capture_drain(struct capture *capture, int dirfd);
 
-bool capture_at_end(const struct capture *capture);
 void capture_flush(struct capture *capture, int dirfd);
 void capture_close(struct capture *capture);
 

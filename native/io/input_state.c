@@ -1,4 +1,4 @@
-#include "io/input_state.h"
+#include "io/pty.h"
 
 #include <errno.h>
 #include <fcntl.h>

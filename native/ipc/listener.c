@@ -2,14 +2,119 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "ipc/peer.h"
+/* ---- whether a peer is a confined command ---- */
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#define MAX_GENERATIONS 256
+#define KEEPER_COMM "keeper"
+
+/* What a process cannot take off again. */
+struct restrictions {
+	long filters, no_new_privileges;
+};
+
+static bool read_proc(pid_t pid, const char *file, char *text, size_t room)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	size_t used = 0;
+	ssize_t n;
+	while (used < room - 1 && (n = read(fd, text + used, room - 1 - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	text[used] = '\0';
+	return used > 0;
+}
+
+static long status_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	return at ? strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+static bool read_restrictions(pid_t pid, struct restrictions *bounds)
+{
+	char text[4096];
+	if (!read_proc(pid, "status", text, sizeof text))
+		return false;
+	/* The name comes first and may hold anything but a line break. */
+	const char *rest = strchr(text, '\n');
+	*bounds = (struct restrictions){0};
+	if (!rest)
+		return false;
+	bounds->filters = status_field(rest, "\nSeccomp_filters:\t");
+	if (bounds->filters == 0) /* a kernel that does not count them */
+		bounds->filters = status_field(rest, "\nSeccomp:\t") == 2;
+	bounds->no_new_privileges = status_field(rest, "\nNoNewPrivs:\t");
+	return true;
+}
+
+/* Whether a keeper is among its forebears; yes where they cannot be followed to the end. */
+static bool descends_from_keeper(pid_t pid)
+{
+	for (unsigned generation = 0; generation < MAX_GENERATIONS; generation++) {
+		char text[512], state;
+		int parent;
+		if (!read_proc(pid, "stat", text, sizeof text))
+			return true;
+		char *name = strchr(text, '('), *end = strrchr(text, ')');
+		if (!name || !end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+			return true;
+		*end = '\0';
+		if (generation > 0 && (strcmp(name + 1, KEEPER_COMM) == 0 || pid == getpid() || pid == getppid()))
+			return true;
+		if (parent <= 0)
+			return false;
+		pid = (pid_t)parent;
+	}
+	return true;
+}
+
+/* A descriptor of the peer itself, so that its number cannot have come to mean another meanwhile; -1: none. */
+static int open_peer_pidfd(int socket)
+{
+	int pidfd = -1;
+	socklen_t length = sizeof pidfd;
+	return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length) == 0 ? pidfd : -1;
+}
+
+static bool has_exited(int pidfd)
+{
+	struct pollfd peer = {.fd = pidfd, .events = POLLIN};
+	return poll(&peer, 1, 0) != 0;
+}
+
+static bool peer_is_confined(int socket, pid_t pid)
+{
+	struct restrictions own, peer;
+	if (pid <= 0 || !read_restrictions(getpid(), &own))
+		return true;
+	int pidfd = open_peer_pidfd(socket);
+	bool confined = !read_restrictions(pid, &peer) ||
+			((peer.filters > own.filters || peer.no_new_privileges > own.no_new_privileges) &&
+			 descends_from_keeper(pid));
+	/* One that has ended while it was looked at may have been another: it gets no answer anyway. */
+	if (pidfd >= 0) {
+		confined = confined || has_exited(pidfd);
+		close(pidfd);
+	}
+	return confined;
+}
 
 int listener_open(int dirfd, const char *name, int backlog)
 {

@@ -11,9 +11,9 @@
 #include "ipc/channel.h"
 #include "ipc/listener.h"
 #include "ipc/request.h"
-#include "process/ns_init_pids.h"
-#include "process/prefork.h"
+#include "process/launch.h"
 #include "process/title.h"
+#include "sandbox/namespaces.h"
 #include "sandbox/sandbox_cache.h"
 #include "session/session.h"
 

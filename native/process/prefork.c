@@ -1,4 +1,4 @@
-#include "process/prefork.h"
+#include "process/launch.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/ns_init_pids.h"
+#include "sandbox/namespaces.h"
 
 #define STACK_SIZE 65536
 /* Memory and descriptors are the keeper's own: what the request will bring is there for the child as well. */

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process/ns_init_pids.h"
+#include "sandbox/namespaces.h"
 
 struct linux_dirent64 {
 	uint64_t d_ino;

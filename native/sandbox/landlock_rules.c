@@ -1,4 +1,4 @@
-#include "sandbox/landlock_rules.h"
+#include "sandbox/landlock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 
 #include "fd.h"
 #include "io/open_beneath.h"
-#include "sandbox/landlock.h"
 
 /* What programs expect of /dev. All else there is withheld: a disk can be read raw past every denied path. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox/mount/mounts.h"
+#include "sandbox/mount/mount.h"
 
 /* What the maker tells the keeper, first of its user namespace and then of all. */
 struct maker_report {

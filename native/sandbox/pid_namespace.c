@@ -1,4 +1,4 @@
-#include "sandbox/pid_namespace.h"
+#include "sandbox/namespaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "process/title.h"
-#include "sandbox/mount/mounts.h"
+#include "sandbox/mount/mount.h"
 
 #define STACK_SIZE 65536
 #define EXIT_SIGNAL SIGUSR2
@@ -151,4 +151,48 @@ bool pid_namespace_works(const struct namespaces *namespaces)
 	if (known < 0)
 		known = test_pid_namespace(namespaces);
 	return known;
+}
+
+#define MAX_PIDS 32
+
+static pid_t pids[MAX_PIDS];
+static unsigned count;
+
+bool ns_init_pids_add(pid_t pid)
+{
+	if (count == MAX_PIDS)
+		return false;
+	pids[count++] = pid;
+	return true;
+}
+
+bool ns_init_pids_contains(pid_t pid)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+bool ns_init_pids_empty(void)
+{
+	return count == 0;
+}
+
+void ns_init_pids_remove(pid_t pid)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (pids[i] != pid)
+			pids[kept++] = pids[i];
+	count = kept;
+}
+
+void ns_init_pids_reap(void)
+{
+	unsigned kept = 0;
+	for (unsigned i = 0; i < count; i++)
+		if (waitpid(pids[i], NULL, WNOHANG) == 0)
+			pids[kept++] = pids[i];
+	count = kept;
 }

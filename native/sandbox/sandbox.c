@@ -4,16 +4,17 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sandbox/capabilities.h"
 #include "sandbox/landlock.h"
-#include "sandbox/landlock_rules.h"
-#include "sandbox/mount/mounts.h"
-#include "sandbox/pid_namespace.h"
+#include "sandbox/mount/mount.h"
+#include "sandbox/namespaces.h"
 #include "sandbox/seccomp.h"
 
 static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const struct cached_sandbox *cached)
@@ -76,6 +77,39 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 	return failed ? "sandbox-landlock" : NULL;
 }
 
+/* What root's programs in a workspace need: files of several owners, other users for their parts, low ports. What is
+ * gone with the rest: raw disks and memory, mounts, modules, files by their handle (DAC_READ_SEARCH), device nodes,
+ * raw packets, limits, the clock, and file capabilities, which would outlive the command. */
+static const unsigned char kept[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,          CAP_FSETID,
+				     CAP_SETGID, CAP_SETUID,       CAP_NET_BIND_SERVICE};
+
+static int drop_capabilities(bool signals_scoped)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2];
+	uint64_t keep = signals_scoped ? 1ull << CAP_KILL : 0;
+	for (unsigned i = 0; i < sizeof kept; i++)
+		keep |= 1ull << kept[i];
+	/* EINVAL: past the last one. Whoever may not drop them (EPERM) cannot gain them either: no_new_privs. */
+	for (unsigned each = 0; each < 64; each++)
+		if (!(keep >> each & 1) && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) < 0 && errno != EPERM) {
+			if (errno == EINVAL)
+				break;
+			return -1;
+		}
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return -1;
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -1;
+	for (unsigned half = 0; half < 2; half++) {
+		uint32_t mine = (uint32_t)(keep >> (32 * half));
+		data[half].permitted &= mine;
+		data[half].effective &= mine;
+		data[half].inheritable = 0;
+	}
+	return (int)syscall(SYS_capset, &header, data);
+}
+
 /* Its pipes become its own, or it could not open them again by /dev/stderr and the like. */
 static const char *change_user(const struct sandbox_spec *spec)
 {
@@ -104,7 +138,7 @@ const char *sandbox_apply(const struct sandbox *sandbox)
 	if (!spec)
 		return NULL;
 	const struct cached_sandbox *cached = sandbox->cached;
-	if (capabilities_drop(cached->abi >= 6 || sandbox->own_pid_namespace) < 0)
+	if (drop_capabilities(cached->abi >= 6 || sandbox->own_pid_namespace) < 0)
 		return "sandbox-capabilities";
 	if (spec->has_user) {
 		const char *failed = change_user(spec);
@@ -118,4 +152,28 @@ const char *sandbox_apply(const struct sandbox *sandbox)
 	if (sandbox->filter && seccomp_restrict(sandbox->filter) < 0)
 		return "sandbox-seccomp";
 	return NULL;
+}
+
+int sandbox_probe(void)
+{
+	static const struct sandbox_spec plain = {.enabled = true, .network = NETWORK_OFF};
+	static const struct sandbox_spec isolated = {.enabled = true, .isolated = true};
+	struct namespaces namespaces;
+	struct launch_failure failure;
+	unsupported_t unsupported = 0;
+	const char *mounts = "none";
+	bool network = false, isolation = false;
+	if (namespaces_make(&namespaces, &plain, &unsupported, &failure)) {
+		mounts = namespaces.mount < 0 ? "none" : namespaces.user < 0 ? "root" : "user";
+		network = namespaces.network >= 0;
+		namespaces_close(&namespaces);
+	}
+	if (namespaces_make(&namespaces, &isolated, &unsupported, &failure)) {
+		isolation = pid_namespace_works(&namespaces);
+		namespaces_close(&namespaces);
+	}
+	printf("{\"landlock\":%d,\"mounts\":\"%s\",\"isolation\":%s,\"networkNamespace\":%s,\"seccomp\":%s}\n",
+	       landlock_abi(), mounts, isolation ? "true" : "false", network ? "true" : "false",
+	       seccomp_works() ? "true" : "false");
+	return 0;
 }

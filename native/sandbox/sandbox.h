@@ -3,7 +3,7 @@
 
 #include <linux/filter.h>
 
-#include "process/launch.h"
+#include "launch_failure.h"
 #include "sandbox/sandbox_cache.h"
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
@@ -27,5 +27,9 @@ int sandbox_devpts(const struct sandbox *sandbox);
  * rights it will not have. Async-signal-safe. They return NULL, or the step that failed, with errno. */
 const char *sandbox_enter(const struct sandbox *sandbox);
 const char *sandbox_apply(const struct sandbox *sandbox);
+
+/* `keeper probe`: prints in one line of JSON what this machine lets us confine commands with. Tried, not guessed: the
+ * same call may be there and be forbidden. Returns an exit code. */
+int sandbox_probe(void);
 
 #endif

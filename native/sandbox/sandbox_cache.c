@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/prefork.h"
+#include "process/launch.h"
 #include "sandbox/landlock.h"
-#include "sandbox/landlock_rules.h"
 
 #define CACHE_SIZE 4
 /* An isolated command adds its own /proc to the rules, which stays there as a rule for nothing. */

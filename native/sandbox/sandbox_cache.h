@@ -1,7 +1,7 @@
 #ifndef SALLYPORT_SANDBOX_CACHE_H
 #define SALLYPORT_SANDBOX_CACHE_H
 
-#include "process/launch.h"
+#include "launch_failure.h"
 #include "sandbox/namespaces.h"
 #include "sandbox/path_fingerprints.h"
 #include "sandbox/spec.h"

@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sandbox/seccomp_rules.h"
-
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #define FOREIGN_FROM 0x40000000u /* x32 */

@@ -1,4 +1,4 @@
-#include "sandbox/seccomp_rules.h"
+#include "sandbox/seccomp.h"
 
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "io/input_state.h"
+#include "io/pty.h"
 #include "process/keeper.h"
 #include "process/process_tree.h"
 #include "session/session.h"

@@ -13,7 +13,7 @@
 #define REPLY_DELAY 5000
 #define IMMEDIATE_REPLIES 32u /* so many answers, after one that waited in vain */
 
-void session_broadcast(struct session *session, const char *text, size_t length)
+static void broadcast(struct session *session, const char *text, size_t length)
 {
 	channel_send(session->origin, text, length);
 	for (unsigned i = 0; i < session->clients_used; i++)
@@ -40,7 +40,7 @@ void session_report_exit(struct session *session)
 	}
 	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd);
 	session->reported = true;
-	session_broadcast(session, text, length);
+	broadcast(session, text, length);
 }
 
 void session_send_started(struct session *session)
@@ -51,7 +51,7 @@ void session_send_started(struct session *session)
 	unsupported_format(session->record.unsupported, unsupported);
 	int n = snprintf(text, sizeof text, "{\"ev\":\"started\",\"pid\":%d,\"startedUs\":%" PRId64 ",\"gaps\":%s}\n",
 			 (int)session->record.pid, session->record.started_unix_us, unsupported);
-	session_broadcast(session, text, (size_t)n);
+	broadcast(session, text, (size_t)n);
 }
 
 static void send_to_watchers(struct session *session, const char *text, size_t length)

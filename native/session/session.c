@@ -13,9 +13,8 @@
 #include "clock.h"
 #include "ipc/listener.h"
 #include "process/launch.h"
-#include "process/ns_init_pids.h"
 #include "process/title.h"
-#include "sandbox/pid_namespace.h"
+#include "sandbox/namespaces.h"
 
 #define MS 1000
 

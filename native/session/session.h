@@ -61,9 +61,6 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 /* Ends the tree: SIGNAL now, SIGKILL after GRACE_US (negative: never). */
 void session_terminate_tree(struct session *session, int signal, int64_t grace_us);
 
-/* Ends the tree because of the limit that the record names. */
-void session_kill_over_limit(struct session *session);
-
 /* Waits for every child that has ended and adds up what they used. */
 void session_reap(struct session *session);
 
@@ -75,8 +72,6 @@ bool session_try_finish(struct session *session, int64_t now);
 
 /* events.c: what gateways are told. */
 
-/* Sends TEXT to every connection of this session. */
-void session_broadcast(struct session *session, const char *text, size_t length);
 void session_send_started(struct session *session);
 
 /* Writes the exit record, then tells everybody. */

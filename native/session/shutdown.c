@@ -4,9 +4,8 @@
 #include <sys/wait.h>
 
 #include "clock.h"
-#include "process/ns_init_pids.h"
 #include "process/process_tree.h"
-#include "sandbox/pid_namespace.h"
+#include "sandbox/namespaces.h"
 #include "session/session.h"
 
 #define MS 1000
@@ -36,7 +35,7 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 		session->kill_at = now + grace_us;
 }
 
-void session_kill_over_limit(struct session *session)
+static void kill_over_limit(struct session *session)
 {
 	session->limits.check_at = NEVER;
 	limit_monitor_raise_priority(&session->limits);
@@ -88,7 +87,7 @@ static void on_main_exit(struct session *session, int status)
 	if (limit_monitor_check_cgroup(&session->limits, &session->record)) {
 		if (session->record.reason == END_EXITED && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
 			session->record.reason = END_LIMIT;
-		session_kill_over_limit(session);
+		kill_over_limit(session);
 	}
 	if (session->pid_ns && pid_namespace_release(session->pid_ns) && ns_init_pids_contains(session->pid_ns->init))
 		session->pid_ns = NULL;
@@ -142,7 +141,7 @@ void session_reap(struct session *session)
 			on_main_exit(session, status);
 		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&
 			 limit_monitor_check_cgroup(&session->limits, record))
-			session_kill_over_limit(session); /* the kernel began with an orphan */
+			kill_over_limit(session); /* the kernel began with an orphan */
 	}
 }
 
@@ -165,7 +164,7 @@ void session_fire_timers(struct session *session, int64_t now)
 		session_terminate_tree(session, SIGTERM, session->grace_us);
 	}
 	if (now >= session->limits.check_at && limit_monitor_check(&session->limits, &session->record, now))
-		session_kill_over_limit(session);
+		kill_over_limit(session);
 	if (now >= session->leftover_term_at)
 		terminate_leftovers(session);
 	if (now >= session->kill_at && now >= session->next_kill_pass_at)

@@ -1,4 +1,4 @@
-#include "sandbox/mount/mount_syscalls.h"
+#include "sandbox/mount/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "sandbox/mount/path_masks.h"
+#include "sandbox/mount/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "fd.h"
-#include "sandbox/mount/mount_syscalls.h"
 
 #define MAX_MASKED 1024
 #define SCRATCH "/proc"
