@@ -41,16 +41,10 @@ export interface AuditFilter {
 }
 
 /** An entry as it is stored. */
-export interface AuditRow {
+export interface AuditRow extends Omit<NewAuditEntry, "detail"> {
   seq: number;
   at_ms: number;
-  kind: string;
-  agent: string;
-  session: string | null;
-  actor: string;
-  channel: string;
-  outcome: string;
-  summary: string;
+  /** JSON. */
   detail: string;
   hash: string;
 }

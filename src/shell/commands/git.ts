@@ -1,7 +1,7 @@
 /** git runs commands from its configuration and from several of its options. */
 import { type Call, type Runner, target, unclear } from "../call.ts";
 import { type Field, literal, tail } from "../field.ts";
-import { hasOption, optionValue, optionValues, readOptions } from "../options.ts";
+import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "../options.ts";
 import { normalise } from "../path.ts";
 
 /** Configuration keys whose value git hands to a shell. */
@@ -57,6 +57,14 @@ function config(call: Call, run: Runner, key: string, value: Field | null, at: F
 
 type Sub = (call: Call, run: Runner, from: number) => void;
 
+/** Runs the value of an option as shell text. An empty value, where the option's value is optional, runs nothing. */
+function runsOption(spec: OptionSpec, ...names: string[]): Sub {
+  return (call, run, from) => {
+    for (const value of optionValues(readOptions(call.argv, spec, from), ...names))
+      if (value.value !== "") run.text(call, value);
+  };
+}
+
 const SUBCOMMANDS: Record<string, Sub> = {
   config: (call, run, from) => {
     const { operands } = readOptions(
@@ -107,14 +115,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     const [, folder] = options.operands;
     if (folder) target(call, "write", folder, true);
   },
-  rebase: (call, run, from) => {
-    for (const value of optionValues(
-      readOptions(call.argv, { short: "x:s:X:C:", long: "exec= onto= strategy= strategy-option=" }, from),
-      "x",
-      "exec",
-    ))
-      run.text(call, value);
-  },
+  rebase: runsOption({ short: "x:s:X:C:", long: "exec= onto= strategy= strategy-option=" }, "x", "exec"),
   bisect: (call, run, from) => {
     if (call.argv[from]?.value === "run") run.argv(call, call.argv.slice(from + 1), { label: "git bisect" });
   },
@@ -136,22 +137,8 @@ const SUBCOMMANDS: Record<string, Sub> = {
     for (const { name, value } of options.list)
       if (value && /-filter$|^setup$/.test(name) && name !== "subdirectory-filter") run.text(call, value);
   },
-  difftool: (call, run, from) => {
-    for (const value of optionValues(
-      readOptions(call.argv, { short: "x:t:", long: "extcmd= tool=" }, from),
-      "x",
-      "extcmd",
-    ))
-      run.text(call, value);
-  },
-  grep: (call, run, from) => {
-    for (const value of optionValues(
-      readOptions(call.argv, { short: "O::e:f:A:B:C:m:", long: "open-files-in-pager" }, from),
-      "O",
-      "open-files-in-pager",
-    ))
-      if (value.value !== "") run.text(call, value);
-  },
+  difftool: runsOption({ short: "x:t:", long: "extcmd= tool=" }, "x", "extcmd"),
+  grep: runsOption({ short: "O::e:f:A:B:C:m:", long: "open-files-in-pager" }, "O", "open-files-in-pager"),
   worktree: (call, _run, from) => {
     if (call.argv[from]?.value !== "add") return;
     const [folder] = readOptions(
