@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { joinFleet } from "../../src/fleet/connect.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { sessionKey } from "../../src/fleet/subjects.ts";
 import { NatsServer } from "../../test/fixtures/nats.ts";
 

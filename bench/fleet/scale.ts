@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { jetstream } from "@nats-io/jetstream";
 import { joinFleet } from "../../src/fleet/connect.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { subjectsOf } from "../../src/fleet/subjects.ts";
 import { NatsCluster, NatsServer } from "../../test/fixtures/nats.ts";
 import { percentile } from "../measure.ts";

@@ -5,7 +5,7 @@
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import { joinFleet } from "../../src/fleet/connect.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { consumerOf, inboxOf, type Place, sessionKey, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
 
 const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);

@@ -6,10 +6,10 @@ import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/termi
 import type { LiveUsage, SessionData, TerminalStory } from "../executor/data.ts";
 import type { Execution, Located, Parting } from "../executor/executor.ts";
 import type { NewSession } from "../storage/sessions.ts";
+import type { Ties } from "./client.ts";
 import type { FleetExecution } from "./execution.ts";
 import { notHere, registrySilent } from "./failures.ts";
-import { answerOf, flow } from "./flow.ts";
-import type { Ties } from "./ties.ts";
+import { answerOf, flow } from "./response-stream.ts";
 
 const NOTHING: LiveUsage = {
   usage: { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 },

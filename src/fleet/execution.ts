@@ -2,16 +2,16 @@ import { SallyportError } from "../core/error.ts";
 import type { TerminalStory } from "../executor/data.ts";
 import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
-import { insist, type Seen } from "./book.ts";
+import type { Ties } from "./client.ts";
 import { announceSurely } from "./exits.ts";
 import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "./failures.ts";
 import { accountOf, forgo } from "./forgo.ts";
 import { mayTell } from "./may-tell.ts";
-import type { OwnWork } from "./own-work.ts";
 import { nobodyFor, placeOf } from "./placement.ts";
+import { insist, type Seen } from "./registry.ts";
+import type { OwnWork } from "./resend-store.ts";
 import { Steering } from "./steering.ts";
 import type { Place } from "./subjects.ts";
-import type { Ties } from "./ties.ts";
 import { type Entry, MOST_ATTEMPTS, News, type Work, type WorkerInfo } from "./wire.ts";
 
 /** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { insist, isRefused, isTaken } from "./book.ts";
-import type { Link } from "./link.ts";
+import type { Link } from "./connection.ts";
+import { insist, isRefused, isTaken } from "./registry.ts";
 import type { ExitNotice } from "./wire.ts";
 
 interface Told {

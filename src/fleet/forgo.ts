@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Recovery } from "../core/error.ts";
 import type { Account } from "../executor/executor.ts";
-import type { Book, Seen } from "./book.ts";
+import type { Book, Seen } from "./registry.ts";
 import { type Entry, WIRE_VERSION } from "./wire.ts";
 
 /** Each try that somebody else is quicker than is one in which something has become of the session. */

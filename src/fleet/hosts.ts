@@ -1,6 +1,6 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
-import type { Link } from "./link.ts";
+import type { Link } from "./connection.ts";
 import { WorkerInfo } from "./wire.ts";
 
 const LOOK_EVERY_MS = 2000;

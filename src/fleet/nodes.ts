@@ -1,8 +1,8 @@
 import { NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
+import type { Link } from "./connection.ts";
 import { nodeSilent, noSuchNode } from "./errors.ts";
 import { Hosts } from "./hosts.ts";
-import type { Link } from "./link.ts";
 import { checkedName } from "./subjects.ts";
 import type { WorkerInfo } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 import type { KV } from "@nats-io/kv";
 import { SallyportError } from "../core/error.ts";
+import type { Ties } from "./client.ts";
 import { noWorker, workspaceElsewhere } from "./failures.ts";
 import type { Place } from "./subjects.ts";
-import type { Ties } from "./ties.ts";
 import type { Work, WorkerInfo } from "./wire.ts";
 
 /** Where a workspace is does not change while its host lives: it is not asked about with every command. */

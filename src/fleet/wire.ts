@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { ExitShape } from "../executor/native/exit-record.ts";
-import type { ApprovedRequest } from "./statement.ts";
+import type { ApprovedRequest } from "./attestation.ts";
 
 /** Raised when an older worker could misunderstand a newer gateway's request, or the other way round. */
 export const WIRE_VERSION = 1;

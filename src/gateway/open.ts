@@ -7,7 +7,7 @@ import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
 import { cachedSandboxTier } from "../executor/native/probe.ts";
 import { openExecutor } from "../executor/select-executor.ts";
-import { fleetFromEnvironment } from "../fleet/from-url.ts";
+import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/from-settings.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { clearPrivateFolders } from "../sandbox/private-folder.ts";

@@ -1,17 +1,17 @@
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
+import type { Link } from "../fleet/connection.ts";
 import { notHere, notUnderstood } from "../fleet/failures.ts";
-import type { Link } from "../fleet/link.ts";
 import { LIST } from "../fleet/listed.ts";
 import { agentToken } from "../fleet/subjects.ts";
 import { Ask } from "../fleet/wire.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { asFailure } from "./failure.ts";
-import { Flows } from "./flows.ts";
 import { listHere } from "./listing.ts";
 import { localIds } from "./local-id.ts";
 import { ASKED, READ } from "./operations.ts";
+import { Flows } from "./response-streams.ts";
 
 /** What the worker itself answers besides. */
 export interface Own {

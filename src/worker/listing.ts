@@ -3,7 +3,7 @@ import { ListAsk, type Listed, type ListedRow, MOST_BYTES, MOST_ROW_BYTES } from
 import { agentOf, EVERY_AGENT } from "../fleet/subjects.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
 import type { AskedBy, SessionRow, StoredQuery } from "../storage/sessions.ts";
-import type { Piece } from "./flows.ts";
+import type { Piece } from "./response-streams.ts";
 
 const MOST_TEXT = 1000;
 

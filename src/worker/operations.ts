@@ -6,7 +6,7 @@ import type { KillRequest } from "../executor/executor.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
 import { signalName } from "../session/signals.ts";
 import type { SessionRow } from "../storage/sessions.ts";
-import type { Piece } from "./flows.ts";
+import type { Piece } from "./response-streams.ts";
 
 export interface On {
   door: WorkerDoor;

@@ -1,7 +1,7 @@
 import type { Account } from "../executor/executor.ts";
-import type { Book } from "../fleet/book.ts";
+import type { Link } from "../fleet/connection.ts";
 import { announceSurely } from "../fleet/exits.ts";
-import type { Link } from "../fleet/link.ts";
+import type { Book } from "../fleet/registry.ts";
 import type { Address, Entry, News } from "../fleet/wire.ts";
 import type { Claim } from "./claims.ts";
 import type { Outcome } from "./outcome.ts";

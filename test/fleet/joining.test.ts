@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
 import { joinFleet } from "../../src/fleet/connect.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { Certificates } from "../fixtures/certificates.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";
 import { missing } from "../fixtures/on-path.ts";

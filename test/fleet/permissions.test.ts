@@ -12,7 +12,7 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { joinFleet } from "../../src/fleet/connect.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
 import { Sandbox } from "../cli/sallyport.ts";
 import { answerLists, beat } from "../fixtures/false-worker.ts";

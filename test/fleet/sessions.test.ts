@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openLink } from "../../src/fleet/link.ts";
+import { openLink } from "../../src/fleet/connection.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { tools } from "../../src/index.ts";
 import { TestFleet } from "../fixtures/fleet.ts";

@@ -11,7 +11,7 @@ import { joinFleet } from "../../src/fleet/connect.ts";
 import { memberKey } from "../../src/fleet/member-key.ts";
 import { Nodes } from "../../src/fleet/nodes.ts";
 import { type FleetMember, permissionsOf } from "../../src/fleet/permissions.ts";
-import { openStores } from "../../src/fleet/stores.ts";
+import { openStores } from "../../src/fleet/streams.ts";
 import { storesOf } from "../../src/fleet/subjects.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { AuditLog } from "../../src/storage/audit.ts";

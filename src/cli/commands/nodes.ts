@@ -49,13 +49,16 @@ function print({ values, io }: Invocation, found: WorkerInfo[]): number {
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
   const [{ insistOnPerson, whoIsAbove }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
     import("../../approval/inside-session.ts"),
-    import("../../fleet/from-url.ts"),
+    import("../../fleet/url.ts"),
     import("../../config/load.ts"),
   ]);
   insistOnPerson(whoIsAbove(), null);
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("nodes"));
-  const [{ openLink }, { Nodes }] = await Promise.all([import("../../fleet/link.ts"), import("../../fleet/nodes.ts")]);
+  const [{ openLink }, { Nodes }] = await Promise.all([
+    import("../../fleet/connection.ts"),
+    import("../../fleet/nodes.ts"),
+  ]);
   const link = await openLink(fleet, "gateway");
   try {
     return await use(new Nodes(link));

@@ -49,7 +49,7 @@ configuration. SIGTERM ends the worker and not the commands: they go on, and the
 };
 
 async function optionsOf(values: Invocation["values"]) {
-  const { fleetFromEnvironment } = await import("../../fleet/from-url.ts");
+  const { fleetFromEnvironment } = await import("../../fleet/url.ts");
   const { loadConfig } = await import("../../config/load.ts");
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("worker"));

@@ -11,10 +11,10 @@ export async function setUp({ values, io }: Invocation, [unexpected]: string[]):
   if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
   const replicas = countOption(values, "replicas") ?? null;
   const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { openStores }] = await Promise.all([
-    import("../../fleet/from-url.ts"),
+    import("../../fleet/url.ts"),
     import("../../config/load.ts"),
     import("../../fleet/connect.ts"),
-    import("../../fleet/stores.ts"),
+    import("../../fleet/streams.ts"),
   ]);
   const options = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!options) throw new SallyportError("InvalidRequest", ...needsFleet("fleet setup"));

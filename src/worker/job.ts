@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalStory } from "../executor/data.ts";
 import type { Ending, Execution } from "../executor/executor.ts";
-import type { Book, Seen } from "../fleet/book.ts";
+import type { Book, Seen } from "../fleet/registry.ts";
 import type { Address, Entry, News } from "../fleet/wire.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
 import { killRequest } from "../session/signals.ts";

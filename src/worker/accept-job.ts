@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import type { Execution } from "../executor/executor.ts";
-import type { Book } from "../fleet/book.ts";
+import { checkStatement } from "../fleet/attestation.ts";
+import type { Link } from "../fleet/connection.ts";
 import { otherVersion } from "../fleet/failures.ts";
-import type { Link } from "../fleet/link.ts";
 import { workspaceKey } from "../fleet/placement.ts";
-import { checkStatement } from "../fleet/statement.ts";
+import type { Book } from "../fleet/registry.ts";
 import { agentToken } from "../fleet/subjects.ts";
 import type { TrustedKeys } from "../fleet/trusted.ts";
 import { approvedPart, type Entry, Envelope, WIRE_VERSION, Work } from "../fleet/wire.ts";
@@ -14,7 +14,7 @@ import type { WorkerDoor } from "../gateway/for-worker.ts";
 import type { Submission } from "../gateway/submit.ts";
 import type { Claim } from "./claims.ts";
 import { localId } from "./local-id.ts";
-import { ack, giveBack, terminate } from "./pull.ts";
+import { ack, giveBack, terminate } from "./puller.ts";
 
 /** Somebody has it who is not done with it: it is asked about again after this long. */
 const LOOK_AGAIN_MS = 5000;

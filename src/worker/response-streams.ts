@@ -1,8 +1,8 @@
 import { SallyportError } from "../core/error.ts";
+import type { Link } from "../fleet/connection.ts";
 import { tooManyReaders } from "../fleet/failures.ts";
-import { CREDIT_BYTES } from "../fleet/flow.ts";
 import { chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/frames.ts";
-import type { Link } from "../fleet/link.ts";
+import { CREDIT_BYTES } from "../fleet/response-stream.ts";
 import type { Address } from "../fleet/wire.ts";
 import { asFailure } from "./failure.ts";
 

@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
+import { silent, type Ties } from "./client.ts";
 import { type Frame, FrameReader } from "./frames.ts";
-import { silent, type Ties } from "./ties.ts";
 
 /** So many bytes may be on their way before what was read is told. */
 export const CREDIT_BYTES = 1 << 20;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SallyportError } from "../../src/core/error.ts";
 import type { SessionInfo } from "../../src/core/session.ts";
-import { Visit } from "../../src/fleet/visit.ts";
+import { Visit } from "../../src/fleet/remote-execution.ts";
 
 const RUNNING = { id: "x", agent: "default", host: "h1", pid: 1, status: "running", pty: null, capture: "merged" };
 

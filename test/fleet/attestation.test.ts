@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { SallyportError } from "../../src/core/error.ts";
-import { canonicalJson } from "../../src/fleet/canonical.ts";
-import { publicKeyOf, signingKey } from "../../src/fleet/keys.ts";
 import {
   type ApprovedRequest,
   checkStatement,
   STATEMENT_MS,
   type Statement,
   stateApproval,
-} from "../../src/fleet/statement.ts";
+} from "../../src/fleet/attestation.ts";
+import { canonicalJson } from "../../src/fleet/canonical.ts";
+import { publicKeyOf, signingKey } from "../../src/fleet/keys.ts";
 import { TrustedKeys } from "../../src/fleet/trusted.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-statement-"));

@@ -1,8 +1,7 @@
 import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { PeerListing, PeerQuery, PeerSessions } from "../executor/peer-sessions.ts";
-import { insist } from "./book.ts";
-import { answerOf } from "./flow.ts";
+import type { Ties } from "./client.ts";
 import {
   believed,
   LIST,
@@ -15,8 +14,9 @@ import {
   MOST_ROW_BYTES,
   shownOf,
 } from "./listed.ts";
-import type { Ties } from "./ties.ts";
-import { Visit } from "./visit.ts";
+import { insist } from "./registry.ts";
+import { Visit } from "./remote-execution.ts";
+import { answerOf } from "./response-stream.ts";
 import { SessionId } from "./wire.ts";
 
 /** So many workers are asked at a time, and each gets so long. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { SessionList } from "../../src/core/gateway.ts";
-import { openLink } from "../../src/fleet/link.ts";
+import { openLink } from "../../src/fleet/connection.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { tools } from "../../src/index.ts";
 import type { Worker } from "../../src/worker/worker.ts";

@@ -5,7 +5,7 @@ import type { SessionData } from "../executor/data.ts";
 import type { Located } from "../executor/executor.ts";
 import { LocalData } from "../session/local-data.ts";
 import { Screens } from "../session/terminal/screens.ts";
-import type { Link } from "./link.ts";
+import type { Link } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 
 /** The files of a session that tell what it wrote, and when. */

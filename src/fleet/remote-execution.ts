@@ -3,9 +3,9 @@ import { SallyportError } from "../core/error.ts";
 import { STATUSES, type Status } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution, KillRequest, Parting } from "../executor/executor.ts";
-import { answerOf } from "./flow.ts";
+import { silent, type Ties } from "./client.ts";
+import { answerOf } from "./response-stream.ts";
 import { Steering } from "./steering.ts";
-import { silent, type Ties } from "./ties.ts";
 import type { Entry } from "./wire.ts";
 
 /** So long one wait at the worker lasts; then it is asked how the session is, and waited for again. */
