@@ -4,7 +4,7 @@
  *   node bench/fleet/keys.ts [SESSIONS]
  */
 import { randomUUID } from "node:crypto";
-import { joinFleet } from "../../src/fleet/connect.ts";
+import { joinFleet } from "../../src/fleet/connection.ts";
 import { openStores } from "../../src/fleet/streams.ts";
 import { sessionKey } from "../../src/fleet/subjects.ts";
 import { NatsServer } from "../../test/fixtures/nats.ts";

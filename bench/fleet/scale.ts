@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { jetstream } from "@nats-io/jetstream";
-import { joinFleet } from "../../src/fleet/connect.ts";
+import { joinFleet } from "../../src/fleet/connection.ts";
 import { openStores } from "../../src/fleet/streams.ts";
 import { subjectsOf } from "../../src/fleet/subjects.ts";
 import { NatsCluster, NatsServer } from "../../test/fixtures/nats.ts";

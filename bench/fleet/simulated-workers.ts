@@ -4,7 +4,7 @@
  */
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
-import { joinFleet } from "../../src/fleet/connect.ts";
+import { joinFleet } from "../../src/fleet/connection.ts";
 import { openStores } from "../../src/fleet/streams.ts";
 import { consumerOf, inboxOf, type Place, sessionKey, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
 

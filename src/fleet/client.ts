@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Msg, NoRespondersError, type Subscription } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import type { FleetOptions } from "../core/settings.ts";
-import { type Link, openLink } from "./connection.ts";
-import { hostSilent, noFleetYet, notLetAsk, notUnderstood } from "./failures.ts";
-import { Hosts } from "./hosts.ts";
-import { Book, isRefused } from "./registry.ts";
+import { isRefused, type Link, openLink } from "./connection.ts";
+import { hostSilent, noFleetYet, notLetAsk, notUnderstood } from "./errors.ts";
+import { Hosts } from "./nodes.ts";
+import { Book } from "./registry.ts";
 import { type Address, Answer, type Ask, News, WIRE_VERSION } from "./wire.ts";
 
 const ANSWER_MS = 10_000;

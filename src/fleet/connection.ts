@@ -1,9 +1,84 @@
-import { type JetStreamClient, jetstream } from "@nats-io/jetstream";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { JetStreamApiError, type JetStreamClient, jetstream } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
-import type { NatsConnection } from "@nats-io/transport-node";
+import type { Authenticator, NatsConnection } from "@nats-io/transport-node";
+import { connect, credsAuthenticator, nkeyAuthenticator, PermissionViolationError } from "@nats-io/transport-node";
+import { SallyportError } from "../core/error.ts";
 import type { FleetOptions } from "../core/settings.ts";
-import { joinFleet } from "./connect.ts";
-import { type Stores, type Subjects, storesOf, subjectsOf } from "./subjects.ts";
+import { credentialsUnusable, fleetRefused, fleetUnreachable } from "./errors.ts";
+import { checkedName, inboxOf, nameFrom, type Stores, type Subjects, storesOf, subjectsOf } from "./subjects.ts";
+
+export const DEFAULT_FLEET = "main";
+/** A server that takes the connection and then says nothing is not one. */
+const CONNECT_MS = 4000;
+
+interface Member {
+  connection: NatsConnection;
+  fleet: string;
+  name: string;
+}
+
+/** Connects, and stays connected: a server that goes away is looked for again for ever. */
+export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker"): Promise<Member> {
+  const fleet = checkedName("fleet", options.name ?? DEFAULT_FLEET);
+  const name = options.as === undefined ? nameFrom(hostname()) : checkedName(kind, options.as);
+  const servers = typeof options.servers === "string" ? options.servers.split(",") : [...options.servers];
+  const { ca, cert, key } = options.tls ?? {};
+  const tls = {
+    ...(ca === undefined ? {} : { caFile: ca }),
+    ...(cert === undefined ? {} : { certFile: cert }),
+    ...(key === undefined ? {} : { keyFile: key }),
+  };
+  const wantsTls = options.tls !== undefined || servers.some((server) => server.startsWith("tls:"));
+  const authenticator = options.credentials === undefined ? null : authenticatorOf(options.credentials);
+  try {
+    const connection = await connect({
+      servers,
+      name: `sallyport ${kind} ${name}`,
+      inboxPrefix: inboxOf(fleet, kind, name),
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      reconnectJitter: 250,
+      timeout: CONNECT_MS,
+      pingInterval: 5000,
+      maxPingOut: 2,
+      // A stack for each request in case it fails costs more than the request.
+      noAsyncTraces: true,
+      ...(wantsTls ? { tls } : {}),
+      ...(authenticator ? { authenticator } : {}),
+    });
+    return { connection, fleet, name };
+  } catch (error) {
+    throw unreachable(servers, error as Error);
+  }
+}
+
+function unreachable(servers: string[], error: Error): SallyportError {
+  const refused = error.name === "AuthorizationError" || error.name === "UserAuthenticationExpiredError";
+  const { message, cause } = error as Error & { cause?: Error };
+  const why = cause?.message && !message.includes(cause.message) ? `${message}: ${cause.message}` : message;
+  const words = refused ? fleetRefused(servers, why) : fleetUnreachable(servers, why);
+  return new SallyportError("FleetUnreachable", ...words);
+}
+
+/** The file says by itself which kind it is. */
+function authenticatorOf(file: string): Authenticator {
+  let content: Buffer;
+  try {
+    content = readFileSync(file);
+  } catch (error) {
+    throw new SallyportError("InvalidConfiguration", ...credentialsUnusable(file, (error as Error).message));
+  }
+  if (content.includes("BEGIN NATS USER JWT")) return credsAuthenticator(content);
+  const seed = content.toString("utf8").trim();
+  if (!/^SU[A-Z2-7]{56}$/.test(seed)) {
+    const why = "it holds neither a user's nkey seed (SU…) nor a user's JWT";
+    throw new SallyportError("InvalidConfiguration", ...credentialsUnusable(file, why));
+  }
+  return nkeyAuthenticator(Buffer.from(seed));
+}
 
 /** A member's connection to its fleet, with the names and stores it uses there. */
 export interface Link {
@@ -39,4 +114,41 @@ export async function openLink(options: FleetOptions, kind: "gateway" | "worker"
     workers: await workers,
     places: await places,
   };
+}
+
+/** "Wrong last sequence", alone and in a cluster. */
+const TAKEN: ReadonlySet<number> = new Set([10071, 10164]);
+
+/** While servers are restarted or elect a leader, answers fail to come for a moment. */
+const RETRY_FOR_MS = 8000;
+const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 500;
+
+export function isTaken(error: unknown): boolean {
+  return error instanceof JetStreamApiError && TAKEN.has(error.code);
+}
+
+/** Tries again while the servers give no answer; what they answer, also a no, is the answer. */
+export async function insist<T>(attempt: () => Promise<T>, patienceMs = RETRY_FOR_MS): Promise<T> {
+  const end = performance.now() + patienceMs;
+  for (let pause = FIRST_DELAY_MS; ; pause = Math.min(pause * 2, LONGEST_DELAY_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (isRefused(error)) throw error;
+      if ((error as Error).name === "ClosedConnectionError" || performance.now() + pause > end) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
+/** The servers have answered, with a no: asking again changes nothing. */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return !isBusy(error);
+  return (error as Error).cause instanceof PermissionViolationError;
+}
+
+/** No leader yet, or too much to do: it says nothing about what was asked. */
+function isBusy({ status }: JetStreamApiError): boolean {
+  return status === 503 || status === 500;
 }

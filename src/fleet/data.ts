@@ -7,14 +7,15 @@ import type { LiveUsage, SessionData, TerminalStory } from "../executor/data.ts"
 import type { Execution, Located, Parting } from "../executor/executor.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import type { Ties } from "./client.ts";
+import { notHere, registrySilent } from "./errors.ts";
 import type { FleetExecution } from "./execution.ts";
-import { notHere, registrySilent } from "./failures.ts";
 import { answerOf, flow } from "./response-stream.ts";
 
 const NOTHING: LiveUsage = {
   usage: { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 },
   processes: [],
 };
+
 /** What is known at once is asked for anew when somebody looks, at most this often. */
 const LOOK_EVERY_MS = 200;
 /** How often a log is followed again whose worker was restarted, before that is given up. */

@@ -1,11 +1,11 @@
 import type { Recovery } from "../core/error.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 
-type Words = [message: string, recovery: Recovery[]];
+type ErrorText = [message: string, recovery: Recovery[]];
 
 const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
-export function badFleetKey(text: string): Words {
+export function badFleetKey(text: string): ErrorText {
   return [
     `${quoted(text)} is not a gateway's public key.`,
     [
@@ -17,7 +17,7 @@ export function badFleetKey(text: string): Words {
   ];
 }
 
-export function fleetKeyUnusable(file: string, why: string): Words {
+export function fleetKeyUnusable(file: string, why: string): ErrorText {
   return [
     `The signing key ${file} cannot be used (${why}).`,
     [
@@ -27,12 +27,12 @@ export function fleetKeyUnusable(file: string, why: string): Words {
   ];
 }
 
-export function badFleetName(what: string, name: string): Words {
+export function badFleetName(what: string, name: string): ErrorText {
   const hint = "A name is 1 to 63 letters, digits, `_` or `-`: it becomes a part of NATS subjects.";
   return [`${quoted(name)} cannot be the name of a ${what}.`, [{ action: "fix_request", hint }]];
 }
 
-export function fleetUnreachable(servers: string[], why: string): Words {
+export function fleetUnreachable(servers: string[], why: string): ErrorText {
   return [
     `No server of the fleet could be reached at ${servers.join(", ")} (${why}).`,
     [
@@ -42,7 +42,7 @@ export function fleetUnreachable(servers: string[], why: string): Words {
   ];
 }
 
-export function fleetNotReady(servers: string | readonly string[], why: string): Words {
+export function fleetNotReady(servers: string | readonly string[], why: string): ErrorText {
   return [
     `The fleet's servers at ${typeof servers === "string" ? servers : servers.join(", ")} are not ready (${why}).`,
     [
@@ -56,7 +56,7 @@ export function fleetNotReady(servers: string | readonly string[], why: string):
   ];
 }
 
-export function fleetRefused(servers: string[], why: string): Words {
+export function fleetRefused(servers: string[], why: string): ErrorText {
   return [
     `The fleet's server at ${servers.join(", ")} lets nobody in with these credentials (${why}).`,
     [
@@ -66,33 +66,33 @@ export function fleetRefused(servers: string[], why: string): Words {
   ];
 }
 
-export function credentialsUnusable(file: string, why: string): Words {
+export function credentialsUnusable(file: string, why: string): ErrorText {
   return [
     `The credentials ${file} cannot be used (${why}).`,
     [{ action: "fix_configuration", hint: "Name the file with the seed of an nkey (SU…) or a .creds file of a user." }],
   ];
 }
 
-export function badTrustName(name: string): Words {
+export function badTrustName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, and starts with a letter or digit";
   return [`${quoted(name)} cannot name a gateway.`, [{ action: "fix_request", hint: `A name is ${rule}.` }]];
 }
 
-export function trustNameTaken(name: string): Words {
+export function trustNameTaken(name: string): ErrorText {
   return [
     `The name or the key is on the list already: ${quoted(name)}.`,
     [{ action: "remove_first", hint: `Take it back first: \`sallyport fleet trust remove ${name}\`.` }],
   ];
 }
 
-export function noSuchTrust(reference: string): Words {
+export function noSuchTrust(reference: string): ErrorText {
   return [
     `No gateway ${quoted(reference)} is trusted here.`,
     [{ action: "list_trusted", hint: "`sallyport fleet trust list` names those that are." }],
   ];
 }
 
-export function trustUnreadable(file: string, why: string): Words {
+export function trustUnreadable(file: string, why: string): ErrorText {
   return [
     `The list of trusted gateways ${file} cannot be read (${why}), so none is trusted.`,
     [
@@ -146,11 +146,11 @@ const REMEDIES: Record<StatementFault, Recovery> = {
   ahead: { action: "fix_clock", hint: "Set the clocks of gateway and worker, then run it again." },
 };
 
-export function statementRefused(fault: StatementFault): Words {
+export function statementRefused(fault: StatementFault): ErrorText {
   return [`The worker's operator wants this asked, and ${FAULTS[fault]}.`, [REMEDIES[fault]]];
 }
 
-export function noSuchNode(host: string): Words {
+export function noSuchNode(host: string): ErrorText {
   return [
     `No worker ${quoted(host)} is in the fleet now.`,
     [
@@ -160,9 +160,175 @@ export function noSuchNode(host: string): Words {
   ];
 }
 
-export function nodeSilent(host: string): Words {
+export function nodeSilent(host: string): ErrorText {
   return [
     `The worker ${quoted(host)} does not answer.`,
     [{ action: "try_again", hint: "Try again; if it stays silent its sessions become lost within seconds." }],
   ];
+}
+
+const LIST_NODES = { action: "list_nodes", hint: "`sallyport nodes` lists the workers that are there." };
+
+export function needsFleet(field: string): ErrorText {
+  return [
+    `\`${field}\` is about a fleet, and this gateway runs commands on its own machine.`,
+    [{ action: "join_fleet", hint: "Name its servers: --fleet nats://host:4222, or `fleet` in the configuration." }],
+  ];
+}
+
+export function noFleetYet(fleet: string, why: string): ErrorText {
+  return [
+    `There is no fleet ${fleet} on these servers (${why}).`,
+    [
+      { action: "start_worker", hint: "Its first worker makes it: sallyport worker --fleet nats://host:4222" },
+      { action: "check_name", hint: "Check the fleet's name, and that JetStream is on (nats-server -js)." },
+    ],
+  ];
+}
+
+export function hostSilent(host: string): ErrorText {
+  return [
+    `The worker on ${host} gives no answer.`,
+    [
+      { action: "retry", hint: "Try again: a worker that was restarted finds its sessions again." },
+      { action: "list_nodes", hint: "`sallyport nodes` shows whether it is there." },
+    ],
+  ];
+}
+
+export function notLetAsk(host: string): ErrorText {
+  return [
+    `The servers do not let this gateway ask the worker on ${host} for that.`,
+    [{ action: "ask_operator", hint: "What each member may ask is said by `sallyport fleet permissions`." }],
+  ];
+}
+
+export function anotherGateways(name: string, gateway: string, host: string): ErrorText {
+  return [
+    `The session ${name} on ${host} is the gateway ${gateway}'s: what is kept of it is kept there.`,
+    [
+      { action: "ask_there", hint: `Remove it where it was started, with the state folder of ${gateway}.` },
+      { action: "end_it", hint: "It can be ended from here: `sallyport kill`." },
+    ],
+  ];
+}
+
+const MOST_NAMED = 5;
+
+function workersOn(hosts: string[]): string {
+  const more = hosts.length > MOST_NAMED ? ` and ${hosts.length - MOST_NAMED} more` : "";
+  return `The worker${hosts.length === 1 ? "" : "s"} on ${hosts.slice(0, MOST_NAMED).join(", ")}${more}`;
+}
+
+export function silentHosts(hosts: string[]): string {
+  const give = hosts.length === 1 ? "gives" : "give";
+  return `${workersOn(hosts)} ${give} no answer: what other gateways have there is not shown.`;
+}
+
+export function tooOldHosts(hosts: string[]): string {
+  const are = hosts.length === 1 ? "is" : "are";
+  return `${workersOn(hosts)} ${are} too old to tell what other gateways have there: it is shown after an upgrade.`;
+}
+
+export function moreInFleet(shown: number): string {
+  return `There are more than the ${shown} that are shown: --agent, or only what runs (without -a), shows fewer.`;
+}
+
+export function othersUnknown(why: string): string {
+  return `Only this gateway's own sessions are shown: ${why}`;
+}
+
+export function registrySilent(why: string): ErrorText {
+  return [
+    `The registry of the fleet gives no answer (${why}).`,
+    [
+      { action: "retry", hint: "Try again: servers that were restarted agree on a leader within seconds." },
+      { action: "check_servers", hint: "Check that most of the fleet's servers are up." },
+    ],
+  ];
+}
+
+export function tooManyReaders(host: string): ErrorText {
+  return [
+    `The worker on ${host} has too many readers to take one more.`,
+    [{ action: "retry", hint: "Try again in a moment, or follow fewer sessions at a time." }],
+  ];
+}
+
+export function notUnderstood(host: string | null): ErrorText {
+  return [
+    `The worker${host === null ? "" : ` on ${host}`} and this gateway do not understand each other.`,
+    [{ action: "upgrade", hint: "They run releases that are too far apart: bring both to the same one." }],
+  ];
+}
+
+export function otherVersion(host: string, theirs: number, ours: number): ErrorText {
+  const older = theirs > ours ? `the worker on ${host}` : "the gateway";
+  return [
+    `The request is of version ${theirs}, and the worker on ${host} speaks version ${ours}.`,
+    [
+      { action: "upgrade", hint: `Upgrade ${older}, which is the older of the two.` },
+      { action: "choose_host", hint: "Or name a host that is up to date (`host`); `sallyport nodes` shows releases." },
+    ],
+  ];
+}
+
+export function noWorker(wanted: string): ErrorText {
+  return [
+    `No worker that could run it ${wanted === "" ? "" : `${wanted} `}is there.`,
+    [LIST_NODES, { action: "start_worker", hint: "Start one: sallyport worker --fleet nats://host:4222" }],
+  ];
+}
+
+export function notTakenUp(seconds: number): ErrorText {
+  return [
+    `No worker had a free slot for it within ${seconds} seconds, so it was given up and never ran.`,
+    [LIST_NODES, { action: "retry", hint: "Try again later, or start workers with more slots (`--slots`)." }],
+  ];
+}
+
+export function notQueued(why: string): ErrorText {
+  return [
+    `The fleet's servers did not take it (${why}), so it never ran.`,
+    [{ action: "retry", hint: "Try again; `sallyport nodes` tells whether the fleet can be reached." }],
+  ];
+}
+
+export function givenUp(): ErrorText {
+  return [
+    "It was ended before any worker took it up, so it never ran.",
+    [{ action: "retry", hint: "Start it again if it is wanted after all." }],
+  ];
+}
+
+export function hostLost(host: string): ErrorText {
+  return [
+    `The host ${host} is gone: nothing has been heard of it for longer than ten seconds, and what became of the command is not known.`,
+    [
+      { action: "retry", hint: 'Run it again if it may run twice; `retry: "idempotent"` has that done by itself.' },
+      LIST_NODES,
+    ],
+  ];
+}
+
+export function notHere(id: string, host: string): ErrorText {
+  return [
+    `${host} has no session ${id}.`,
+    [{ action: "list_processes", hint: "`sallyport ps -a` lists all sessions, with their hosts." }],
+  ];
+}
+
+export function workspaceElsewhere(workspace: string, host: string): ErrorText {
+  return [
+    `The files of the workspace ${workspace} are on ${host}, which is not there.`,
+    [
+      { action: "return_host", hint: `Start its worker again: sallyport worker, on ${host}.` },
+      { action: "other_workspace", hint: "Or name another workspace for the gateway (`fleet.workspace`)." },
+    ],
+  ];
+}
+
+export function badFleetUrl(text: string): ErrorText {
+  const hint = "For example nats://10.0.0.1:4222, or tls://a:4222,b:4222/staging?credentials=FILE&ca=FILE";
+  return [`${JSON.stringify(text.slice(0, 200))} does not name a fleet.`, [{ action: "fix_request", hint }]];
 }

@@ -1,18 +1,44 @@
+import type { Recovery } from "../core/error.ts";
 import { SallyportError } from "../core/error.ts";
 import type { TerminalStory } from "../executor/data.ts";
 import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
 import type { Ties } from "./client.ts";
+import { insist } from "./connection.ts";
+import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "./errors.ts";
 import { announceSurely } from "./exits.ts";
-import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "./failures.ts";
-import { accountOf, forgo } from "./forgo.ts";
-import { mayTell } from "./may-tell.ts";
 import { nobodyFor, placeOf } from "./placement.ts";
-import { insist, type Seen } from "./registry.ts";
+import { forgo, type Seen } from "./registry.ts";
+import { Steering } from "./remote-execution.ts";
 import type { OwnWork } from "./resend-store.ts";
-import { Steering } from "./steering.ts";
 import type { Place } from "./subjects.ts";
-import { type Entry, MOST_ATTEMPTS, News, type Work, type WorkerInfo } from "./wire.ts";
+import { type Entry, type JobMessage, MOST_ATTEMPTS, News, type WorkerInfo } from "./wire.ts";
+
+/** What a gateway knows of a session it hears news of. */
+interface Known {
+  /** Who has it, as far as that is known. */
+  host: string | null;
+  /** Where it was sent. */
+  place: Place | null;
+  request: JobMessage["request"] | undefined;
+}
+
+/** Who has a session tells of it, or who alone was asked to take it; and each for itself (promise 7). */
+export function mayTell(news: News, from: string, { host, place, request }: Known): boolean {
+  const asked = typeof place === "object" && place !== null && "host" in place ? place.host : from;
+  if (from !== (host ?? asked)) return false;
+  if (news.kind !== "elsewhere") return news.kind === "grew" || news.host === from;
+  // Who named a host or a label wants that one, whatever a worker says of others.
+  return host === null && request?.host === undefined && request?.labels === undefined;
+}
+
+export function accountOf(
+  status: Account["status"],
+  [message, recovery]: [message: string, recovery: Recovery[]],
+): Account {
+  const type = status === "lost" ? "SessionLost" : "NoWorker";
+  return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
+}
 
 /** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */
 const NOBODY_AFTER_MS = 3000;
@@ -39,7 +65,7 @@ export class FleetExecution extends Steering implements Execution {
   readonly #own: OwnWork;
   readonly #claimWithinMs: number;
   #since = performance.now();
-  #work: Work | null;
+  #work: JobMessage | null;
   #attempt = 1;
   #place: Place | null = null;
   #sentAttempt = 0;
@@ -58,7 +84,7 @@ export class FleetExecution extends Steering implements Execution {
     ties: Ties,
     own: OwnWork,
     session: { id: string; agent: string; background: boolean },
-    work: Work | null,
+    work: JobMessage | null,
     claimWithinMs: number,
   ) {
     super();

@@ -9,13 +9,13 @@ import { stateApproval } from "./attestation.ts";
 import { Ties } from "./client.ts";
 import { FleetData, type Glimpse } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
-import { workspaceName } from "./home.ts";
 import { type SigningKey, signingKey } from "./keys.ts";
 import { StoredLogs } from "./log-archive.ts";
 import { FleetOthers } from "./peer-sessions.ts";
+import { workspaceName } from "./placement.ts";
 import { OwnWork } from "./resend-store.ts";
 import { checkedName } from "./subjects.ts";
-import { approvedPart, WIRE_VERSION, type Work } from "./wire.ts";
+import { approvedPart, type JobMessage, WIRE_VERSION } from "./wire.ts";
 
 const CLAIM_WITHIN_MS = 600_000;
 const LOOK_EVERY_MS = 2000;
@@ -203,10 +203,10 @@ export class FleetExecutor implements Executor {
     return this.#signingKey.public.slice(this.#signingKey.public.indexOf(":") + 1);
   }
 
-  #work(ties: Ties, spec: LaunchSpec): Work {
+  #work(ties: Ties, spec: LaunchSpec): JobMessage {
     const origin = originOf(spec);
     const { workspace, sticky = true } = this.#options;
-    const work: Work = {
+    const work: JobMessage = {
       version: WIRE_VERSION,
       id: spec.id,
       attempt: 1,

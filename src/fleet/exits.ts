@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Link } from "./connection.ts";
-import { insist, isRefused, isTaken } from "./registry.ts";
+import { insist, isRefused, isTaken } from "./connection.ts";
 import type { ExitNotice } from "./wire.ts";
 
 interface Told {

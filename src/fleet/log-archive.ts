@@ -10,6 +10,7 @@ import { sessionKey } from "./subjects.ts";
 
 /** The files of a session that tell what it wrote, and when. */
 const FILES = ["stdout", "stderr", "output", "timeline", "sizes", "exit"];
+
 /** Stands for the last of them where there is none: its keeper was killed. */
 const NO_EXIT = "no-exit";
 const COPY_BYTES = 128 * 1024;

@@ -1,12 +1,92 @@
+import type { JetStreamManager } from "@nats-io/jetstream";
+import type { KV } from "@nats-io/kv";
 import { NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import type { Link } from "./connection.ts";
 import { nodeSilent, noSuchNode } from "./errors.ts";
-import { Hosts } from "./hosts.ts";
 import { checkedName } from "./subjects.ts";
-import type { WorkerInfo } from "./wire.ts";
+import { WorkerInfo } from "./wire.ts";
 
-const PATIENCE_MS = 5000;
+const POLL_MS = 2000;
+/** Null: its heartbeat has been missing for longer than one may. */
+type HostListener = (worker: WorkerInfo | null) => void;
+
+/** Watches the workers that have something of ours, as long as they do. */
+export class Hosts {
+  readonly #bucket: KV;
+  readonly #link: Link;
+  #manager: Promise<JetStreamManager> | null = null;
+  readonly #listeners = new Map<string, Set<HostListener>>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(link: Link) {
+    this.#link = link;
+    this.#bucket = link.workers;
+  }
+
+  /** Tells now and then how a host is. Returns how to stop. */
+  watch(host: string, listener: HostListener): () => void {
+    let listeners = this.#listeners.get(host);
+    if (!listeners) {
+      listeners = new Set();
+      this.#listeners.set(host, listeners);
+    }
+    listeners.add(listener);
+    this.#timer ??= setInterval(() => void this.#lookAround(), POLL_MS).unref();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(host) === listeners) this.#listeners.delete(host);
+    };
+  }
+
+  /** Null: there is no such worker, or not any more. Throws where the servers give no answer. */
+  async look(host: string): Promise<WorkerInfo | null> {
+    const found = await this.#bucket.get(host);
+    return found?.operation === "PUT" ? WorkerInfo.parse(found.json()) : null;
+  }
+
+  /** Every worker that lives, by name. */
+  async all(): Promise<WorkerInfo[]> {
+    const found: WorkerInfo[] = [];
+    for (const host of await this.names()) {
+      const entry = await this.#bucket.get(host);
+      const worker = entry?.operation === "PUT" ? WorkerInfo.safeParse(entry.json()) : null;
+      if (worker?.success) found.push(worker.data);
+    }
+    return found;
+  }
+
+  /** Of every worker that lives. As the server counts them at one moment. To read the bucket from one end to the other would miss who renews its entry meanwhile. */
+  async names(): Promise<string[]> {
+    const { js, stores } = this.#link;
+    this.#manager ??= js.jetstreamManager(false);
+    const head = `$KV.${stores.workers}.`;
+    const { state } = await (await this.#manager).streams.info(`KV_${stores.workers}`, { subjects_filter: `${head}*` });
+    return Object.keys(state.subjects ?? {})
+      .map((subject) => subject.slice(head.length))
+      .sort();
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#listeners.clear();
+  }
+
+  async #lookAround(): Promise<void> {
+    await Promise.all(
+      [...this.#listeners].map(async ([host, listeners]) => {
+        try {
+          const worker = await this.look(host);
+          for (const listener of [...listeners]) listener(worker);
+        } catch {
+          // No answer says nothing about the host: nobody is given up because our own line is down.
+        }
+      }),
+    );
+  }
+}
+
+const NODE_RESPONSE_MS = 5000;
 
 /** The machines of a fleet, as an operator sees them. */
 export class Nodes {
@@ -37,7 +117,7 @@ export class Nodes {
     const { nc, subjects } = this.#link;
     const subject = subjects.node(checkedName("host", host), operation);
     try {
-      await nc.request(subject, JSON.stringify({ order: operation }), { timeout: PATIENCE_MS });
+      await nc.request(subject, JSON.stringify({ order: operation }), { timeout: NODE_RESPONSE_MS });
     } catch (error) {
       if (error instanceof RequestError && error.cause instanceof NoRespondersError) {
         throw new SallyportError("NodeNotFound", ...noSuchNode(host));

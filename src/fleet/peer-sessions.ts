@@ -2,22 +2,48 @@ import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { PeerListing, PeerQuery, PeerSessions } from "../executor/peer-sessions.ts";
 import type { Ties } from "./client.ts";
-import {
-  believed,
-  LIST,
-  type ListAsk,
-  Listed,
-  type ListedRow,
-  LONGEST_ANSWER,
-  MOST_BYTES,
-  MOST_LISTED,
-  MOST_ROW_BYTES,
-  shownOf,
-} from "./listed.ts";
-import { insist } from "./registry.ts";
+import { insist } from "./connection.ts";
 import { Visit } from "./remote-execution.ts";
 import { answerOf } from "./response-stream.ts";
-import { SessionId } from "./wire.ts";
+import type { ListAsk } from "./wire.ts";
+import {
+  LIST,
+  Listed,
+  type ListedRow,
+  MAX_LIST_BYTES,
+  MAX_LIST_RESPONSE_BYTES,
+  MAX_LIST_ROWS,
+  MAX_ROW_BYTES,
+  SessionId,
+} from "./wire.ts";
+
+/** Clocks differ, but not by more than this. */
+const MOST_AHEAD_MS = 3_600_000;
+/**
+ * What is left of an answer when what nobody asked for and what is told again is left out: neither makes the page of a
+ * worker full, behind which it could hide others' sessions (promise 7).
+ */
+export function believed(rows: ListedRow[], { before, agent }: { before?: string | undefined; agent: string | null }) {
+  const attempts = new Map<string, ListedRow>();
+  for (const row of rows) {
+    const { id, agent: whose } = row.session;
+    if (agent !== null && whose !== agent) continue;
+    if (before !== undefined && id >= before) continue;
+    if (madeAtMs(id) > Date.now() + MOST_AHEAD_MS) continue;
+    attempts.set(`${id} ${row.attempt}`, row);
+  }
+  return [...attempts.values()];
+}
+
+/** Ids begin with the time. */
+function madeAtMs(id: string): number {
+  return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
+}
+
+/** A row as this gateway shows it. Where it is, is who said so. */
+export function shownOf({ session, gateway }: ListedRow, host: string): SessionInfo {
+  return { ...session, host, gateway };
+}
 
 /** So many workers are asked at a time, and each gets so long. */
 const AT_ONCE = 64;
@@ -33,6 +59,7 @@ const NO_SESSION = "00000000-0000-0000-0000-000000000000";
 
 type Whose = Pick<PeerQuery, "agent" | "own">;
 type Told = { row: ListedRow; host: string };
+
 /** `listed` null: it said nothing, or nothing that can be understood; `tooOld`: since it knows of no lists. */
 type Answer = { listed: Listed | null; tooOld: boolean };
 type Answers = (Answer & { host: string })[];
@@ -54,7 +81,7 @@ export class FleetOthers implements PeerSessions {
   }
 
   async list({ status, live, before, text, limit, ...whose }: PeerQuery): Promise<PeerListing> {
-    const most = Math.min(limit, MOST_LISTED);
+    const most = Math.min(limit, MAX_LIST_ROWS);
     const answers = await this.#askAll(whose, {
       limit: most,
       count: true,
@@ -173,7 +200,7 @@ async function asked(
 ): Promise<Answer> {
   try {
     // A list is no reason to wait for a machine that is gone; of one session somebody wants to know.
-    const asking = { id: NO_SESSION, agent, args, longest: LONGEST_ANSWER, now: args.called === undefined };
+    const asking = { id: NO_SESSION, agent, args, longest: MAX_LIST_RESPONSE_BYTES, now: args.called === undefined };
     const answer = Listed.parse(await answerOf(ties, host, LIST, asking, deadline));
     return { listed: { ...answer, rows: believed(answer.rows, { before: args.before, agent }) }, tooOld: false };
   } catch (error) {
@@ -192,12 +219,12 @@ function isLive({ status, lingering }: SessionInfo): boolean {
 
 /** An answer that could have told more is all there is, whatever it says: nobody hides others' sessions so. */
 function hasMore(listed: Listed, limit: number): boolean {
-  return listed.more && (listed.rows.length >= limit || bytesOf(listed.rows) >= MOST_BYTES);
+  return listed.more && (listed.rows.length >= limit || bytesOf(listed.rows) >= MAX_LIST_BYTES);
 }
 
 /** One row of any length is not a page. */
 function bytesOf(rows: ListedRow[]): number {
-  return rows.reduce((sum, row) => sum + Math.min(JSON.stringify(row).length, MOST_ROW_BYTES), 0);
+  return rows.reduce((sum, row) => sum + Math.min(JSON.stringify(row).length, MAX_ROW_BYTES), 0);
 }
 
 function oldestOf({ rows }: Listed): string {

@@ -2,6 +2,12 @@
  * What each member of a fleet may publish and hear, so that the servers themselves hold it to that: a worker speaks for
  * its own host only, a gateway hears its own answers only, and one that serves a single agent asks as no other.
  */
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { nkeys } from "@nats-io/transport-node";
+import { SallyportError } from "../core/error.ts";
+import { credentialsUnusable } from "./errors.ts";
 import { agentToken, checkedName, consumerOf, inboxOf, type Place, placeTokens, storesOf } from "./subjects.ts";
 
 export type FleetMember =
@@ -101,4 +107,20 @@ function ofOperator(fleet: string, streams: string[]): string[] {
     `$O.${logs}.M.>`,
     `sp.${fleet}.node.*.*`,
   ];
+}
+
+/** The public nkey of a member whose seed is in this folder as `<kind>-<name>.seed`; made if it is not there. */
+export function memberKey(folder: string, { kind, name }: { kind: "gateway" | "worker"; name: string }): string {
+  const file = join(folder, `${kind}-${checkedName(kind, name)}.seed`);
+  try {
+    return nkeys.fromSeed(readFileSync(file).subarray(0, 58)).getPublicKey();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+      throw new SallyportError("InvalidConfiguration", ...credentialsUnusable(file, (error as Error).message));
+    }
+  }
+  const made = nkeys.createUser();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${Buffer.from(made.getSeed())}\n`, { mode: 0o600, flag: "wx" });
+  return made.getPublicKey();
 }

@@ -1,9 +1,12 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import type { KV } from "@nats-io/kv";
 import { SallyportError } from "../core/error.ts";
 import type { Ties } from "./client.ts";
-import { noWorker, workspaceElsewhere } from "./failures.ts";
+import { noWorker, workspaceElsewhere } from "./errors.ts";
 import type { Place } from "./subjects.ts";
-import type { Work, WorkerInfo } from "./wire.ts";
+import { nameFrom } from "./subjects.ts";
+import type { JobMessage, WorkerInfo } from "./wire.ts";
 
 /** Where a workspace is does not change while its host lives: it is not asked about with every command. */
 const KNOWN_MS = 5000;
@@ -16,7 +19,7 @@ export const workspaceKey = (workspace: string): string => `workspace.${workspac
  * Which queue a command goes into. A host or a label that was asked for comes first; else the host that has the
  * workspace's files; else whoever has a free slot.
  */
-export async function placeOf(ties: Ties, { request, workspace }: Work): Promise<Place> {
+export async function placeOf(ties: Ties, { request, workspace }: JobMessage): Promise<Place> {
   if (request.host !== undefined) return { host: request.host };
   const labels = Object.entries(request.labels ?? {});
   const [first] = labels;
@@ -27,7 +30,7 @@ export async function placeOf(ties: Ties, { request, workspace }: Work): Promise
 }
 
 /** What no worker that is there could give it, in words; null: somebody could run it. */
-export async function nobodyFor(ties: Ties, { host, labels = {} }: Work["request"]): Promise<string | null> {
+export async function nobodyFor(ties: Ties, { host, labels = {} }: JobMessage["request"]): Promise<string | null> {
   const able = (worker: WorkerInfo) =>
     (host === undefined || worker.host === host) &&
     Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
@@ -59,4 +62,10 @@ async function hostOf(ties: Ties, workspace: string): Promise<string | null> {
   }
   hosts.set(workspace, { host, untilMs: performance.now() + KNOWN_MS });
   return host;
+}
+
+/** A workspace's name on the workers: readable, and another for each folder of each gateway. */
+export function workspaceName(gateway: string, folder: string): string {
+  const hash = createHash("sha256").update(`${gateway}\0${folder}`).digest("hex").slice(0, 12);
+  return `${nameFrom(basename(folder)).slice(0, 40)}-${hash}`;
 }

@@ -1,22 +1,14 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { JetStreamApiError } from "@nats-io/jetstream";
+import { randomUUID } from "node:crypto";
 import type { KV, KvEntry } from "@nats-io/kv";
-import { PermissionViolationError } from "@nats-io/transport-node";
+import { insist, isTaken } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
-import { Entry } from "./wire.ts";
+import { Entry, WIRE_VERSION } from "./wire.ts";
 
 /** An entry as it was read or written, and at which revision: it is changed only where nobody else was quicker. */
 export interface Seen {
   entry: Entry;
   revision: number;
 }
-
-/** "Wrong last sequence", alone and in a cluster. */
-const TAKEN: ReadonlySet<number> = new Set([10071, 10164]);
-/** While servers are restarted or elect a leader, answers fail to come for a moment. */
-const PATIENCE_MS = 8000;
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 500;
 
 /** The fleet's registry of sessions: who has each, and what became of it. Every change is one that only one can make. */
 export class Book {
@@ -30,7 +22,7 @@ export class Book {
   async read(agent: string, id: string): Promise<Seen | null> {
     const found = await insist(() => this.#bucket.get(sessionKey(agent, id)));
     if (found?.operation !== "PUT") return null;
-    const entry = Entry.safeParse(json(found));
+    const entry = Entry.safeParse(parseEntry(found));
     return entry.success ? { entry: entry.data, revision: found.revision } : null;
   }
 
@@ -65,7 +57,7 @@ export class Book {
   }
 }
 
-function json(found: KvEntry): unknown {
+function parseEntry(found: KvEntry): unknown {
   try {
     return found.json();
   } catch {
@@ -73,31 +65,35 @@ function json(found: KvEntry): unknown {
   }
 }
 
-export function isTaken(error: unknown): boolean {
-  return error instanceof JetStreamApiError && TAKEN.has(error.code);
+/** Each try that somebody else is quicker than is one in which something has become of the session. */
+const ABANDON_TRIES = 5;
+
+interface Forgone extends Pick<Entry, "attempt" | "to" | "background"> {
+  agent: string;
+  id: string;
+  killed: boolean;
 }
 
-/** Tries again while the servers give no answer; what they answer, also a no, is the answer. */
-export async function insist<T>(attempt: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
-  const end = performance.now() + patienceMs;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (isRefused(error)) throw error;
-      if ((error as Error).name === "ClosedConnectionError" || performance.now() + pause > end) throw error;
-      await sleep(pause);
-    }
+/**
+ * Makes sure that a command nobody has never runs, or not again. "lost": it ran before, on a host that is gone. What is
+ * seen instead: somebody has it, or was quicker. Null: it is still nobody's, and others keep changing it.
+ */
+export async function forgo(
+  book: Book,
+  { agent, id, killed, attempt, to, background }: Forgone,
+): Promise<"forgone" | "lost" | Seen | null> {
+  const atMs = Date.now();
+  const entry = { version: WIRE_VERSION, host: null, to, background, atMs, claim: randomUUID() };
+  const made = await book.create(agent, id, { ...entry, state: "forgone", attempt }).catch(() => undefined);
+  if (made !== null) return "forgone";
+  for (let tries = 0; tries < ABANDON_TRIES; tries++) {
+    const seen = await book.read(agent, id);
+    if (!seen) return "forgone"; // an entry that nobody understands is one that nobody can claim
+    if (seen.entry.state !== "open") return seen;
+    // Of a second attempt nobody may say that it never ran.
+    const state = seen.entry.attempt > 1 && !killed ? "lost" : "forgone";
+    const next: Entry = { ...entry, state, attempt: seen.entry.attempt };
+    if ((await book.change(agent, id, next, seen.revision)) !== null) return state;
   }
-}
-
-/** The servers have answered, with a no: asking again changes nothing. */
-export function isRefused(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return !isBusy(error);
-  return (error as Error).cause instanceof PermissionViolationError;
-}
-
-/** No leader yet, or too much to do: it says nothing about what was asked. */
-function isBusy({ status }: JetStreamApiError): boolean {
-  return status === 503 || status === 500;
+  return null;
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Work } from "./wire.ts";
+import { JobMessage } from "./wire.ts";
 
 /**
  * What this state folder's gateways asked for and may ask for again. Only their own copy is ever sent again: what the
@@ -14,7 +14,7 @@ export class OwnWork {
   }
 
   /** Only of what may run more than once. */
-  keep(work: Work): void {
+  keep(work: JobMessage): void {
     if (work.request.retry !== "idempotent") return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const file = this.#file(work.id);
@@ -22,9 +22,9 @@ export class OwnWork {
     renameSync(`${file}.new`, file);
   }
 
-  find(id: string): Work | null {
+  find(id: string): JobMessage | null {
     try {
-      return Work.safeParse(JSON.parse(readFileSync(this.#file(id), "utf8"))).data ?? null;
+      return JobMessage.safeParse(JSON.parse(readFileSync(this.#file(id), "utf8"))).data ?? null;
     } catch {
       return null;
     }

@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
 import type { FleetGatewayOptions } from "../core/settings.ts";
-import { badFleetUrl } from "./failures.ts";
+import { badFleetUrl } from "./errors.ts";
 
 const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] as const;
 

@@ -1,6 +1,8 @@
 /** What travels between gateways and workers: plain data, checked on arrival, since anybody may have sent it. */
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
+import { STATUSES } from "../core/result.ts";
+import { SessionShape } from "../core/session-shape.ts";
 import { ExitShape } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
@@ -42,17 +44,18 @@ const AnyWork = z.object({
   from: z.object({ home: token, name: SessionName }).optional(),
   /** Paths within the workspace are relative to it. */
   request: RunRequest,
-  /** A person's yes, signed: see statement.ts. */
+  /** A person's yes, signed: see attestation.ts. */
   statement: z.unknown().optional(),
   sentMs: when,
 });
-export const Work = AnyWork.refine(({ attempt, request }) => attempt === 1 || request.retry === "idempotent", {
+
+export const JobMessage = AnyWork.refine(({ attempt, request }) => attempt === 1 || request.retry === "idempotent", {
   error: "it may not run a second time",
 });
-export type Work = z.infer<typeof Work>;
+export type JobMessage = z.infer<typeof JobMessage>;
 
 /** What a person's yes is bound to: all that decides what runs, where and for whom (promise 2). */
-export function approvedPart({ id, agent, workspace, background, request }: Work): ApprovedRequest {
+export function approvedPart({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
   return { session: id, agent, request: { workspace: workspace.name, background, ...request } };
 }
 
@@ -182,3 +185,55 @@ export const ExitNotice = z.object({
   ended_ms: when,
 });
 export type ExitNotice = z.infer<typeof ExitNotice>;
+
+/** The operation, and whose sessions it is about is said by the subject. */
+export const LIST = "sessions";
+/** Rows of one answer, and about so many bytes: whoever wants more goes on from there. */
+export const MAX_LIST_ROWS = 1000;
+export const MAX_LIST_BYTES = 1 << 20;
+/** What one row may take of them. */
+export const MAX_ROW_BYTES = 32 << 10;
+/** Nobody's answer may be longer, with all that a row can hold. */
+export const MAX_LIST_RESPONSE_BYTES = 4 << 20;
+const shortText = z.string().max(1024);
+export const ListAsk = z.object({
+  /** Those of this home are known to whoever asks. */
+  notHome: token,
+  status: z.array(z.enum(STATUSES)).max(STATUSES.length).optional(),
+  live: z.boolean().optional(),
+  limit: z.int().min(1).max(MAX_LIST_ROWS),
+  before: z.string().max(64).optional(),
+  text: shortText.optional(),
+  /** Only the one of this name or id, or whose id begins so. */
+  called: shortText.optional(),
+  /** Also count all that match. */
+  count: z.boolean().optional(),
+});
+export type ListAsk = z.infer<typeof ListAsk>;
+
+/** Shown as it is: it must be nothing that a terminal would obey. */
+const SignalName = z.string().regex(/^SIG[A-Z0-9+-]{1,12}$/) as unknown as z.ZodType<NodeJS.Signals>;
+export const ListedRow = z.object({
+  session: SessionShape.extend({
+    id: SessionId,
+    name: SessionName,
+    agent: z
+      .string()
+      .max(256)
+      .regex(/^\P{Cc}+$/u),
+    pid: z.int().min(0).nullable(),
+    signal: SignalName.nullable(),
+    startedAt: z.iso.datetime(),
+    endedAt: z.iso.datetime().nullable(),
+  }),
+  gateway: token,
+  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+});
+export type ListedRow = z.infer<typeof ListedRow>;
+export const Listed = z.object({
+  rows: z.array(ListedRow).max(MAX_LIST_ROWS),
+  /** There are older ones. */
+  more: z.boolean(),
+  total: z.int().min(0).nullable(),
+});
+export type Listed = z.infer<typeof Listed>;

@@ -3,7 +3,7 @@ import { SallyportError } from "../core/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
-import { othersUnknown, silentHosts, tooOldHosts } from "../fleet/failures.ts";
+import { othersUnknown, silentHosts, tooOldHosts } from "../fleet/errors.ts";
 import { ambiguous } from "../session/find.ts";
 import { insistOnTier } from "./operation.ts";
 import type { Rooms } from "./rooms.ts";

@@ -1,7 +1,7 @@
 import { SallyportError } from "../core/error.ts";
 import type { Origin } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
-import { needsFleet } from "../fleet/failures.ts";
+import { needsFleet } from "../fleet/errors.ts";
 import type { Permit } from "./permit.ts";
 import type { Case } from "./record.ts";
 import type { Rooms } from "./rooms.ts";

@@ -2,7 +2,7 @@ import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
 import type { PeerSessions } from "../executor/peer-sessions.ts";
-import { anotherGateways } from "../fleet/failures.ts";
+import { anotherGateways } from "../fleet/errors.ts";
 import type { Records } from "../session/records.ts";
 
 /** One session of another gateway: what its worker last told of it. Nothing of it is written down here. */

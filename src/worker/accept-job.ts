@@ -4,16 +4,16 @@ import { SallyportError } from "../core/error.ts";
 import type { Execution } from "../executor/executor.ts";
 import { checkStatement } from "../fleet/attestation.ts";
 import type { Link } from "../fleet/connection.ts";
-import { otherVersion } from "../fleet/failures.ts";
+import { otherVersion } from "../fleet/errors.ts";
+import type { TrustedKeys } from "../fleet/keys.ts";
 import { workspaceKey } from "../fleet/placement.ts";
 import type { Book } from "../fleet/registry.ts";
 import { agentToken } from "../fleet/subjects.ts";
-import type { TrustedKeys } from "../fleet/trusted.ts";
-import { approvedPart, type Entry, Envelope, WIRE_VERSION, Work } from "../fleet/wire.ts";
+import { approvedPart, type Entry, Envelope, JobMessage, WIRE_VERSION } from "../fleet/wire.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
 import type { Submission } from "../gateway/submit.ts";
 import type { Claim } from "./claims.ts";
-import { localId } from "./local-id.ts";
+import { localId } from "./claims.ts";
 import { ack, giveBack, terminate } from "./puller.ts";
 
 /** Somebody has it who is not done with it: it is asked about again after this long. */
@@ -38,7 +38,7 @@ export interface Post {
   launched(claim: Claim, submission: Submission): void;
   failed(claim: Claim, error: SallyportError): void;
   /** Another host has the files it is about. */
-  elsewhere(work: Work, host: string): void;
+  elsewhere(work: JobMessage, host: string): void;
 }
 
 /**
@@ -62,7 +62,7 @@ export async function takeWork(post: Post, message: Msg): Promise<void> {
 }
 
 /** Ids are told by gateways: one that names another agent's session is not answered, only written down (promise 7). */
-function isAnothers(post: Post, { id, agent }: Pick<Work, "id" | "agent">, local: string, message: Msg): boolean {
+function isAnothers(post: Post, { id, agent }: Pick<JobMessage, "id" | "agent">, local: string, message: Msg): boolean {
   const owner = post.ownerOf(local);
   if (owner === null || owner === agent) return false;
   post.door.note({ agent, session: id, outcome: "refused", summary: "its id is another agent's session", detail: {} });
@@ -70,7 +70,7 @@ function isAnothers(post: Post, { id, agent }: Pick<Work, "id" | "agent">, local
   return true;
 }
 
-async function takeIt(post: Post, work: Work, message: Msg): Promise<void> {
+async function takeIt(post: Post, work: JobMessage, message: Msg): Promise<void> {
   if (await belongsElsewhere(post, work, message)) return;
   const claiming = claimIt(post, work, message);
   const ours = claiming.then((claim) => {
@@ -104,11 +104,11 @@ function ackSoon(message: Msg, execution: Execution | null): void {
   void execution?.exited.then(tell);
 }
 
-function read(post: Post, message: Msg): Work | null {
+function read(post: Post, message: Msg): JobMessage | null {
   const { subjects } = post.link;
   const from = subjects.parseWork(message.subject);
   const given = json(message);
-  const work = Work.safeParse(given);
+  const work = JobMessage.safeParse(given);
   const envelope = work.success ? work : Envelope.safeParse(given);
   // Who speaks for another agent than the servers let it is not answered, only written down.
   if (!envelope.success || from?.agent !== agentToken(envelope.data.agent)) {
@@ -134,7 +134,7 @@ async function refuseVersion(
   why: string,
 ): Promise<void> {
   if (isAnothers(post, { id, agent }, localId(id, attempt), message)) return;
-  const to = Work.shape.to.safeParse((given as { to?: unknown }).to);
+  const to = JobMessage.shape.to.safeParse((given as { to?: unknown }).to);
   const background = (given as { background?: unknown }).background === true;
   const claim = to.success
     ? await claimEntry(post, { id, agent, attempt }, entryOf(post, { attempt, to: to.data, background }))
@@ -160,7 +160,7 @@ function entryOf({ host }: Post, { attempt, to, background }: Pick<Entry, "attem
   return { version: WIRE_VERSION, state: "claimed", host, attempt, to, background, atMs: Date.now(), claim };
 }
 
-async function claimIt(post: Post, work: Work, message: Msg): Promise<Claim | null> {
+async function claimIt(post: Post, work: JobMessage, message: Msg): Promise<Claim | null> {
   const claim = await claimEntry(post, work, entryOf(post, work));
   if (claim === "later") giveBack(message, LOOK_AGAIN_MS);
   else if (claim === "done") ack(message);
@@ -188,7 +188,7 @@ async function claimEntry(
 }
 
 /** A workspace's files are on one host: whoever takes it up first, and from then on always that one. */
-async function belongsElsewhere(post: Post, work: Work, message: Msg): Promise<boolean> {
+async function belongsElsewhere(post: Post, work: JobMessage, message: Msg): Promise<boolean> {
   const { name, sticky } = work.workspace;
   // Who names a host or a label wants that one, whatever files are there.
   if (!sticky || work.request.host !== undefined || work.request.labels) return false;
@@ -218,7 +218,7 @@ async function holderOf({ link, host }: Post, workspace: string): Promise<string
   return host;
 }
 
-function take({ door, trusted }: Post, work: Work, ours: Promise<void>): Promise<Submission> {
+function take({ door, trusted }: Post, work: JobMessage, ours: Promise<void>): Promise<Submission> {
   const { id, attempt, agent, background, request, workspace, statement, to, from } = work;
   return door.take({
     id: localId(id, attempt),

@@ -1,17 +1,77 @@
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
+import type { SessionInfo } from "../core/session.ts";
 import type { Link } from "../fleet/connection.ts";
-import { notHere, notUnderstood } from "../fleet/failures.ts";
-import { LIST } from "../fleet/listed.ts";
-import { agentToken } from "../fleet/subjects.ts";
-import { Ask } from "../fleet/wire.ts";
+import { notHere, notUnderstood } from "../fleet/errors.ts";
+import { agentOf, agentToken, EVERY_AGENT } from "../fleet/subjects.ts";
+import type { Listed, ListedRow } from "../fleet/wire.ts";
+import { Ask, LIST, ListAsk, MAX_LIST_BYTES, MAX_ROW_BYTES } from "../fleet/wire.ts";
 import type { WorkerDoor } from "../gateway/for-worker.ts";
-import type { SessionRow } from "../storage/sessions.ts";
-import { asFailure } from "./failure.ts";
-import { listHere } from "./listing.ts";
-import { localIds } from "./local-id.ts";
+import type { AskedBy, SessionRow, StoredQuery } from "../storage/sessions.ts";
+import { localIds } from "./claims.ts";
 import { ASKED, READ } from "./operations.ts";
-import { Flows } from "./response-streams.ts";
+import type { Piece } from "./response-streams.ts";
+import { asFailure, Flows } from "./response-streams.ts";
+
+const MAX_TEXT_CHARS = 1000;
+/**
+ * The sessions that gateways had run here, the newest first. Whose, is said by the subject, which the servers let nobody
+ * choose for another (promise 7); what this machine's own people run is none of it.
+ */
+export async function* listHere(door: WorkerDoor, agent: string, given: unknown): AsyncGenerator<Piece> {
+  const { count, limit, ...asked } = ListAsk.parse(given);
+  const whose = agent === EVERY_AGENT ? {} : { agent: agentOf(agent) ?? "" };
+  const query = { ...definedOf(asked), ...whose } as StoredQuery;
+  const { store } = door.registry;
+  const found = store.list({ ...query, limit: limit + 1 });
+  const answer: Listed = { rows: [], more: found.length > limit, total: count ? store.count(query) : null };
+  let bytes = 0;
+  for (const row of found.slice(0, limit)) {
+    if (bytes > MAX_LIST_BYTES) {
+      answer.more = true;
+      break;
+    }
+    const listed = listedRow(door, row);
+    // The query goes by what ids of all attempts have in common.
+    if (asked.called !== undefined && !isCalled(listed.session, asked.called)) continue;
+    bytes += JSON.stringify(listed).length;
+    answer.rows.push(listed);
+  }
+  yield { value: answer };
+}
+
+function isCalled({ id, name }: SessionInfo, called: string): boolean {
+  return name === called || id.startsWith(called);
+}
+
+function definedOf<T extends object>(given: T): Partial<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** Under the id and the name its gateway has for it. */
+function listedRow({ registry }: WorkerDoor, row: SessionRow): ListedRow {
+  const { gateway, id, attempt, name } = JSON.parse(row.asked_by ?? "{}") as AskedBy;
+  const info = { ...registry.info(row), id, name: name ?? row.name };
+  return { session: short(info) as ListedRow["session"], gateway, attempt };
+}
+
+/** A list is for finding one: texts of any length are left to whoever looks at it. */
+function short(info: SessionInfo): SessionInfo {
+  if (JSON.stringify(info).length <= MAX_ROW_BYTES) return info;
+  const { command, args, intent, error } = info;
+  return {
+    ...info,
+    command: [command, ...(args ?? [])].join(" ").slice(0, MAX_TEXT_CHARS),
+    args: null,
+    intent: intent?.slice(0, MAX_TEXT_CHARS) ?? null,
+    envNames: [],
+    warnings: [],
+    hints: [],
+    cwd: info.cwd.slice(0, MAX_TEXT_CHARS),
+    logFile: info.logFile?.slice(0, MAX_TEXT_CHARS) ?? null,
+    error: error && { ...error, message: error.message.slice(0, MAX_TEXT_CHARS), recovery: [] },
+  };
+}
 
 /** What the worker itself answers besides. */
 export interface Own {

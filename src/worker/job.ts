@@ -7,8 +7,8 @@ import type { WorkerDoor } from "../gateway/for-worker.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession, SessionRow } from "../storage/sessions.ts";
 import type { Claim } from "./claims.ts";
-import { type Outcome, outcomeHere, storedOutcome } from "./outcome.ts";
-import type { Entered, Reports } from "./reports.ts";
+import type { Entered, Outcome, Reports } from "./reports.ts";
+import { outcomeHere, storedOutcome } from "./reports.ts";
 
 /** A command that ends sooner is told of once, not twice. */
 const ANNOUNCE_MS = 25;

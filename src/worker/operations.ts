@@ -25,6 +25,7 @@ const LogArgs = z.object({
   sinceMs: z.number().optional(),
   after: z.partialRecord(z.enum(["stdout", "stderr", "output"]), count).optional(),
 });
+
 const Size = z.object({ columns: count, rows: count });
 const Kill = z.object({
   signal: count.max(64),
@@ -32,6 +33,7 @@ const Kill = z.object({
   ends: z.boolean(),
   graceMs: z.number().nullable(),
 });
+
 const Wait = z.object({
   pattern: z.object({ source: z.string().max(10_000), flags: z.string().max(10) }).optional(),
   input: z.boolean().optional(),
@@ -39,6 +41,7 @@ const Wait = z.object({
   timeoutMs: z.number().optional(),
   offset: z.number().optional(),
 });
+
 const Bytes = z.string().max(2 << 20);
 
 /** Ends with one answer. */

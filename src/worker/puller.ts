@@ -78,8 +78,10 @@ export class Puller {
 }
 
 export const ack = (message: Msg): void => void message.respond("+ACK");
+
 /** It is not to be offered to anybody again. */
 export const terminate = (message: Msg): void => void message.respond("+TERM");
+
 /** Somebody else, or we later. */
 export function giveBack(message: Msg, delayMs = 0): void {
   message.respond(delayMs === 0 ? "-NAK" : `-NAK ${JSON.stringify({ delay: delayMs * 1_000_000 })}`);

@@ -1,10 +1,21 @@
 import { SallyportError } from "../core/error.ts";
 import type { Link } from "../fleet/connection.ts";
-import { tooManyReaders } from "../fleet/failures.ts";
-import { chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/frames.ts";
-import { CREDIT_BYTES } from "../fleet/response-stream.ts";
+import { tooManyReaders } from "../fleet/errors.ts";
+import { CREDIT_BYTES, chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/response-stream.ts";
 import type { Address } from "../fleet/wire.ts";
-import { asFailure } from "./failure.ts";
+
+/** An error as it travels. */
+export function asFailure(error: unknown): {
+  type: string;
+  message: string;
+  recovery: { action: string; hint: string }[];
+} {
+  if (error instanceof SallyportError) {
+    return { type: error.type, message: error.message, recovery: error.recovery.map((each) => ({ ...each })) };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: "SpawnFailed", message, recovery: [{ action: "retry", hint: "Try again." }] };
+}
 
 /** Who has not said for so long that it still reads is gone. */
 const GONE_AFTER_MS = 30_000;

@@ -3,27 +3,56 @@ import { cpus, loadavg } from "node:os";
 import { AckPolicy } from "@nats-io/jetstream";
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
+import type { FleetOptions } from "../core/settings.ts";
 import { packageVersion } from "../core/version.ts";
-import { type Link, openLink } from "../fleet/connection.ts";
+import { insist, type Link, openLink } from "../fleet/connection.ts";
 import { fleetNotReady } from "../fleet/errors.ts";
+import { TrustedKeys } from "../fleet/keys.ts";
 import { storeLogs } from "../fleet/log-archive.ts";
-import { Book, insist } from "../fleet/registry.ts";
+import { Book } from "../fleet/registry.ts";
 import { openStores, WORKER_TTL_MS } from "../fleet/streams.ts";
 import { agentToken, consumerOf, inboxOf, type Place } from "../fleet/subjects.ts";
-import { TrustedKeys } from "../fleet/trusted.ts";
-import { type Ask, type Entry, type News, WIRE_VERSION, type Work, type WorkerInfo } from "../fleet/wire.ts";
+import { type Ask, type Entry, type JobMessage, type News, WIRE_VERSION, type WorkerInfo } from "../fleet/wire.ts";
 import { WorkerDoor } from "../gateway/for-worker.ts";
+import type { GatewayOptions } from "../gateway/options.ts";
 import type { Submission } from "../gateway/submit.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { type Post, takeWork } from "./accept-job.ts";
 import { type Claim, Claims } from "./claims.ts";
 import { Control } from "./control.ts";
 import { Charge } from "./job.ts";
-import type { WorkerOptions } from "./options.ts";
-import { DRAINED, orderIn } from "./order.ts";
-import { refusedOutcome } from "./outcome.ts";
 import { giveBack, Puller } from "./puller.ts";
-import { Reports } from "./reports.ts";
+import { Reports, refusedOutcome } from "./reports.ts";
+/** What stands in the place of a worker that is to take no work. */
+export const DRAINED = "yes";
+/** What an operator wants of this worker. Null: nobody can have meant that. */
+export function orderIn(message: Msg): "drain" | "return" | null {
+  const operation = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+  // A server's own answers can be made to come here by whoever names this subject as where they should go.
+  const meant = saysSo(message, operation) && message.reply?.startsWith("_INBOX.");
+  return meant && (operation === "drain" || operation === "return") ? operation : null;
+}
+
+function saysSo(message: Msg, operation: string): boolean {
+  try {
+    return message.json<{ order?: unknown }>().order === operation;
+  } catch {
+    return false;
+  }
+}
+
+export interface WorkerOptions extends Pick<GatewayOptions, "state" | "policy" | "configuration"> {
+  fleet: FleetOptions;
+  labels?: Record<string, string>;
+  /** Commands at a time; default four for each processor. */
+  slots?: number;
+  /** Where the folders of workspaces are made. */
+  workspaces: string;
+  /** Put logs by on the servers when a session ends, so that they outlive this machine. */
+  shipLogs?: boolean;
+  /** On how many servers what is kept there is; null: three where there are three. */
+  replicas?: number | null;
+}
 
 const HEARTBEAT_MS = 2000;
 /** So long may the servers take to be ready for a worker that starts. */
@@ -136,7 +165,7 @@ export class Worker implements Post {
     void this.#charge(claim).settle(refusedOutcome({ status: "failed", error: { type, message, recovery } }));
   }
 
-  elsewhere({ id, agent, attempt, to }: Work, host: string): void {
+  elsewhere({ id, agent, attempt, to }: JobMessage, host: string): void {
     this.#reports.news([to], { kind: "elsewhere", id, agent, attempt, host });
   }
 

@@ -7,14 +7,13 @@ import { after, test } from "node:test";
 import { SallyportError } from "../../src/core/error.ts";
 import {
   type ApprovedRequest,
+  canonicalJson,
   checkStatement,
   STATEMENT_MS,
   type Statement,
   stateApproval,
 } from "../../src/fleet/attestation.ts";
-import { canonicalJson } from "../../src/fleet/canonical.ts";
-import { publicKeyOf, signingKey } from "../../src/fleet/keys.ts";
-import { TrustedKeys } from "../../src/fleet/trusted.ts";
+import { publicKeyOf, signingKey, TrustedKeys } from "../../src/fleet/keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-statement-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalJson } from "../../src/fleet/canonical.ts";
+import { canonicalJson } from "../../src/fleet/attestation.ts";
 
 test("the order in which names were set does not matter, everything else does", () => {
   assert.equal(canonicalJson({ b: [1, { d: null, c: "x" }], a: undefined }), '{"b":[1,{"c":"x","d":null}]}');

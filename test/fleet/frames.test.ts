@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chunkFrame, endFrame, FrameReader, valueFrames } from "../../src/fleet/frames.ts";
+import { chunkFrame, endFrame, FrameReader, valueFrames } from "../../src/fleet/response-stream.ts";
 
 const chunk = (n: number) => chunkFrame({ stream: "stdout" }, Buffer.from(`chunk ${n}`), n);
 const kinds = (...frames: Uint8Array[]) => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
-import { joinFleet } from "../../src/fleet/connect.ts";
+import { joinFleet } from "../../src/fleet/connection.ts";
 import { openStores } from "../../src/fleet/streams.ts";
 import { Certificates } from "../fixtures/certificates.ts";
 import { NatsServer, NO_NATS } from "../fixtures/nats.ts";

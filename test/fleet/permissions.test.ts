@@ -11,7 +11,7 @@ import {
   nkeys,
   PermissionViolationError,
 } from "@nats-io/transport-node";
-import { joinFleet } from "../../src/fleet/connect.ts";
+import { joinFleet } from "../../src/fleet/connection.ts";
 import { openStores } from "../../src/fleet/streams.ts";
 import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
 import { Sandbox } from "../cli/sallyport.ts";

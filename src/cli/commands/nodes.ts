@@ -1,5 +1,5 @@
 import { SallyportError } from "../../core/error.ts";
-import { needsFleet } from "../../fleet/failures.ts";
+import { needsFleet } from "../../fleet/errors.ts";
 import type { Nodes } from "../../fleet/nodes.ts";
 import type { WorkerInfo } from "../../fleet/wire.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";

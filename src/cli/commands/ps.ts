@@ -1,6 +1,6 @@
 import type { ListQuery } from "../../core/gateway.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import { moreInFleet } from "../../fleet/failures.ts";
+import { moreInFleet } from "../../fleet/errors.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
 import type { Command, Io } from "../command.ts";

@@ -1,5 +1,5 @@
 import { SallyportError } from "../../core/error.ts";
-import { needsFleet } from "../../fleet/failures.ts";
+import { needsFleet } from "../../fleet/errors.ts";
 import type { Command, Invocation } from "../command.ts";
 import { countOption, textOption, textOptions } from "../option.ts";
 import { stateFolder } from "../state.ts";

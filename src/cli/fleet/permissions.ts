@@ -27,8 +27,8 @@ export async function printPermissions({ values, io }: Invocation, [unexpected]:
 
 async function loadKeys() {
   const [{ DEFAULT_FLEET }, { memberKey }] = await Promise.all([
-    import("../../fleet/connect.ts"),
-    import("../../fleet/member-key.ts"),
+    import("../../fleet/connection.ts"),
+    import("../../fleet/permissions.ts"),
   ]);
   return { DEFAULT_FLEET, memberKey };
 }

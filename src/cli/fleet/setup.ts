@@ -1,5 +1,5 @@
 import { SallyportError } from "../../core/error.ts";
-import { needsFleet } from "../../fleet/failures.ts";
+import { needsFleet } from "../../fleet/errors.ts";
 import { storesOf } from "../../fleet/subjects.ts";
 import type { Invocation } from "../command.ts";
 import { countOption } from "../option.ts";
@@ -13,7 +13,7 @@ export async function setUp({ values, io }: Invocation, [unexpected]: string[]):
   const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { openStores }] = await Promise.all([
     import("../../fleet/url.ts"),
     import("../../config/load.ts"),
-    import("../../fleet/connect.ts"),
+    import("../../fleet/connection.ts"),
     import("../../fleet/streams.ts"),
   ]);
   const options = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;

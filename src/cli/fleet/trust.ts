@@ -1,4 +1,4 @@
-import type { Trusted, TrustedKeys } from "../../fleet/trusted.ts";
+import type { Trusted, TrustedKeys } from "../../fleet/keys.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
 import { decider } from "../approvals/decider.ts";
 import type { Invocation } from "../command.ts";
@@ -27,7 +27,7 @@ export function trust(invocation: Invocation, [action = "list", ...given]: strin
 }
 
 async function list({ values, io }: Invocation): Promise<number> {
-  const { TrustedKeys } = await import("../../fleet/trusted.ts");
+  const { TrustedKeys } = await import("../../fleet/keys.ts");
   const found = new TrustedKeys(await openedState(values)).list();
   if (values.json) printJson(found, io);
   else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TRUST_COLUMNS, found));
@@ -57,7 +57,7 @@ async function withTrust(
 ): Promise<number> {
   const { insistOnPerson, whoIsAbove } = await import("../../approval/inside-session.ts");
   insistOnPerson(whoIsAbove(), null);
-  const { TrustedKeys } = await import("../../fleet/trusted.ts");
+  const { TrustedKeys } = await import("../../fleet/keys.ts");
   const { AuditLog } = await import("../../storage/audit.ts");
   const keys = new TrustedKeys(await openedState(invocation.values));
   return withDatabase(invocation, async (database) => {

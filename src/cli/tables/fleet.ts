@@ -1,4 +1,4 @@
-import type { Trusted } from "../../fleet/trusted.ts";
+import type { Trusted } from "../../fleet/keys.ts";
 import type { WorkerInfo } from "../../fleet/wire.ts";
 import { formatAge } from "../../text/duration.ts";
 import { shownLine } from "../../text/shown-text.ts";
