@@ -1,5 +1,5 @@
 import { portableLacks } from "../executor/notes.ts";
-import { PORTABLE } from "../executor/portable/keepers.ts";
+import { PORTABLE } from "../executor/portable/connect.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 import { REBUILD } from "./keeper.ts";

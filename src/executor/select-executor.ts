@@ -5,7 +5,7 @@ import type { SessionReader } from "./data.ts";
 import type { Executor } from "./executor.ts";
 import { KeeperExecutor, NativeExecutor } from "./native/executor.ts";
 import { keeperBinary, socketPath } from "./native/zygote.ts";
-import { PORTABLE } from "./portable/keepers.ts";
+import { PORTABLE } from "./portable/connect.ts";
 
 const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;

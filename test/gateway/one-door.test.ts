@@ -18,7 +18,7 @@ test("nothing but the executor can start a process, and doctor its own two probe
     "executor/native/zygote.ts",
     "executor/portable/pipes.ts",
     "executor/portable/spawn.ts",
-    "executor/portable/terminal-use.ts",
+    "executor/portable/terminal-input.ts",
     "executor/process-table.ts",
     "executor/process-tree.ts",
     "executor/select-executor.ts",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
-import { Sink } from "./sink.ts";
+import { Sink } from "./stream-file.ts";
 import { Timeline } from "./timeline.ts";
 
 /** From what arrives to the session's files: one stream each for stdout and stderr, or one for both. */

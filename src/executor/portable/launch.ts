@@ -4,14 +4,14 @@ import { join } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
 import { bornOf, MARK } from "../process-table.ts";
 import type { Root } from "../process-tree.ts";
-import { type Feed, StreamFeed } from "./feed.ts";
+import { errnoOf, openFolder, StepFailed } from "./launch-paths.ts";
 import type { Pipe, PipeStore } from "./pipes.ts";
-import { errnoOf, openFolder, StepFailed } from "./place.ts";
 import { findProgram } from "./program.ts";
 import type { Order } from "./request.ts";
 import { noteNoTerminal } from "./sizes.ts";
-import { PipeSource, type Source, StreamSource } from "./source.ts";
 import { attempts, type Spawned, spawnFirst } from "./spawn.ts";
+import { type Feed, StreamFeed } from "./stdin.ts";
+import { PipeSource, type Source, StreamSource } from "./stdio.ts";
 import { onTerminal, type Terminal } from "./terminal.ts";
 
 /** What a running command is to its session, whatever it was started with. */

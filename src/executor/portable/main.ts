@@ -2,7 +2,7 @@
 
 import { TITLE } from "../session-owner.ts";
 import { closeInherited } from "./descriptors.ts";
-import { House } from "./house.ts";
+import { House } from "./server.ts";
 
 const ALREADY_SERVED = 3;
 const [, , state = ""] = process.argv;

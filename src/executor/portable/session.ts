@@ -3,15 +3,15 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord } from "../executor.ts";
 import { ctlPath, noteNobody, noteOwner } from "../session-owner.ts";
 import { unstartedRecord } from "../unstarted-record.ts";
-import type { Caller } from "./caller.ts";
 import { Capture } from "./capture.ts";
-import { type End, Ending } from "./ending.ts";
-import type { House } from "./house.ts";
+import type { Caller } from "./client.ts";
+import { RecordFile } from "./exit-record-file.ts";
 import { launch, type Running } from "./launch.ts";
+import { attempt, errnoOf, openLog, StepFailed } from "./launch-paths.ts";
 import { type Listening, listenAt } from "./listen.ts";
-import { attempt, errnoOf, openLog, StepFailed } from "./place.ts";
-import { RecordFile } from "./record.ts";
 import type { Order } from "./request.ts";
+import type { House } from "./server.ts";
+import { type End, Ending } from "./shutdown.ts";
 
 /** The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
 const GREW_SOON_MS = 1;

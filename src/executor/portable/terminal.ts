@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { bornOf, MARK } from "../process-table.ts";
-import { Answers } from "./answers.ts";
-import type { Feed } from "./feed.ts";
 import { type Listener, masked, type Running } from "./launch.ts";
-import { openFolder, StepFailed } from "./place.ts";
+import { openFolder, StepFailed } from "./launch-paths.ts";
 import { findProgram } from "./program.ts";
 import { Sizes } from "./sizes.ts";
-import type { Source } from "./source.ts";
-import { groupInFront, modesOf, usersOf } from "./terminal-use.ts";
+import type { Feed } from "./stdin.ts";
+import type { Source } from "./stdio.ts";
+import { groupInFront, modesOf, usersOf } from "./terminal-input.ts";
+import { Answers } from "./terminal-responder.ts";
 import { Typed } from "./typed.ts";
 
 /** What is used of @lydell/node-pty; `fd`, `ptsName` and `_socket` it has where there are files for terminals. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { dropMiddle, writeAll } from "./drop-middle.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./stream-file.ts";
 
 /** As docs/keeper.md describes the file, and as the native keeper writes it. */
 const HEADER = 128;

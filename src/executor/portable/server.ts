@@ -3,11 +3,11 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Tree } from "../process-tree.ts";
 import { isKept, readOwner } from "../session-owner.ts";
-import { Caller } from "./caller.ts";
-import { buildId, doorPath } from "./door-path.ts";
+import { Caller } from "./client.ts";
 import { type Listening, listenAt } from "./listen.ts";
 import { PipeStore } from "./pipes.ts";
 import type { Session } from "./session.ts";
+import { buildId, doorPath } from "./socket-path.ts";
 
 const LOOK_AROUND_MS = 2000;
 const IDLE_FOR_MS = 15 * 60 * 1000;

@@ -4,7 +4,7 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";
-import { doorPath } from "./door-path.ts";
+import { doorPath } from "./socket-path.ts";
 import { startKeeper } from "./start.ts";
 import { hasTerminals } from "./terminal.ts";
 

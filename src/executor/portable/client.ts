@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { RUN_FRAME_MAX, TYPE } from "../native/frames.ts";
-import type { House } from "./house.ts";
 import { decodeRun, Unsound } from "./request.ts";
+import type { House } from "./server.ts";
 import { Session } from "./session.ts";
 
 const CONTROL_FRAME_MAX = 256 << 10;
