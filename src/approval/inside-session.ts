@@ -10,7 +10,7 @@
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
-import { MARK } from "../executor/process-table.ts";
+import { SESSION_VARIABLE } from "../executor/process-table.ts";
 import { selfApproval } from "./errors.ts";
 
 export type Above = "keeper" | "nobody" | "unknown";
@@ -22,7 +22,7 @@ const ATTEMPTS = 5;
 const DEEPEST = 10_000;
 
 export function whoIsAbove(): Above {
-  if (process.env[MARK] !== undefined) return "keeper";
+  if (process.env[SESSION_VARIABLE] !== undefined) return "keeper";
   if (process.platform !== "linux") return "nobody";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const answer = climb();

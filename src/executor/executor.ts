@@ -46,8 +46,6 @@ export interface ExitRecord {
   streams: StreamInfo[];
   /** What of its sandbox this machine could not do, by name; missing: nothing. */
   gaps?: string[] | undefined;
-  /** What a portable keeper could not do as asked, by name; missing: nothing. */
-  notes?: string[] | undefined;
   /** What there is to say of it, where it ran on another machine. */
   account?: Account | undefined;
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
-const SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
+const CODES = new Set(["EMFILE", "ENFILE", "ENOMEM"]);
 
-/** This process has no descriptors or memory left: that a thing could not be looked at tells nothing about the thing. */
+/** Whether this process is out of descriptors or memory. Such an error says nothing about the file it concerns. */
 export function isFdExhaustion(error: unknown): boolean {
-  return SHORTAGES.has((error as NodeJS.ErrnoException).code ?? "");
+  return CODES.has((error as NodeJS.ErrnoException).code ?? "");
 }
 
-/** What a small file holds; null: there is none to be read. Throws where nobody can tell for now. */
+/** The content of a small file, or null if it cannot be read. Throws when descriptors are exhausted. */
 export function readIfExists(path: string, encoding: "utf8" | "latin1" = "utf8"): string | null {
   try {
     return readFileSync(path, encoding);

@@ -1,16 +1,5 @@
 import type { Abilities } from "./executor.ts";
 
-const KEEPER_NOTES: Record<string, string> = {
-  "no-group":
-    "it could not be given a process group of its own, so only what was seen of its processes is ended with it",
-  "merged-late": "stdout and stderr came through two pipes, so their order in the merged output is roughly right only",
-};
-
-/** What a command's keeper could not do as asked. */
-export function keeperNotes(names: readonly string[] = []): string[] {
-  return names.flatMap((name) => KEEPER_NOTES[name] ?? []);
-}
-
 /** What the portable executor cannot promise, in one line for every result; the others keep all of it. */
 export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities): string[] {
   if (kind !== "portable") return [];

@@ -2,32 +2,31 @@ import type { ListQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution } from "./executor.ts";
 
-/** What is wanted of other gateways' sessions. */
 export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
-  /** Undefined: every agent's, where this gateway may see them. */
+  /** Undefined: every agent's sessions, if this gateway may see them. */
   agent: string | undefined;
-  /** Where every agent's may not be seen, this one's. */
+  /** The agent whose sessions are listed where those of every agent may not be seen. */
   own: string;
   limit: number;
 }
 
 export interface PeerListing {
-  /** The newest first. */
+  /** Newest first. */
   sessions: SessionInfo[];
-  /** There are older ones than these. */
+  /** There are older sessions than these. */
   more: boolean;
   total: number;
-  /** Machines that gave no answer. */
+  /** Machines that did not respond. */
   silent: string[];
-  /** Machines whose release cannot tell. */
+  /** Machines whose release does not support listing. */
   tooOld: string[];
 }
 
-/** Sessions that other gateways had run on the same machines: each as its machine tells of it. */
+/** Sessions that other gateways started on the machines of this executor. */
 export interface PeerSessions {
   list(query: PeerQuery): Promise<PeerListing>;
-  /** By its id, the name its gateway has for it, or the beginning of its id. */
+  /** Finds sessions by id, prefix of an id, or the name their gateway gave them. */
   find(reference: string, whose: Pick<PeerQuery, "agent" | "own">): Promise<SessionInfo[]>;
-  /** A hold on one that lives; `told` hears how it is by now. */
+  /** Attaches to a live session; `told` is called with each new state. */
   visit(session: SessionInfo, told: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };
 }

@@ -1,42 +1,42 @@
-import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { allProcesses, anyCarriesMark, bornOf, carriesMark, exists, type Process } from "./process-table.ts";
+import {
+  allProcesses,
+  anyHasSessionVariable,
+  exists,
+  hasSessionVariable,
+  type Process,
+  startTimeOf,
+} from "./process-table.ts";
 
-const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCONT, SIGKILL } = constants.signals;
-/** A stopped process would take these only after it is continued. */
-const POLITE = new Set([SIGTERM, SIGINT, SIGHUP, SIGQUIT]);
+const { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGCONT } = constants.signals;
+/** A stopped process handles these only after SIGCONT. */
+const CONTINUE_AFTER = new Set([SIGTERM, SIGINT, SIGHUP, SIGQUIT]);
 
-/** Whose tree it is. `group`: it leads a process group (and a session) of its own. */
-export interface Root {
+/** The main process of a command. It leads a process group and a session. */
+export interface TreeRoot {
   pid: number;
   born: string;
-  group: boolean;
 }
 
 /**
- * Of all processes those that belong to a command: the main process, its group and session, everybody seen in its tree
- * before, who carries its mark, and the descendants of all these. Not found is who left the group, lost its parent
- * before anybody looked, and cannot be known by the mark.
+ * The processes of a command: the main process, its group and session, processes that were in the tree before, those
+ * with its session variable, and the descendants of all these. A process that left the group and lost its parent before
+ * it was first seen is found by its session variable only.
  */
 export function membersOf(
-  root: Root,
+  root: TreeRoot,
   known: ReadonlyMap<number, string>,
   all: readonly Process[],
   isMarked: (process: Process) => boolean,
 ): Process[] {
-  // Were the main process's pid another's by now, a group of that number would be that one's as well.
+  // If another process has the main process's pid by now, a group with that number is not the command's.
   const holder = all.find(({ pid }) => pid === root.pid);
-  const mine = root.group && (holder === undefined || holder.born === root.born);
-  const children = new Map<number, Process[]>();
-  for (const each of all) {
-    const siblings = children.get(each.parent);
-    if (siblings) siblings.push(each);
-    else children.set(each.parent, [each]);
-  }
+  const ownsGroup = holder === undefined || holder.born === root.born;
+  const children = Map.groupBy(all, ({ parent }) => parent);
   const queue = all.filter((each) => {
     const { pid, group, session, born } = each;
     if (pid === root.pid && born === root.born) return true;
-    return (mine && (group === root.pid || session === root.pid)) || known.get(pid) === born || isMarked(each);
+    return (ownsGroup && (group === root.pid || session === root.pid)) || known.get(pid) === born || isMarked(each);
   });
   const found = new Map<number, Process>();
   for (let next = queue.pop(); next; next = queue.pop()) {
@@ -47,71 +47,51 @@ export function membersOf(
   return [...found.values()];
 }
 
-/** What ends a tree where there are neither groups nor signals; null: process.kill does it. */
-export function killProgram(pid: number, signal: number, platform: NodeJS.Platform): string[] | null {
-  if (platform !== "win32") return null;
-  const force = signal === SIGKILL ? ["/F"] : [];
-  return ["taskkill", "/PID", String(pid), "/T", ...force];
-}
-
-/** A command's processes, as far as they can be found. */
-export class Tree {
-  readonly #root: Root;
+/** The processes of one command, as far as they can be found. */
+export class ProcessTree {
+  readonly #root: TreeRoot;
   readonly #session: string;
-  readonly #platform: NodeJS.Platform;
   #known = new Map<number, string>();
-  #strays = false;
+  #hasStrays = false;
 
-  constructor(root: Root, session: string, platform: NodeJS.Platform = process.platform) {
+  constructor(root: TreeRoot, session: string) {
     this.#root = root;
     this.#session = session;
-    this.#platform = platform;
   }
 
-  /** The quick look, for most commands leave nobody. */
+  /** A check without listing all processes: most commands leave none behind. */
   get seemsEmpty(): boolean {
-    if (this.#strays) return false;
-    if (this.#platform !== "win32" && this.#root.group && exists(-this.#root.pid)) return false;
-    return !anyCarriesMark(this.#session, this.#root.pid, this.#platform);
+    return !this.#hasStrays && !exists(-this.#root.pid) && !anyHasSessionVariable(this.#session, this.#root.pid);
   }
 
   members(): Process[] {
-    const found = membersOf(this.#root, this.#known, allProcesses(this.#platform), (each) => this.#isMarked(each));
+    const found = membersOf(this.#root, this.#known, allProcesses(), (each) => this.#isMarked(each));
     this.#known = new Map(found.map(({ pid, born }) => [pid, born]));
-    this.#strays = found.some(({ group }) => group !== this.#root.pid);
+    this.#hasStrays = found.some(({ group }) => group !== this.#root.pid);
     return found;
   }
 
-  #isMarked({ pid, born }: Process): boolean {
-    if (this.#platform !== "linux" || Number(born) < Number(this.#root.born)) return false;
-    return carriesMark(pid, this.#session);
+  signal(signal: number): void {
+    const members = this.members();
+    // The whole group in one call, so that no member can fork in between.
+    const hasGroup = members.some(({ group }) => group === this.#root.pid);
+    if (hasGroup) sendSignal(-this.#root.pid, signal);
+    for (const { pid, group, born } of members) {
+      if (group !== this.#root.pid && startTimeOf(pid) === born) sendSignal(pid, signal);
+    }
   }
 
-  /** To all of them. How many there were. */
-  signal(signal: number): number {
-    const program = killProgram(this.#root.pid, signal, this.#platform);
-    if (program) {
-      const [file = "", ...args] = program;
-      spawn(file, args, { stdio: "ignore", windowsHide: true }).on("error", () => {});
-      return 1;
-    }
-    const members = this.members();
-    const group = this.#root.group && members.some((each) => each.group === this.#root.pid);
-    // The group at once: nobody in it has the time to fork away.
-    if (group) deliver(-this.#root.pid, signal);
-    for (const { pid, group: of, born } of members) {
-      if ((group && of === this.#root.pid) || bornOf(pid, this.#platform) !== born) continue;
-      deliver(pid, signal);
-    }
-    return members.length;
+  #isMarked({ pid, born }: Process): boolean {
+    if (process.platform !== "linux" || Number(born) < Number(this.#root.born)) return false;
+    return hasSessionVariable(pid, this.#session);
   }
 }
 
-/** False: there is nobody (any more). */
-export function deliver(pid: number, signal: number): boolean {
+/** Returns false if there is no such process or group. */
+export function sendSignal(pid: number, signal: number): boolean {
   try {
     process.kill(pid, signal);
-    if (POLITE.has(signal)) process.kill(pid, SIGCONT);
+    if (CONTINUE_AFTER.has(signal)) process.kill(pid, SIGCONT);
     return true;
   } catch {
     return false;

@@ -10,19 +10,21 @@ import { PORTABLE } from "./portable/connect.ts";
 const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;
 
-/** Which executor runs commands here. `reason`: why not the native one, when nobody asked for the other. */
+/** The executor that runs commands here. */
 interface Selection {
   kind: "native" | "portable";
+  /** The environment names it. */
   asked: boolean;
+  /** Why the native executor was not selected, if the environment does not name one. */
   reason: string | null;
 }
 
-/** As SALLYPORT_EXECUTOR says; without it the native one, where its keeper can run. */
+/** Follows SALLYPORT_EXECUTOR; without it, selects the native executor if its keeper can run. */
 export function selectExecutor(state: string, env: NodeJS.ProcessEnv = process.env): Selection {
   const wanted = env[VARIABLE];
   if (wanted === "native" || wanted === "portable") return { kind: wanted, asked: true, reason: null };
   if (wanted) throw unknown(wanted);
-  // Who names a keeper wants that one, and to hear of it when it does not work.
+  // Naming a keeper asks for the native executor: a keeper that does not work must be reported.
   if (env.SALLYPORT_KEEPER) return { kind: "native", asked: true, reason: null };
   const reason = nativeUnavailableReason(state, process.platform, keeperBinary());
   return { kind: reason === null ? "native" : "portable", asked: false, reason };
@@ -33,27 +35,27 @@ export function openExecutor(state: string, reader: SessionReader): Executor {
   return native ? new NativeExecutor(state, reader) : new KeeperExecutor(state, PORTABLE, reader);
 }
 
-/** Null: the keeper is there and runs. Tried only where no keeper of this build has served yet. */
+/** Null: the keeper runs. It is only started if no keeper of this build has served this state folder before. */
 export function nativeUnavailableReason(state: string, platform: NodeJS.Platform, program: string): string | null {
   if (platform !== "linux") return `the native keeper is for Linux, and this is ${platform}`;
   if (!existsSync(`${program}.id`)) return "the native keeper has not been built";
   try {
     if (program === keeperBinary() && existsSync(socketPath(state))) return null;
   } catch {
-    return null; // too busy to look: whoever starts it will tell
+    return null; // out of descriptors: the first start of a keeper reports it
   }
   const { status, error } = spawnSync(program, ["--version"], { stdio: "ignore", env: {}, timeout: PROBE_MS });
   if (status === 0 || (error && OVERLOADED.has((error as NodeJS.ErrnoException).code ?? ""))) return null;
   return `the native keeper does not run here (${error?.message ?? `exit code ${status}`})`;
 }
 
-/** These say nothing about the keeper. */
+/** Errors of a busy system, which say nothing about the keeper. */
 const OVERLOADED = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "ETIMEDOUT"]);
 
 function unknown(wanted: string): SallyportError {
   return new SallyportError(
     "InvalidConfiguration",
     `${VARIABLE} must be "native" or "portable"; it is ${JSON.stringify(wanted.slice(0, 100))}.`,
-    [{ action: "fix_variable", hint: `Unset ${VARIABLE} to have the native one wherever it can run.` }],
+    [{ action: "fix_variable", hint: `Unset ${VARIABLE} to use the native executor wherever it can run.` }],
   );
 }

@@ -1,11 +1,12 @@
 import { type SpawnOptions, spawn } from "node:child_process";
+import { SallyportError } from "../core/error.ts";
 
-/** What a keeper ends with that found another at work for the same state folder. */
-const ALREADY_SERVED = 3;
+/** The exit code of a keeper that finds another keeper serving the same state folder. */
+export const ALREADY_SERVED = 3;
 
 /**
- * Starts a keeper as a child of ours, so that it is reaped if it ends before we do; it outlives us otherwise. It has come
- * up when it says its first word. What it says on stderr before is why it did not.
+ * Starts a keeper, which outlives this process. It is spawned as a child so that it is reaped if it ends first. Resolves
+ * when the keeper writes to stdout; before that, its stderr is the reason for a failure.
  */
 export function spawnKeeper(
   argv: readonly [string, ...string[]],
@@ -14,17 +15,12 @@ export function spawnKeeper(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const [program, ...args] = argv;
-    const child = spawn(program, args, {
-      ...options,
-      detached: true,
-      windowsHide: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    // First of all: without a descriptor left there are no pipes either, and an error nobody hears ends the process.
+    const child = spawn(program, args, { ...options, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    // Before the pipes are used: without free descriptors there are none, and an unhandled error ends this process.
     child.once("error", (error) => reject(failure(error.message)));
-    let complaint = "";
+    let stderr = "";
     child.stderr?.on("data", (chunk: Buffer) => {
-      complaint += chunk.toString();
+      stderr += chunk.toString();
     });
     child.stdout?.once("data", () => {
       child.stdout?.destroy();
@@ -34,7 +30,15 @@ export function spawnKeeper(
     });
     child.once("close", (code) => {
       if (code === ALREADY_SERVED) resolve();
-      else reject(failure(complaint.trim() || `it ended with code ${code}`));
+      else reject(failure(stderr.trim() || `it ended with code ${code}`));
     });
   });
+}
+
+/** `keeper`: the subject of the message, such as "The keeper". */
+export function keeperUnavailable(keeper: string, reason: string): SallyportError {
+  return new SallyportError("KeeperUnavailable", `${keeper} could not be reached: ${reason}.`, [
+    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
+    { action: "retry", hint: "Try again; a keeper is started on demand." },
+  ]);
 }

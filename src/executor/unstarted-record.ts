@@ -1,6 +1,6 @@
 import type { ExitRecord } from "./executor.ts";
 
-/** The record of a command that certainly never ran, for want of a keeper that could write one. */
+/** The exit record of a command that never ran and has no keeper to write one. */
 export function unstartedRecord(step: string): ExitRecord {
   const now = Date.now() * 1000;
   return {
@@ -25,7 +25,7 @@ export function unstartedRecord(step: string): ExitRecord {
   };
 }
 
-/** Whether nobody took up in time what was asked at `askedMs`. A time well ahead of the clock tells that it was set back. */
+/** Whether `withinMs` have passed since `askedMs`. A time far in the future counts too: the clock was set back. */
 export function isOverdue(askedMs: number, withinMs: number): boolean {
   return Math.abs(Date.now() - askedMs) > withinMs;
 }

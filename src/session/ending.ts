@@ -2,7 +2,6 @@ import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
-import { keeperNotes } from "../executor/notes.ts";
 import { newSpots } from "../sandbox/new-spots.ts";
 import { recall } from "../sandbox/remembered.ts";
 import { gapWarning, newSpotsWarning } from "../sandbox/warnings.ts";
@@ -97,7 +96,6 @@ function withNotes(row: Asked, record: ExitRecord): string {
     ...(appeared.length > 0 ? [newSpotsWarning(appeared)] : []),
     ...lossesOf(row, record),
     ...looseNotes(record.loose),
-    ...keeperNotes(record.notes),
     ...(record.limit && record.reason !== "limit" ? [limitNote(record.limit)] : []),
   ];
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);

@@ -16,11 +16,10 @@ test("nothing but the executor can start a process, and doctor its own two probe
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
     "executor/native/probe.ts",
     "executor/native/zygote.ts",
-    "executor/portable/pipes.ts",
-    "executor/portable/spawn.ts",
+    "executor/portable/launch.ts",
+    "executor/portable/stdio.ts",
     "executor/portable/terminal-input.ts",
     "executor/process-table.ts",
-    "executor/process-tree.ts",
     "executor/select-executor.ts",
     "executor/spawn-keeper.ts",
     "cli/doctor/hole-punching.ts",

@@ -1,7 +1,6 @@
-import { closeSync, openSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { dirname } from "node:path";
 import type { ExitRecord } from "../executor.ts";
+import { socketAddress } from "../socket-address.ts";
 
 interface Hello {
   ev: "hello";
@@ -45,8 +44,6 @@ export type KeeperEvent =
   | { ev: "refused"; why: string }
   | { ev: "overloaded"; step: string; errno: number };
 
-/** A socket address holds 107 bytes; through a descriptor of its folder any path is near enough. */
-const LONGEST_PATH = 100;
 const HELLO_TIMEOUT_MS = 10_000;
 /** What was read last, on whichever connection: it is taken at once, and a stream of its own would cost every key more. */
 const ARRIVED = Buffer.allocUnsafeSlow(64 << 10);
@@ -135,10 +132,9 @@ export class Connection {
 
 /** Connects and waits for the keeper to introduce itself. Rejects with the system's error or `ETIMEDOUT`. */
 export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Promise<Connection> {
-  const folder = Buffer.byteLength(path) > LONGEST_PATH ? openSync(dirname(path), "r") : null;
-  const near = folder === null ? path : `/proc/self/fd/${folder}/${path.slice(dirname(path).length + 1)}`;
+  const { address, close } = socketAddress(path);
   return new Promise<Connection>((resolve, reject) => {
-    const connection = new Connection(near);
+    const connection = new Connection(address);
     const timer = setTimeout(() => {
       reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
       connection.close();
@@ -160,7 +156,5 @@ export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Pro
       connection.onClose = () => {};
       resolve(connection);
     };
-  }).finally(() => {
-    if (folder !== null) closeSync(folder);
-  });
+  }).finally(close);
 }

@@ -7,8 +7,8 @@ import type { SessionData, SessionReader } from "../data.ts";
 import { outOfDescriptors } from "../errors.ts";
 import type { Abilities, Ending, Execution, Executor, ExitRecord, Slot, Whereabouts } from "../executor.ts";
 import { isFdExhaustion, readIfExists } from "../fd-exhaustion.ts";
-import { Tree } from "../process-tree.ts";
-import { ctlPath, keepsStill, type Owner, readOwner } from "../session-owner.ts";
+import { ProcessTree } from "../process-tree.ts";
+import { controlSocketPath, isKeptByPortable, readOwner, type SessionOwner } from "../session-owner.ts";
 import { isOverdue, unstartedRecord } from "../unstarted-record.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { NativeExecution } from "./execution.ts";
@@ -179,12 +179,12 @@ export class KeeperExecutor implements Executor {
    */
   #isAlive(id: string, keeperPid: number, name: string): boolean {
     if (!this.#isClaimed(id)) return true; // nothing is known against it
-    const portable = keepsStill(this.folder(id), keeperPid);
+    const portable = isKeptByPortable(this.folder(id), keeperPid);
     if (portable !== null) return portable;
     return readIfExists(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
   }
 
-  #ownerOf(id: string): Owner | null {
+  #ownerOf(id: string): SessionOwner | null {
     try {
       return readOwner(this.folder(id));
     } catch (error) {
@@ -195,7 +195,7 @@ export class KeeperExecutor implements Executor {
   /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
   #processesOf(id: string): number[] | null {
     const owner = this.#ownerOf(id);
-    return owner?.main ? new Tree(owner.main, id).members().map(({ pid }) => pid) : null;
+    return owner?.main ? new ProcessTree(owner.main, id).members().map(({ pid }) => pid) : null;
   }
 
   async close(): Promise<void> {
@@ -265,7 +265,7 @@ export class KeeperExecutor implements Executor {
   async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await openConnection(ctlPath(this.folder(id)));
+        return await openConnection(controlSocketPath(this.folder(id)));
       } catch (error) {
         if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || this.#closed) return null;
         if (attempt >= attempts) return unlessShort(error, this.folder(id));

@@ -29,7 +29,6 @@ export const ExitShape = z.object({
   leftover: count,
   final: z.boolean(),
   gaps: z.array(z.string()).optional(),
-  notes: z.array(z.string()).optional(),
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 

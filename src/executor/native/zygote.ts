@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../core/error.ts";
-import { spawnKeeper } from "../spawn-keeper.ts";
+import { keeperUnavailable, spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
@@ -83,10 +83,7 @@ function buildId(): string {
 }
 
 function unavailable(reason: string): SallyportError {
-  return new SallyportError("KeeperUnavailable", `The keeper could not be reached: ${reason}.`, [
-    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
-    { action: "retry", hint: "Try again; a keeper is started on demand." },
-  ]);
+  return keeperUnavailable("The keeper", reason);
 }
 
 /** An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7). */

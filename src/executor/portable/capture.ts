@@ -1,38 +1,51 @@
+import { closeSync } from "node:fs";
 import { join } from "node:path";
 import type { Capture as Mode, StreamInfo } from "../../core/session.ts";
-import { Sink } from "./stream-file.ts";
-import { Timeline } from "./timeline.ts";
+import { dropRange, openOrCreate, StreamFile, writeAll } from "./stream-file.ts";
 
-/** From what arrives to the session's files: one stream each for stdout and stderr, or one for both. */
+/** The format of the timeline file, as docs/keeper.md describes it. */
+const HEADER = 128;
+const BLOCK = 4096;
+const BLOCK_HEADER = 32;
+const RECORDS = (BLOCK - BLOCK_HEADER) / 8;
+/** 8 MiB, half of it head and half tail. */
+const KEEP_BLOCKS = 2048;
+const LENGTH_MAX = 2 ** 30 - 1;
+const INTERVAL_MAX_MS = 2 ** 32 - 1;
+/** Reads of one stream within this time are one record. */
+const COALESCE_MS = 8;
+const LOST = 2;
+
+/** Stores the output of a session: stdout and stderr, or both in one stream. */
 export class Capture {
-  readonly streams: readonly Sink[];
-  readonly #log: Sink | null;
+  readonly streams: readonly StreamFile[];
+  readonly #log: StreamFile | null;
   readonly #timeline: Timeline;
-  readonly #startedMs: number;
+  readonly #startedMs = performance.now();
 
-  /** `log`: the open plain log a caller asked for. */
+  /** `log`: the open log file, if one was requested. */
   constructor(folder: string, mode: Mode, diskCap: number, log: number | null, startUnixMs: number) {
     const names = mode === "merged" ? ["output"] : ["stdout", "stderr"];
-    this.streams = names.map((name) => new Sink(join(folder, name), diskCap));
-    this.#log = log === null ? null : new Sink(log, diskCap);
+    this.streams = names.map((name) => new StreamFile(join(folder, name), diskCap));
+    this.#log = log === null ? null : new StreamFile(log, diskCap);
     this.#timeline = new Timeline(join(folder, "timeline"), startUnixMs);
-    this.#startedMs = performance.now();
   }
 
+  /** The sizes of the streams. */
   get bytes(): number[] {
     return this.streams.map(({ size }) => size);
   }
 
   store(stream: number, bytes: Uint8Array): void {
-    const sink = this.streams[stream] as Sink;
-    const sinceStartMs = performance.now() - this.#startedMs;
+    const file = this.streams[stream] as StreamFile;
+    const sinceStartMs = Math.floor(performance.now() - this.#startedMs);
     const before = this.bytes;
-    const kept = sink.append(bytes);
-    this.#timeline.grew(stream, kept, before, sinceStartMs);
-    this.#timeline.lost(stream, bytes.length - kept, this.bytes, sinceStartMs);
-    if (sink.growHole()) {
+    const written = file.append(bytes);
+    this.#timeline.add(stream, written, before, sinceStartMs);
+    this.#timeline.add(LOST + stream, bytes.length - written, this.bytes, sinceStartMs);
+    if (file.growHole()) {
       this.#timeline.publish(this.streams);
-      if (!sink.drop()) this.#timeline.publish(this.streams);
+      file.drop();
     }
     this.#log?.append(bytes);
     if (this.#log?.growHole()) this.#log.drop();
@@ -42,8 +55,8 @@ export class Capture {
     this.#timeline.flush(this.streams);
   }
 
-  /** What the exit record says of the streams. All of the timeline is in its file then. */
-  settle(): StreamInfo[] {
+  /** Completes the timeline. Returns the streams for the exit record. */
+  finish(): StreamInfo[] {
     this.flush();
     if (this.streams.some(({ lost }) => lost > 0)) this.#timeline.publish(this.streams);
     return this.streams.map(({ size, holeStart, holeEnd, lost }) => {
@@ -57,4 +70,123 @@ export class Capture {
     this.#log?.close();
     this.#timeline.close();
   }
+}
+
+/** The file `timeline`: when each stream grew, and by how much. */
+class Timeline {
+  readonly #path: string;
+  readonly #startUnixMs: number;
+  #fd: number | null = null;
+  #block = 0;
+  #baseMs = 0;
+  #holeEnd = KEEP_BLOCKS / 2;
+  #used = 0;
+  #flushed = 0;
+  #bytes = Buffer.alloc(BLOCK);
+
+  constructor(path: string, startUnixMs: number) {
+    this.#path = path;
+    this.#startUnixMs = startUnixMs;
+  }
+
+  /** `kind`: the stream, plus `LOST` for lost bytes. `offsets`: the sizes of the streams before this output. */
+  add(kind: number, length: number, offsets: readonly number[], ms: number): void {
+    if (length === 0 || length > LENGTH_MAX || this.#extendLast(kind, length, ms)) return;
+    if (this.#used === RECORDS || (this.#used > 0 && ms - this.#baseMs > INTERVAL_MAX_MS)) {
+      this.#writePending();
+      this.#block++;
+      this.#used = 0;
+    }
+    if (this.#used === 0) this.#beginBlock(offsets, ms);
+    const at = BLOCK_HEADER + this.#used * 8;
+    this.#bytes.writeUInt32LE(ms - this.#baseMs, at);
+    this.#bytes.writeUInt32LE(kind * 2 ** 30 + length, at + 4);
+    this.#used++;
+  }
+
+  /** Writes the records added since the last flush. */
+  flush(streams: readonly StreamFile[]): void {
+    if (this.#used === this.#flushed) return;
+    const first = this.#fd === null;
+    const grew = this.#growOwnHole();
+    if (first || grew) this.publish(streams);
+    this.#writePending();
+    if (grew && this.#fd !== null) {
+      const at = (block: number) => HEADER + block * BLOCK;
+      const size = at(this.#block) + BLOCK_HEADER + this.#used * 8;
+      dropRange(this.#fd, at(KEEP_BLOCKS / 2), at(this.#holeEnd), size);
+    }
+  }
+
+  /** Rewrites the header. It lists the holes, so it is written before anything is dropped. */
+  publish(streams: readonly StreamFile[]): void {
+    const header = Buffer.alloc(HEADER);
+    header.write("SPTL");
+    header.writeUInt32LE(1, 4);
+    put(header, 8, this.#startUnixMs);
+    header.writeUInt32LE(streams.length, 16);
+    put(header, 24, streams[0]?.cap ?? 0);
+    for (const [i, { holeStart, holeEnd, lost }] of streams.entries()) {
+      const holed = holeEnd > holeStart;
+      put(header, 32 + 24 * i, holed ? holeStart : 0);
+      put(header, 40 + 24 * i, holed ? holeEnd : 0);
+      put(header, 48 + 24 * i, lost);
+    }
+    const holed = this.#holeEnd > KEEP_BLOCKS / 2;
+    put(header, 80, holed ? KEEP_BLOCKS / 2 : 0);
+    put(header, 88, holed ? this.#holeEnd : 0);
+    const fd = this.#open();
+    if (fd !== null) writeAll(fd, header, 0);
+  }
+
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+  }
+
+  #extendLast(kind: number, length: number, ms: number): boolean {
+    if (this.#used === this.#flushed) return false; // already in the file
+    const at = BLOCK_HEADER + (this.#used - 1) * 8;
+    const since = ms - this.#baseMs - this.#bytes.readUInt32LE(at);
+    const before = this.#bytes.readUInt32LE(at + 4);
+    if (before >>> 30 !== kind || (before & LENGTH_MAX) + length > LENGTH_MAX || since > COALESCE_MS) return false;
+    this.#bytes.writeUInt32LE(before + length, at + 4);
+    return true;
+  }
+
+  #beginBlock(offsets: readonly number[], ms: number): void {
+    this.#bytes.fill(0);
+    this.#baseMs = ms;
+    put(this.#bytes, 0, ms);
+    put(this.#bytes, 8, offsets[0] ?? 0);
+    put(this.#bytes, 16, offsets[1] ?? 0);
+    this.#flushed = 0;
+  }
+
+  #writePending(): void {
+    const fd = this.#open();
+    if (fd === null || this.#flushed === this.#used) return;
+    const from = this.#flushed > 0 ? BLOCK_HEADER + this.#flushed * 8 : 0;
+    const to = BLOCK_HEADER + this.#used * 8;
+    writeAll(fd, this.#bytes.subarray(from, to), HEADER + this.#block * BLOCK + from);
+    this.#flushed = this.#used;
+  }
+
+  /** The file grows with the number of reads. Its middle is dropped like that of the streams (promise 6). */
+  #growOwnHole(): boolean {
+    const tail = KEEP_BLOCKS / 2;
+    if (this.#block < tail + this.#holeEnd + KEEP_BLOCKS / 8) return false;
+    this.#holeEnd = this.#block - tail;
+    return true;
+  }
+
+  /** Without a timeline, readers use the streams alone. */
+  #open(): number | null {
+    this.#fd ??= openOrCreate(this.#path);
+    return this.#fd;
+  }
+}
+
+function put(bytes: Buffer, at: number, value: number): void {
+  bytes.writeBigUInt64LE(BigInt(value), at);
 }

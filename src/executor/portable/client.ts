@@ -1,142 +1,143 @@
 import type { Socket } from "node:net";
+import type { KillRequest } from "../executor.ts";
 import { RUN_FRAME_MAX, TYPE } from "../native/frames.ts";
-import { decodeRun, Unsound } from "./request.ts";
-import type { House } from "./server.ts";
+import { decodeRun, InvalidRequest } from "./request.ts";
+import type { Server } from "./server.ts";
 import { Session } from "./session.ts";
 
 const CONTROL_FRAME_MAX = 256 << 10;
-/** One that does not read what it is told is let go; it can come back. */
-const UNREAD_MOST = 1 << 20;
+/** A gateway that does not read its events is disconnected; it can reconnect. */
+const UNREAD_MAX = 1 << 20;
 
-/** One connection of a gateway. It brings commands one after the other, or came to one that runs. */
-export class Caller {
+/** One connection of a gateway: it starts commands one after another, or is attached to one session. */
+export class Client {
   readonly #socket: Socket;
-  readonly #house: House;
-  /** Came through a session's own door, and goes with it. */
-  readonly #visits: boolean;
+  readonly #server: Server;
+  /** Connected to the session's own socket, and closed with it. */
+  readonly #isAttached: boolean;
   #session: Session | null;
-  #rest: Buffer[] = [];
-  #have = 0;
-  #serving: Promise<void> = Promise.resolve();
+  #chunks: Buffer[] = [];
+  #received = 0;
+  #handling: Promise<void> = Promise.resolve();
   watching = false;
 
-  constructor(socket: Socket, house: House, session: Session | null) {
+  constructor(socket: Socket, server: Server, session: Session | null) {
     this.#socket = socket;
-    this.#house = house;
+    this.#server = server;
     this.#session = session;
-    this.#visits = session !== null;
-    session?.join(this);
-    socket.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#isAttached = session !== null;
+    session?.clients.add(this);
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     socket.on("error", () => {});
     socket.on("close", () => {
-      this.#session?.leave(this);
-      house.left(this);
+      this.#session?.clients.delete(this);
+      server.removeClient(this);
     });
-    this.tell({ ev: "hello", v: 1, build: house.build, pid: process.pid, id: session?.id ?? "" });
+    this.send({ ev: "hello", v: 1, build: server.build, pid: process.pid, id: session?.id ?? "" });
   }
 
-  tell(event: object): void {
-    if (this.#socket.writableLength > UNREAD_MOST) this.#socket.destroy();
+  send(event: object): void {
+    if (this.#socket.writableLength > UNREAD_MAX) this.#socket.destroy();
     else this.#socket.write(`${JSON.stringify(event)}\n`);
   }
 
-  /** Its command has ended for good. */
-  done(): void {
+  /** The session has ended, with all of its processes. */
+  sessionEnded(): void {
     this.#session = null;
     this.watching = false;
-    if (this.#visits) this.#socket.end();
+    if (this.#isAttached) this.#socket.end();
   }
 
-  #take(chunk: Buffer): void {
-    this.#rest.push(chunk);
-    this.#have += chunk.length;
-    while (this.#have >= 5) {
-      const bytes = this.#rest.length === 1 ? (this.#rest[0] as Buffer) : Buffer.concat(this.#rest);
-      this.#rest = [bytes];
+  #receive(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#received += chunk.length;
+    while (this.#received >= 5) {
+      const bytes = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+      this.#chunks = [bytes];
       const length = bytes.readUInt32LE(0);
       const type = bytes[4] as number;
       if (length < 1 || length > (type === TYPE.run ? RUN_FRAME_MAX : CONTROL_FRAME_MAX)) {
         this.#socket.destroy();
         return;
       }
-      if (this.#have < 4 + length) return;
+      if (this.#received < 4 + length) return;
       const payload = bytes.subarray(5, 4 + length);
-      this.#rest = [bytes.subarray(4 + length)];
-      this.#have -= 4 + length;
-      // One after the other: every frame is answered by one line, in order.
-      this.#serving = this.#serving.then(() => this.#serve(type, payload)).catch(() => void this.#socket.destroy());
+      this.#chunks = [bytes.subarray(4 + length)];
+      this.#received -= 4 + length;
+      // One after another, so that replies are in the order of the frames.
+      this.#handling = this.#handling.then(() => this.#handle(type, payload)).catch(() => void this.#socket.destroy());
     }
   }
 
-  async #serve(type: number, payload: Buffer): Promise<void> {
-    if (type === TYPE.run && this.#session === null && !this.#visits) return this.#run(payload);
+  async #handle(type: number, payload: Buffer): Promise<void> {
+    if (type === TYPE.run && this.#session === null && !this.#isAttached) return this.#run(payload);
     const session = this.#session;
-    this.tell({ ev: "re", ...(session ? await this.#answer(session, type, payload) : refusal("ended")) });
+    this.send({ ev: "re", ...(session ? await this.#reply(session, type, payload) : rejected("ended")) });
   }
 
   async #run(payload: Buffer): Promise<void> {
     try {
-      const session = new Session(this.#house, decodeRun(payload));
+      const session = new Session(this.#server, decodeRun(payload));
       this.#session = session;
-      session.join(this);
-      await this.#house.took(session);
-      await session.begin();
+      session.clients.add(this);
+      this.#server.addSession(session);
+      await session.start();
     } catch (error) {
-      if (!(error instanceof Unsound)) throw error;
-      this.tell({ ev: "refused", why: error.message });
+      if (!(error instanceof InvalidRequest)) throw error;
+      this.send({ ev: "refused", why: error.message });
     }
   }
 
-  async #answer(session: Session, type: number, payload: Buffer): Promise<object> {
-    const { running, ending } = session;
-    if (!running || !ending) return refusal("ended");
+  async #reply(session: Session, type: number, payload: Buffer): Promise<object> {
+    const { running, shutdown } = session;
+    if (!running || !shutdown) return rejected("ended");
     switch (type) {
       case TYPE.write: {
-        const hidden = running.terminal?.hides ?? false;
-        const taken = (await running.feed?.write(payload)) ?? null;
-        return taken === null ? refusal("closed") : { ok: true, taken, hidden };
+        const hidden = running.terminal?.hidesInput ?? false;
+        const taken = (await running.stdin?.write(payload)) ?? null;
+        return taken === null ? rejected("closed") : { ok: true, taken, hidden };
       }
       case TYPE.closeStdin:
-        running.feed?.finish();
+        running.stdin?.finish();
         return { ok: true };
       case TYPE.signal:
-        return payload.length === 11 ? { ok: ending.kill(killRequest(payload)) } : refusal("malformed");
+        return payload.length === 11 ? { ok: shutdown.kill(decodeKill(payload)) } : rejected("malformed");
       case TYPE.deadline:
         return payload.length === 8
-          ? { ok: ending.setDeadline(Number(payload.readBigInt64LE())) }
-          : refusal("malformed");
+          ? { ok: shutdown.setDeadline(Number(payload.readBigInt64LE())) }
+          : rejected("malformed");
       case TYPE.watch:
         this.watching = true;
         return { ok: true };
       case TYPE.detach:
-        ending.toBackground();
+        shutdown.toBackground();
         return { ok: true };
       case TYPE.stat:
-        return { ok: true, pid: running.root.pid, stdinOpen: running.feed?.isOpen ?? false, bytes: session.bytes };
+        return { ok: true, pid: running.root.pid, stdinOpen: running.stdin?.isOpen ?? false, bytes: session.bytes };
       case TYPE.resize: {
-        if (payload.length !== 4) return refusal("malformed");
+        if (payload.length !== 4) return rejected("malformed");
         const size = { columns: payload.readUInt16LE(0), rows: payload.readUInt16LE(2) };
         const ok = running.terminal?.resize(size, session.bytes[0] ?? 0);
-        return ok ? { ok } : refusal(running.terminal ? "no such size" : "no terminal");
+        return ok ? { ok } : rejected(running.terminal ? "no such size" : "no terminal");
       }
       case TYPE.inputState:
-        if (!running.terminal) return refusal("no terminal");
+        if (!running.terminal) return rejected("no terminal");
         return { ok: true, ...running.terminal.inputState(), bytes: session.bytes[0] ?? 0 };
       default:
-        return refusal(type === TYPE.run ? "busy" : "unknown frame");
+        return rejected(type === TYPE.run ? "busy" : "unknown frame");
     }
   }
 }
 
-function refusal(why: string): object {
+function rejected(why: string): object {
   return { ok: false, why };
 }
 
-function killRequest(payload: Buffer) {
+function decodeKill(payload: Buffer): KillRequest {
   const grace = Number(payload.readBigInt64LE(3));
   return {
     signal: payload[0] as number,
-    scope: payload[1] ? ("tree" as const) : ("main" as const),
+    scope: payload[1] ? "tree" : "main",
     ends: payload[2] === 1,
     graceMs: grace < 0 ? null : grace,
   };

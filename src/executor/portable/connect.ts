@@ -1,19 +1,29 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SallyportError } from "../../core/error.ts";
+import { fileURLToPath } from "node:url";
+import type { SallyportError } from "../../core/error.ts";
 import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";
-import { doorPath } from "./socket-path.ts";
-import { startKeeper } from "./start.ts";
+import { keeperUnavailable, spawnKeeper } from "../spawn-keeper.ts";
 import { hasTerminals } from "./terminal.ts";
 
+const SELF = fileURLToPath(import.meta.url);
+const FOLDER = dirname(SELF);
+const PROGRAM = join(FOLDER, `main${extname(SELF)}`);
+/** The folders whose code the portable keeper runs. */
+const CODE_FOLDERS = [FOLDER, join(FOLDER, ".."), join(FOLDER, "../native")];
+/** The title is written over the arguments, so this argument reserves space for it. */
+const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
-/** One process serves all: with hundreds of commands at once it may take its time. */
-const SLOW_ATTEMPTS = 5;
-const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
+/** One process serves all commands, so its greeting may be late when hundreds start at once. */
+const TIMEOUT_RETRIES = 5;
+const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
-/** Node only, for machines where the native keeper cannot be built or run. docs/portable.md says what it cannot do. */
+/** The executor in Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations. */
 export const PORTABLE: Keepers = {
   abilities: {
     kind: "portable",
@@ -21,7 +31,6 @@ export const PORTABLE: Keepers = {
     survives: true,
     exactTrees: false,
     limits: false,
-    /** Looked for when it is asked: where the native keeper serves, nobody does. */
     get pty() {
       return hasTerminals();
     },
@@ -31,21 +40,46 @@ export const PORTABLE: Keepers = {
   able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
 };
 
+let cachedBuildId: string | null = null;
+
+/** A hash of the keeper's code: gateways only use a keeper of their own version. */
+export function buildId(): string {
+  if (cachedBuildId !== null) return cachedBuildId;
+  const hash = createHash("sha256");
+  for (const folder of CODE_FOLDERS) {
+    for (const name of readdirSync(folder).sort()) {
+      if (/\.[jt]s$/.test(name) && !name.endsWith(".d.ts")) hash.update(name).update(readFileSync(join(folder, name)));
+    }
+  }
+  cachedBuildId = hash.digest("hex").slice(0, 12);
+  return cachedBuildId;
+}
+
+/** The socket of a state folder's portable keeper. */
+export function socketPath(state: string): string {
+  return join(state, `portable-${buildId()}.sock`);
+}
+
+/** Starts of keepers under way, by state folder: concurrent commands wait for the same one. */
 const starting = new Map<string, Promise<void>>();
 
-/** Many commands may find nobody there at the same moment: one of them starts it for all. */
 function startOnce(state: string): Promise<void> {
-  const known = starting.get(state);
-  if (known) return known;
-  const start = startKeeper(state)
-    .catch((error: Error) => Promise.reject(unavailable(error.message)))
-    .finally(() => starting.delete(state));
+  const pending = starting.get(state);
+  if (pending) return pending;
+  // The environment of a process can be read by others, so the keeper gets none of the gateway's (promise 7).
+  const env = process.versions.electron ? { ELECTRON_RUN_AS_NODE: "1" } : {};
+  const argv = [process.execPath, PROGRAM, state, TITLE_SPACE] as const;
+  const start = spawnKeeper(argv, { cwd: "/", env }, (why) => unavailable(why.split("\n").at(-1) ?? "")).finally(() =>
+    starting.delete(state),
+  );
   starting.set(state, start);
   return start;
 }
 
+/** Connects to the portable keeper of a state folder; starts it if it does not run. */
 async function connect(state: string): Promise<Connection> {
-  const path = doorPath(state);
+  if (process.platform === "win32") throw unavailable("it does not run on Windows; use WSL 2");
+  const path = socketPath(state);
   let reason = "";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
@@ -53,8 +87,8 @@ async function connect(state: string): Promise<Connection> {
     } catch (error) {
       const { code = "", message } = error as NodeJS.ErrnoException;
       reason = message;
-      if (code === "ETIMEDOUT" && attempt < SLOW_ATTEMPTS) continue;
-      if (!NOBODY_THERE.has(code)) break;
+      if (code === "ETIMEDOUT" && attempt < TIMEOUT_RETRIES) continue;
+      if (!NOT_LISTENING.has(code)) break;
     }
     await startOnce(state);
     if (attempt > 0) await sleep(Math.min(5 * attempt, 100));
@@ -63,8 +97,5 @@ async function connect(state: string): Promise<Connection> {
 }
 
 function unavailable(reason: string): SallyportError {
-  return new SallyportError("KeeperUnavailable", `The portable keeper could not be reached: ${reason}.`, [
-    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
-    { action: "retry", hint: "Try again; a keeper is started on demand." },
-  ]);
+  return keeperUnavailable("The portable keeper", reason);
 }

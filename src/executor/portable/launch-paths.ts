@@ -10,16 +10,16 @@ import {
   statSync,
 } from "node:fs";
 import { constants as os } from "node:os";
-import { basename, dirname, join, sep } from "node:path";
+import { delimiter, dirname, join, sep } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
 
-const { ELOOP, EMLINK, EINVAL, ENOTDIR, EXDEV } = os.errno;
+const { EACCES, EINVAL, ELOOP, EMLINK, ENOENT, ENOTDIR, EXDEV } = os.errno;
 const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY, X_OK } = constants;
-/** Node does not name it. Neither reading nor writing: just the place. */
+/** Missing in Node's constants: opens a location, neither for reading nor for writing. */
 const O_PATH = 0o10000000;
 
-/** A step on the way to the start that failed, as a launch failure names it. */
-export class StepFailed extends Error {
+/** A failed step of a launch. */
+export class LaunchStepError extends Error {
   readonly step: string;
   readonly errno: number;
 
@@ -34,11 +34,12 @@ export function errnoOf(error: unknown): number {
   return Math.abs((error as NodeJS.ErrnoException).errno ?? EINVAL);
 }
 
-export function attempt<T>(step: string, act: () => T): T {
+/** Runs one step of a launch. Throws `LaunchStepError`. */
+export function step<T>(name: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
-    throw error instanceof StepFailed ? error : new StepFailed(step, errnoOf(error));
+    throw error instanceof LaunchStepError ? error : new LaunchStepError(name, errnoOf(error));
   }
 }
 
@@ -46,52 +47,45 @@ function isBeneath(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** Where the command is to start. `path` leads there until it is closed. */
-export interface Folder {
+export interface WorkingDirectory {
+  /** Valid until it is closed. */
   path: string;
   close(): void;
 }
 
 /**
- * The folder holds no links and lies beneath its root (promise 7). On Linux it is held open and entered through its
- * descriptor, so that nobody can put another in its place; elsewhere it is looked at first and entered then.
+ * Checks that the working directory has no links and is beneath its root (promise 7). On Linux the command enters it
+ * through a descriptor, so that it cannot be replaced in between.
  */
-export function openFolder(
-  { cwd, root }: Pick<LaunchSpec, "cwd" | "root">,
-  platform: NodeJS.Platform = process.platform,
-): Folder {
-  return attempt("chdir", () => {
+export function openWorkingDirectory({ cwd, root }: LaunchSpec): WorkingDirectory {
+  return step("chdir", () => {
     const real = realpathSync.native(cwd);
-    if (root !== null && real !== cwd) throw new StepFailed("scope", ELOOP);
-    if (root !== null && !isBeneath(root, real)) throw new StepFailed("scope", EXDEV);
-    if (!statSync(real).isDirectory()) throw new StepFailed("chdir", ENOTDIR);
+    if (root !== null && real !== cwd) throw new LaunchStepError("scope", ELOOP);
+    if (root !== null && !isBeneath(root, real)) throw new LaunchStepError("scope", EXDEV);
+    if (!statSync(real).isDirectory()) throw new LaunchStepError("chdir", ENOTDIR);
     accessSync(real, X_OK);
-    return platform === "linux" ? heldOpen(real, root !== null) : { path: real, close: () => {} };
+    if (process.platform !== "linux") return { path: real, close: () => {} };
+    const fd = openSync(real, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    const path = `/proc/self/fd/${fd}`; // the child has the same descriptor until it executes the program
+    if (root === null || readlinkSync(path) === real) return { path, close: () => closeSync(fd) };
+    closeSync(fd);
+    throw new LaunchStepError("scope", ELOOP);
   });
 }
 
-function heldOpen(folder: string, scoped: boolean): Folder {
-  const fd = openSync(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  const path = `/proc/self/fd/${fd}`; // the child's own, which it still has when it goes there
-  const held = { path, close: () => closeSync(fd) };
-  if (!scoped || readlinkSync(path) === folder) return held;
-  held.close();
-  throw new StepFailed("scope", ELOOP);
-}
-
-/** The plain log, empty and open for writing; null when none is wanted. */
-export function openLog({ logFile, root }: Pick<LaunchSpec, "logFile" | "root">, umask: number): number | null {
+/** Opens and empties the requested log file; null if there is none. */
+export function openLog({ logFile, root }: LaunchSpec, umask: number): number | null {
   if (logFile === null) return null;
-  return attempt("log", () => {
+  return step("log", () => {
     const folder = dirname(logFile);
     if (root !== null && (realpathSync.native(folder) !== folder || !isBeneath(root, folder)))
-      throw new StepFailed("scope-log", ELOOP);
-    const fd = openLogFile(join(folder, basename(logFile)), root !== null, 0o666 & ~umask);
+      throw new LaunchStepError("scope-log", ELOOP);
+    const fd = openLogFile(logFile, root !== null, 0o666 & ~umask);
     try {
       const status = fstatSync(fd);
-      if (!status.isFile()) throw new StepFailed("log", EINVAL); // a device or a pipe could block us
-      // Emptied after it was looked at: a second name of a file elsewhere must not empty that one.
-      if (root !== null && status.nlink > 1) throw new StepFailed("scope-log", EMLINK);
+      if (!status.isFile()) throw new LaunchStepError("log", EINVAL); // writing to a device or pipe could block
+      // Checked before the file is emptied: a hard link could be a file outside the root.
+      if (root !== null && status.nlink > 1) throw new LaunchStepError("scope-log", EMLINK);
       ftruncateSync(fd, 0);
       return fd;
     } catch (error) {
@@ -101,11 +95,31 @@ export function openLog({ logFile, root }: Pick<LaunchSpec, "logFile" | "root">,
   });
 }
 
-function openLogFile(path: string, scoped: boolean, mode: number): number {
+function openLogFile(path: string, isScoped: boolean, mode: number): number {
   try {
-    return openSync(path, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0), mode);
+    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);
   } catch (error) {
-    if (scoped && (error as NodeJS.ErrnoException).code === "ELOOP") throw new StepFailed("scope-log", ELOOP);
-    throw error;
+    const isLink = isScoped && (error as NodeJS.ErrnoException).code === "ELOOP";
+    throw isLink ? new LaunchStepError("scope-log", ELOOP) : error;
   }
+}
+
+/**
+ * Finds a program on the given PATH. The system is not asked, because it takes an empty entry for the working directory,
+ * where an agent's file could shadow a program.
+ */
+export function findProgram(name: string, path: string): string {
+  if (name.includes("/")) return name;
+  let errno = ENOENT;
+  for (const folder of path.split(delimiter).filter(Boolean)) {
+    const candidate = join(folder, name);
+    try {
+      accessSync(candidate, X_OK);
+      if (statSync(candidate).isFile()) return candidate;
+      errno = EACCES;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EACCES") errno = EACCES;
+    }
+  }
+  throw new LaunchStepError("execve", errno);
 }

@@ -1,119 +1,146 @@
-import { closeSync, openSync, unlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { constants as os } from "node:os";
 import { join } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
-import { bornOf, MARK } from "../process-table.ts";
-import type { Root } from "../process-tree.ts";
-import { errnoOf, openFolder, StepFailed } from "./launch-paths.ts";
-import type { Pipe, PipeStore } from "./pipes.ts";
-import { findProgram } from "./program.ts";
-import type { Order } from "./request.ts";
-import { noteNoTerminal } from "./sizes.ts";
-import { attempts, type Spawned, spawnFirst } from "./spawn.ts";
-import { type Feed, StreamFeed } from "./stdin.ts";
-import { PipeSource, type Source, StreamSource } from "./stdio.ts";
-import { onTerminal, type Terminal } from "./terminal.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
+import { SESSION_VARIABLE, startTimeOf } from "../process-table.ts";
+import type { TreeRoot } from "../process-tree.ts";
+import { errnoOf, findProgram, LaunchStepError, openWorkingDirectory, step } from "./launch-paths.ts";
+import type { LaunchRequest } from "./request.ts";
+import { type Output, PipeOutput, type PipePool, type Stdin, StreamStdin } from "./stdio.ts";
+import { loadPty, type Pty, PtyOutput, recordNoTerminal, Terminal } from "./terminal.ts";
+import { TerminalResponder } from "./terminal-responder.ts";
 
-/** What a running command is to its session, whatever it was started with. */
-export interface Running {
-  root: Root;
-  sources: Source[];
-  feed: Feed | null;
+export interface RunningCommand {
+  root: TreeRoot;
+  outputs: Output[];
+  stdin: Stdin | null;
+  /** Also its stdin. */
   terminal: Terminal | null;
-  /** What could not be done as asked: see present/executor-notes.ts. */
-  notes: string[];
-  /** The main process's end: once. `signal` is 0 when it was none. */
+  /** Calls back once, when the main process has ended. `signal` is 0 if no signal ended it. */
   onExit(listener: (code: number | null, signal: number) => void): void;
 }
 
-/** What a command's output and its end are told to. */
-export interface Listener {
-  took(stream: number, bytes: Uint8Array): void;
-  atEnd(): void;
+export interface OutputListener {
+  onOutput(stream: number, bytes: Uint8Array): void;
+  /** An output has ended. */
+  onEnd(): void;
 }
 
-const FORK = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"]);
+const FORK_ERRORS = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"]);
 
-/** A given text lies in a file without a name, so that it need not be fed and the command cannot stall on it. */
-function textFile(folder: string, text: string): number {
-  const path = join(folder, "stdin");
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: "wx" });
-    return openSync(path, "r");
-  } catch (error) {
-    throw new StepFailed("stdin", errnoOf(error));
-  } finally {
-    try {
-      unlinkSync(path);
-    } catch {
-      // It could not be made.
-    }
-  }
-}
-
-function takePipes(store: PipeStore, count: number): Pipe[] {
-  const pipes: Pipe[] = [];
-  try {
-    for (let i = 0; i < count; i++) {
-      const pipe = store.take();
-      if (pipe) pipes.push(pipe);
-    }
-  } catch (error) {
-    for (const { read, write } of pipes) for (const fd of [read, write]) closeSync(fd);
-    throw new StepFailed("pipe", errnoOf(error));
-  }
-  if (pipes.length === count) return pipes;
-  for (const { read, write } of pipes) for (const fd of [read, write]) closeSync(fd);
-  return [];
-}
-
-/** Starts the command, on a terminal if it is to have one and that can be had, else on pipes. Throws `StepFailed`. */
-export async function launch(order: Order, folder: string, store: PipeStore, listener: Listener): Promise<Running> {
-  const { spec, umask } = order;
-  if (spec.pty === null) return onPipes(spec, umask, folder, store, listener);
-  const terminal = await onTerminal(spec, umask, folder, listener);
-  if (typeof terminal !== "string") return terminal;
-  const running = await onPipes(spec, umask, folder, store, listener);
-  noteNoTerminal(folder, terminal);
-  return running;
-}
-
-async function onPipes(
-  spec: LaunchSpec,
-  umask: number,
+/** Starts a command: on a terminal if one is requested and available, otherwise on pipes. Throws `LaunchStepError`. */
+export async function launch(
+  request: LaunchRequest,
   folder: string,
-  store: PipeStore,
-  listener: Listener,
-): Promise<Running> {
+  pipes: PipePool,
+  listener: OutputListener,
+): Promise<RunningCommand> {
+  const { spec } = request;
   const file = findProgram(spec.file, spec.path);
-  if (typeof file === "number") throw new StepFailed("execve", file);
-  const place = openFolder(spec);
-  const ours: number[] = [];
-  const pipes: Pipe[] = [];
+  const directory = openWorkingDirectory(spec);
+  const onPipes = () => launchOnPipes(request, file, directory.path, folder, pipes, listener);
   try {
-    const stdin = typeof spec.stdin === "object" ? textFile(folder, spec.stdin.text) : null;
-    if (stdin !== null) ours.push(stdin);
-    pipes.push(...takePipes(store, spec.capture === "merged" ? 1 : 2));
-    const [out = "pipe", err = out] = pipes.map(({ write }) => write);
-    const options = {
-      cwd: place.path,
-      env: { ...spec.env, [MARK]: spec.id },
-      argv0: spec.argv[0] ?? spec.file,
-      stdio: [stdin ?? (spec.stdin === "open" ? "pipe" : "ignore"), out, err] as const,
-    };
-    const spawned = await masked(umask, () => start(file, spec, options as never));
-    return running(spawned, pipes, spec, listener);
-  } catch (error) {
-    for (const { read } of pipes) closeSync(read);
-    throw error;
+    if (spec.pty === null) return await onPipes();
+    const running = await launchOnTerminal(request, file, spec.pty, folder, listener);
+    if (typeof running !== "string") return running;
+    const withoutTerminal = await onPipes();
+    recordNoTerminal(folder, running);
+    return withoutTerminal;
   } finally {
-    for (const fd of [...ours, ...pipes.map(({ write }) => write)]) closeSync(fd);
-    place.close();
+    directory.close();
   }
 }
 
-/** The child is made before `act` returns, and it inherits our mask. */
-export function masked<T>(umask: number, act: () => T): T {
+async function launchOnPipes(
+  { spec, umask }: LaunchRequest,
+  file: string,
+  cwd: string,
+  folder: string,
+  pipes: PipePool,
+  listener: OutputListener,
+): Promise<RunningCommand> {
+  const outputPipes = pipes.take(spec.capture === "merged" ? 1 : 2);
+  let text: number | null = null;
+  try {
+    text = typeof spec.stdin === "object" ? openText(folder, spec.stdin.text) : null;
+    const [out, err = out] = outputPipes.map(({ write }) => write);
+    const stdin = text ?? (spec.stdin === "open" ? ("pipe" as const) : ("ignore" as const));
+    const options = { cwd, env: environment(spec), argv0: spec.argv[0] ?? spec.file, detached: true };
+    const child = withUmask(umask, () => spawn(file, spec.argv.slice(1), { ...options, stdio: [stdin, out, err] }));
+    if (child.pid === undefined) throw (await once(child, "error"))[0];
+    const outputs = outputPipes.map(
+      ({ read }, i) => new PipeOutput(read, (bytes) => listener.onOutput(i, bytes), listener.onEnd),
+    );
+    child.on("error", () => {}); // an error without a listener would end the keeper
+    return {
+      root: rootOf(child.pid),
+      outputs,
+      stdin: child.stdin ? new StreamStdin(child.stdin) : null,
+      terminal: null,
+      onExit: (tell) => child.once("exit", (code, signal) => tell(code, signal ? (os.signals[signal] ?? 0) : 0)),
+    };
+  } catch (error) {
+    for (const { read } of outputPipes) closeSync(read);
+    if (error instanceof LaunchStepError) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new LaunchStepError(FORK_ERRORS.has(code) ? "fork" : "execve", errnoOf(error));
+  } finally {
+    for (const { write } of outputPipes) closeSync(write);
+    if (text !== null) closeSync(text);
+  }
+}
+
+/** Resolves with the name of the failed step if no terminal is available. */
+async function launchOnTerminal(
+  { spec, umask }: LaunchRequest,
+  file: string,
+  size: TerminalSize,
+  folder: string,
+  listener: OutputListener,
+): Promise<RunningCommand | string> {
+  let terminal: Terminal | null = null;
+  let responder: TerminalResponder;
+  let pty: Pty;
+  try {
+    responder = await TerminalResponder.open(size, (text) => terminal?.respond(text));
+    const { spawn: spawnPty } = await loadPty();
+    const window = { cols: size.columns, rows: size.rows, encoding: null, name: spec.env.TERM };
+    const options = { cwd: spec.cwd, env: environment(spec), ...window };
+    pty = withUmask(umask, () => spawnPty(file, spec.argv.slice(1), options));
+  } catch (error) {
+    return /MODULE_NOT_FOUND/.test((error as NodeJS.ErrnoException).code ?? "") ? "module" : "open";
+  }
+  terminal = new Terminal(pty, size, folder, responder);
+  const output = new PtyOutput(pty, listener.onEnd, (bytes) => {
+    listener.onOutput(0, bytes);
+    responder.read(bytes);
+  });
+  return {
+    root: rootOf(pty.pid),
+    outputs: [output],
+    stdin: terminal,
+    terminal,
+    onExit: (tell) =>
+      pty.onExit(({ exitCode, signal = 0 }) => {
+        output.close();
+        tell(signal > 0 ? null : exitCode, signal);
+      }),
+  };
+}
+
+function rootOf(pid: number): TreeRoot {
+  return { pid, born: startTimeOf(pid) ?? "" };
+}
+
+function environment({ env, id }: LaunchSpec): Record<string, string> {
+  return { ...env, [SESSION_VARIABLE]: id };
+}
+
+/** The child inherits the umask. It is forked before `act` returns. */
+function withUmask<T>(umask: number, act: () => T): T {
   const before = process.umask(umask);
   try {
     return act();
@@ -122,32 +149,15 @@ export function masked<T>(umask: number, act: () => T): T {
   }
 }
 
-async function start(file: string, spec: LaunchSpec, options: never): Promise<Spawned> {
-  try {
-    return await spawnFirst(file, spec.argv.slice(1), attempts(options));
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw new StepFailed(FORK.has(code) ? "fork" : "execve", errnoOf(error));
-  }
-}
-
-function running({ child, note, detached }: Spawned, pipes: Pipe[], spec: LaunchSpec, listener: Listener): Running {
-  const { took, atEnd } = listener;
-  child.on("error", () => {}); // a signal that could not be sent: the one who sends it looks for itself
-  const merged = spec.capture === "merged";
-  const streams = [child.stdout, child.stderr].flatMap((stream) => stream ?? []);
-  const sources =
-    pipes.length > 0
-      ? pipes.map(({ read }, i) => new PipeSource(read, (bytes) => took(i, bytes), atEnd))
-      : streams.map((stream, i) => new StreamSource(stream, (bytes) => took(merged ? 0 : i, bytes), atEnd));
-  const notes = [note, pipes.length === 0 && merged ? "merged-late" : null].flatMap((each) => each ?? []);
-  const pid = child.pid as number;
-  return {
-    root: { pid, born: bornOf(pid) ?? "", group: detached },
-    sources,
-    feed: child.stdin ? new StreamFeed(child.stdin) : null,
-    terminal: null,
-    notes,
-    onExit: (tell) => child.once("exit", (code, signal) => tell(code, signal ? (os.signals[signal] ?? 0) : 0)),
-  };
+/** Puts stdin text into an unlinked file, so that it does not have to be written while the command runs. */
+function openText(folder: string, text: string): number {
+  const path = join(folder, "stdin");
+  return step("stdin", () => {
+    try {
+      writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+      return openSync(path, "r");
+    } finally {
+      rmSync(path, { force: true });
+    }
+  });
 }

@@ -1,19 +1,41 @@
-/** The portable keeper: `node main.js STATE`. Started by the first gateway that needs it, and outlives that. */
+/** The portable keeper: `node main.js STATE`. The first gateway that needs it starts it, and it outlives that gateway. */
+import { closeSync, readdirSync, readFileSync } from "node:fs";
+import { PORTABLE_TITLE } from "../session-owner.ts";
+import { ALREADY_SERVED } from "../spawn-keeper.ts";
+import { Server } from "./server.ts";
 
-import { TITLE } from "../session-owner.ts";
-import { closeInherited } from "./descriptors.ts";
-import { House } from "./server.ts";
+const O_CLOEXEC = 0o2000000;
 
-const ALREADY_SERVED = 3;
+/**
+ * Closes descriptors that the parent left open: commands would inherit them too (promise 7). Node's own descriptors are
+ * all close-on-exec, which only Linux shows.
+ */
+function closeInherited(): void {
+  if (process.platform !== "linux") return;
+  for (const name of readdirSync("/proc/self/fd")) {
+    const fd = Number(name);
+    if (fd > 2 && !isCloseOnExec(fd)) closeSync(fd);
+  }
+}
+
+function isCloseOnExec(fd: number): boolean {
+  try {
+    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "latin1"))?.[1] ?? "";
+    return (Number.parseInt(flags, 8) & O_CLOEXEC) !== 0;
+  } catch {
+    return true; // the descriptor of the directory listing, closed by now
+  }
+}
+
 const [, , state = ""] = process.argv;
 
 closeInherited();
-process.title = `${TITLE}${state}`;
+process.title = `${PORTABLE_TITLE}${state}`;
 process.umask(0o077);
 process.on("SIGHUP", () => {});
-const house = new House(state);
-process.on("SIGTERM", () => house.leave());
-process.on("SIGINT", () => house.leave());
+const server = new Server(state);
+process.on("SIGTERM", () => server.stop());
+process.on("SIGINT", () => server.stop());
 
-if (!(await house.open())) process.exit(ALREADY_SERVED);
+if (!(await server.start())) process.exit(ALREADY_SERVED);
 process.stdout.write("ready\n");

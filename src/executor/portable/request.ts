@@ -3,8 +3,8 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../executor.ts";
 import { BACKGROUND, FSYNC, TAG } from "../native/frames.ts";
 
-/** A request as it came: the spec, and what the one who sent it adds. */
-export interface Order {
+/** A decoded request: the spec, and what the gateway adds to it. */
+export interface LaunchRequest {
   spec: LaunchSpec;
   umask: number;
   announceMs: number;
@@ -16,18 +16,18 @@ const KNOWN = new Set<number>([
   ...[TAG.id, TAG.title, TAG.file, TAG.path, TAG.argv, TAG.env, TAG.cwd, TAG.stdin, TAG.stdinText, TAG.capture],
   ...[TAG.timeout, TAG.grace, TAG.diskCap, TAG.log, TAG.flags, TAG.umask, TAG.announce, TAG.root, TAG.terminal],
 ]);
-/** The id names a folder: only what a UUID is made of, so it can never lead elsewhere (promise 7). */
+/** The id is the name of a folder: the characters of a UUID cannot lead outside (promise 7). */
 const ID = /^[0-9a-f-]{8,64}$/;
 
-/** What is wrong with a request. */
-export class Unsound extends Error {}
+/** The message says what is wrong with the request. */
+export class InvalidRequest extends Error {}
 
-/** Reads what `encodeRun` writes. Throws `Unsound`. */
-export function decodeRun(payload: Buffer): Order {
+/** Decodes a frame of `encodeRun`. Throws `InvalidRequest`. */
+export function decodeRun(payload: Buffer): LaunchRequest {
   const fields = split(payload);
   const stdin = number(fields, TAG.stdin);
   const capture = number(fields, TAG.capture);
-  if (stdin > 2 || capture > 1) throw new Unsound("an unknown mode");
+  if (stdin > 2 || capture > 1) throw new InvalidRequest("an unknown mode");
   const flags = number(fields, TAG.flags);
   const spec: LaunchSpec = {
     id: text(fields, TAG.id) ?? "",
@@ -57,30 +57,30 @@ export function decodeRun(payload: Buffer): Order {
 function split(payload: Buffer): Fields {
   const fields: Fields = new Map();
   for (let at = 0; at < payload.length; ) {
-    if (payload.length - at < 6) throw new Unsound("a field is cut short");
+    if (payload.length - at < 6) throw new InvalidRequest("a field is cut short");
     const tag = payload.readUInt16LE(at);
     const end = at + 6 + payload.readUInt32LE(at + 2);
-    if (end > payload.length) throw new Unsound("a field is longer than its frame");
-    // A field left unread could be a confinement or a limit left off, which this keeper cannot keep.
-    if (!KNOWN.has(tag)) throw new Unsound("an unknown field");
+    if (end > payload.length) throw new InvalidRequest("a field is longer than its frame");
+    // An unknown field could be a sandbox or a limit, which this keeper must not ignore.
+    if (!KNOWN.has(tag)) throw new InvalidRequest("an unknown field");
     fields.set(tag, payload.subarray(at + 6, end));
     at = end;
   }
   return fields;
 }
 
-/** Exactly one NUL, at the end: a second one would make what runs differ from what was judged (promise 2). */
+/** One NUL, at the end: with a second one, another command would run than the one that was checked (promise 2). */
 function text(fields: Fields, tag: number): string | null {
   const bytes = fields.get(tag);
   if (bytes === undefined) return null;
-  if (bytes.indexOf(0) !== bytes.length - 1) throw new Unsound("a text field is not one text");
+  if (bytes.indexOf(0) !== bytes.length - 1) throw new InvalidRequest("a text field is not one text");
   return bytes.toString("utf8", 0, bytes.length - 1);
 }
 
 function texts(fields: Fields, tag: number): string[] {
   const bytes = fields.get(tag);
   if (bytes === undefined || bytes.length === 0) return [];
-  if (bytes.at(-1) !== 0) throw new Unsound("a list field does not end with a text");
+  if (bytes.at(-1) !== 0) throw new InvalidRequest("a list field does not end with a text");
   return bytes.toString("utf8", 0, bytes.length - 1).split("\0");
 }
 
@@ -92,25 +92,27 @@ function number(fields: Fields, tag: number, missing = 0): number {
   const bytes = fields.get(tag);
   if (bytes === undefined) return missing;
   const value = bytes.length === 8 ? Number(bytes.readBigInt64LE()) : bytes.readUIntLE(0, Math.min(6, bytes.length));
-  if (!Number.isSafeInteger(value) || value < 0) throw new Unsound("a number out of range");
+  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidRequest("a number out of range");
   return value;
 }
 
 function size(bytes: Buffer | undefined): LaunchSpec["pty"] {
   if (bytes === undefined) return null;
-  if (bytes.length !== 4) throw new Unsound("a terminal's size is not two numbers");
+  if (bytes.length !== 4) throw new InvalidRequest("a terminal's size is not two numbers");
   const [columns, rows] = [bytes.readUInt16LE(0), bytes.readUInt16LE(2)];
-  if (columns === 0 || rows === 0) throw new Unsound("a terminal without a size");
+  if (columns === 0 || rows === 0) throw new InvalidRequest("a terminal without a size");
   return { columns, rows };
 }
 
 function check({ id, file, argv, cwd, root, logFile, pty, stdin, capture }: LaunchSpec): void {
-  if (!ID.test(id)) throw new Unsound("no valid id");
-  if (file === "") throw new Unsound("no file to run");
-  if (argv.length === 0) throw new Unsound("no arguments");
-  if (!isAbsolute(cwd)) throw new Unsound("no absolute working directory");
+  if (!ID.test(id)) throw new InvalidRequest("no valid id");
+  if (file === "") throw new InvalidRequest("no file to run");
+  if (argv.length === 0) throw new InvalidRequest("no arguments");
+  if (!isAbsolute(cwd)) throw new InvalidRequest("no absolute working directory");
   const names = (path: string) => root === null || path === root || path.startsWith(root === sep ? sep : root + sep);
-  if ((root !== null && !isAbsolute(root)) || !names(cwd)) throw new Unsound("a working directory outside its root");
-  if (logFile !== null && !names(logFile)) throw new Unsound("a log outside its root");
-  if (pty && (stdin !== "open" || capture !== "merged")) throw new Unsound("a terminal with another stdin or output");
+  if ((root !== null && !isAbsolute(root)) || !names(cwd))
+    throw new InvalidRequest("a working directory outside its root");
+  if (logFile !== null && !names(logFile)) throw new InvalidRequest("a log outside its root");
+  if (pty && (stdin !== "open" || capture !== "merged"))
+    throw new InvalidRequest("a terminal with another stdin or output");
 }

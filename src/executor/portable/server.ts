@@ -1,103 +1,107 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { Tree } from "../process-tree.ts";
-import { isKept, readOwner } from "../session-owner.ts";
-import { Caller } from "./client.ts";
-import { type Listening, listenAt } from "./listen.ts";
-import { PipeStore } from "./pipes.ts";
+import { ProcessTree } from "../process-tree.ts";
+import { isOwnerAlive, readOwner } from "../session-owner.ts";
+import { socketAddress } from "../socket-address.ts";
+import { Client } from "./client.ts";
+import { buildId, socketPath } from "./connect.ts";
 import type { Session } from "./session.ts";
-import { buildId, doorPath } from "./socket-path.ts";
+import { PipePool } from "./stdio.ts";
 
-const LOOK_AROUND_MS = 2000;
-const IDLE_FOR_MS = 15 * 60 * 1000;
+const CHECK_EVERY_MS = 2000;
+const IDLE_TIMEOUT_MS = 15 * 60 * 1000;
 const SIGKILL = 9;
 
-/** All that one portable keeper has: the commands of a state folder, and the gateways that are connected. */
-export class House {
+/** The portable keeper of one state folder: its sessions and the gateways that are connected. */
+export class Server {
   readonly build = buildId();
-  readonly pipes: PipeStore;
+  readonly pipes: PipePool;
   readonly #state: string;
-  #door: Listening | null = null;
-  #inode = 0;
+  #stopListening = () => {};
+  #socketInode = 0;
   #sessions = new Set<Session>();
-  #callers = new Set<Caller>();
-  #turns: Promise<void> = Promise.resolve();
-  #leaving = false;
-  #lastBusy = performance.now();
+  #clients = new Set<Client>();
+  #stopping = false;
+  #lastActive = performance.now();
 
   constructor(state: string) {
     this.#state = state;
-    this.pipes = new PipeStore(state);
+    this.pipes = new PipePool(state);
   }
 
   folder(id: string): string {
     return join(this.#state, "sessions", id);
   }
 
-  /** False: another serves this folder already. */
-  async open(): Promise<boolean> {
-    const path = doorPath(this.#state);
-    if (await answers(path)) return false;
+  /** Returns false if another keeper serves this state folder. */
+  async start(): Promise<boolean> {
+    const path = socketPath(this.#state);
+    if (await isListening(path)) return false;
     mkdirSync(join(this.#state, "sessions"), { recursive: true, mode: 0o700 });
-    // Of two that start at once the later one takes the name over, and the other leaves when it is idle.
-    const own = process.platform === "win32" ? path : `${path}.${process.pid}`;
-    this.#door = await listenAt(own, (socket) => this.welcome(socket, null));
-    if (own !== path) {
-      renameSync(own, path);
-      this.#inode = lstatSync(path).ino;
-    }
-    this.#sweep();
-    setInterval(() => this.#lookAround(), LOOK_AROUND_MS).unref();
+    // Of two keepers that start at once, the later one takes over the path, and the other stops when it sees that.
+    const ownPath = `${path}.${process.pid}`;
+    this.#stopListening = await this.listen(ownPath, null);
+    renameSync(ownPath, path);
+    this.#socketInode = lstatSync(path).ino;
+    this.#killOrphans();
+    setInterval(() => this.#stopIfUnused(), CHECK_EVERY_MS).unref();
     return true;
   }
 
-  welcome(socket: Socket, session: Session | null): void {
-    this.#callers.add(new Caller(socket, this, session));
+  /** Accepts gateways, for new commands or for one session. Resolves with how to stop; rejects with the system's error. */
+  listen(path: string, session: Session | null): Promise<() => void> {
+    const { address, close } = socketAddress(path);
+    const server = createServer((socket) => this.#clients.add(new Client(socket, this, session)));
+    return new Promise((resolve, reject) => {
+      server.once("error", (error) => {
+        close();
+        reject(error);
+      });
+      server.listen(address, () =>
+        resolve(() => {
+          server.close(); // unlinks the address, which must be valid until then
+          close();
+        }),
+      );
+    });
   }
 
-  left(caller: Caller): void {
-    this.#callers.delete(caller);
-    this.#lastBusy = performance.now();
+  removeClient(client: Client): void {
+    this.#clients.delete(client);
+    this.#lastActive = performance.now();
   }
 
-  /** One command is started in a turn of the loop: starting takes long, and those who knock must not wait for all. */
-  took(session: Session): Promise<void> {
+  addSession(session: Session): void {
     this.#sessions.add(session);
-    this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
-    return this.#turns;
   }
 
-  over(session: Session): void {
+  removeSession(session: Session): void {
     this.#sessions.delete(session);
-    this.#lastBusy = performance.now();
-    if (this.#leaving && this.#sessions.size === 0) process.exit(0);
+    this.#lastActive = performance.now();
+    if (this.#stopping && this.#sessions.size === 0) process.exit(0);
   }
 
-  /** Another may take over from here on; this one stays for as long as it has commands. */
-  leave(): void {
-    if (!this.#leaving) this.#door?.close();
-    this.#leaving = true;
+  /** Stops listening, so that another keeper can take over, and exits when the last session has ended. */
+  stop(): void {
+    if (!this.#stopping) this.#stopListening();
+    this.#stopping = true;
     if (this.#sessions.size === 0) process.exit(0);
   }
 
-  #lookAround(): void {
-    const idle = this.#sessions.size === 0 && this.#callers.size === 0;
-    if (this.#isReplaced() || (idle && performance.now() - this.#lastBusy > IDLE_FOR_MS)) this.leave();
+  #stopIfUnused(): void {
+    const isReplaced = lstatSync(socketPath(this.#state), { throwIfNoEntry: false })?.ino !== this.#socketInode;
+    const isIdle = this.#sessions.size === 0 && this.#clients.size === 0;
+    if (isReplaced || (isIdle && performance.now() - this.#lastActive > IDLE_TIMEOUT_MS)) this.stop();
   }
 
-  #isReplaced(): boolean {
-    if (process.platform === "win32") return !exists(this.#state);
-    return lstatSync(doorPath(this.#state), { throwIfNoEntry: false })?.ino !== this.#inode;
-  }
-
-  /** Ends what a keeper that is gone has left running: nobody captures it any more, or keeps its deadline (promise 5). */
-  #sweep(): void {
+  /** Kills the processes of sessions whose keeper is gone: their output and deadline are lost (promise 5). */
+  #killOrphans(): void {
     for (const id of readdirSync(join(this.#state, "sessions"))) {
       const folder = this.folder(id);
       const owner = readOwner(folder);
-      if (!owner?.main || hasEnded(folder) || isKept(owner)) continue;
-      new Tree(owner.main, id).signal(SIGKILL);
+      if (!owner?.main || hasEnded(folder) || isOwnerAlive(owner)) continue;
+      new ProcessTree(owner.main, id).signal(SIGKILL);
     }
   }
 }
@@ -110,12 +114,7 @@ function hasEnded(folder: string): boolean {
   }
 }
 
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** Whether somebody listens there. */
-function answers(path: string): Promise<boolean> {
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("connect", () => {

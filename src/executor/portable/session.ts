@@ -1,101 +1,92 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord } from "../executor.ts";
-import { ctlPath, noteNobody, noteOwner } from "../session-owner.ts";
+import { clearOwner, controlSocketPath, writeOwner } from "../session-owner.ts";
 import { unstartedRecord } from "../unstarted-record.ts";
 import { Capture } from "./capture.ts";
-import type { Caller } from "./client.ts";
-import { RecordFile } from "./exit-record-file.ts";
-import { launch, type Running } from "./launch.ts";
-import { attempt, errnoOf, openLog, StepFailed } from "./launch-paths.ts";
-import { type Listening, listenAt } from "./listen.ts";
-import type { Order } from "./request.ts";
-import type { House } from "./server.ts";
-import { type End, Ending } from "./shutdown.ts";
+import type { Client } from "./client.ts";
+import { launch, type RunningCommand } from "./launch.ts";
+import { errnoOf, LaunchStepError, openLog, step } from "./launch-paths.ts";
+import type { LaunchRequest } from "./request.ts";
+import type { Server } from "./server.ts";
+import { type End, Shutdown } from "./shutdown.ts";
 
-/** The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
-const GREW_SOON_MS = 1;
-const GREW_EVERY_MS = 10;
+/** Output within this time is one notification of watching clients and one write to the timeline. */
+const GREW_DELAY_MS = 5;
+const RECORD_SIZE = 4096;
 
-/** One command from its request to its last descendant, whatever happens to the connection that brought it. */
+/** One command, from its request to the end of its last descendant. It does not depend on any connection. */
 export class Session {
   readonly id: string;
   readonly folder: string;
   readonly spec: LaunchSpec;
-  readonly #house: House;
-  readonly #order: Order;
-  readonly #callers = new Set<Caller>();
-  #control: Listening | null = null;
-  #record: RecordFile | null = null;
+  readonly clients = new Set<Client>();
+  readonly #server: Server;
+  readonly #request: LaunchRequest;
+  #stopListening = () => {};
+  #record: ExitRecordFile | null = null;
   #capture: Capture | null = null;
-  running: Running | null = null;
-  ending: Ending | null = null;
+  running: RunningCommand | null = null;
+  shutdown: Shutdown | null = null;
   #startedUnixMs = Date.now();
   #startedMs = performance.now();
   #reported = false;
-  #growth: NodeJS.Timeout | null = null;
-  #grewLast = 0;
+  #grewTimer: NodeJS.Timeout | null = null;
 
-  constructor(house: House, order: Order) {
-    this.#house = house;
-    this.#order = order;
-    this.spec = order.spec;
-    this.id = order.spec.id;
-    this.folder = house.folder(this.id);
+  constructor(server: Server, request: LaunchRequest) {
+    this.#server = server;
+    this.#request = request;
+    this.spec = request.spec;
+    this.id = request.spec.id;
+    this.folder = server.folder(this.id);
   }
 
-  join(caller: Caller): void {
-    this.#callers.add(caller);
-  }
-
-  leave(caller: Caller): void {
-    this.#callers.delete(caller);
-  }
-
-  /** Resolves when the command runs, or has failed to. */
-  async begin(): Promise<void> {
+  /** Resolves when the command runs or has failed to start. */
+  async start(): Promise<void> {
     try {
       await this.#claim();
       await this.#launch();
     } catch (error) {
-      const { step, errno } = error instanceof StepFailed ? error : new StepFailed("start", errnoOf(error));
+      const { step, errno } = error instanceof LaunchStepError ? error : new LaunchStepError("start", errnoOf(error));
       this.#conclude({ ...unstartedRecord(step), errno, startedUs: this.#startedUnixMs * 1000 });
     }
   }
 
   async #claim(): Promise<void> {
-    attempt("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // no id ever runs twice (promise 4)
-    this.#record = attempt("record", () => new RecordFile(this.folder));
-    attempt("record", () => noteOwner(this.folder, null));
+    step("claim", () => mkdirSync(this.folder, { mode: 0o700 })); // fails if the id was used before (promise 4)
+    this.#record = step("record", () => new ExitRecordFile(this.folder));
+    step("record", () => writeOwner(this.folder, null));
     try {
-      this.#control = await listenAt(ctlPath(this.folder), (socket) => this.#house.welcome(socket, this));
+      this.#stopListening = await this.#server.listen(controlSocketPath(this.folder), this);
     } catch (error) {
-      throw new StepFailed("control", errnoOf(error));
+      throw new LaunchStepError("control", errnoOf(error));
     }
   }
 
   async #launch(): Promise<void> {
     const { spec } = this;
-    const log = openLog(spec, this.#order.umask);
+    const log = openLog(spec, this.#request.umask);
     this.#startedUnixMs = Date.now();
     this.#startedMs = performance.now();
     this.#capture = new Capture(this.folder, spec.capture, spec.diskCap, log, this.#startedUnixMs);
     const listener = {
-      took: (stream: number, bytes: Uint8Array) => this.#took(stream, bytes),
-      atEnd: () => setImmediate(() => this.ending?.look()),
+      onOutput: (stream: number, bytes: Uint8Array) => this.#store(stream, bytes),
+      onEnd: () => setImmediate(() => this.shutdown?.update()),
     };
-    const running = await launch(this.#order, this.folder, this.#house.pipes, listener);
+    const running = await launch(this.#request, this.folder, this.#server.pipes, listener);
     this.running = running;
-    this.ending = new Ending(running, spec, { drain: () => this.#drain(), report: (end) => this.#report(end) });
-    attempt("record", () => noteOwner(this.folder, running.root));
-    setTimeout(() => this.#announce(), this.#order.announceMs);
+    this.shutdown = new Shutdown(running, spec, { drain: () => this.#drain(), report: (end) => this.#report(end) });
+    step("record", () => writeOwner(this.folder, running.root));
+    setTimeout(() => this.#announce(), this.#request.announceMs);
   }
 
-  /** Everything its program has written so far is in the files. False: that cannot be known. */
-  #drain(): boolean {
-    return (this.running?.sources ?? []).map((source) => source.drain()).every(Boolean);
+  /** Stores everything that the command has written up to now. */
+  #drain(): void {
+    for (const output of this.running?.outputs ?? []) output.drain();
   }
 
+  /** The sizes of the streams. */
   get bytes(): number[] {
     this.#drain();
     return this.#capture?.bytes ?? [];
@@ -103,72 +94,112 @@ export class Session {
 
   #announce(): void {
     if (this.#reported || !this.running) return;
-    this.#tell({
-      ev: "started",
-      pid: this.running.root.pid,
-      startedUs: this.#startedUnixMs * 1000,
-      gaps: [],
-    });
+    this.#send({ ev: "started", pid: this.running.root.pid, startedUs: this.#startedUnixMs * 1000, gaps: [] });
   }
 
-  #took(stream: number, bytes: Uint8Array): void {
+  #store(stream: number, bytes: Uint8Array): void {
     this.#capture?.store(stream, bytes);
-    const wait = Math.max(GREW_SOON_MS, this.#grewLast + GREW_EVERY_MS - performance.now());
-    this.#growth ??= setTimeout(() => this.#tellGrowth(), wait);
+    this.#grewTimer ??= setTimeout(() => this.#notifyGrew(), GREW_DELAY_MS);
   }
 
-  #tellGrowth(): void {
-    this.#growth = null;
-    this.#grewLast = performance.now();
+  #notifyGrew(): void {
+    this.#grewTimer = null;
     this.#capture?.flush();
-    for (const caller of this.#callers) {
-      if (caller.watching) caller.tell({ ev: "grew", bytes: this.#capture?.bytes ?? [] });
+    for (const client of this.clients) {
+      if (client.watching) client.send({ ev: "grew", bytes: this.#capture?.bytes ?? [] });
     }
   }
 
-  #report(end: End): void {
-    const { endedUnixMs, endedMs, ...how } = end;
-    const notes = this.running?.notes ?? [];
+  #report({ endedUnixMs, endedMs, ...end }: End): void {
     this.#conclude({
-      ...how,
+      ...end,
       pid: this.running?.root.pid ?? 0,
       core: false,
       startedUs: this.#startedUnixMs * 1000,
       endedUs: endedUnixMs * 1000,
       durationUs: Math.round((endedMs - this.#startedMs) * 1000),
-      ...UNMEASURED,
-      streams: this.#capture?.settle() ?? [],
-      ...(notes.length > 0 ? { notes } : {}),
+      ...UNKNOWN_USAGE,
+      streams: this.#capture?.finish() ?? [],
     });
   }
 
-  /** On disk before anyone is told (promise 4). */
+  /** Writes the exit record before any client is notified (promise 4). */
   #conclude(record: ExitRecord): void {
     this.#record?.write(record, this.spec.durable);
     const ev = this.#reported ? "ended" : "exited";
     this.#reported = true;
-    this.#tell({ ev, ...record });
+    this.#send({ ev, ...record });
     if (record.final) this.#close();
   }
 
-  #tell(event: object): void {
-    for (const caller of this.#callers) caller.tell(event);
+  #send(event: object): void {
+    for (const client of this.clients) client.send(event);
   }
 
   #close(): void {
-    if (this.#growth) clearTimeout(this.#growth);
-    for (const source of this.running?.sources ?? []) source.close();
-    this.running?.feed?.close();
-    this.running?.terminal?.close();
+    if (this.#grewTimer) clearTimeout(this.#grewTimer);
+    for (const output of this.running?.outputs ?? []) output.close();
+    this.running?.stdin?.close();
     this.#capture?.close();
     this.#record?.close();
-    this.#control?.close();
-    noteNobody(this.folder);
-    for (const caller of this.#callers) caller.done();
-    this.#callers.clear();
-    this.#house.over(this);
+    this.#stopListening();
+    clearOwner(this.folder);
+    for (const client of this.clients) client.sessionEnded();
+    this.clients.clear();
+    this.#server.removeSession(this);
   }
 }
 
-/** Node does not tell what a child used. Nothing runs in no memory at all, so this reads as "not known". */
-const UNMEASURED = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writeBytes: 0 };
+/** Node does not report what a child used. Readers take a size of 0 for "unknown". */
+const UNKNOWN_USAGE = { userUs: 0, systemUs: 0, maxRssKib: 0, readBytes: 0, writeBytes: 0 };
+
+/** The file `exit`. Its disk space is reserved before the command starts, in case the disk fills up (promise 4). */
+class ExitRecordFile {
+  readonly #folder: string;
+  #fd: number | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#reserve();
+  }
+
+  /** Best effort: connected gateways get the record in any case. */
+  write(record: ExitRecord, durable: boolean): void {
+    const text = Buffer.from(`${JSON.stringify(record)}\n`.padEnd(RECORD_SIZE - 1).concat("\n"));
+    try {
+      if (this.#fd === null) this.#reserve();
+      if (this.#fd === null) return;
+      writeSync(this.#fd, text, 0, text.length, 0);
+      if (durable) fdatasyncSync(this.#fd);
+      this.close();
+      renameSync(join(this.#folder, "exit.new"), join(this.#folder, "exit"));
+      if (durable) this.#syncFolder();
+      if (!record.final) this.#reserve();
+    } catch {
+      this.close();
+    }
+  }
+
+  close(): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+  }
+
+  #reserve(): void {
+    this.#fd = openSync(join(this.#folder, "exit.new"), "w", 0o600);
+    try {
+      writeSync(this.#fd, Buffer.alloc(RECORD_SIZE, " "), 0, RECORD_SIZE, 0);
+    } catch {
+      // The disk is full now; there may be space when the record is written.
+    }
+  }
+
+  #syncFolder(): void {
+    const folder = openSync(this.#folder, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  }
+}

@@ -1,42 +1,40 @@
 import { constants } from "node:os";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord, KillRequest } from "../executor.ts";
-import { deliver, Tree } from "../process-tree.ts";
-import type { Running } from "./launch.ts";
+import { ProcessTree, sendSignal } from "../process-tree.ts";
+import type { RunningCommand } from "./launch.ts";
 
 const { SIGTERM, SIGHUP, SIGKILL } = constants.signals;
-/** What a foreground command leaves behind gets this long to end by itself, then a SIGTERM, then a SIGKILL. */
+/** Leftover processes of a foreground command get SIGTERM after this time, and SIGKILL after another. */
 const LEFTOVER_TERM_MS = 200;
 const LEFTOVER_KILL_MS = 1000;
-/** After the first SIGKILL nobody is waited for longer than this. */
-const STOP_WAITING_MS = 600;
-const SWEEP_EVERY_MS = 10;
-/** Nobody tells when a process that is not our child ends: so often is looked. */
-const LOOK_EVERY_MS = 20;
-const LOOK_LINGERING_MS = 500;
-/** Where it cannot be known whether all output was read, this long after the end it is taken for granted. */
-const SETTLE_MS = 50;
-const LONGEST_TIMER_MS = 3_600_000;
+/** The longest wait for the tree to end after the first SIGKILL. */
+const GIVE_UP_MS = 600;
+const KILL_INTERVAL_MS = 10;
+/** The end of a process that is not a child is found by polling. */
+const POLL_MS = 20;
+const POLL_BACKGROUND_MS = 500;
+const TIMER_MAX_MS = 3_600_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** How the main process ended, and what of its tree was left. */
+/** How the main process ended, and how many processes of its tree were left. */
 export type End = Pick<ExitRecord, "reason" | "code" | "signal" | "leftover" | "final"> & {
   endedUnixMs: number;
   endedMs: number;
 };
 
-export interface Witness {
-  /** Stores what is there of the output. False: it cannot be known whether that was all. */
-  drain(): boolean;
-  /** Called once for the main process's end and, if that was not final, once more. */
+export interface ShutdownListener {
+  /** Stores all output that the command has written up to now. */
+  drain(): void;
+  /** Called when the main process has ended and, if that was not final, when the last process has. */
   report(end: End): void;
 }
 
-/** How a command and its tree come to their end; the same steps as native/session/shutdown.c. */
-export class Ending {
-  readonly #running: Running;
-  readonly #tree: Tree;
-  readonly #witness: Witness;
+/** Ends a command and its tree: deadline, kill requests and leftovers. The steps are those of native/session/shutdown.c. */
+export class Shutdown {
+  readonly #running: RunningCommand;
+  readonly #tree: ProcessTree;
+  readonly #listener: ShutdownListener;
   readonly #graceMs: number;
   #background: boolean;
   #mainAlive = true;
@@ -45,80 +43,69 @@ export class Ending {
   #deadlineAt = NEVER;
   #leftoverTermAt = NEVER;
   #killAt = NEVER;
-  #nextSweepAt = 0;
-  #stopWaitingAt = NEVER;
-  #lookAt = NEVER;
+  #giveUpAt = NEVER;
+  #pollAt = NEVER;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(running: Running, spec: LaunchSpec, witness: Witness) {
+  constructor(running: RunningCommand, spec: LaunchSpec, listener: ShutdownListener) {
     this.#running = running;
-    this.#tree = new Tree(running.root, spec.id);
-    this.#witness = witness;
+    this.#tree = new ProcessTree(running.root, spec.id);
+    this.#listener = listener;
     this.#graceMs = spec.graceMs;
     this.#background = spec.background;
     if (spec.timeoutMs > 0) this.#deadlineAt = performance.now() + spec.timeoutMs;
     running.onExit((code, signal) => this.#mainEnded(code, signal));
-    this.look();
+    this.update();
   }
 
-  get isOver(): boolean {
-    return this.#end.final;
-  }
-
-  /** False: there is nobody to get it. */
+  /** Returns false if there is no process left to receive the signal. */
   kill({ signal, scope, ends, graceMs }: KillRequest): boolean {
     if (this.#end.final) return false;
-    if (ends) this.#countsAs("killed");
+    if (ends) this.#setReason("killed");
     if (ends || (scope === "tree" && signal === SIGKILL)) this.#endTree(signal, graceMs);
     else if (scope === "tree") this.#tree.signal(signal);
-    else return this.#mainAlive && deliver(this.#running.root.pid, signal);
-    this.look();
+    else return this.#mainAlive && sendSignal(this.#running.root.pid, signal);
+    this.update();
     return true;
   }
 
-  /** From now on; 0 lifts it. False: it has passed. */
+  /** Sets the deadline, counted from now; 0 removes it. Returns false if the previous deadline has passed. */
   setDeadline(ms: number): boolean {
     if (this.#end.reason === "timeout" || this.#end.final) return false;
     this.#deadlineAt = ms > 0 ? performance.now() + ms : NEVER;
-    this.look();
+    this.update();
     return true;
   }
 
   toBackground(): void {
     this.#background = true;
-    this.look();
+    this.update();
   }
 
-  /** Something may have changed. */
-  look(): void {
+  /** Fires due timers, checks for the end, and schedules the next check. */
+  update(): void {
     if (this.#end.final) return;
-    const now = performance.now();
-    this.#fireTimers(now);
-    this.#settle(now);
+    this.#fireTimers(performance.now());
+    this.#checkEnd(performance.now());
     if (this.#timer) clearTimeout(this.#timer);
-    const next = Math.min(this.#deadlineAt, this.#leftoverTermAt, this.#sweepAt, this.#stopWaitingAt, this.#lookAt);
+    const next = Math.min(this.#deadlineAt, this.#leftoverTermAt, this.#killAt, this.#giveUpAt, this.#pollAt);
     if (this.#end.final || next === NEVER) return;
-    const wait = Math.min(Math.max(0, Math.ceil(next - performance.now())), LONGEST_TIMER_MS);
-    this.#timer = setTimeout(() => this.look(), wait);
+    const delay = Math.min(Math.max(0, Math.ceil(next - performance.now())), TIMER_MAX_MS);
+    this.#timer = setTimeout(() => this.update(), delay);
   }
 
   #mainEnded(code: number | null, signal: number): void {
     this.#mainAlive = false;
-    this.#end = {
-      ...this.#end,
-      code: signal ? null : code,
-      signal,
-      endedUnixMs: Date.now(),
-      endedMs: performance.now(),
-    };
-    this.look();
+    const ended = { endedUnixMs: Date.now(), endedMs: performance.now() };
+    this.#end = { ...this.#end, code: signal ? null : code, signal, ...ended };
+    this.update();
   }
 
-  #countsAs(reason: "killed" | "timeout"): void {
+  #setReason(reason: "killed" | "timeout"): void {
     if (this.#mainAlive && this.#end.reason === "exited") this.#end.reason = reason;
   }
 
-  /** `graceMs` null: SIGKILL never follows. */
+  /** `graceMs` null: no SIGKILL follows. */
   #endTree(signal: number, graceMs: number | null): void {
     const now = performance.now();
     if (signal === SIGKILL || graceMs === 0) {
@@ -126,81 +113,60 @@ export class Ending {
       return;
     }
     this.#tree.signal(signal);
-    // An interactive shell takes no notice of SIGTERM; that its terminal is gone it understands.
+    // Interactive shells ignore SIGTERM, but end when their terminal hangs up.
     if (signal === SIGTERM && this.#running.terminal) this.#tree.signal(SIGHUP);
     if (graceMs !== null) this.#killAt = Math.min(this.#killAt, now + graceMs);
-  }
-
-  get #sweepAt(): number {
-    return this.#killAt === NEVER ? NEVER : Math.max(this.#killAt, this.#nextSweepAt);
   }
 
   #fireTimers(now: number): void {
     if (now >= this.#deadlineAt) {
       this.#deadlineAt = NEVER;
-      this.#countsAs("timeout");
+      this.#setReason("timeout");
       this.#endTree(SIGTERM, this.#graceMs);
     }
     if (now >= this.#leftoverTermAt) {
       this.#leftoverTermAt = NEVER;
-      this.#end.leftover = this.#count();
+      this.#end.leftover = this.#countLeftovers();
       this.#endTree(SIGTERM, LEFTOVER_KILL_MS);
     }
-    // As many passes as it takes: a child forked behind one pass's back is found by the next.
-    if (now >= this.#sweepAt) {
+    if (now >= this.#killAt) {
       this.#tree.signal(SIGKILL);
-      this.#nextSweepAt = now + SWEEP_EVERY_MS;
-      if (this.#stopWaitingAt === NEVER) this.#stopWaitingAt = now + STOP_WAITING_MS;
+      // Repeated, because a child forked during one pass is found by the next.
+      this.#killAt = now + KILL_INTERVAL_MS;
+      if (this.#giveUpAt === NEVER) this.#giveUpAt = now + GIVE_UP_MS;
     }
   }
 
-  #settle(now: number): void {
-    this.#lookAt = NEVER;
+  #checkEnd(now: number): void {
+    this.#pollAt = NEVER;
     if (this.#mainAlive) {
-      if (now >= this.#stopWaitingAt) this.#stopWaitingAt = NEVER; // stuck in the kernel: nothing to tell yet
+      if (now >= this.#giveUpAt) this.#giveUpAt = NEVER; // blocked in the kernel: there is no exit code yet
       return;
     }
-    const knowsAll = this.#witness.drain();
-    if (!knowsAll && now < this.#end.endedMs + SETTLE_MS) {
-      this.#lookAt = this.#end.endedMs + SETTLE_MS;
+    this.#listener.drain();
+    if (!this.#hasProcesses() || now >= this.#giveUpAt) {
+      this.#end.final = true;
+      this.#listener.report(this.#end);
       return;
     }
-    if (!this.#isInhabited() || now >= this.#stopWaitingAt) {
-      this.#finish();
-      return;
-    }
-    this.#lookAt = now + (this.#reported ? LOOK_LINGERING_MS : LOOK_EVERY_MS);
+    this.#pollAt = now + (this.#reported ? POLL_BACKGROUND_MS : POLL_MS);
     if (this.#reported || this.#killAt !== NEVER) return;
-    if (this.#background) this.#live();
-    else if (this.#leftoverTermAt === NEVER) this.#leftoverTermAt = this.#end.endedMs + LEFTOVER_TERM_MS;
+    if (this.#background) {
+      this.#end.leftover = this.#countLeftovers();
+      this.#reported = true;
+      this.#listener.report(this.#end);
+    } else if (this.#leftoverTermAt === NEVER) this.#leftoverTermAt = this.#end.endedMs + LEFTOVER_TERM_MS;
   }
 
-  /**
-   * Whether anything of the tree lives. The first look is quick, and mostly enough. Who holds an output open is
-   * somewhere, even if it cannot be found.
-   */
-  #isInhabited(): boolean {
-    const silent = this.#running.sources.every(({ ended }) => ended);
-    if (silent && this.#tree.seemsEmpty) return false;
-    if (this.#tree.members().length > 0) return true;
-    // Whoever holds them cannot be reached: not to be waited for once the tree is being ended.
-    return !silent && this.#killAt === NEVER;
+  /** A process that holds an output open counts even if it cannot be found, unless the tree is being killed. */
+  #hasProcesses(): boolean {
+    const outputsEnded = this.#running.outputs.every(({ ended }) => ended);
+    if (outputsEnded && this.#tree.seemsEmpty) return false;
+    return this.#tree.members().length > 0 || (!outputsEnded && this.#killAt === NEVER);
   }
 
-  /** At least one: whoever holds an output open counts, found or not. */
-  #count(): number {
+  /** At least one, for a process that holds an output open but cannot be found. */
+  #countLeftovers(): number {
     return Math.max(1, this.#tree.members().length);
-  }
-
-  /** The main process has ended, the rest lives on and is captured. */
-  #live(): void {
-    this.#end.leftover = this.#count();
-    this.#reported = true;
-    this.#witness.report(this.#end);
-  }
-
-  #finish(): void {
-    this.#end.final = true;
-    this.#witness.report(this.#end);
   }
 }

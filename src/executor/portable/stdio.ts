@@ -1,94 +1,170 @@
-import { readSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import { join } from "node:path";
+import type { Writable } from "node:stream";
+import { step } from "./launch-paths.ts";
 
-/** Where a command's output comes from. */
-export interface Source {
-  /** Nothing more can come. */
+export interface Pipe {
+  read: number;
+  write: number;
+}
+
+/** An output of a command. */
+export interface Output {
+  /** No more output can come. */
   readonly ended: boolean;
-  /** Takes what is there at this moment. False: that cannot be known here. */
-  drain(): boolean;
+  /** Reads everything that is available now. */
+  drain(): void;
   close(): void;
 }
 
-type Taker = (bytes: Uint8Array) => void;
+/** The standard input of a command. */
+export interface Stdin {
+  readonly isOpen: boolean;
+  /** The number of bytes accepted; null: stdin is closed. */
+  write(bytes: Uint8Array): Promise<number | null>;
+  /** Closes stdin after the command has read everything. */
+  finish(): void;
+  close(): void;
+}
 
-/** What comes is written out before the next read, so one buffer serves all. */
+const PIPES_AT_ONCE = 16;
+const STDIN_QUEUE_MAX = 1 << 20;
+/** Shared by all outputs: bytes are stored before the next read. */
 const BUFFER = Buffer.allocUnsafe(256 << 10);
-/** More than a pipe holds, in case somebody writes as fast as it is read here. */
-const MOST_DRAINED = 2 << 20;
+/** More than a pipe holds. Bounds the time that a command which keeps writing can take. */
+const DRAIN_MAX = 2 << 20;
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
+
+/**
+ * Pipes for stdout and stderr. Node connects children through sockets, which cannot be opened by name (`echo x >
+ * /dev/stderr` fails), and cannot share one between stdout and stderr. A FIFO that is open at both ends and unlinked is
+ * equivalent to pipe(2). Creating one takes a program, so several are created at once.
+ */
+export class PipePool {
+  readonly #state: string;
+  #ready: Pipe[] = [];
+
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  /** Throws `LaunchStepError`. */
+  take(count: number): Pipe[] {
+    step("pipe", () => {
+      try {
+        if (this.#ready.length < count) this.#create();
+      } catch (error) {
+        if (this.#ready.length < count) throw error;
+      }
+    });
+    return this.#ready.splice(0, count);
+  }
+
+  #create(): void {
+    const folder = mkdtempSync(join(this.#state, "pipes-"));
+    try {
+      const paths = Array.from({ length: PIPES_AT_ONCE }, (_, i) => join(folder, String(i)));
+      const env = { PATH: "/usr/bin:/bin:/usr/sbin:/sbin:/usr/local/bin" };
+      const { status, error } = spawnSync("mkfifo", ["-m", "600", ...paths], { stdio: "ignore", env });
+      if (status !== 0) throw error ?? new Error(`mkfifo ended with code ${status}`);
+      for (const path of paths) this.#ready.push(openBothEnds(path));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+function openBothEnds(path: string): Pipe {
+  const read = openSync(path, O_RDONLY | O_NONBLOCK); // a blocking open would wait for the other end
+  try {
+    return { read, write: openSync(path, O_WRONLY) };
+  } catch (error) {
+    closeSync(read);
+    throw error;
+  }
+}
+
+/** Reads what a non-blocking descriptor has now. Returns true at its end. */
+export function drain(fd: number, store: (bytes: Uint8Array) => void): boolean {
+  try {
+    for (let drained = 0; drained < DRAIN_MAX; ) {
+      const length = readSync(fd, BUFFER);
+      if (length === 0) return true;
+      store(BUFFER.subarray(0, length));
+      drained += length;
+    }
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+  }
+}
 
 /** The reading end of a pipe. */
-export class PipeSource implements Source {
+export class PipeOutput implements Output {
   readonly #fd: number;
   readonly #socket: Socket;
-  readonly #take: Taker;
-  readonly #atEnd: () => void;
+  readonly #store: (bytes: Uint8Array) => void;
+  readonly #onEnd: () => void;
   ended = false;
 
-  constructor(fd: number, take: Taker, atEnd: () => void) {
+  constructor(fd: number, store: (bytes: Uint8Array) => void, onEnd: () => void) {
     this.#fd = fd;
-    this.#take = take;
-    this.#atEnd = atEnd;
-    const onread = {
-      buffer: BUFFER,
-      callback: (length: number) => {
-        take(BUFFER.subarray(0, length));
-        return true;
-      },
+    this.#store = store;
+    this.#onEnd = onEnd;
+    const callback = (length: number) => {
+      store(BUFFER.subarray(0, length));
+      return true;
     };
-    this.#socket = new Socket({ fd, readable: true, writable: false, onread });
+    this.#socket = new Socket({ fd, readable: true, writable: false, onread: { buffer: BUFFER, callback } });
     this.#socket.on("error", () => this.close());
     this.#socket.once("end", () => this.close());
     this.#socket.resume();
   }
 
-  drain(): boolean {
-    let drained = 0;
-    try {
-      while (!this.ended && drained < MOST_DRAINED) {
-        const length = readSync(this.#fd, BUFFER);
-        if (length === 0) this.close();
-        else this.#take(BUFFER.subarray(0, length));
-        drained += length;
-      }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") this.close();
-    }
-    return true;
+  drain(): void {
+    if (!this.ended && drain(this.#fd, this.#store)) this.close();
   }
 
   close(): void {
     if (this.ended) return;
     this.ended = true;
     this.#socket.destroy();
-    this.#atEnd();
+    this.#onEnd();
   }
 }
 
-/** A stream of Node's own: what it has not told of yet cannot be asked for. */
-export class StreamSource implements Source {
-  readonly #stream: Readable;
-  readonly #atEnd: () => void;
-  ended = false;
+/** Queues input until the command reads it, up to a limit (promise 6). */
+export class StreamStdin implements Stdin {
+  #stream: Writable | null;
+  #finishing = false;
 
-  constructor(stream: Readable, take: Taker, atEnd: () => void) {
+  constructor(stream: Writable) {
     this.#stream = stream;
-    this.#atEnd = atEnd;
-    stream.on("data", take);
-    stream.on("error", () => this.close());
-    stream.once("end", () => this.close());
-    stream.once("close", () => this.close());
+    stream.on("error", () => this.close()); // the command closed its stdin or has ended
   }
 
-  drain(): boolean {
-    return this.ended;
+  get isOpen(): boolean {
+    return this.#stream !== null && !this.#finishing;
+  }
+
+  write(bytes: Uint8Array): Promise<number | null> {
+    const stream = this.#stream;
+    if (stream === null || this.#finishing) return Promise.resolve(null);
+    const taken = Math.min(bytes.length, STDIN_QUEUE_MAX - stream.writableLength);
+    if (taken > 0) stream.write(bytes.subarray(0, taken));
+    // A closed stdin shows one turn of the event loop after the first write.
+    return new Promise((resolve) => setImmediate(() => resolve(this.#stream === null ? null : taken)));
+  }
+
+  finish(): void {
+    this.#finishing = true;
+    this.#stream?.end(() => this.close());
   }
 
   close(): void {
-    if (this.ended) return;
-    this.ended = true;
-    this.#stream.destroy();
-    this.#atEnd();
+    this.#stream?.destroy();
+    this.#stream = null;
   }
 }

@@ -1,93 +1,111 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { dropMiddle, writeAll } from "./drop-middle.ts";
+import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
 const PAGE = 4096;
-const SMALLEST_CAP = 64 << 10;
+const CAP_MIN = 64 << 10;
 /** The tail is in memory while it is moved. */
-const MOST_TAIL = 16 << 20;
+const TAIL_MAX = 16 << 20;
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-function pageAfter(offset: number): number {
-  return Math.ceil(offset / PAGE) * PAGE;
-}
-
 /**
- * A file that output is appended to, with a bound on the disk it takes (promise 6): once it is longer than the cap, its
- * middle is dropped. Offsets stay true; half the cap is head, and the tail is between a quarter and a half of it.
+ * A file for output with a limit on its disk space (promise 6). When it exceeds the cap, its middle is dropped: half of
+ * the cap is the head, and a quarter to a half of it is the tail. Offsets do not change.
  */
-export class Sink {
+export class StreamFile {
   readonly cap: number;
-  /** Bytes accepted, dropped ones included. */
+  /** The bytes accepted, including dropped ones. */
   size = 0;
   readonly holeStart: number;
   holeEnd: number;
-  /** Bytes the disk refused; they have no offset. */
+  /** The bytes that could not be written. They have no offset. */
   lost = 0;
   readonly #path: string | null;
   readonly #tail: number;
   #fd: number | null;
-  #cannotDrop: boolean;
+  #cannotDrop = false;
 
-  /** `where`: a path, made with the first byte (a silent command costs no file), or an open file. */
-  constructor(where: string | number, cap: number, platform: NodeJS.Platform = process.platform) {
-    this.#path = typeof where === "string" ? where : null;
-    this.#fd = typeof where === "number" ? where : null;
-    this.cap = cap > 0 && cap < SMALLEST_CAP ? SMALLEST_CAP : cap;
+  /** `file`: an open file, or a path that is created with the first byte. */
+  constructor(file: string | number, cap: number) {
+    this.#path = typeof file === "string" ? file : null;
+    this.#fd = typeof file === "number" ? file : null;
+    this.cap = cap > 0 && cap < CAP_MIN ? CAP_MIN : cap;
     this.holeStart = pageAfter(this.cap / 2);
     this.holeEnd = this.holeStart;
-    this.#tail = Math.min(this.cap / 4, MOST_TAIL);
-    // NTFS fills the gap of a file that is not marked as sparse, so nothing would be saved there.
-    this.#cannotDrop = platform === "win32";
+    this.#tail = Math.min(this.cap / 4, TAIL_MAX);
   }
 
-  /** Returns how many bytes were kept. Never fails: the command goes on, and what was refused is counted. */
+  /** Returns the number of bytes written. Never throws: the command continues, and the rest is counted as lost. */
   append(bytes: Uint8Array): number {
-    const room = this.#cannotDrop && this.cap > 0 ? Math.max(0, this.cap - this.size) : bytes.length;
-    const fd = this.#open();
-    const kept = fd === null || room === 0 ? 0 : writeAll(fd, bytes.subarray(0, room), this.size);
-    this.size += kept;
-    this.lost += bytes.length - kept;
-    return kept;
+    const space = this.#cannotDrop ? Math.max(0, this.cap - this.size) : bytes.length;
+    this.#fd ??= this.#path === null ? null : openOrCreate(this.#path);
+    const written = this.#fd === null || space === 0 ? 0 : writeAll(this.#fd, bytes.subarray(0, space), this.size);
+    this.size += written;
+    this.lost += bytes.length - written;
+    return written;
   }
 
-  /** Moves the hole's end forward when it is due. True: tell readers of the new hole, then call `drop`. */
+  /** Extends the hole if the cap is exceeded. If it returns true, publish the hole to readers, then call `drop`. */
   growHole(): boolean {
     if (this.cap === 0 || this.#cannotDrop || this.size <= this.holeEnd + this.cap / 2) return false;
     this.holeEnd = pageAfter(this.size - this.#tail);
     return true;
   }
 
-  /** False: this file system keeps no gaps, so the head is kept from now on, and the rest counted as lost. */
-  drop(): boolean {
-    if (this.#fd === null) return true;
+  /** Frees the disk space of the hole. If that fails, output beyond the cap is counted as lost from now on. */
+  drop(): void {
+    if (this.#fd === null) return;
     try {
-      const end = Math.max(this.holeEnd, dropMiddle(this.#fd, this.holeStart, this.holeEnd, this.size));
+      const end = Math.max(this.holeEnd, dropRange(this.#fd, this.holeStart, this.holeEnd, this.size));
       this.lost += this.size - end;
       this.size = end;
-      this.#cannotDrop = takesItsWholeLength(this.#fd, this.size, this.cap);
     } catch {
-      this.#cannotDrop = true; // a file that cannot be cut, such as one that may only be appended to
+      this.#cannotDrop = true;
     }
-    return !this.#cannotDrop;
   }
 
   close(): void {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
   }
+}
 
-  #open(): number | null {
-    if (this.#fd !== null || this.#path === null) return this.#fd;
-    try {
-      this.#fd = openSync(this.#path, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o600);
-    } catch {
-      // No room for a new file, or no descriptor left: tried again with the next bytes.
-    }
-    return this.#fd;
+function pageAfter(offset: number): number {
+  return Math.ceil(offset / PAGE) * PAGE;
+}
+
+/** Returns null if the file cannot be opened now; the next write tries again. */
+export function openOrCreate(path: string): number | null {
+  try {
+    return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  } catch {
+    return null;
   }
 }
 
-function takesItsWholeLength(fd: number, size: number, cap: number): boolean {
-  const { blocks, blksize } = fstatSync(fd);
-  return size > 2 * cap && blocks * 512 + blksize >= size;
+/** Returns the number of bytes written, which is less than all on a full disk. */
+export function writeAll(fd: number, bytes: Uint8Array, offset: number): number {
+  let written = 0;
+  try {
+    while (written < bytes.length) {
+      written += writeSync(fd, bytes, written, bytes.length - written, offset + written);
+    }
+  } catch {
+    // A full disk, or a file that must not grow.
+  }
+  return written;
+}
+
+/**
+ * Frees [start, end) of a file of `size` bytes. Node cannot punch holes: the file is truncated at `start` and its tail
+ * written again at its offset, so the gap takes no space in a sparse file. In between, readers see a shorter file, but
+ * never wrong bytes. Returns the new length.
+ */
+export function dropRange(fd: number, start: number, end: number, size: number): number {
+  const tail = Buffer.allocUnsafe(size - end);
+  let filled = 0;
+  for (let count = 1; count > 0 && filled < tail.length; filled += count) {
+    count = readSync(fd, tail, filled, tail.length - filled, end + filled);
+  }
+  ftruncateSync(fd, start);
+  const written = writeAll(fd, tail.subarray(0, filled), end);
+  return written === 0 ? start : end + written;
 }

@@ -1,61 +1,67 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { allProcesses, findProcess } from "../process-table.ts";
 
-/** As many as are told of. */
-const MOST = 32;
-const NOBODY = { foreground: 0, group: 0, on: [] };
+const PROCESSES_MAX = 32;
+/** The longest line that a terminal accepts. */
+const LINE_MAX = 4096;
 
-/** How a terminal takes input, from `stty`: Node cannot ask it itself. What cannot be seen is as usual. */
-export function modesOf(terminal: string | undefined): { echo: boolean; canonical: boolean } {
-  const text = terminal === undefined ? "" : ask(terminal);
+/** The input modes of a terminal, from `stty`. Without it, the defaults are assumed. */
+export function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
+  const args = [process.platform === "linux" ? "-F" : "-f", terminal, "-a"];
+  const text = spawnSync("stty", args, { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
   const isOff = (name: string) => new RegExp(`(^|\\s)-${name}\\b`).test(text);
   return { echo: !isOff("echo"), canonical: !isOff("icanon") };
 }
 
-function ask(terminal: string): string {
-  const which = process.platform === "linux" ? "-F" : "-f";
-  return spawnSync("stty", [which, terminal, "-a"], { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
+/** The foreground process group of a process's terminal; 0 if it is unknown. */
+export function foregroundGroup(pid: number): number {
+  return findProcess(pid)?.foreground ?? 0;
 }
 
-interface Seen {
-  pid: number;
-  group: number;
-  terminal: number;
-  front: number;
-  born: number;
+/** The processes on the terminal of a process, parents first, and the foreground process and group. */
+export function terminalProcesses(pid: number): { foreground: number; group: number; on: number[] } {
+  const { terminal, foreground } = findProcess(pid) ?? { terminal: 0, foreground: 0 };
+  const on = allProcesses()
+    .filter((each) => terminal !== 0 && each.terminal === terminal)
+    .sort((a, b) => Number(a.born) - Number(b.born) || a.pid - b.pid);
+  const front = on.find(({ group }) => group === foreground);
+  return { foreground: front?.pid ?? 0, group: foreground, on: on.slice(0, PROCESSES_MAX).map((each) => each.pid) };
 }
 
-function look(pid: number | string): Seen | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const number = (index: number) => Number(fields[index] ?? 0);
-    return {
-      pid: Number.parseInt(stat, 10),
-      group: number(2),
-      terminal: number(4),
-      front: number(5),
-      born: number(19),
-    };
-  } catch {
-    return null; // it ended, or there is no /proc
+/** The input since the last end of a line, from all clients. The check of the next key needs it. */
+export class TypedLine {
+  #bytes: number[] = [];
+  #group = 0;
+  overlong = false;
+  #before = 0;
+
+  /** `group`: the foreground process group when this was typed. */
+  add(bytes: Uint8Array, group: number): void {
+    if (group !== this.#group) this.#before = this.#bytes.length;
+    this.#group = group;
+    for (const byte of bytes) {
+      if (byte === 10 || byte === 13) this.clear();
+      else if (this.#bytes.length < LINE_MAX) this.#bytes.push(byte);
+      else this.overlong = true;
+    }
   }
-}
 
-/** The group in front of the terminal of a process; 0: it cannot be seen. */
-export function groupInFront(main: number): number {
-  return Math.max(0, look(main)?.front ?? 0);
-}
+  clear(): void {
+    this.#bytes = [];
+    this.overlong = false;
+    this.#before = 0;
+  }
 
-/** Who has the same terminal as a process, parents first, and which of them is in front. */
-export function usersOf(main: number): { foreground: number; group: number; on: number[] } {
-  const own = look(main);
-  if (!own || own.terminal === 0) return NOBODY;
-  const on = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => look(name) ?? [])
-    .filter(({ terminal }) => terminal === own.terminal)
-    .sort((a, b) => a.born - b.born || a.pid - b.pid);
-  const front = on.find(({ group }) => group === own.front);
-  return { foreground: front?.pid ?? 0, group: Math.max(0, own.front), on: on.slice(0, MOST).map(({ pid }) => pid) };
+  get isEmpty(): boolean {
+    return this.#bytes.length === 0;
+  }
+
+  get hex(): string {
+    return Buffer.from(this.#bytes).toString("hex");
+  }
+
+  /** The number of bytes that were typed while another group than this one was in the foreground. */
+  typedBefore(group: number): number {
+    return group === this.#group ? this.#before : this.#bytes.length;
+  }
 }

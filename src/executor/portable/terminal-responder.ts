@@ -2,22 +2,21 @@ import type { Terminal as Emulator } from "@xterm/headless";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { guard } from "../../text/terminal/xterm-guards.ts";
 
-/** Every cell takes memory: a size is asked for, not needed. */
-const LEAST_SIDE = 2;
-const MOST_SIDE = 1000;
+/** Every cell of the emulator takes memory, so its size is limited, whatever size the terminal has. */
+const SIDE_MIN = 2;
+const SIDE_MAX = 1000;
+/** Output beyond this is skipped (promise 6): a flood does not contain queries. */
+const PENDING_MAX = 4 << 20;
 
-function side(length: number): number {
-  return Math.min(MOST_SIDE, Math.max(LEAST_SIDE, length));
+function clampSide(length: number): number {
+  return Math.min(SIDE_MAX, Math.max(SIDE_MIN, length));
 }
 
-/** More than this is not looked through at a time: a flood asks nothing, and memory is bounded (promise 6). */
-const PENDING_MOST = 4 << 20;
-
 /**
- * Programs ask their terminal what it is and where the cursor stands, and may wait for the answer for ever. Nobody need
- * be attached for a session to go on, so its keeper answers, through an emulator without a screen.
+ * Replies to terminal queries, such as for the cursor position. A program may wait for the reply forever, and a session
+ * runs without an attached client, so the keeper replies through a headless emulator.
  */
-export class Answers {
+export class TerminalResponder {
   readonly #emulator: Emulator;
   #pending = 0;
 
@@ -25,27 +24,28 @@ export class Answers {
     this.#emulator = emulator;
   }
 
-  static async open(size: TerminalSize, say: (text: string) => void): Promise<Answers> {
+  static async open(size: TerminalSize, respond: (text: string) => void): Promise<TerminalResponder> {
     const { default: headless } = await import("@xterm/headless");
     const options = { scrollback: 0, allowProposedApi: true, logLevel: "off" as const };
-    const emulator = new headless.Terminal({ cols: side(size.columns), rows: side(size.rows), ...options });
+    const dimensions = { cols: clampSide(size.columns), rows: clampSide(size.rows) };
+    const emulator = new headless.Terminal({ ...dimensions, ...options });
     guard(emulator);
-    emulator.onData(say);
-    return new Answers(emulator);
+    emulator.onData(respond);
+    return new TerminalResponder(emulator);
   }
 
-  /** What the command wrote. */
+  /** Processes output of the command. */
   read(bytes: Uint8Array): void {
-    if (this.#pending + bytes.length > PENDING_MOST) return;
+    if (this.#pending + bytes.length > PENDING_MAX) return;
     this.#pending += bytes.length;
-    const copy = Buffer.from(bytes); // it is looked through later, and the bytes are overwritten by then
+    const copy = Buffer.from(bytes); // the emulator parses it later, when the buffer has been reused
     this.#emulator.write(copy, () => {
       this.#pending -= copy.length;
     });
   }
 
   resize({ columns, rows }: TerminalSize): void {
-    this.#emulator.resize(side(columns), side(rows));
+    this.#emulator.resize(clampSide(columns), clampSide(rows));
   }
 
   get modes(): { applicationCursor: boolean; bracketedPaste: boolean } {

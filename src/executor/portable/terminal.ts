@@ -1,123 +1,64 @@
-import { readSync, writeSync } from "node:fs";
+import { appendFileSync, writeFileSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { LaunchSpec } from "../../core/launch.ts";
+import { join } from "node:path";
 import type { TerminalSize } from "../../core/terminal.ts";
-import { bornOf, MARK } from "../process-table.ts";
-import { type Listener, masked, type Running } from "./launch.ts";
-import { openFolder, StepFailed } from "./launch-paths.ts";
-import { findProgram } from "./program.ts";
-import { Sizes } from "./sizes.ts";
-import type { Feed } from "./stdin.ts";
-import type { Source } from "./stdio.ts";
-import { groupInFront, modesOf, usersOf } from "./terminal-input.ts";
-import { Answers } from "./terminal-responder.ts";
-import { Typed } from "./typed.ts";
+import { drain, type Output, type Stdin } from "./stdio.ts";
+import { foregroundGroup, inputModes, TypedLine, terminalProcesses } from "./terminal-input.ts";
+import type { TerminalResponder } from "./terminal-responder.ts";
 
-/** What is used of @lydell/node-pty; `fd`, `ptsName` and `_socket` it has where there are files for terminals. */
-interface Pty {
+/** The part of @lydell/node-pty that is used here, including fields it does not document. */
+export interface Pty {
   readonly pid: number;
-  readonly fd?: number;
-  readonly ptsName?: string;
-  readonly _socket?: { destroy(error?: Error): unknown };
+  readonly fd: number;
+  readonly ptsName: string;
+  readonly _socket: { destroy(error?: Error): unknown };
   onData(listener: (data: Buffer) => void): void;
   onExit(listener: (end: { exitCode: number; signal?: number }) => void): void;
-  write(data: Buffer): void;
   resize(columns: number, rows: number): void;
   destroy(): void;
 }
 
-interface Opener {
+interface PtyModule {
   spawn(file: string, args: string[], options: object): Pty;
 }
 
-const OPENER = "@lydell/node-pty";
+const PTY_MODULE = "@lydell/node-pty";
 const END_OF_INPUT = 4;
-const BUFFER = Buffer.allocUnsafe(64 << 10);
+const SIZES_FILE = "sizes";
+const SIZES_MAX = 1 << 20;
 
-let openerFound: boolean | null = null;
+let ptyFound: boolean | null = null;
 
-/** Whether terminals can be had here: their opener is an optional part, with a compiled half for each platform. */
+/** Whether the optional package that opens terminals is installed. */
 export function hasTerminals(): boolean {
-  openerFound ??= canResolve(OPENER);
-  return openerFound;
-}
-
-function canResolve(name: string): boolean {
   try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
+    ptyFound ??= createRequire(import.meta.url).resolve(PTY_MODULE) !== "";
   } catch {
-    return false;
+    ptyFound = false;
   }
+  return ptyFound;
 }
 
-/** What failed, in a word, when there is no terminal to be had. */
-export async function onTerminal(
-  spec: LaunchSpec,
-  umask: number,
-  folder: string,
-  { took, atEnd }: Listener,
-): Promise<Running | string> {
-  const file = findProgram(spec.file, spec.path);
-  if (typeof file === "number") throw new StepFailed("execve", file);
-  openFolder(spec).close();
-  const size = spec.pty as TerminalSize;
-  let terminal: Terminal | null = null;
-  let answers: Answers;
-  let pty: Pty;
-  try {
-    answers = await Answers.open(size, (text) => terminal?.answer(text));
-    pty = await spawn(spec, umask, file, size);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return /MODULE_NOT_FOUND/.test(code) ? "module" : "open";
-  }
-  terminal = new Terminal(pty, size, folder, answers);
-  const source = new PtySource(pty, atEnd, (bytes) => {
-    took(0, bytes);
-    answers.read(bytes);
-  });
-  return {
-    root: { pid: pty.pid, born: bornOf(pty.pid) ?? "", group: process.platform !== "win32" },
-    sources: [source],
-    feed: terminal,
-    terminal,
-    notes: [],
-    onExit: (tell) =>
-      pty.onExit(({ exitCode, signal = 0 }) => {
-        source.close();
-        tell(signal > 0 ? null : exitCode, signal);
-      }),
-  };
+export async function loadPty(): Promise<PtyModule> {
+  return (await import(PTY_MODULE)) as PtyModule;
 }
 
-async function spawn(spec: LaunchSpec, umask: number, file: string, { columns, rows }: TerminalSize): Promise<Pty> {
-  const opener = (await import(OPENER)) as Opener;
-  const env = { ...spec.env, [MARK]: spec.id };
-  const options = { cwd: spec.cwd, env, cols: columns, rows, encoding: null, name: spec.env.TERM };
-  return masked(umask, () => opener.spawn(file, spec.argv.slice(1), options));
-}
-
-class PtySource implements Source {
-  readonly #pty: Pty;
-  readonly #take: (bytes: Uint8Array) => void;
-  readonly #atEnd: () => void;
+/** The output of a terminal. It ends when the main process ends. */
+export class PtyOutput implements Output {
+  readonly #fd: number;
+  readonly #store: (bytes: Uint8Array) => void;
+  readonly #onEnd: () => void;
   ended = false;
 
-  constructor(pty: Pty, atEnd: () => void, take: (bytes: Uint8Array) => void) {
-    this.#pty = pty;
-    this.#take = take;
-    this.#atEnd = atEnd;
+  constructor(pty: Pty, onEnd: () => void, store: (bytes: Uint8Array) => void) {
+    this.#fd = pty.fd;
+    this.#store = store;
+    this.#onEnd = onEnd;
     pty.onData((bytes) => {
-      if (!this.ended) take(bytes);
+      if (!this.ended) store(bytes);
     });
-    this.#readBeforeItIsClosed();
-  }
-
-  /** A process that gets no processor for 200 ms after a command's end has its terminal closed, read to the end or not. */
-  #readBeforeItIsClosed(): void {
-    const { fd, _socket: socket } = this.#pty;
-    if (fd === undefined || !socket) return;
+    // node-pty closes the terminal 200 ms after the command's end, even if not all of its output has been read.
+    const { _socket: socket } = pty;
     const destroy = socket.destroy.bind(socket);
     socket.destroy = (error) => {
       socket.destroy = destroy;
@@ -126,97 +67,87 @@ class PtySource implements Source {
     };
   }
 
-  drain(): boolean {
-    if (this.ended) return true;
-    const { fd } = this.#pty;
-    if (fd === undefined) return false;
-    try {
-      for (let length = 1; length > 0; ) {
-        length = readSync(fd, BUFFER);
-        if (length > 0) this.#take(BUFFER.subarray(0, length));
-      }
-    } catch {
-      // Nothing there now, or hung up: its end is told by the main process's.
-    }
-    return true;
+  drain(): void {
+    if (!this.ended) drain(this.#fd, this.#store);
   }
 
   close(): void {
     if (this.ended) return;
     this.ended = true;
-    this.#atEnd();
+    this.#onEnd();
   }
 }
 
-/** The terminal of one command: what is typed into it, who reads that, and how large it is. */
-export class Terminal implements Feed {
+/** The terminal of one command, which is also its stdin. */
+export class Terminal implements Stdin {
   readonly #pty: Pty;
-  readonly #answers: Answers;
-  readonly #sizes: Sizes;
-  readonly #typed = new Typed();
+  readonly #responder: TerminalResponder;
+  readonly #sizes: SizesFile;
+  readonly #typed = new TypedLine();
   #size: TerminalSize;
   #closed = false;
 
-  constructor(pty: Pty, size: TerminalSize, folder: string, answers: Answers) {
+  constructor(pty: Pty, size: TerminalSize, folder: string, responder: TerminalResponder) {
     this.#pty = pty;
     this.#size = size;
-    this.#answers = answers;
-    this.#sizes = new Sizes(folder, size);
+    this.#responder = responder;
+    this.#sizes = new SizesFile(folder);
+    this.#sizes.add(size, 0);
   }
 
   get isOpen(): boolean {
     return !this.#closed;
   }
 
-  /** How many bytes were taken: none while the program does not read what was typed before. */
+  /** Accepts no bytes while the program does not read what was typed before. */
   async write(bytes: Uint8Array): Promise<number | null> {
-    const taken = this.#put(bytes);
-    if (taken !== null && taken > 0) this.#typed.note(bytes.subarray(0, taken), groupInFront(this.#pty.pid));
+    const taken = this.#write(bytes);
+    if (taken !== null && taken > 0) this.#typed.add(bytes.subarray(0, taken), foregroundGroup(this.#pty.pid));
     return taken;
   }
 
-  /** What the emulator says on the terminal's behalf: nobody typed it. */
-  answer(text: string): void {
-    this.#put(Buffer.from(text));
+  /** Writes a reply of the terminal itself, which does not count as typed. */
+  respond(text: string): void {
+    this.#write(Buffer.from(text));
   }
 
-  /** In the middle of a line the first one only sends off what was typed; the second, on nothing, is the end. */
+  /** In the middle of a line, the first end-of-input character only submits the line. */
   finish(): void {
-    this.#put(Buffer.alloc(this.#typed.isEmpty ? 1 : 2, END_OF_INPUT));
+    this.#write(Buffer.alloc(this.#typed.isEmpty ? 1 : 2, END_OF_INPUT));
     this.#typed.clear();
   }
 
-  /** `offset`: bytes of output so far, which were drawn for the size of so far. */
+  /** `offset`: the output so far, which was drawn for the previous size. */
   resize(size: TerminalSize, offset: number): boolean {
     if (this.#closed || size.columns === 0 || size.rows === 0) return false;
     try {
       this.#pty.resize(size.columns, size.rows);
-      this.#answers.resize(size);
+      this.#responder.resize(size);
     } catch {
-      return false; // it was hung up meanwhile
+      return false; // the terminal has been closed
     }
-    if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) this.#sizes.note(size, offset);
+    if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) this.#sizes.add(size, offset);
     this.#size = size;
     return true;
   }
 
-  /** Whether what is typed is not to be seen: a password is asked for. */
-  get hides(): boolean {
-    const { echo, canonical } = modesOf(this.#pty.ptsName);
+  /** Whether typed text is not shown, as for a password. */
+  get hidesInput(): boolean {
+    const { echo, canonical } = inputModes(this.#pty.ptsName);
     return canonical && !echo;
   }
 
-  /** Who is in front and how it takes input. Whether it waits for any, only its parent's kernel could tell. */
+  /** `reading` is null: Node cannot tell whether the program waits for input. */
   inputState(): object {
-    const { group, ...users } = usersOf(this.#pty.pid);
+    const { group, ...processes } = terminalProcesses(this.#pty.pid);
     return {
       reading: null,
-      ...modesOf(this.#pty.ptsName),
-      ...users,
-      ...this.#answers.modes,
+      ...inputModes(this.#pty.ptsName),
+      ...processes,
+      ...this.#responder.modes,
       typed: this.#typed.hex,
       overlong: this.#typed.overlong,
-      before: this.#typed.before(group),
+      before: this.#typed.typedBefore(group),
     };
   }
 
@@ -224,21 +155,46 @@ export class Terminal implements Feed {
     if (this.#closed) return;
     this.#closed = true;
     this.#pty.destroy();
-    this.#answers.close();
-    this.#sizes.close();
+    this.#responder.close();
   }
 
-  #put(bytes: Uint8Array): number | null {
+  #write(bytes: Uint8Array): number | null {
     if (this.#closed) return null;
-    const { fd } = this.#pty;
-    if (fd === undefined) {
-      this.#pty.write(Buffer.from(bytes));
-      return bytes.length;
-    }
     try {
-      return writeSync(fd, bytes);
+      return writeSync(this.#pty.fd, bytes);
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === "EAGAIN" ? 0 : null;
     }
+  }
+}
+
+/** The file `sizes`: the terminal's sizes and the output offset of each change, for redrawing the screen. */
+class SizesFile {
+  readonly #path: string;
+  #length = 0;
+
+  constructor(folder: string) {
+    this.#path = join(folder, SIZES_FILE);
+  }
+
+  /** Best effort: without it, the screen is drawn for the default size. */
+  add({ columns, rows }: TerminalSize, offset: number): void {
+    const line = `${offset} ${columns} ${rows}\n`;
+    if (this.#length + line.length > SIZES_MAX) return;
+    try {
+      appendFileSync(this.#path, line, { mode: 0o600 });
+      this.#length += line.length;
+    } catch {
+      // The disk is full.
+    }
+  }
+}
+
+/** Records why a command that requested a terminal runs on pipes. */
+export function recordNoTerminal(folder: string, step: string): void {
+  try {
+    writeFileSync(join(folder, SIZES_FILE), `pipes ${step} 0\n`, { mode: 0o600 });
+  } catch {
+    // The disk is full; the command runs without the record.
   }
 }
