@@ -14,6 +14,8 @@ function filesWith(pattern: RegExp): string[] {
 
 test("nothing but the executor can start a process, and doctor its own two probes", () => {
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
+    "doctor/hole-punching.ts",
+    "doctor/keeper.ts",
     "executor/native/probe.ts",
     "executor/native/zygote.ts",
     "executor/portable/launch.ts",
@@ -22,8 +24,6 @@ test("nothing but the executor can start a process, and doctor its own two probe
     "executor/process-table.ts",
     "executor/select-executor.ts",
     "executor/spawn-keeper.ts",
-    "cli/doctor/hole-punching.ts",
-    "cli/doctor/keeper.ts",
   ]);
 });
 
