@@ -172,13 +172,13 @@ static size_t touch(const struct request *request)
 	for (unsigned list = 0; list < 3; list++)
 		for (const char *each = string_list_next(lists[list], NULL); each; each = string_list_next(lists[list], each))
 			sum += strlen(each) + path_within(each, "/");
-	if (request->sandbox.temporary)
-		sum += strlen(request->sandbox.temporary);
+	if (request->sandbox.tmp_dir)
+		sum += strlen(request->sandbox.tmp_dir);
 	for (size_t i = 0; i < request->sandbox.port_count; i++)
 		sum += sandbox_spec_port(&request->sandbox, i);
 	for (size_t i = 0; i < request->sandbox.group_count; i++)
 		sum += sandbox_spec_group(&request->sandbox, i);
-	if (!request->sandbox.given && (request->sandbox.writable.length || request->sandbox.has_user))
+	if (!request->sandbox.enabled && (request->sandbox.writable.length || request->sandbox.has_user))
 		abort();
 	if (argc != request->argc)
 		abort();
