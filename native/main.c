@@ -9,14 +9,14 @@ int main(int argc, char **argv)
 {
 	title_init(argc, argv);
 	if (argc >= 3 && strcmp(argv[1], "serve") == 0)
-		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self");
+		return zygote_serve(argv[2], argc >= 5 ? argv[4] : "/proc/self", argc >= 6 ? argv[5] : NULL);
 	if (argc == 2 && strcmp(argv[1], "probe") == 0)
 		return sandbox_probe();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;
 	}
-	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF]]\n       keeper probe\n       keeper "
+	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
 			"--version\n");
 	return 2;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "log.h"
 #include "process/process_tree.h"
 
 #define MS 1000
@@ -22,6 +23,16 @@ static uint64_t system_tasks(void)
 {
 	struct sysinfo info;
 	return sysinfo(&info) < 0 ? 0 : info.procs;
+}
+
+static void log_unenforced(const struct exit_record *record)
+{
+	if (record->unenforced_memory && log_first(LOG_UNENFORCED_MEMORY))
+		log_warn("limit_monitor", "the memory limit is only checked from time to time: no cgroup can be used");
+	if (record->unenforced_tasks && log_first(LOG_UNENFORCED_PROCESSES))
+		log_warn("limit_monitor", "the process limit is only checked from time to time: no cgroup can be used");
+	if (record->unenforced_cpu && log_first(LOG_UNENFORCED_CPU))
+		log_warn("limit_monitor", "the cpu limit is not enforced: no cgroup can be used");
 }
 
 void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host *host, const struct request *request,
@@ -44,6 +55,7 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 	record->unenforced_memory = monitor->watched_memory != 0;
 	record->unenforced_cpu = request->cpu_milli && !of[CGROUP_CPU];
 	record->unenforced_tasks = monitor->limits.tasks && !of[CGROUP_PIDS];
+	log_unenforced(record);
 }
 
 void limit_monitor_start(struct limit_monitor *monitor, int64_t now)

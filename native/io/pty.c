@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "log.h"
 
 #ifndef TIOCGPTPEER /* headers older than the kernel */
 #define TIOCGPTPEER _IO('T', 0x41)
@@ -79,6 +82,7 @@ void terminal_open(struct terminal *terminal, const struct request *request, int
 		return;
 	}
 	int error = errno;
+	log_warn("pty", "no terminal, a command runs on pipes: %s: %s", failed, strerror(error));
 	close_one(&terminal->slave);
 	close_one(&terminal->master);
 	if (terminal->sizes >= 0)

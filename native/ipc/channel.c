@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ipc/request.h"
+#include "log.h"
 
 #define OUT_MAX (64u << 10)
 #define IN_STEP 16384u
@@ -46,16 +47,21 @@ static size_t frame_size(const struct channel *channel)
 static bool reserve_input(struct channel *channel)
 {
 	size_t size = frame_size(channel);
-	if (size == 0)
+	if (size == 0) {
+		log_warn("channel", "closed a connection: malformed frame of type %u with %u bytes",
+			 (unsigned)(unsigned char)channel->in[4], frame_length(channel));
 		return false;
+	}
 	if (size < channel->in_used + 1)
 		size = channel->in_used + 1; /* the next frame has begun to arrive behind it */
 	if (size <= channel->in_room)
 		return true;
 	size_t room = (size + IN_STEP - 1) / IN_STEP * IN_STEP;
 	char *in = realloc(channel->in, room);
-	if (!in)
+	if (!in) {
+		log_error("channel", "closed a connection: out of memory for a frame of %zu bytes", size);
 		return false;
+	}
 	channel->in = in;
 	channel->in_room = room;
 	return true;
@@ -147,6 +153,7 @@ static void append(struct channel *channel, const char *text, size_t length)
 	if (!channel->out)
 		channel->out = malloc(OUT_MAX);
 	if (!channel->out || channel->out_used + length > OUT_MAX) {
+		log_info("channel", "closed a connection: its client does not read");
 		channel_close(channel);
 		return;
 	}

@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "log.h"
+
 /* ---- whether a peer is a confined command ---- */
 
 #ifndef SO_PEERPIDFD
@@ -142,11 +144,13 @@ int listener_accept(int listener)
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	struct ucred peer;
+	struct ucred peer = {0};
 	socklen_t length = sizeof peer;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0) &&
 	    !peer_is_confined(fd, peer.pid))
 		return fd;
+	log_warn("listener", "rejected process %d of user %u: of another user, confined, or gone already", (int)peer.pid,
+		 (unsigned)peer.uid);
 	close(fd);
 	errno = EACCES;
 	return -1;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "ipc/channel.h"
 #include "ipc/listener.h"
 #include "ipc/request.h"
+#include "log.h"
 #include "process/launch.h"
 #include "process/title.h"
 #include "sandbox/namespaces.h"
@@ -60,10 +62,12 @@ static void serve_run(struct keeper_env *env, struct channel *channel, struct fr
 		return;
 	mask_signals(SIG_BLOCK);
 	const char *error = request_parse(&request, frame->payload, frame->length);
-	if (error)
+	if (error) {
+		log_warn("keeper", "refused a request: %s", error);
 		channel_print(channel, "{\"ev\":\"refused\",\"why\":\"%s\"}\n", error);
-	else
+	} else {
 		session_run(&session, env, channel, &request);
+	}
 	title_set("idle");
 	if (!error && is_idle(channel))
 		prefork_prepare(&session.sandbox);
@@ -110,6 +114,9 @@ void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listene
 		.sessions_fd = sessions_fd, .cgroups = cgroups, .signals = open_signals(), .listener = &listener};
 	struct channel channel;
 
+	log_adopt();
+	if (env.signals < 0)
+		log_error("keeper", "cannot start: signalfd: %s", strerror(errno));
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGHUP);
 	if (getppid() != zygote || env.signals < 0)
@@ -118,8 +125,10 @@ void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listene
 	for (;;) {
 		int fd = listener_accept(listener);
 		if (fd < 0) {
-			if (errno != EINTR && errno != EACCES)
+			if (errno != EINTR && errno != EACCES) {
+				log_warn("keeper", "cannot accept a connection: %s", strerror(errno));
 				usleep(2000);
+			}
 			continue;
 		}
 		slot->state = KEEPER_BUSY;

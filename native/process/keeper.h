@@ -32,6 +32,6 @@ __attribute__((noreturn)) void keeper_main(struct keeper_pool *pool, struct keep
 
 /* `keeper serve STATE`: the zygote. SELF tells what groups it is in: /proc/self, or a stand-in for tests. Returns an
  * exit code. */
-int zygote_serve(const char *state, const char *self);
+int zygote_serve(const char *state, const char *self, const char *log_level);
 
 #endif

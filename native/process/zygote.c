@@ -16,6 +16,7 @@
 
 #include "clock.h"
 #include "ipc/listener.h"
+#include "log.h"
 #include "process/keeper.h"
 #include "process/process_tree.h"
 #include "process/title.h"
@@ -33,6 +34,7 @@ struct zygote {
 	unsigned slots_used; /* slots ever used */
 	int64_t last_busy_us;
 	bool exiting;
+	int fork_error; /* of the last attempt to fork a keeper; 0: there was none */
 	bool cgroups_pending; /* killed keepers' groups that were not empty yet */
 };
 
@@ -90,6 +92,7 @@ static void reject_overload(struct zygote *z, int error)
 	fcntl(z->listener, F_SETFL, 0);
 	if (fd < 0)
 		return;
+	log_warn("zygote", "rejected a caller: no keeper is idle and none can be forked: %s", strerror(error));
 	(void)!send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
 }
@@ -108,6 +111,17 @@ static void kill_stray(pid_t pid, int pidfd, void *context)
 		pidfd_signal(pid, pidfd, SIGKILL);
 }
 
+static void log_exit(const struct keeper_slot *slot, pid_t pid, int status)
+{
+	const char *doing = slot->state == KEEPER_BUSY ? "while it had a connection" : "while it was idle";
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGHUP) /* SIGHUP: the end of the zygote */
+		log_warn("zygote", "keeper %d was killed by signal %d %s", (int)pid, WTERMSIG(status), doing);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+		log_warn("zygote", "keeper %d exited with code %d %s", (int)pid, WEXITSTATUS(status), doing);
+	else
+		log_debug("zygote", "keeper %d ended", (int)pid);
+}
+
 static void reap(struct zygote *z)
 {
 	int status;
@@ -116,6 +130,7 @@ static void reap(struct zygote *z)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		struct keeper_slot *slot = slot_of(z, pid);
 		if (slot) {
+			log_exit(slot, pid, status);
 			if (slot->state == KEEPER_IDLE)
 				__atomic_sub_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
 			slot->state = KEEPER_NONE;
@@ -148,12 +163,24 @@ static void check_idle(struct zygote *z)
 		z->last_busy_us = now;
 	bool ours = fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    status.st_ino == z->socket_inode;
-	if (!ours)
+	if (!ours) {
+		log_info("zygote", "stopping: its socket was removed or replaced");
 		z->exiting = true;
+	}
 	if (now - z->last_busy_us > IDLE_EXIT_US) {
+		log_info("zygote", "stopping: no keeper was busy for %d minutes", (int)(IDLE_EXIT_US / 60000000));
 		unlinkat(z->state_fd, z->socket_name, 0);
 		z->exiting = true;
 	}
+}
+
+static void log_fork_error(struct zygote *z, int error)
+{
+	if (error && error != z->fork_error)
+		log_warn("zygote", "cannot fork a keeper: %s", strerror(error));
+	else if (!error && z->fork_error)
+		log_warn("zygote", "keepers can be forked again");
+	z->fork_error = error;
 }
 
 static void run(struct zygote *z)
@@ -162,6 +189,7 @@ static void run(struct zygote *z)
 	char bytes[256];
 	while (!z->exiting) {
 		int trouble = fill_pool(z);
+		log_fork_error(z, trouble);
 		if (trouble && z->pool->idle == 0)
 			reject_overload(z, trouble);
 		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN},
@@ -173,6 +201,7 @@ static void run(struct zygote *z)
 			;
 		while (read(z->signals, &info, sizeof info) == sizeof info)
 			if (info.ssi_signo != SIGCHLD) {
+				log_info("zygote", "stopping: signal %u from process %u", info.ssi_signo, info.ssi_pid);
 				unlinkat(z->state_fd, z->socket_name, 0);
 				z->exiting = true;
 			}
@@ -208,6 +237,7 @@ static void shut_down(struct zygote *z)
 
 static int report_error(const char *step)
 {
+	log_error("zygote", "cannot start: %s: %s", step, strerror(errno));
 	fprintf(stderr, "keeper: %s: %s\n", step, strerror(errno));
 	return 1;
 }
@@ -222,7 +252,7 @@ static void reset_inherited_state(void)
 	umask(0077);
 }
 
-static int claim_state_dir(struct zygote *z, const char *state)
+static int claim_state_dir(struct zygote *z, const char *state, const char *log_level)
 {
 	char lock_name[64];
 	struct stat status;
@@ -236,6 +266,7 @@ static int claim_state_dir(struct zygote *z, const char *state)
 		return report_error("lock");
 	if (flock(z->lock, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? ALREADY_SERVED : report_error("lock");
+	log_open(z->state_fd, log_level_of(log_level));
 	if (mkdirat(z->state_fd, "sessions", 0700) < 0 && errno != EEXIST)
 		return report_error("sessions");
 	z->sessions_fd = openat(z->state_fd, "sessions", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -269,7 +300,7 @@ static int set_up(struct zygote *z)
 	return chdir("/") < 0 ? report_error("/") : 0;
 }
 
-int zygote_serve(const char *state, const char *self)
+int zygote_serve(const char *state, const char *self, const char *log_level)
 {
 	static struct zygote z;
 	char title[128];
@@ -278,7 +309,7 @@ int zygote_serve(const char *state, const char *self)
 	reset_inherited_state();
 	prctl(PR_SET_DUMPABLE, 0);
 	/* 2. One zygote per folder and build. */
-	int failed = claim_state_dir(&z, state);
+	int failed = claim_state_dir(&z, state, log_level);
 	if (failed)
 		return failed;
 	/* 3. Signals as descriptors, a pool that all keepers see. */
@@ -290,6 +321,9 @@ int zygote_serve(const char *state, const char *self)
 	z.cgroups_pending = !cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
 	title_set(title);
+	log_info("zygote", "started, build %s, cgroups (version, 0: none): memory %d, cpu %d, pids %d", KEEPER_BUILD,
+		 z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
+		 z.cgroups.locations[CGROUP_PIDS].version);
 	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);
@@ -298,5 +332,6 @@ int zygote_serve(const char *state, const char *self)
 	/* 6. Fork ahead, reap, sweep. */
 	run(&z);
 	shut_down(&z);
+	log_info("zygote", "ended");
 	return 0;
 }

@@ -18,6 +18,11 @@ static const char *const names[UNSUPPORTED_COUNT] = {
 	[UNSUPPORTED_SECCOMP] = "seccomp",
 };
 
+const char *unsupported_name(unsigned feature)
+{
+	return names[feature];
+}
+
 size_t unsupported_format(unsupported_t unsupported, char text[UNSUPPORTED_TEXT_MAX])
 {
 	size_t used = 1;

@@ -25,6 +25,9 @@ enum unsupported_feature {
 typedef uint32_t unsupported_t;
 #define UNSUPPORTED_BIT(feature) (1u << (feature))
 
+/* The name of a feature in the protocol. */
+const char *unsupported_name(unsigned feature);
+
 /* The names as a JSON array. Returns its length; ROOM must be UNSUPPORTED_TEXT_MAX. */
 #define UNSUPPORTED_TEXT_MAX 256
 size_t unsupported_format(unsupported_t unsupported, char text[UNSUPPORTED_TEXT_MAX]);

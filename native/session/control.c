@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "io/pty.h"
+#include "log.h"
 #include "process/keeper.h"
 #include "process/process_tree.h"
 #include "session/session.h"
@@ -24,6 +25,13 @@ static void reply_error(struct channel *channel, const char *why)
 	channel_print(channel, "{\"ev\":\"re\",\"ok\":false,\"why\":\"%s\"}\n", why);
 }
 
+static void reply_malformed(const struct session *session, struct channel *channel, const struct frame *frame)
+{
+	log_warn("control", "session %s: malformed frame of type %u with %zu bytes", session->id, frame->type,
+		 frame->length);
+	reply_error(channel, "malformed");
+}
+
 static int64_t read_le(const char *bytes, size_t length)
 {
 	uint64_t value = 0;
@@ -36,7 +44,7 @@ static int64_t read_le(const char *bytes, size_t length)
 static void handle_signal(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 11) {
-		reply_error(channel, "malformed");
+		reply_malformed(session, channel, frame);
 		return;
 	}
 	int signal = (unsigned char)frame->payload[0];
@@ -70,7 +78,7 @@ static void handle_deadline(struct session *session, struct channel *channel, co
 {
 	int64_t ms = frame->length == 8 ? read_le(frame->payload, 8) : -1;
 	if (ms < 0 || ms > INT64_MAX / 4000) {
-		reply_error(channel, "malformed");
+		reply_malformed(session, channel, frame);
 	} else if (session->record.reason == END_TIMEOUT) {
 		reply_error(channel, "too late");
 	} else {
@@ -106,7 +114,7 @@ static void handle_write(struct session *session, struct channel *channel, const
 static void handle_resize(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 4) {
-		reply_error(channel, "malformed");
+		reply_malformed(session, channel, frame);
 		return;
 	}
 	/* What was written so far was drawn for the size of so far. */
@@ -186,7 +194,10 @@ static void handle_frame(struct session *session, struct channel *channel, const
 	case FRAME_RESIZE: handle_resize(session, channel, frame); break;
 	case FRAME_INPUT_STATE: handle_input_state(session, channel); break;
 	case FRAME_RUN: reply_error(channel, "busy"); break;
-	default: reply_error(channel, "unknown frame"); break;
+	default:
+		log_warn("control", "session %s: unknown frame type %u", session->id, frame->type);
+		reply_error(channel, "unknown frame");
+		break;
 	}
 }
 

@@ -1,8 +1,11 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "log.h"
 #include "session/session.h"
 
 /* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
@@ -21,6 +24,17 @@ static void broadcast(struct session *session, const char *text, size_t length)
 			channel_send(&session->clients[i], text, length);
 }
 
+static void log_exit(const struct session *session)
+{
+	const struct exit_record *record = &session->record;
+	for (unsigned i = 0; record->final && i < session->capture.count; i++)
+		if (session->capture.streams[i].lost > 0)
+			log_warn("events", "session %s: %" PRIu64 " bytes of its output could not be stored", session->id,
+				 session->capture.streams[i].lost);
+	log_debug("events", "session %s: ended, wait status %#x, %u processes left", session->id,
+		  (unsigned)record->wait_status, (unsigned)record->leftover);
+}
+
 void session_report_exit(struct session *session)
 {
 	char text[EXIT_RECORD_MAX];
@@ -35,10 +49,14 @@ void session_report_exit(struct session *session)
 					   session->capture.count, text);
 	/* Durable before anyone is told (promise 4). */
 	if (session->reserved >= 0) {
-		exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC);
+		if (exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC) < 0)
+			log_error("events", "session %s: cannot write the exit record: %s", session->id, strerror(errno));
 		close(session->reserved);
 	}
 	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd);
+	if (!record->final && session->reserved < 0)
+		log_error("events", "session %s: cannot reserve the final exit record: %s", session->id, strerror(errno));
+	log_exit(session);
 	session->reported = true;
 	broadcast(session, text, length);
 }

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "ipc/listener.h"
+#include "log.h"
 #include "process/launch.h"
 #include "process/title.h"
 #include "sandbox/namespaces.h"
@@ -48,6 +49,7 @@ static void accept_client(struct session *session)
 		control_send_hello(&session->clients[i], session->id);
 		return;
 	}
+	log_warn("session", "session %s: rejected a client: %u are connected", session->id, SESSION_CLIENTS);
 	close(fd);
 }
 
@@ -149,6 +151,13 @@ static const char *claim_directory(struct session *session, const struct keeper_
 	return session->listener < 0 ? "control" : NULL;
 }
 
+static void log_unsupported(unsupported_t unsupported)
+{
+	for (unsigned feature = 0; feature < UNSUPPORTED_COUNT; feature++)
+		if ((unsupported & UNSUPPORTED_BIT(feature)) && log_first(LOG_UNSUPPORTED + feature))
+			log_warn("sandbox", "a feature is not supported here and left out: %s", unsupported_name(feature));
+}
+
 static const char *start_command(struct session *session, const struct keeper_env *env, const struct request *request,
 				 int stdio[3], struct launch_failure *failure)
 {
@@ -181,8 +190,20 @@ static const char *start_command(struct session *session, const struct keeper_en
 	return session->record.pid < 0 ? failure->step : NULL;
 }
 
+/* Whether a step fails for what was asked for, such as a program that does not exist, and not for the machine. */
+static bool is_callers_mistake(const char *step)
+{
+	static const char *const steps[] = {"execve", "chdir", "scope", "log", "scope-log"};
+	for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (strcmp(step, steps[i]) == 0)
+			return true;
+	return false;
+}
+
 static void report_launch_failure(struct session *session, const struct launch_failure *failure)
 {
+	log_line(is_callers_mistake(failure->step) ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "session",
+		 "session %s: cannot start its command: %s: %s", session->id, failure->step, strerror(failure->error));
 	session->record.reason = END_FAILED;
 	session->record.failed_step = failure->step;
 	session->record.failed_error = failure->error;
@@ -234,12 +255,14 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 	title_set(request->title);
 	ns_init_pids_reap();
 	const char *failed = start_command(session, env, request, stdio, &failure);
+	log_unsupported(session->record.unsupported);
 	for (int fd = 0; fd < 3; fd++)
 		if (stdio[fd] >= 0 && (fd < 2 || stdio[2] != stdio[1]))
 			close(stdio[fd]);
 	if (failed) {
 		report_launch_failure(session, &failure);
 	} else {
+		log_debug("session", "session %s: started process %d", session->id, (int)session->record.pid);
 		session->main_alive = session->has_children = true;
 		session->announce_at = session->record.started_us + (int64_t)request->announce_ms * MS;
 		if (request->timeout_ms > 0)

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "clock.h"
+#include "log.h"
 #include "process/process_tree.h"
 #include "sandbox/namespaces.h"
 #include "session/session.h"
@@ -37,6 +38,7 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 
 static void kill_over_limit(struct session *session)
 {
+	log_info("shutdown", "session %s: its command exceeded a limit and is killed", session->id);
 	session->limits.check_at = NEVER;
 	limit_monitor_raise_priority(&session->limits);
 	if (session->main_alive) {
@@ -193,8 +195,11 @@ int64_t session_next_timer(const struct session *session)
 bool session_try_finish(struct session *session, int64_t now)
 {
 	if (session->main_alive) {
-		if (now >= session->give_up_at)
+		if (now >= session->give_up_at) {
+			log_warn("shutdown", "session %s: process %d is alive after SIGKILL", session->id,
+				 (int)session->record.pid);
 			session->give_up_at = NEVER; /* stuck in the kernel: nothing to tell yet */
+		}
 		return false;
 	}
 	bool ending = session->kill_at != NEVER;
@@ -206,8 +211,10 @@ bool session_try_finish(struct session *session, int64_t now)
 			session_report_exit(session);
 		}
 		session->give_up_at = NEVER;
-		if (session->has_children)
+		if (session->has_children) {
+			log_warn("shutdown", "session %s: some of its processes are alive after SIGKILL", session->id);
 			channel_close(session->origin); /* not to be asked again before the last of them is gone */
+		}
 		return !session->has_children;
 	}
 	if (session->reported || ending)

@@ -86,9 +86,18 @@ function unavailable(reason: string): SallyportError {
   return keeperUnavailable("The keeper", reason);
 }
 
+const LOG_LEVELS = ["error", "warn", "info", "debug"];
+
+/** How much the zygote and its keepers write to `keeper.log` in the state folder. */
+function logLevel(): string {
+  const level = process.env.SALLYPORT_KEEPER_LOG ?? "";
+  return LOG_LEVELS.includes(level) ? level : "warn";
+}
+
 /** An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7). */
 function start(state: string): Promise<void> {
-  return spawnKeeper([keeperBinary(), "serve", state, TITLE_ROOM], { cwd: "/", env: {} }, unavailable);
+  const args = ["serve", state, TITLE_ROOM, "/proc/self", logLevel()];
+  return spawnKeeper([keeperBinary(), ...args], { cwd: "/", env: {} }, unavailable);
 }
 
 const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
