@@ -1,5 +1,5 @@
 /**
- * Puts the command line's four hundred small files, and the two packages that every command needs, together into a few:
+ * Puts the command line's four hundred small files, and the packages that every command needs, together into a few:
  * most of a cold start is finding and reading them. The library stays as it is compiled, file by file.
  *
  * `node scripts/bundle.ts [FOLDER]`; without a folder to dist/cli.
@@ -12,7 +12,7 @@ import { scriptsOf } from "./scripts-of.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
-const BUNDLED = ["zod", "unbash"];
+const BUNDLED = ["zod", "unbash", "jsonc-parser"];
 
 /** A file that finds others by its own place goes by the place it is compiled to. */
 function ownPlaces(): Plugin {
@@ -95,7 +95,7 @@ const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
  * What a plain command that is allowed has no use for: schemas of what is written by hand, the shell's language, other
  * executors, people's answers, the words for what went wrong. What cannot be left until it is called is found out.
  */
-const COLD = places(`node_modules/zod/ node_modules/unbash/ src/core/request.ts
+const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-parser/ src/core/request.ts
   src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts
   src/gateway/typed.ts src/gateway/callback.ts src/gateway/changes.ts
   src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
@@ -139,7 +139,10 @@ function compileAhead(folder: string): void {
 
 function licences(): string {
   const texts = BUNDLED.map((name) => {
-    const text = readFileSync(join(ROOT, "node_modules", name, "LICENSE"), "utf8").trim();
+    const folder = join(ROOT, "node_modules", name);
+    const file = readdirSync(folder).find((entry) => /^LICEN[CS]E(?:\.md)?$/.test(entry));
+    if (file === undefined) throw new Error(`${name} has no license file`);
+    const text = readFileSync(join(folder, file), "utf8").trim();
     return `${name}\n${"=".repeat(name.length)}\n\n${text}\n`;
   });
   return texts.join("\n\n");

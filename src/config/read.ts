@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { isWithin } from "../sandbox/workspace.ts";
-import { type JsonDocument, JsonSyntaxError, readJson } from "./json.ts";
+import { isJsonSyntaxError, type JsonDocument, readJson } from "./json.ts";
 import { badConfiguration } from "./problem.ts";
 
 const BIGGEST = 256 << 10;
@@ -92,7 +92,7 @@ function parse(path: string, content: Buffer): JsonDocument {
   try {
     return readJson(text);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) throw badConfiguration(path, `not JSON: ${error.message}.`, error.position);
+    if (isJsonSyntaxError(error)) throw badConfiguration(path, `not JSON: ${error.message}.`, error.position);
     throw error;
   }
 }

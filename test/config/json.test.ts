@@ -54,6 +54,13 @@ const WRONG: [text: string, message: RegExp, line: number, column: number][] = [
   ['{"a": 1 / 2}', /expected `,` but found `\/`/, 1, 9],
   ["'a'", /expected a value but found `'`/, 1, 1],
   [`${"[".repeat(40)}`, /nested too deeply/, 1, 34],
+  [`${"[".repeat(250_000)}`, /nested too deeply/, 1, 34],
+  [`${'{"a":'.repeat(50_000)}`, /nested too deeply/, 1, 166],
+  [`${"[".repeat(33)}1`, /nested too deeply/, 1, 34],
+  ['{"a": 1.}', /a number without digits/, 1, 7],
+  ['{"a": tru}', /expected a value but found `t`/, 1, 7],
+  ["[", /expected a value but found the end of the file/, 1, 2],
+  ['{"a": 1,', /expected a key in double quotes but found the end of the file/, 1, 9],
 ];
 
 test("comments may stand wherever blanks may", () => {
