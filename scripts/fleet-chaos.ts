@@ -4,10 +4,10 @@
  *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--only PART-OF-A-FAULT] [--no-namespaces]
  */
 import { parseArgs } from "node:util";
-import { breakThings, FAULTS } from "../test/fleet/chaos/faults.ts";
-import { ChaosHouse } from "../test/fleet/chaos/house.ts";
-import { newCommand, sendAll } from "../test/fleet/chaos/load.ts";
-import { reconcile, settled } from "../test/fleet/chaos/reconcile.ts";
+import { breakThings, FAULTS } from "../test/system/fleet/chaos/faults.ts";
+import { ChaosHouse } from "../test/system/fleet/chaos/house.ts";
+import { newCommand, sendAll } from "../test/system/fleet/chaos/load.ts";
+import { reconcile, settled } from "../test/system/fleet/chaos/reconcile.ts";
 
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-import { rows } from "../../test/policy/corpus/rows.ts";
+import { rows } from "../../test/unit/policy/corpus/rows.ts";
 
 /** Shares in percent: of the rows that must be stopped, and of those that must not. */
 export interface Score {

@@ -1,9 +1,0 @@
-/** Prints whether this process counts as a person's: `person`, or why not. Its argument: the namespace that asked. */
-import { insistOnPerson, whoIsAbove } from "../../src/approval/inside-session.ts";
-
-try {
-  insistOnPerson(whoIsAbove(), process.argv[2] ?? null);
-  console.log("person");
-} catch (error) {
-  console.log((error as Error).message);
-}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { pidNamespace, whoIsAbove } from "../../../src/approval/inside-session.ts";
+import type { RunResult } from "../../../src/core/result.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { Room } from "../../fixtures/approvals.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const SCRIPT = fileURLToPath(new URL("person-or-not.ts", import.meta.url));
+const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
+const ASK = `${process.execPath} ${SCRIPT} '${pidNamespace()}'`;
+const INSIDE = "Only a person can decide this, and this runs inside a Sallyport session.\n";
+
+const skip = whoIsAbove() === "nobody" ? false : "these tests themselves run inside a session";
+const house = new TestHouse();
+const room = new Room();
+let gateway: Gateway;
+before(async () => {
+  const approve = async () => ({ decision: "once" as const, who: "ann" });
+  gateway = await house.open({ configuration: null, approve });
+});
+after(async () => {
+  await house.close();
+  room.remove();
+});
+
+/** In a file, where the policy does not see through it, and past a person who says yes to everything. */
+let count = 0;
+async function smuggle(command: string): Promise<RunResult> {
+  const name = `attempt-${++count}.sh`;
+  writeFileSync(house.path(name), command);
+  return gateway.run({ command: `bash ${name}` }, { patienceMs: 20_000 });
+}
+
+test("outside of a session a process is a person's", { skip }, () => {
+  assert.equal(execFileSync(process.execPath, [SCRIPT, pidNamespace()], { encoding: "utf8" }), "person\n");
+});
+
+/** Waits for what was left to run on its own, and prints what it found. */
+const afterwards = (start: string) => `rm -f done\n${start}\nuntil [ -e done ]; do sleep 0.05; done\ncat out`;
+const detached = `${ASK} > out; touch done`;
+
+/** Ways out of a session that a command may try. */
+const ATTEMPTS: [name: string, command: string][] = [
+  ["plainly", ASK],
+  ["with an empty environment", `env -i ${ASK}`],
+  ["in a session of its own", `setsid --wait ${ASK}`],
+  ["under another name", `exec -a 'login -- ann' ${ASK}`],
+  ["forked twice", afterwards(`( ( ${detached} ) & )`)],
+  [
+    "forked twice, in a session of its own, without an environment",
+    afterwards(`( env -i PATH=/usr/bin:/bin setsid sh -c "${detached}" & )`),
+  ],
+  [
+    "as a daemon of python",
+    afterwards(`python3 -c "
+import os
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.execv('/bin/sh', ['sh', '-c', '''${detached}'''])
+    os._exit(0)
+os.wait()"`),
+  ],
+  ["through a terminal of its own", `script -qec "${ASK}" /dev/null | tr -d '\\r'`],
+];
+
+for (const [name, command] of ATTEMPTS) {
+  test(`a command is not a person: ${name}`, { skip }, async () => {
+    const { stdout, stderr, error } = await smuggle(command);
+    assert.equal(stdout, INSIDE, error?.message ?? stderr);
+  });
+}
+
+test("a command is not a person: what lives on after a background command", { skip }, async () => {
+  writeFileSync(house.path("late.sh"), `(sleep 0.3; ${ASK} > late; touch late-done) & exit 0`);
+  const session = await gateway.start({ command: "bash late.sh" });
+  await session.wait();
+  const { stdout } = await smuggle("until [ -e late-done ]; do sleep 0.05; done; cat late");
+  assert.equal(stdout, INSIDE);
+});
+
+test("a command is not a person: in a process namespace of its own", { skip }, async (context) => {
+  const unshare = ["-Urpf", "--mount-proc"];
+  if (spawnSync("unshare", [...unshare, "true"]).status !== 0) return context.skip("unshare is not allowed here");
+  const { stdout } = await smuggle(`unshare ${unshare.join(" ")} ${ASK}`);
+  assert.match(stdout, /^Only a person can decide this, and this runs in another process namespace/);
+});
+
+test("a command is not a person: with another /proc over the real one", { skip }, async (context) => {
+  if (spawnSync("unshare", ["-Urm", "true"]).status !== 0) return context.skip("unshare is not allowed here");
+  const { stdout } = await smuggle(`unshare -Urm sh -c "mount -t tmpfs none /proc && ${ASK}"`);
+  assert.match(stdout, /^Only a person can decide this, and it cannot be seen here what started this process/);
+});
+
+test("sallyport approve, deny, allow remove inside a session change nothing", { skip }, async () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /inside" }));
+  const other = approvals.request(room.asked({ command: "ls /granted" }));
+  approvals.decide(other.id, { decision: "always", who: "ann", channel: "cli" });
+  const [grant] = approvals.grants.list();
+  const lines = [`approve ${id}`, `approve --always ${id}`, `deny ${id}`, `allow remove ${grant?.id}`];
+  for (const line of lines) {
+    const { stderr, exitCode } = await smuggle(
+      `env -i setsid --wait ${process.execPath} ${ENTRY} ${line} --json --state ${room.folder}`,
+    );
+    assert.notEqual(exitCode, 0);
+    assert.equal(JSON.parse(stderr).error.type, "SelfApproval");
+  }
+  assert.equal(approvals.get(id).status, "pending");
+  assert.equal(approvals.grants.list().length, 1);
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { AuditLog } from "../../../src/storage/audit.ts";
+import { Room } from "../../fixtures/approvals.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
+
+const room = new Room();
+const children: ChildProcess[] = [];
+after(async () => {
+  await Promise.all(children.map((child) => killAndWait(child)));
+  room.remove();
+});
+
+async function gateway(): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL("gateway-process.ts", import.meta.url)), [room.file]);
+  children.push(child);
+  await once(child, "message");
+  return child;
+}
+
+/** Both get their order before either can answer. */
+async function together(gateways: ChildProcess[], orders: object[]): Promise<unknown[]> {
+  const answers = gateways.map((child) => once(child, "message"));
+  gateways.forEach((child, index) => {
+    child.send(orders[index] ?? {});
+  });
+  return (await Promise.all(answers)).map(([answer]) => answer);
+}
+
+test("of two processes that decide at once the first wins, and the second is told by whom", async () => {
+  const here = room.approvals();
+  const gateways = await Promise.all([gateway(), gateway()]);
+  for (let round = 0; round < 20; round++) {
+    const { id } = here.request(room.asked({ command: `ls /race/${round}` }));
+    const answers = await together(gateways, [
+      { do: "decide", id, decision: { decision: "once", who: "ann", channel: "cli" } },
+      { do: "decide", id, decision: { decision: "deny", who: "bob", channel: "cli" } },
+    ]);
+    const { status, decisions } = here.get(id);
+    assert.equal(decisions.length, 1);
+    const won = decisions[0]?.who === "ann" ? 0 : 1;
+    assert.equal(answers[won], status);
+    const lost = answers[1 - won] as { type: string; message: string };
+    assert.equal(lost.type, "AlreadyDecided");
+    assert.match(lost.message, new RegExp(`was ${status} by ${decisions[0]?.who} \\(cli\\)`));
+  }
+});
+
+test("of two processes that use one approval at once exactly one may", async () => {
+  const here = room.approvals();
+  const gateways = await Promise.all([gateway(), gateway()]);
+  for (let round = 0; round < 20; round++) {
+    const asked = room.asked({ command: `ls /use/${round}` });
+    const { id } = here.request(asked);
+    here.decide(id, { decision: "once", who: "ann", channel: "cli" });
+    const order = { do: "consume", id, binding: asked.binding };
+    const answers = await together(gateways, [
+      { ...order, session: "one" },
+      { ...order, session: "two" },
+    ]);
+    const oks = answers.map((answer) => (answer as { ok: boolean }).ok);
+    assert.deepEqual(oks.toSorted(), [false, true]);
+    assert.equal(here.get(id).session, oks[0] ? "one" : "two");
+  }
+});
+
+test("kill -9 between decision and use loses neither; after use it stays used", async () => {
+  const asked = room.asked({ command: "ls /killed" });
+  const { id } = room.approvals().request(asked);
+  const decider = await gateway();
+  const [status] = await together(
+    [decider],
+    [{ do: "decide", id, decision: { decision: "once", who: "ann", channel: "cli" } }],
+  );
+  assert.equal(status, "approved");
+  await killAndWait(decider);
+
+  assert.equal(room.approvals().request(asked).id, id, "asked again after the crash it is still approved");
+  const user = await gateway();
+  user.send({ do: "consume", id, binding: asked.binding, session: "s1", thenDie: true });
+  await once(user, "exit");
+
+  const consumed = room.approvals().consume(id, asked.binding, { agent: "builder", session: "s2" });
+  assert.deepEqual(consumed, { ok: false, status: "used", changed: ["it was used already, for session s1"] });
+});
+
+test("each decision and use has its entry in an unbroken audit chain", () => {
+  const audit = new AuditLog(room.database());
+  const report = audit.verify();
+  assert.equal(report.broken, null);
+  const entries = audit.search({ kind: "approval", limit: 1000 });
+  assert.equal(entries.filter(({ outcome }) => outcome === "used").length, 21);
+  assert.equal(entries.filter(({ outcome }) => outcome === "approved" || outcome === "denied").length, 21);
+});

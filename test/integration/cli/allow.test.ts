@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+/** An operator who allows little: an entry of the allowlist, and what is granted. */
+const config = join(box.folder, "config");
+mkdirSync(join(config, "sallyport"), { recursive: true });
+writeFileSync(
+  join(config, "sallyport", "sallyport.json"),
+  JSON.stringify({
+    security: "allowlist",
+    scope: "anywhere",
+    allowlist: [{ pattern: "ls", args: "-a **", note: "harmless" }],
+  }),
+);
+const run = (...args: string[]) => box.run(args, { env: { XDG_CONFIG_HOME: config } });
+const isPending = async (...argv: string[]) => {
+  const { code, stderr } = await run("run", "-d", "--", ...argv);
+  return code === 126 && stderr.includes("approve");
+};
+
+test("what a person adds runs without asking, and only that", async () => {
+  assert.equal(await isPending("ls", "-d", "/"), true);
+  const added = await run("allow", "add", "--", "ls", "-d", "/");
+  assert.equal(added.code, 0, added.stderr);
+  assert.match(added.stderr, /^From now on: \/.*ls -d \/\n$/);
+  assert.equal((await run("run", "--", "ls", "-d", "/")).stdout, "/\n");
+  assert.equal(await isPending("ls", "-l", "/"), true);
+  const [grant] = JSON.parse((await run("allow", "--json")).stdout);
+  assert.equal((await run("allow", "remove", grant.id)).code, 0);
+  assert.equal(await isPending("ls", "-d", "/"), true);
+});
+
+test("patterns, an end and the folder are part of what is added", async () => {
+  const added = await run("allow", "add", "--args", "-d *", "--expires", "1h", "--json", "--", "ls", "-d", "x");
+  const [grant] = JSON.parse(added.stdout);
+  assert.deepEqual(grant.args, { kind: "pattern", patterns: ["-d", "*"] });
+  assert.equal(typeof grant.expiresAt, "string");
+  assert.equal(grant.cwd, box.folder);
+});
+
+for (const [argv, why] of [
+  [["bash", "-c", "ls"], /runs whatever it is given/],
+  [["rm", "-rf", "/"], /Blocked/],
+  [["sudo", "id"], /Denied/],
+  [[], /what to allow/],
+] as [string[], RegExp][]) {
+  test(`${argv.join(" ") || "nothing"} cannot be added`, async () => {
+    const { code, stderr } = await run("allow", "add", "--", ...argv);
+    assert.notEqual(code, 0);
+    assert.match(stderr, why);
+  });
+}
+
+test("the configured allowlist is listed with when it was last used", async () => {
+  const list = async () => JSON.parse((await run("allow", "list", "--configured", "--json")).stdout);
+  assert.deepEqual(await list(), [{ pattern: "ls", args: "-a **", note: "harmless", lastUsed: null }]);
+  assert.match((await run("run", "--", "ls", "-a", "/")).stdout, /^usr$/m);
+  const [{ lastUsed }] = await list();
+  assert.ok(Date.now() - Date.parse(lastUsed) < 60_000);
+});

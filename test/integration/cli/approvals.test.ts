@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { userInfo } from "node:os";
+import { after, test } from "node:test";
+import { whoIsAbove } from "../../../src/approval/inside-session.ts";
+import { Room } from "../../fixtures/approvals.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+
+const room = new Room();
+const box = new Sandbox();
+after(() => {
+  box.remove();
+  room.remove();
+});
+const env = { SALLYPORT_STATE: room.folder };
+const run = (...args: string[]) => box.run(args, { env });
+const approvals = room.approvals();
+const ask = (command: string) => approvals.request(room.asked({ command }));
+const me = userInfo().username;
+const skip = whoIsAbove() === "nobody" ? false : "these tests themselves run inside a session";
+
+test("piped, the list is tab-separated, whole and harmless", async () => {
+  const { id, createdAt, expiresAt } = ask(`ls /listed \u202e${"x".repeat(500)}`);
+  const { stdout, code } = await run("approvals");
+  assert.equal(code, 0);
+  const line = [id, "builder", "pending", createdAt, expiresAt, `ls /listed ‹U+202E›${"x".repeat(500)}`].join("\t");
+  assert.ok(stdout.split("\n").includes(line));
+});
+
+test("--json is the approvals, by filter", async () => {
+  const { id } = approvals.request(room.asked({ command: "ls /json", agent: "json" }));
+  const list = JSON.parse((await run("approvals", "--json", "--agent", "json")).stdout);
+  assert.deepEqual(list, [JSON.parse(JSON.stringify(approvals.get(id)))]);
+  assert.deepEqual(JSON.parse((await run("approvals", "--json", "--status", "denied")).stdout), []);
+});
+
+test("an ID shows the whole request", async () => {
+  const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 16 }, suggestion: null }];
+  const asked = { command: "id; rm -rf /srv", env: { STAGE: "prod" }, intent: "clean up", reasons };
+  const { id } = approvals.request(room.asked(asked));
+  const { stdout } = await run("approvals", id);
+  const expected = `builder wants to run
+│ id; rm -rf /srv
+      ^^^^^^^^^^^
+with these variables
+│ STAGE=prod
+because, in its own words
+│ clean up
+
+why          It deletes. (delete)
+would run    id  (/usr/bin/id)
+             rm -rf /srv  (/usr/bin/rm; deletes /srv)
+in           ${room.workspace}
+under        workspace-write
+bound to     /usr/bin/bash
+             /usr/bin/id
+             /usr/bin/rm
+always       cannot be offered: it comes with variables of its own
+expires      in 29m, then it is denied
+id           ${id}
+`;
+  assert.equal(stdout.replace(/in 29m\d\ds/, "in 29m").replace("in 30m00s", "in 29m"), expected);
+});
+
+test("approve lets it run once and says what", { skip }, async () => {
+  const { id } = ask("ls /approved");
+  const { stdout, stderr, code } = await run("approve", id.slice(0, 30));
+  assert.deepEqual({ stdout, stderr, code }, { stdout: "", stderr: "Approved: ls /approved\n", code: 0 });
+  const { status, decisions } = approvals.get(id);
+  const [{ at: _, ...decision } = { at: "" }] = decisions;
+  assert.deepEqual(
+    { status, decision },
+    { status: "approved", decision: { decision: "once", who: me, channel: "cli" } },
+  );
+});
+
+test("a second word is one too many", { skip }, async () => {
+  const { id } = ask("ls /twice");
+  await run("deny", id, "--reason", "not now");
+  const { stderr, code } = await run("approve", id);
+  assert.equal(code, 125);
+  assert.match(stderr, new RegExp(`^sallyport: This request was denied by ${me} \\(cli\\) at .*Z\\.\n`));
+  assert.equal(approvals.get(id).reason, "not now");
+});
+
+test("approve --always makes a grant; allow lists it and takes it back", { skip }, async () => {
+  const { id } = ask("git fetch origin");
+  const made = await run("approve", id, "--always", "--args", "fetch *", "--expires", "8h");
+  assert.equal(made.stderr, "Approved: git fetch origin\nFrom now on: /usr/bin/git fetch *\n");
+  const [grant] = JSON.parse((await run("allow", "--json")).stdout);
+  assert.deepEqual(grant.args, { kind: "pattern", patterns: ["fetch", "*"] });
+  assert.equal(Date.parse(grant.expiresAt) - Date.parse(grant.createdAt), 8 * 3600_000);
+  const listed = (await run("allow", "list")).stdout;
+  const words = [grant.id, "builder", "live", "-", grant.expiresAt, me, room.workspace, "/usr/bin/git fetch *"];
+  assert.equal(listed, `${words.join("\t")}\n`);
+  const removed = await run("allow", "remove", grant.id);
+  assert.equal(removed.stderr, "No longer allowed: /usr/bin/git fetch *\n");
+  assert.equal((await run("allow")).stdout, "");
+  assert.match((await run("allow", "--all")).stdout, /\trevoked\t/);
+});
+
+test("several ids: one that fails does not stop the rest", { skip }, async () => {
+  const { id } = ask("ls /several");
+  const { stderr, code } = await run("approve", "nothing", id);
+  assert.match(stderr, /^sallyport: There is no approval "nothing"\./);
+  assert.match(stderr, /Approved: ls \/several\n$/);
+  assert.notEqual(code, 0);
+});
+
+const MISTAKES: [args: string[], message: RegExp][] = [
+  [["approve"], /which request\?/],
+  [["deny"], /which request\?/],
+  [["allow", "remove"], /which grant\?/],
+  [["allow", "frob"], /`allow` knows list, add and remove; received `frob`/],
+  [["approve", "x", "--expires", "8h"], /give `--always` too/],
+  [["approve", "x", "--always", "--expires", "0"], /longer than nothing/],
+  [["approve", "x", "--always", "--expires", "soon"], /must be a duration/],
+  [["approvals", "--status", "open"], /must be one of pending, approved/],
+];
+
+for (const [args, message] of MISTAKES) {
+  test(`sallyport ${args.join(" ")}`, async () => {
+    const { stderr, code } = await run(...args);
+    assert.match(stderr, message);
+    assert.equal(code, 125);
+  });
+}
+
+test("what cannot be allowed for good says so", { skip }, async () => {
+  const { id } = ask("make all");
+  const { stderr } = await run("approve", "--always", id);
+  assert.match(stderr, /^sallyport: This cannot be allowed for good: make runs what project files say\.\n/);
+  assert.equal(approvals.get(id).status, "pending");
+});

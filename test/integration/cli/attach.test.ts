@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Session } from "../../../src/session/session.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { missing } from "../../fixtures/on-path.ts";
+import { until } from "../../fixtures/until.ts";
+
+/** The person's terminal is itself a session, of another house. */
+const desk = new TestHouse();
+const house = new TestHouse();
+const people = await desk.open();
+const gateway = await house.open();
+// Its keepers are ours, not those of the first person who needs one: they would go with that person's session.
+await gateway.run({ command: "true" });
+after(async () => {
+  await desk.close();
+  await house.close();
+});
+
+const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
+const timeoutMs = 60_000;
+const size = { columns: 70, rows: 12 };
+
+/** `sallyport …` at a terminal of its own. */
+function sits(args: string[]): Promise<Session> {
+  const command = process.execPath;
+  const request = { command, args: [BIN, "--state", house.state, ...args], cwd: house.workspace, pty: true, size };
+  return people.start(request);
+}
+
+async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
+  const { reason } = await session.waitFor({ pattern, timeoutMs, offset });
+  assert.equal(reason, "pattern", `${pattern} in ${JSON.stringify((await session.logs()).text.slice(-600))}`);
+}
+
+/** However it was drawn. */
+async function onScreen(session: Session, text: string): Promise<void> {
+  await until(`the screen shows ${text}`, async () => (await session.screen()).lines.join("\n").includes(text));
+}
+
+async function ends(session: Session, exitCode = 0): Promise<void> {
+  const { info } = await session.waitFor({ timeoutMs });
+  assert.equal(info.exitCode, exitCode, (await session.logs()).text.slice(-600));
+}
+
+const SHELL = ["--norc", "--noprofile", "-i"];
+const env = { PS1: "ready> " };
+
+test("run -it joins two terminals: keys, size, exit code", async () => {
+  const person = await sits(["run", "-it", "-c", "stty size; read -r word; echo got $word; exit 7"]);
+  await shows(person, /12 70/, 0);
+  await person.write("hello\r");
+  await shows(person, /got hello/);
+  await ends(person, 7);
+});
+
+test("run -t gives a terminal without taking ours", async () => {
+  const person = await sits(["run", "-t", "--size", "33x5", "--", "stty", "size"]);
+  await shows(person, /5 33/, 0);
+  await ends(person);
+});
+
+test("attach shows what is there, passes keys on, and leaves with C-p C-q", async () => {
+  const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
+  await inner.waitFor({ input: true, timeoutMs });
+  await inner.write("echo before $((1 + 1))\r");
+  await shows(inner, /before 2/);
+  await inner.waitFor({ input: true, timeoutMs });
+
+  const person = await sits(["attach", inner.id]);
+  await shows(person, /before 2/, 0);
+  await person.write("stty size\r");
+  await shows(person, /12 70/);
+  await until("the inner session's size is known here", () => inner.info().pty?.columns === size.columns);
+  assert.deepEqual(inner.info().pty, size);
+  await person.resize({ columns: 50, rows: 9 });
+  await until("the inner session has the size of the person's", () => inner.info().pty?.columns === 50);
+  // One alone is passed on.
+  await person.sendKeys(["C-p", "x"]);
+  await person.sendKeys(["C-p", "C-q"]);
+  await shows(person, /sallyport attach/);
+  await ends(person);
+  assert.equal(inner.info().status, "running");
+  await inner.kill({ graceMs: 0 });
+});
+
+test("two are attached at once: each sees what the other types; one that only looks types nothing", async () => {
+  const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
+  await inner.waitFor({ input: true, timeoutMs });
+  const [one, two, looker] = await Promise.all([
+    sits(["attach", inner.id]),
+    sits(["attach", inner.id]),
+    sits(["attach", "--read-only", inner.id]),
+  ]);
+  for (const person of [one, two, looker]) await shows(person, /ready>/, 0);
+  const seen = [two, looker].map((person) => person.info().streams.output?.bytes ?? 0);
+  await looker.write("echo must not be seen\r");
+  await one.write("echo from-$((40 + 2))\r");
+  for (const [i, person] of [two, looker].entries()) await shows(person, /from-42/, seen[i] ?? 0);
+  const answered = one.info().streams.output?.bytes ?? 0;
+  await two.write("echo back-$((40 + 3)); exit 5\r");
+  await shows(one, /back-43/, answered);
+  for (const person of [one, two, looker]) await ends(person, 5);
+  assert.doesNotMatch((await inner.logs()).text, /must not be seen/);
+});
+
+test("what the program asks its terminal is answered once, not by everybody attached", async () => {
+  const command = "stty raw -echo; printf '\\e[c'; dd bs=100 count=1 2>/dev/null | od -c; stty sane; read -r rest";
+  const inner = await gateway.start({ command: `read -p 'now? ' -r when; ${command}`, pty: true });
+  await inner.waitFor({ input: true, timeoutMs });
+  const person = await sits(["attach", inner.id]);
+  await shows(person, /now\?/, 0);
+  await inner.write("\r");
+  await shows(inner, /2\s+c/, 0);
+  // A second answer would be waiting to be read as a line.
+  await inner.waitFor({ input: true, timeoutMs });
+  assert.equal((await inner.logs()).text.match(/\?\s+1\s+;\s+2\s+c/g)?.length, 1);
+  assert.ok(!(await person.logs()).text.includes("\x1b[c"));
+  await inner.write("\r");
+  await ends(person);
+});
+
+test("what is refused is told at the terminal, and the rest goes on", async () => {
+  const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
+  await inner.waitFor({ input: true, timeoutMs });
+  const person = await sits(["attach", inner.id]);
+  await shows(person, /ready>/, 0);
+  await person.write("mkfs.ext4 /no/such/device\r");
+  await shows(person, /not typed: Blocked/);
+  await person.sendKeys(["C-c"]);
+  await shows(person, /\^C/);
+  await inner.waitFor({ input: true, timeoutMs });
+  await person.write("exit 4\r");
+  await ends(person, 4);
+});
+
+test("a gateway is killed in the middle of vim; the next one finds it and saves", {
+  skip: missing("vim"),
+}, async () => {
+  const file = house.path("survives.txt");
+  // A command line's gateway is its process.
+  const person = await sits(["run", "-it", "--name", "editor", "--", "vim", "-n", "-i", "NONE", file]);
+  await until("vim is there", () =>
+    gateway.list({ live: true }).some(({ name, pty }) => name === "editor" && pty !== null),
+  );
+  const editor = gateway.session("editor");
+  await editor.waitFor({ input: true, timeoutMs });
+  await person.write("iwritten before the kill");
+  await onScreen(editor, "written before the kill");
+  await person.kill({ signal: "SIGKILL", graceMs: 0 });
+
+  const next = await sits(["attach", "editor"]);
+  await shows(next, /written before the kill/, 0);
+  await next.write(" and after");
+  await onScreen(editor, "written before the kill and after");
+  await next.sendKeys(["Escape"]);
+  await next.write(":wq\r");
+  await ends(next);
+  assert.equal(readFileSync(file, "utf8"), "written before the kill and after\n");
+});
+
+test("send-keys types by name, literally, or as a paste", async () => {
+  const inner = await gateway.start({ command: "cat", pty: true, name: "listener" });
+  let said = "";
+  for (const [line, ...args] of [
+    ["a b", "listener", "a", "Space", "b", "Enter"],
+    ["C-c is text here", "-l", "--enter", "listener", "C-c is text here"],
+    ["pasted", "--paste", "--enter", "listener", "pasted"],
+  ]) {
+    await ends(await sits(["send-keys", ...args]));
+    // Shown as it is typed, and then by cat.
+    said += `${line}\r\n${line}\r\n`;
+    await until(`${line} has come back`, async () => (await inner.logs()).text === said);
+  }
+  await ends(await sits(["send-keys", "listener", "C-d"]));
+  assert.equal((await inner.wait()).exitCode, 0);
+});
+
+test("a key that does not exist, or a session without a terminal, is told as such", async () => {
+  const inner = await gateway.start({ command: "sleep 60", name: "piped" });
+  const wrong = await sits(["send-keys", "piped", "Enter"]);
+  await shows(wrong, /is not on a terminal/, 0);
+  await ends(wrong, 125);
+  await inner.kill({ graceMs: 0 });
+});

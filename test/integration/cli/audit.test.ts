@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { AuditLog } from "../../../src/storage/audit.ts";
+import { openDatabase } from "../../../src/storage/database.ts";
+import { newEntry } from "../../fixtures/audit-entries.ts";
+import { outcome, Sandbox } from "../../fixtures/sallyport.ts";
+import { until } from "../../fixtures/until.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+function withLog<T>(use: (log: AuditLog, execute: (sql: string) => void) => T, state = box.state): T {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const database = openDatabase(join(state, "sallyport.db"));
+  try {
+    return use(new AuditLog(database), (sql) => database.exec(sql));
+  } finally {
+    database.close();
+  }
+}
+
+before(() =>
+  withLog((log) => {
+    for (let number = 1; number <= 30; number++) log.append(newEntry({ agent: "a", summary: `make ${number}` }));
+    log.append(newEntry({ agent: "b", session: "s1", outcome: "blocked", summary: "echo \x1b[31mred\n\u202e" }));
+  }),
+);
+
+test("piped: the latest 20, a line each, nothing hidden in them", async () => {
+  const { stdout, code } = await box.run(["audit"]);
+  const lines = stdout.trimEnd().split("\n");
+  assert.equal(code, 0);
+  assert.equal(lines.length, 20);
+  assert.match(lines[0] ?? "", /^12\t\d{4}-.*Z\trun\tallowed\ta\t-\tagent default\tlibrary\tmake 12$/);
+  assert.match(lines.at(-1) ?? "", /^31\t.*\tblocked\tb\ts1\t.*\techo \\e\[31mred\\n\\u\{202e\}$/);
+});
+
+test("on a terminal: a table that fits", async () => {
+  const { stdout } = await box.terminal(["audit", "tail", "-n", "2"], { columns: 90, env: { NO_COLOR: "1" } });
+  const lines = stdout.trimEnd().split(/\r?\n/);
+  assert.match(lines[0] ?? "", /^ +SEQ {2}TIME +KIND +OUTCOME +ACTOR +SUMMARY$/);
+  assert.match(lines[2] ?? "", /^ +31 {2}\d\d-\d\d \d\d:\d\d:\d\dZ {2}run +blocked +agent default +echo \\e/);
+  assert.ok(lines.every((line) => line.length <= 90));
+});
+
+test("--json is a line per entry with its detail and its hash", async () => {
+  const { stdout } = await box.run(["audit", "--json", "-n", "1"]);
+  const { at: _, hash, ...entry } = JSON.parse(stdout);
+  assert.match(hash, /^[0-9a-f]{64}$/);
+  assert.deepEqual(entry, {
+    seq: 31,
+    ...newEntry({ agent: "b", session: "s1", outcome: "blocked", summary: "echo \x1b[31mred\n\u202e" }),
+  });
+});
+
+test("search by text and by field, and page by page", async () => {
+  const seqs = async (...args: string[]) =>
+    (await box.run(["audit", "search", ...args])).stdout
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => line.split("\t")[0]);
+  assert.deepEqual(await seqs("MAKE 3"), ["3", "30"]);
+  assert.deepEqual(await seqs("make", "3", "--before", "30"), ["3"]);
+  assert.deepEqual(await seqs("--outcome", "blocked"), ["31"]);
+  assert.deepEqual(await seqs("--agent", "b", "--session", "s1", "--since", "1h", "--kind", "run"), ["31"]);
+  assert.deepEqual(await seqs("--until", "1h"), []);
+  assert.deepEqual(await seqs("-n", "2"), ["30", "31"]);
+});
+
+test("export is everything that matches, as lines of JSON", async () => {
+  const { stdout } = await box.run(["audit", "export", "--agent", "a"]);
+  assert.deepEqual(
+    stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).seq),
+    Array.from({ length: 30 }, (_, index) => index + 1),
+  );
+  assert.equal((await box.run(["audit", "export"], { shell: "| head -n 1" })).stderr, "");
+});
+
+test("tail -f goes on with what is added", async () => {
+  const child = box.spawn(["audit", "tail", "-f", "-n", "1", "--agent", "follow", "--json"]);
+  let text = "";
+  child.stdout?.on("data", (data) => {
+    text += data;
+  });
+  const ended = outcome(child);
+  try {
+    // It starts at what is there by then, so it is asked again and again until the first comes through.
+    await until("an entry comes through", () => {
+      withLog((log) => log.append(newEntry({ agent: "follow", summary: "live" })));
+      return text.includes("live");
+    });
+  } finally {
+    child.kill("SIGTERM");
+    await ended;
+  }
+  assert.ok(
+    text
+      .trimEnd()
+      .split("\n")
+      .every((line) => JSON.parse(line).agent === "follow"),
+  );
+});
+
+test("verify: whole is 0 and prints the head; broken is 1 and names the entry", async () => {
+  const state = join(box.folder, "verified");
+  withLog((log) => {
+    for (let number = 0; number < 5; number++) log.append(newEntry());
+  }, state);
+  const verify = (...args: string[]) => box.run(["audit", "verify", "--state", state, ...args]);
+  const whole = await verify();
+  assert.equal(whole.code, 0);
+  const [, head = ""] = /^whole\t5\t(5:[0-9a-f]{64})\n$/.exec(whole.stdout) ?? [];
+  assert.equal((await verify("--anchor", head)).code, 0);
+
+  const other = `5:${"0".repeat(64)}`;
+  const forged = await verify("--anchor", other, "--json");
+  assert.equal(forged.code, 1);
+  assert.deepEqual(JSON.parse(forged.stdout).broken, { seq: 5, why: "it is not the one noted down earlier" });
+
+  withLog((_, execute) => execute("UPDATE audit SET outcome = 'denied' WHERE seq = 3"), state);
+  const broken = await verify();
+  assert.equal(broken.code, 1);
+  assert.equal(broken.stdout, "broken\t3\tit was altered, or does not belong here\n");
+  const person = await box.terminal(["audit", "verify", "--state", state]);
+  assert.match(person.stdout, /Entry 3 breaks the audit log: it was altered, or does not belong here\./);
+  assert.match(person.stdout, /The 2 before it are whole\./);
+});
+
+test("mistakes are told, with what there is", async () => {
+  const cases: [string[], RegExp][] = [
+    [["audit", "verfiy"], /there is no `audit verfiy`; there are tail, search, verify, export/],
+    [["audit", "verify", "x"], /`audit verify` takes no `x`/],
+    [["audit", "verify", "--anchor", "5:xyz"], /`--anchor` must be SEQ:HASH/],
+    [["audit", "--since", "tomorrowish"], /`--since` must be a duration ago such as 5m, or a time/],
+    [["audit", "-n", "many"], /`--lines` must be a whole number/],
+  ];
+  for (const [args, expected] of cases) {
+    const { stderr, code } = await box.run(args);
+    assert.match(stderr, expected);
+    assert.equal(code, 125);
+  }
+});

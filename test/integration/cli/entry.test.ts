@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { ENTRY, Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+async function withNode(version: string) {
+  const preload = join(box.folder, `node-${version}.cjs`);
+  writeFileSync(
+    preload,
+    `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,
+  );
+  return box.run(["--version"], { nodeArgs: ["-r", preload] });
+}
+
+test("a Node that is too old gets one line and exit code 125", async () => {
+  for (const version of ["12.22.12", "20.20.2", "22.18.9"]) {
+    const { stdout, stderr, code } = await withNode(version);
+    assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
+    assert.match(stderr, new RegExp(`^sallyport needs Node 22\\.19 or newer; this is v${version}\\. [^\\n]*\\n$`));
+  }
+});
+
+test("a Node that is new enough is let through", async () => {
+  for (const version of ["22.19.0", "24.0.0", "30.1.2"]) assert.equal((await withNode(version)).code, 0);
+});
+
+test("the entry holds no syntax that Node 12 cannot read", () => {
+  assert.doesNotMatch(readFileSync(ENTRY, "utf8"), /\?\?|\?\.|^await |#\w+ =/m);
+});
+
+test("of Node's warnings only the one about SQLite is hidden", async () => {
+  const preload = join(box.folder, "warn.cjs");
+  writeFileSync(
+    preload,
+    `const exit = process.exit;
+    process.exit = () => {
+      process.emitWarning("SQLite is an experimental feature", "ExperimentalWarning");
+      process.emitWarning("WASI is an experimental feature", "ExperimentalWarning");
+      process.emitWarning("SQLite is old", "DeprecationWarning");
+      setTimeout(exit, 10);
+    };`,
+  );
+  const { stderr } = await box.run(["--version"], { nodeArgs: ["-r", preload] });
+  assert.match(stderr, /WASI is an experimental/);
+  assert.match(stderr, /SQLite is old/);
+  assert.doesNotMatch(stderr, /SQLite is an experimental/);
+});
+
+test("compiled code is kept in the state folder, never in a shared place", () => {
+  assert.match(readFileSync(ENTRY, "utf8"), /enableCompileCache\(join\(state, "compiled"\)\)/);
+});

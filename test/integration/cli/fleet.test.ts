@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { ENTRY, Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+test("fleet key prints the same public key each time", async () => {
+  const [first, second, json] = await Promise.all([
+    box.run(["fleet", "key"]),
+    box.run(["fleet", "key"]),
+    box.run(["fleet", "key", "--json"]),
+  ]);
+  assert.match(first.stdout, /^ed25519:[\w-]{43}\n$/);
+  assert.equal(second.stdout, first.stdout);
+  assert.deepEqual(JSON.parse(json.stdout), { key: first.stdout.trim() });
+});
+
+test("fleet trust adds, lists and removes, and the audit tells of it", async () => {
+  const { stdout } = await box.run(["fleet", "key"]);
+  const key = stdout.trim();
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+  assert.equal((await box.run(["fleet", "trust", "add", "office", key])).code, 0);
+  const { stdout: listed } = await box.run(["fleet", "trust", "list"]);
+  assert.ok(listed.startsWith(`office\t${key}\t20`), listed);
+  const { stdout: json } = await box.run(["fleet", "trust", "remove", "office", "--json"]);
+  assert.equal(JSON.parse(json)[0].key, key);
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+  const { stdout: audit } = await box.run(["audit", "search", "office", "--json"]);
+  assert.match(audit, /"trusted"/);
+  assert.match(audit, /"distrusted"/);
+});
+
+test("no command makes its own gateway a trusted one, not even one that a person let through", async () => {
+  const { stdout } = await box.run(["fleet", "key"]);
+  const self = ["fleet", "trust", "add", "me", stdout.trim()];
+  const asked = ["--sandbox", "off", "--", process.execPath, ENTRY, ...self];
+  // In the background nobody waits for an answer.
+  const pending = await box.run(["run", "-d", ...asked]);
+  assert.notEqual(pending.code, 0);
+  assert.match(pending.stderr, /approv/);
+  const [{ id }] = JSON.parse((await box.run(["approvals", "--json"])).stdout) as [{ id: string }];
+  assert.equal((await box.run(["approve", id])).code, 0);
+  const { code, stderr } = await box.run(["run", ...asked]);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /inside a Sallyport session/);
+  assert.equal((await box.run(["fleet", "trust"])).stdout, "");
+});
+
+test("fleet permissions as configuration, as commands for nsc and as JSON", async () => {
+  const asked = ["fleet", "permissions", "--worker", "web-1", "--name", "lab"];
+  const [config, nsc, json] = await Promise.all([[], ["--nsc"], ["--json"]].map((how) => box.run([...asked, ...how])));
+  assert.match(
+    config?.stdout ?? "",
+    /^# Members of the fleet lab[\s\S]*# the worker web-1\n {6}nkey: PUBLIC_NKEY_HERE/,
+  );
+  assert.match(nsc?.stdout ?? "", /^nsc add user --name worker-web-1 \\\n {2}--allow-pub '\$JS\.API\.INFO,/);
+  const [{ permissions }] = JSON.parse(json?.stdout ?? "") as [{ permissions: { subscribe: string[] } }];
+  assert.deepEqual(permissions.subscribe, ["_INBOX.lab.worker.web-1.>", "sp.lab.ctl.web-1.>", "sp.lab.node.web-1.*"]);
+});
+
+for (const [args, complaint] of [
+  [[], /knows key, trust, permissions and setup/],
+  [["keys"], /knows key, trust, permissions and setup/],
+  [["key", "x"], /takes no `x`/],
+  [["trust", "x"], /knows list, add and remove/],
+  [["trust", "list", "x"], /takes no `x`/],
+  [["trust", "add", "office"], /whom to trust/],
+  [["trust", "add", "office", "nonsense"], /not a gateway's public key/],
+  [["trust", "add", "office", "a", "b"], /adds one gateway/],
+  [["trust", "remove"], /which gateway/],
+  [["trust", "remove", "nobody"], /No gateway "nobody"/],
+  [["permissions"], /for whom/],
+  [["permissions", "x"], /takes no `x`/],
+  [["permissions", "--agent", "a"], /whose gateway/],
+  [["permissions", "--gateway", "a", "--labels", "gpu=yes"], /are a worker's/],
+  [["permissions", "--worker", "a", "--labels", "gpu"], /such as gpu=yes/],
+  [["permissions", "--worker", "a.b"], /cannot be the name of a worker/],
+] as const) {
+  test(`fleet ${args.join(" ")} is refused with a reason`, async () => {
+    const { code, stderr } = await box.run(["fleet", ...args]);
+    assert.equal(code, 125);
+    assert.match(stderr, complaint);
+  });
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { configJsonSchema } from "../../../src/config/json-schema.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { outcome, Sandbox } from "../../fixtures/sallyport.ts";
+import { until } from "../../fixtures/until.ts";
+
+const box = new Sandbox();
+const folder = mkdtempSync(join(tmpdir(), "sallyport-init-"));
+const env = { XDG_CONFIG_HOME: folder };
+const path = join(folder, "sallyport", "sallyport.json");
+after(() => {
+  box.remove();
+  rmSync(folder, { recursive: true });
+});
+
+const settingsIn = (text: string) => {
+  const operatorPath = join(folder, "tried.json");
+  writeFileSync(operatorPath, text);
+  return loadConfig({ workspace: box.folder, operatorPath }).settings;
+};
+
+test("piped it asks nothing, writes the defaults, and says where", async () => {
+  const { stdout, stderr, code } = await box.run(["init"], { env });
+  assert.deepEqual([stdout, stderr, code], [`${path}\n`, "", 0]);
+  const { sandbox, network, ask } = settingsIn(readFileSync(path, "utf8"));
+  assert.deepEqual({ sandbox, network, ask }, { sandbox: "workspace-write", network: "on", ask: "on-miss" });
+});
+
+test("what is there already is not written over, but with --force", async () => {
+  writeFileSync(path, "{}");
+  const refused = await box.run(["init"], { env });
+  assert.equal(refused.code, 125);
+  assert.match(refused.stderr, /is there already; `--force`/);
+  assert.equal(readFileSync(path, "utf8"), "{}");
+  assert.equal((await box.run(["init", "--force", "--network", "off"], { env })).code, 0);
+  assert.equal(settingsIn(readFileSync(path, "utf8")).network, "off");
+});
+
+test("--workspace writes it where one is, --print nowhere", async () => {
+  const { stdout } = await box.run(["init", "--workspace", "--sandbox", "read-only"], { env });
+  assert.equal(stdout, `${join(box.folder, "sallyport.json")}\n`);
+  assert.equal(settingsIn(readFileSync(stdout.trim(), "utf8")).sandbox, "read-only");
+  rmSync(stdout.trim());
+  const printed = await box.run(["init", "--print", "--ask", "always"], { env: { XDG_CONFIG_HOME: `${folder}/none` } });
+  assert.equal(settingsIn(printed.stdout).ask, "always");
+});
+
+test("every key is explained, and any of them can be put in force by taking its slashes away", async () => {
+  const { stdout } = await box.run(["init", "--print"]);
+  const lines = stdout.split("\n");
+  for (const key of Object.keys(configJsonSchema().properties ?? {})) {
+    const index = lines.findIndex((line) =>
+      line
+        .replace(/^ *\/\/ /, "")
+        .trim()
+        .startsWith(`"${key}":`),
+    );
+    assert.ok(index >= 0, key);
+    if (key !== "$schema") assert.match(lines[index - 1] ?? "", /^ {2}\/\/ \S/, key);
+    const uncommented = lines.map((line, at) => (at === index ? line.replace("// ", "") : line)).join("\n");
+    settingsIn(uncommented);
+  }
+});
+
+test("on a terminal it asks three questions, and asks again what was no answer", async () => {
+  const config = join(box.folder, "config");
+  // Not through a gateway of ours: it lets no command of an agent near its own configuration.
+  const { child, shows } = box.onTerminal(["init"], { env: { XDG_CONFIG_HOME: config } });
+  const answer = async (question: RegExp, text: string) => {
+    await until(`it asks ${question}`, () => question.test(shows()));
+    child.stdin?.write(text);
+  };
+  await answer(/write to\?[\s\S]*1 to 4/, "seven\r");
+  await answer(/seven[\s\S]*1 to 4/, "3\r");
+  await answer(/network\?[\s\S]*1 to 2/, "\r");
+  await answer(/asked\?[\s\S]*1 to 3/, "always\r");
+  assert.equal((await outcome(child)).code, 0);
+  const { sandbox, network, ask } = settingsIn(readFileSync(join(config, "sallyport", "sallyport.json"), "utf8"));
+  assert.deepEqual({ sandbox, network, ask }, { sandbox: "isolated", network: "on", ask: "always" });
+});
+
+test("mistakes are named", async () => {
+  for (const [args, message] of [
+    [["--sandbox", "none"], /`--sandbox`/],
+    [["here"], /received `here`/],
+  ] as const) {
+    const { code, stderr } = await box.run(["init", ...args], { env });
+    assert.equal(code, 125);
+    assert.match(stderr, message);
+  }
+});

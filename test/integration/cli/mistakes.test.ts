@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+/** What the command line says about a mistake, exactly. */
+const MISTAKES: [args: string[], stderr: string][] = [
+  [["rnu"], "unknown command `rnu`; did you mean `run`?\n  Try `sallyport --help`."],
+  [["lgos", "x"], "unknown command `lgos`; did you mean `logs`?\n  Try `sallyport --help`."],
+  [["stop", "web"], "unknown command `stop`; did you mean `kill`?\n  Try `sallyport --help`."],
+  [["version"], "unknown command `version`; did you mean `--version`?\n  Try `sallyport --help`."],
+  [["-v"], "unknown option `-v`; did you mean `-V`?\n  Try `sallyport --help`."],
+  [["xyzzy"], "unknown command `xyzzy`\n  Try `sallyport --help`."],
+  [["constructor"], "unknown command `constructor`\n  Try `sallyport --help`."],
+  [["--jsno", "ps"], "unknown option `--jsno`; did you mean `--json`?\n  Try `sallyport --help`."],
+  [
+    ["run", "--timout", "5", "true"],
+    "unknown option `--timout`; did you mean `--timeout`?\n  Try `sallyport run --help`.",
+  ],
+  [["run", "-x"], "unknown option `-x`\n  Try `sallyport run --help`."],
+  [["ps", "--all=yes"], "option `--all` takes no value; received `yes`\n  Try `sallyport ps --help`."],
+  [["logs", "web", "--tail"], "option `--tail` needs a value\n  Try `sallyport logs --help`."],
+  [["run"], "what to run? Give `-- PROGRAM ARG…` or `-c TEXT`\n  Try `sallyport run --help`."],
+  [["run", "-c", " "], "`-c` must be followed by a command; received an empty text\n  Try `sallyport run --help`."],
+  [
+    ["run", "-c", "echo", "hi"],
+    "`-c` takes the whole command as one text; `hi` came after it. Quote the text\n  Try `sallyport run --help`.",
+  ],
+  [
+    ["run", "--timeout", "soon", "--", "true"],
+    "`--timeout` must be a duration such as 90, 90s, 250ms, 5m or 1h30m; received `soon`\n  Try `sallyport run --help`.",
+  ],
+  [
+    ["run", "--disk-cap", "-1", "--", "true"],
+    "`--disk-cap` must be a size such as 4096, 64K, 64M or 1G; received `-1`\n  Try `sallyport run --help`.",
+  ],
+  [
+    ["run", "--cpu", "0", "--", "true"],
+    "`--cpu` must be a number above 0, such as 0.5 or 2; received `0`\n  Try `sallyport run --help`.",
+  ],
+  [["run", "-e", "=x", "--", "true"], "`--env` must be NAME=VALUE; received `=x`\n  Try `sallyport run --help`."],
+  [
+    ["run", "-e", "NO_SUCH_VARIABLE", "--", "true"],
+    "`--env NO_SUCH_VARIABLE`: no variable of that name is set here\n  Try `sallyport run --help`.",
+  ],
+];
+
+for (const [args, expected] of MISTAKES) {
+  test(`sallyport ${args.join(" ")}`, async () => {
+    const { stdout, stderr, code } = await box.run(args);
+    assert.deepEqual({ stdout, stderr, code }, { stdout: "", stderr: `sallyport: ${expected}\n`, code: 125 });
+  });
+}
+
+test("with --json a mistake is a JSON object on stderr", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "--json"]);
+  assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
+  assert.deepEqual(JSON.parse(stderr), {
+    error: {
+      type: "InvalidRequest",
+      message: "what to run? Give `-- PROGRAM ARG…` or `-c TEXT`",
+      recovery: [{ action: "show_help", hint: "Try `sallyport run --help`." }],
+    },
+  });
+});
+
+test("stdout that cannot be written to is a failure, not a crash", async () => {
+  const { stderr, code } = await box.run(["--help"], { shell: "> /dev/full" });
+  assert.match(
+    stderr,
+    /^sallyport: cannot write to stdout: .*no space left[^\n]*\n {2}Look at what stdout was redirected to\.\n$/,
+  );
+  assert.equal(code, 125);
+});
+
+test("a reader that goes away ends it quietly", async () => {
+  // Gone before there is anything to read.
+  const { stderr, code } = await box.run(["--help"], { shellBefore: "exec 3> >(true); wait $!;", shell: ">&3" });
+  assert.deepEqual({ stderr, code }, { stderr: "", code: 141 });
+});

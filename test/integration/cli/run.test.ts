@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { after, test } from "node:test";
+import type { RunResult } from "../../../src/core/result.ts";
+import { outcome, Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(() => box.remove());
+
+mkdirSync(join(box.folder, "inner"));
+writeFileSync(join(box.folder, "plain-file"), "");
+
+test("output goes where the command sent it, and its exit code comes back", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "-c", "echo out; echo err >&2; exit 3"]);
+  assert.deepEqual({ stdout, stderr, code }, { stdout: "out\n", stderr: "err\n", code: 3 });
+});
+
+test("a program is run directly, with or without `--`, and its options stay its own", async () => {
+  for (const args of [
+    ["--", "echo", "-n", "a|b", "$HOME", "--json"],
+    ["echo", "-n", "a|b", "$HOME", "--json"],
+  ]) {
+    assert.equal((await box.run(["run", ...args])).stdout, "a|b $HOME --json");
+  }
+});
+
+const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
+  [["-c", "kill -TERM $$"], 143, /^$/],
+  [["-c", "kill -KILL $$"], 137, /^$/],
+  [["--timeout", "200ms", "--", "sleep", "30"], 124, /^sallyport: timed out after 200ms\n$/],
+  [
+    ["--timeout", "200ms", "--grace", "100ms", "-c", "trap '' TERM; sleep 30"],
+    124,
+    /^sallyport: timed out after 200ms\n/,
+  ],
+  [["./plain-file"], 126, /^sallyport: Permission denied: /],
+  [["no-such-program"], 127, /^sallyport: Command not found: no-such-program\n {2}/],
+  [["echo hi"], 127, /\n {2}To run shell text: sallyport run -c 'TEXT'\n$/],
+  [["--cwd", "/no/such", "true"], 125, /^sallyport: `cwd`: \/no\/such lies outside the workspace\.\n {2}/],
+  [["--cwd", "nowhere", "true"], 125, /nowhere does not exist\.\n {2}/],
+  [["--name", "not a name", "true"], 125, /^sallyport: `name`: /],
+  [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: ended 2 processes the command left running\n$/],
+];
+
+for (const [args, expected, words] of OUTCOMES) {
+  test(`run ${args.join(" ")} ends with ${expected}`, async () => {
+    const { stderr, code } = await box.run(["run", ...args]);
+    assert.equal(code, expected, stderr);
+    assert.match(stderr, words);
+  });
+}
+
+test("output streams while the command runs", async () => {
+  const child = box.spawn(["run", "-c", "echo first; read -r -t 20 < /dev/zero; sleep 20"]);
+  const first = await new Promise((resolve) =>
+    child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString())),
+  );
+  assert.equal(first, "first\n");
+  assert.equal(child.exitCode, null);
+  child.kill("SIGTERM");
+  await new Promise((resolve) => child.once("close", resolve));
+});
+
+test("every byte comes through, to the last", async () => {
+  const file = join(box.folder, "noise");
+  const noise = randomBytes(3_000_001);
+  writeFileSync(file, noise);
+  const { raw, code } = await box.run(["run", "cat", file]);
+  assert.equal(code, 0);
+  assert.ok(raw.equals(noise));
+});
+
+test("-i gives the command our stdin, byte by byte, and its end", async () => {
+  const noise = randomBytes(2_000_003);
+  const { raw, code } = await box.run(["run", "-i", "cat"], { input: noise });
+  assert.equal(code, 0);
+  assert.ok(raw.equals(noise));
+});
+
+test("-i ends with the command, though our stdin goes on", async () => {
+  const child = box.spawn(["run", "-i", "head", "-c", "3"]);
+  child.stdin?.on("error", () => {});
+  child.stdin?.write("abcdef");
+  const output = new Promise((resolve) => child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString())));
+  assert.equal(await output, "abc");
+  assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 0);
+});
+
+test("without -i our stdin is not read", async () => {
+  const { stdout } = await box.run(["run", "-c", "cat; echo end"], { input: "not for you\n" });
+  assert.equal(stdout, "end\n");
+});
+
+test("--env, --cwd, --merge and --log-file reach the command", async () => {
+  const log = join(box.folder, "log");
+  const script = 'echo "$A,$B,$PWD"; echo two >&2; echo three';
+  const { stdout, stderr } = await box.run(
+    ["run", "-e", "A=1=2", "-e", "B", "--cwd", "inner", "--merge", "--log-file", "log", "-c", script],
+    { env: { B: "ours" } },
+  );
+  assert.equal(stdout, `1=2,ours,${join(box.folder, "inner")}\ntwo\nthree\n`);
+  assert.equal(stderr, "");
+  assert.equal(readFileSync(log, "utf8"), stdout);
+});
+
+test("--json prints the whole result at the end, and passes the exit code on", async () => {
+  const { stdout, stderr, code } = await box.run([
+    "run",
+    "--json",
+    "--name",
+    "told",
+    "-c",
+    "echo out; echo err >&2; exit 4",
+  ]);
+  assert.deepEqual({ stderr, code }, { stderr: "", code: 4 });
+  const result = JSON.parse(stdout) as RunResult;
+  assert.equal(result.name, "told");
+  assert.deepEqual([result.status, result.exitCode, result.stdout, result.stderr], ["completed", 4, "out\n", "err\n"]);
+});
+
+test("--json with -i gives the command the whole of our stdin", async () => {
+  const { stdout } = await box.run(["run", "--json", "-i", "tr", "a-z", "A-Z"], { input: "grüße\n" });
+  assert.equal((JSON.parse(stdout) as RunResult).stdout, "GRüßE\n");
+});
+
+test("-d prints the id and nothing else; a command that cannot start says so at once", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "-d", "--", "true"]);
+  assert.match(stdout, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/);
+  assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
+  const missing = await box.run(["run", "-d", "no-such-program"]);
+  assert.equal(missing.code, 127);
+  assert.match(missing.stderr, /Command not found/);
+});
+
+test("a background session lives on when the command line has ended", async () => {
+  await box.run(["run", "-d", "--name", "later", "-c", "sleep 0.5; echo later"]);
+  assert.equal((await box.run(["wait", "later"])).code, 0);
+  assert.equal((await box.run(["logs", "later"])).stdout, "later\n");
+});
+
+test("a reader that goes away ends the command and everything it started", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "--name", "unread", "--grace", "300ms", "-c", "yes | cat"], {
+    shell: "| head -n 1",
+  });
+  assert.deepEqual({ stdout, stderr, code }, { stdout: "y\n", stderr: "", code: 141 });
+  const { status } = JSON.parse((await box.run(["inspect", "--json", "unread"])).stdout) as { status: string };
+  assert.equal(status, "killed");
+});
+
+test("a slow reader gets everything", async () => {
+  const { stdout, code } = await box.run(["run", "-c", "seq 200000"], { shell: "| { sleep 1; md5sum; }" });
+  const expected = await box.run(["run", "-c", "seq 200000 | md5sum"]);
+  assert.deepEqual({ stdout, code }, { stdout: expected.stdout, code: 0 });
+});
+
+test("a reader too slow for the disk cap is told, and does not take holes for the whole", async () => {
+  const { stdout, stderr, code } = await box.run(["run", "--disk-cap", "64K", "-c", "seq 300000; touch all-written"], {
+    shell: "| { until test -e all-written; do sleep 0.05; done; wc -c; }",
+  });
+  const missing = Number(/^sallyport: (\d+) bytes of the output are missing/.exec(stderr)?.[1]);
+  assert.equal(Number(stdout) + missing, 1_988_895);
+  assert.equal(code, 125);
+});
+
+test("what may not run is refused with the reason and exit code 126", async () => {
+  for (const options of [[], ["-d"]]) {
+    const { stderr, code } = await box.run(["run", ...options, "-c", "sudo true"]);
+    assert.equal(code, 126);
+    assert.match(stderr, /^sallyport: Denied: .*\(privilege\)\n {2}/);
+  }
+});
+
+/** Starts a command that asks to leave the sandbox, and returns when it waits for a person. */
+async function startAsking(word: string) {
+  const child = box.spawn(["run", "--sandbox", "off", "--", "echo", word]);
+  const ended = outcome(child);
+  const [note] = (await Promise.race([once(child.stderr as Readable, "data"), ended.then(() => [""])])) as [Buffer];
+  return { child, ended, note: note.toString() };
+}
+
+test("a command that needs a person waits for one, and says how to answer", async () => {
+  const { ended, note } = await startAsking("approved");
+  assert.match(note, /^sallyport: a person has to approve this first, until /);
+  const answer = await box.run(["approve", /sallyport approve (\S+)/.exec(note)?.[1] ?? ""]);
+  assert.equal(answer.code, 0, answer.stderr);
+  const { stdout, code } = await ended;
+  assert.deepEqual({ stdout, code }, { stdout: "approved\n", code: 0 });
+});
+
+test("waiting for a person can be interrupted", async () => {
+  const { child, ended } = await startAsking("interrupted");
+  child.kill("SIGINT");
+  assert.equal((await ended).code, 130);
+});
+
+test("in the background it does not wait", async () => {
+  const { stderr, code } = await box.run(["run", "-d", "--sandbox", "off", "--", "true"]);
+  assert.equal(code, 126);
+  assert.match(stderr, /^sallyport: A person has to approve this first/);
+});

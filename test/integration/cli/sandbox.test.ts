@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { sandboxRequest } from "../../../src/cli/sandbox-options.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+
+const sandbox = new Sandbox();
+after(() => sandbox.remove());
+const workspace = join(sandbox.folder, "workspace");
+const outside = join(sandbox.folder, "outside");
+for (const place of [workspace, outside]) mkdirSync(place);
+
+test("what is on the command line is what is asked for", () => {
+  const asked = (values: Record<string, string | string[]>) => sandboxRequest({ values });
+  assert.deepEqual(asked({}), {});
+  assert.deepEqual(asked({ sandbox: "isolated", network: "off" }), { sandbox: "isolated", network: "off" });
+  assert.deepEqual(asked({ network: "80,443" }), { network: { ports: [80, 443] } });
+  assert.deepEqual(asked({ writable: ["/srv", "/opt"] }), { writable: ["/srv", "/opt"] });
+  for (const network of ["", "maybe", "0", "65536", "80,", "80,x"]) {
+    assert.throws(() => asked({ network }), /`--network` must be on, off or TCP ports/, network);
+  }
+  assert.throws(
+    () => asked({ sandbox: "loose" }),
+    /`--sandbox` must be one of off, read-only, workspace-write, isolated/,
+  );
+});
+
+test("a command typed in a folder writes in that folder, and is told why it cannot elsewhere", async () => {
+  const inside = await sandbox.run(["run", "--", "touch", "here"], { cwd: workspace });
+  assert.equal(inside.code, 0, inside.stderr);
+  assert.ok(existsSync(join(workspace, "here")));
+  const path = join(outside, "x");
+  const { code, stderr } = await sandbox.run(["run", "--", "touch", path], { cwd: workspace });
+  assert.equal(code, 1);
+  assert.ok(!existsSync(path));
+  assert.match(stderr, /sallyport: sandbox, likely cause: writing to .*; use the workspace or \$TMPDIR, or ask for/);
+});
+
+test("check answers for the sandbox that is asked for", async () => {
+  assert.equal((await sandbox.run(["check", "--", "ls"], { cwd: workspace })).code, 0);
+  const off = await sandbox.run(["check", "--sandbox", "off", "--", "ls"], { cwd: workspace });
+  assert.equal(off.code, 3);
+  assert.match(off.stdout, /sandbox-off: It asks to run without the sandbox/);
+  const writable = await sandbox.run(["check", "--writable", outside, "--", "ls"], { cwd: workspace });
+  assert.match(writable.stdout, new RegExp(`sandbox-write: It asks to write to ${outside}`));
+});
+
+test("inspect shows what held it", async () => {
+  await sandbox.run(["run", "--name", "tight", "--sandbox", "read-only", "--network", "off", "--", "true"]);
+  assert.match((await sandbox.run(["inspect", "tight"])).stdout, /^sandbox\tread-only, network off$/m);
+});

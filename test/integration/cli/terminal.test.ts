@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { displayWidth } from "../../../src/text/width.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+import { until } from "../../fixtures/until.ts";
+
+const plain = (text: string) => stripVTControlCharacters(text).replaceAll("\r", "");
+const box = new Sandbox();
+after(async () => {
+  await box.run(["kill", "-s", "KILL", "first"]);
+  box.remove();
+});
+
+before(async () => {
+  await box.run(["run", "-d", "--name", "first", "-c", `sleep 300 # ${"漢字 and more ".repeat(20)}`]);
+  await box.run(["run", "--name", "second", "-c", "printf '\\e[31m' >/dev/null\n\texit 3"]);
+});
+
+test("ps is a table that fits the window", async () => {
+  for (const columns of [80, 160]) {
+    const { stdout } = await box.terminal(["ps", "-a"], { columns, env: { NO_COLOR: "1" } });
+    const [title, second, first] = stdout.trimEnd().split("\n");
+    assert.match(
+      title ?? "",
+      columns < 100 ? /^ID +NAME +STATUS +EXIT +AGE +COMMAND$/ : /^ID +NAME +STATUS +EXIT +AGE +TOOK +COMMAND$/,
+    );
+    assert.match(second ?? "", /^[0-9a-f]{8}-[0-9a-f]{4} +second +completed +3 .* printf '\\e\[31m'/);
+    assert.match(first ?? "", /^[0-9a-f]{8}-[0-9a-f]{4} +first +running +- .*…$/);
+    for (const line of stdout.trimEnd().split("\n")) assert.ok(displayWidth(line) <= columns, line);
+  }
+});
+
+test("colour on a terminal, none with NO_COLOR or in a pipe", async () => {
+  assert.ok((await box.terminal(["ps"])).stdout.includes("\x1b[32mrunning"));
+  assert.ok(!(await box.terminal(["ps"], { env: { NO_COLOR: "1" } })).stdout.includes("\x1b"));
+  assert.ok(!(await box.run(["ps"])).stdout.includes("\x1b"));
+});
+
+test("an empty list says what else there is", async () => {
+  const { stdout } = await box.terminal(["--state", `${box.folder}/other`, "ps"]);
+  assert.equal(stdout, "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
+});
+
+test("inspect lays out pairs and cuts nothing", async () => {
+  const { stdout } = await box.terminal(["inspect", "first"]);
+  assert.match(stdout, /^status +running$/m);
+  assert.match(stdout, /^command +sleep 300 # 漢字/m);
+  assert.equal(stdout.match(/漢字/g)?.length, 20);
+});
+
+test("JSON is indented for a person", async () => {
+  const { stdout } = await box.terminal(["inspect", "--json", "second"]);
+  assert.match(stdout, /^\{\n {2}"id": "/);
+});
+
+test("stats shows what runs until it has ended, and leaves the last figures", async () => {
+  const go = join(box.folder, "go");
+  await box.run(["run", "-d", "--name", "brief", "-c", `until test -e ${go}; do sleep 0.05; done`]);
+  const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });
+  await until("it is on the screen", () => /\nNAME +STATUS +CPU +TIME.*\nbrief +running/.test(plain(shows())));
+  writeFileSync(go, "");
+  const [code] = await once(child, "close");
+  assert.equal(code, 0);
+  const after = shows().slice(shows().lastIndexOf("\x1b[?1049l"));
+  assert.match(plain(after), /^NAME +STATUS.*\nbrief +completed/);
+});
+
+test("stats --watch sorts and scrolls by keys, stays when nothing runs, and gives the terminal back", async () => {
+  const state = join(box.folder, "watched");
+  const { child, shows } = box.onTerminal(["--state", state, "stats", "--watch"], { env: { NO_COLOR: "1" } });
+  const frame = () => plain(shows().slice(shows().lastIndexOf("\x1b[H")));
+  await until("it says so", () => frame().includes("Nothing is running."));
+  for (const name of ["bee", "ant"])
+    await box.run(["--state", state, "run", "-d", "--name", name, "--", "sleep", "300"]);
+  await until("both show up by themselves", () => /2 sessions, 2 processes: cpu/.test(frame()));
+  child.stdin?.write("n");
+  await until("they go by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
+  await box.run(["--state", state, "kill", "-s", "KILL", "ant", "bee"]);
+  await until("they are gone", () => frame().includes("Nothing is running."));
+  child.stdin?.write("q");
+  assert.deepEqual((await once(child, "close"))[0], 0);
+  assert.ok(shows().endsWith("\x1b[?25h\x1b[?1049l"));
+});
+
+test("stats --watch without a screen, or with what prints once, is refused", async () => {
+  for (const args of [
+    ["stats", "--watch"],
+    ["stats", "--watch", "--json"],
+    ["stats", "-w", "--once"],
+  ]) {
+    const { code, stderr } = await box.run(args);
+    assert.equal(code, 125);
+    assert.match(stderr, /`--watch` (needs a terminal|and `--(json|once)` do not go together)/);
+  }
+});

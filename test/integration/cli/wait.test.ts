@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+
+const box = new Sandbox();
+after(async () => {
+  await box.run(["kill", "-s", "KILL", "asks", "talks"]);
+  box.remove();
+});
+
+/** Longer than anything here takes: only what is waited for can come first. */
+const LONG = ["--timeout", "60s"];
+
+async function waited(...args: string[]): Promise<string> {
+  const { stdout, stderr, code } = await box.run(["wait", ...args]);
+  return `${stdout.trim()} ${code}${stderr}`;
+}
+
+test("wait says which came first: input, a pattern, quiet, the deadline or the end", async () => {
+  await box.run([
+    "run",
+    "-d",
+    "-t",
+    "--name",
+    "asks",
+    "-c",
+    "printf 'name? '; read name; echo \"hello $name\"; exit 3",
+  ]);
+  assert.equal(await waited("--input", ...LONG, "asks"), "input 0");
+  assert.equal(await waited("--pattern", "name\\?", "--offset", "0", ...LONG, "asks"), "pattern 0");
+  assert.equal(await waited("--quiet", "10ms", ...LONG, "asks"), "quiet 0");
+  assert.equal(await waited("--timeout", "20ms", "asks"), "timeout 124");
+  assert.equal((await box.run(["send-keys", "asks", "m", "e", "Enter"])).code, 0);
+  assert.equal(await waited("--pattern", "never", ...LONG, "asks"), "exit 3");
+});
+
+test("wait for a pattern on pipes, as JSON with what matched", async () => {
+  await box.run(["run", "-d", "--name", "talks", "-c", "echo listening on 8080; exec sleep 300"]);
+  const { stdout, code } = await box.run(["wait", "--json", "--pattern", "on \\d+", "--offset", "0", ...LONG, "talks"]);
+  assert.equal(code, 0);
+  const { reason, match, info } = JSON.parse(stdout) as { reason: string; match: string; info: { name: string } };
+  assert.deepEqual([reason, match, info.name], ["pattern", "on 8080", "talks"]);
+});
+
+test("what cannot be waited for is told", async () => {
+  assert.match(await waited("--offset", "0", "talks"), /^ 125sallyport: `--offset` needs a `--pattern`/);
+  assert.match(await waited("--pattern", "(", "talks"), /^ 125sallyport: `--pattern`: "\(" is no regular expression/);
+  assert.match(await waited("--input", "talks"), /^ 125sallyport: .*terminal/);
+});

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { NativeExecutor } from "../../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../../src/session/local-data.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { allProcesses, exists, isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
+import { pause, until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+function keeperOf(session: Session): number {
+  const title = `keeper: ${session.name} `;
+  const keeper = allProcesses().find((seen) => seen.title.startsWith(title));
+  assert.ok(keeper, `no ${title}`);
+  return keeper.pid;
+}
+
+/** What only a living keeper needs. */
+function leftIn({ id }: { id: string }): string[] {
+  return readdirSync(house.sessionFolder(id)).filter((name) => name === "ctl" || name === "exit.new");
+}
+
+const FAMILY = "setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; echo up; sleep 300";
+
+test("a killed keeper takes its whole tree with it, and its session is lost", async () => {
+  const bystander = await gateway.start({ command: "sleep 0.5; echo done" });
+  const session = await gateway.start({ command: FAMILY });
+  const sleepers = () => session.usage().processes.filter(({ command }) => command === "sleep 300");
+  await until("the family is complete", () => sleepers().length === 4);
+  const members = session.usage().processes.map(({ pid }) => pid);
+  send(keeperOf(session), "SIGKILL");
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.exitCode, info.signal, info.lingering], ["lost", null, null, false]);
+  assert.equal(info.error?.type, "SessionLost");
+  assert.ok((info.error?.recovery.length ?? 0) > 0);
+  await until("the family is gone, zombies included", () => members.every((pid) => !exists(pid)));
+  assert.equal((await session.logs()).text, "up\n");
+  assert.deepEqual(leftIn(session), []);
+  assert.deepEqual([(await bystander.wait()).status, (await bystander.logs()).text], ["completed", "done\n"]);
+});
+
+test("a foreground run whose keeper is killed resolves as lost, and the gateway works on", async () => {
+  const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
+  await until("it runs", () => house.alive().length === 1);
+  await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
+  send(keeperOf(gateway.session("doomed")), "SIGKILL");
+  const result = await running;
+  assert.deepEqual([result.status, result.exitCode, result.stdout], ["lost", null, "before\n"]);
+  assert.equal(result.error?.type, "SessionLost");
+  assert.equal((await gateway.run({ command: "echo after" })).stdout, "after\n");
+});
+
+test("a session whose keeper was killed while no gateway was there is lost, never running", async () => {
+  const quiet = await house.open();
+  const session = await quiet.start({ command: FAMILY });
+  await quiet.close();
+  const keeper = keeperOf(session);
+  send(keeper, "SIGKILL");
+  await until("the keeper is gone", () => !exists(keeper));
+  assert.equal(gateway.session(session.id).info().status, "lost");
+  assert.equal((await gateway.session(session.id).wait()).status, "lost");
+  assert.deepEqual(leftIn(session), []);
+  assert.equal(gateway.list({ status: "running" }).length, 0);
+  await assert.rejects(gateway.session(session.id).kill(), { type: "AlreadyExited" });
+});
+
+test("a killed keeper of a lingering session does not change how its main process ended", async () => {
+  const session = await gateway.start({ command: "setsid sleep 300 & exit 4" });
+  assert.equal((await session.wait()).lingering, true);
+  send(keeperOf(session), "SIGKILL");
+  await until("it is over", () => !session.info().lingering);
+  assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 4]);
+  await until("the leftover is gone", () => house.alive().length === 0);
+});
+
+test("a keeper killed before it took the command up is replaced, for every gateway to see", async () => {
+  await gateway.run({ command: "true" });
+  const other = await house.open({ attach: false });
+  // All of them: one is the spare connection that the next command will try.
+  const [zygote] = zygotesOf(house.state);
+  for (const { pid, ppid } of allProcesses()) if (ppid === zygote) send(pid, "SIGKILL");
+  const session = await gateway.start({ command: "exec sleep 300" });
+  assert.equal(session.info().status, "running");
+  assert.equal(other.session(session.id).info().status, "running");
+  assert.equal(session.usage().processes.length, 1);
+  const third = await house.open();
+  assert.equal(third.session(session.id).info().status, "running");
+  assert.equal((await other.session(session.id).kill()).status, "killed");
+  assert.equal((await session.wait()).status, "killed");
+});
+
+/** A gateway with keepers to spare needs none; a new one starts it. */
+async function theZygote(): Promise<number> {
+  const fresh = await house.open();
+  await fresh.run({ command: "true" });
+  await until("there is one zygote", () => zygotesOf(house.state).length === 1);
+  return zygotesOf(house.state)[0] ?? 0;
+}
+
+test("killing the zygote disturbs no running command, and the next one starts a new zygote", async () => {
+  const before = await gateway.start({ command: "sleep 1; echo done" });
+  const held = await gateway.start({ command: "cat", stdin: "open" });
+  const zygote = await theZygote();
+  send(zygote, "SIGKILL");
+  await until("the zygote is gone", () => !isRunning(zygote));
+  const results = await Promise.all(Array.from({ length: 5 }, (_, i) => gateway.run({ command: `echo ${i}` })));
+  assert.deepEqual(
+    results.map(({ stdout }) => stdout),
+    ["0\n", "1\n", "2\n", "3\n", "4\n"],
+  );
+  assert.notEqual(await theZygote(), zygote);
+  assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
+  await held.write("still here\n");
+  await until("it answers", async () => (await held.logs()).text === "still here\n");
+  assert.equal((await held.kill()).status, "killed");
+});
+
+test("killing the zygote while commands are launched loses none of them", async () => {
+  for (let round = 0; round < 12; round++) {
+    const running = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${i}` }));
+    await pause(round);
+    for (const zygote of zygotesOf(house.state)) send(zygote, "SIGKILL");
+    assert.deepEqual(
+      (await Promise.all(running)).map(({ status, stdout }) => `${status} ${stdout}`),
+      Array.from({ length: 8 }, (_, i) => `completed ${i}\n`),
+    );
+  }
+});
+
+test("a zygote told to leave lets running commands finish, and another takes over at once", async () => {
+  const before = await gateway.start({ command: "sleep 1; echo done" });
+  const zygote = await theZygote();
+  send(zygote, "SIGTERM");
+  assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
+  assert.deepEqual([(await before.wait()).status, (await before.logs()).text], ["completed", "done\n"]);
+  await until("the old zygote has left", () => !isRunning(zygote));
+});
+
+test("a zygote whose socket was removed is replaced, and leaves", async () => {
+  const old = await theZygote();
+  const other = await house.open();
+  const { socketPath } = await import("../../../src/executor/native/zygote.ts");
+  rmSync(socketPath(house.state));
+  send(old, "SIGTERM");
+  writeFileSync(socketPath(house.state), "not a socket");
+  assert.equal((await other.run({ command: "echo next" })).stdout, "next\n");
+  await until("the old zygote has left", () => !isRunning(old));
+});
+
+test("garbage in an exit record is not taken for an ending", async () => {
+  const quiet = await house.open();
+  for (const garbage of ["", "{", "null", "[]", '{"reason":"exited"}', "\0\0\0", `{"reason":"exited","code":"0"}`]) {
+    const session = await quiet.start({ command: "sleep 300" });
+    quiet.session(session.id);
+    const keeper = keeperOf(session);
+    send(keeper, "SIGSTOP");
+    writeFileSync(join(house.sessionFolder(session.id), "exit"), garbage);
+    assert.equal(session.info().status, "running", garbage);
+    send(keeper, "SIGKILL");
+    assert.equal((await session.wait()).status, "lost", garbage);
+  }
+});
+
+test("two gateways that give up a command nobody took up say the same of it, also when the clock was set back", () => {
+  for (const created_ms of [0, Date.now() + 3_600_000]) {
+    const session = {
+      id: `01a00000-0000-7000-8000-${created_ms}`,
+      name: "nobody",
+      keeper_pid: 2 ** 22,
+      created_ms,
+      lingering: 0,
+    };
+    const ends = [
+      new NativeExecutor(house.state, new LocalSessionReader()),
+      new NativeExecutor(house.state, new LocalSessionReader()),
+    ].map((executor) => executor.fate(session as never, () => session.keeper_pid));
+    for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
+  }
+});

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { RunResult } from "../../../src/core/result.ts";
+import { groupsOf } from "../../fixtures/cgroups.ts";
+import { compile } from "../../fixtures/compile.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+import { zygoteWithoutGroups } from "../../fixtures/zygote.ts";
+
+const house = new TestHouse();
+await zygoteWithoutGroups(house);
+const gateway = await house.open();
+after(() => house.close());
+const bomb = compile("bomb");
+const MIB = 1 << 20;
+
+function assertEnded(result: RunResult, message: RegExp): void {
+  assert.deepEqual([result.status, result.error?.type], ["killed", "ResourceLimitExceeded"], JSON.stringify(result));
+  assert.match(result.error?.message ?? "", message);
+}
+
+test("without cgroups a memory limit is watched, and the result says so", async () => {
+  const result = await gateway.run({ command: `${bomb} memory; echo never`, limits: { memoryBytes: 64 * MIB } });
+  assertEnded(result, /^It exceeded its memory limit of 64M; it got to \d+M,/);
+  assert.match(result.warnings.join("\n"), /^the memory limit was watched, not kept by the kernel/);
+  assert.ok((result.resourceUsage?.memoryPeakBytes ?? 0) > 64 * MIB);
+  await until("nothing is left", () => house.alive().length === 0);
+});
+
+test("memory that processes share is counted once", async () => {
+  // The child has all of its parent's 40 MiB, none of them its own.
+  const command = `${compile("consume")} 300 40 0 ${house.path("shared")}`;
+  const result = await gateway.run({ command, limits: { memoryBytes: 64 * MIB } });
+  assert.deepEqual([result.status, result.exitCode], ["completed", 0], JSON.stringify(result.error));
+});
+
+for (const kind of ["fork", "sessions", "threads"]) {
+  test(`without cgroups a bomb of ${kind} is ended at the limit that was named`, async () => {
+    const result = await gateway.run({ command: bomb, args: [kind], limits: { processes: 100 }, timeoutMs: 60_000 });
+    assertEnded(result, /^It exceeded its process limit of 100 processes and threads; it got to \d+ /);
+    assert.match(result.warnings.join("\n"), /^the process limit was watched/);
+    await until("nothing is left", () => house.alive().length === 0);
+  });
+}
+
+test("a cpu limit cannot be had, and the result says so", async () => {
+  const result = await gateway.run({ command: "true", args: [], limits: { cpu: 0.5 } });
+  assert.deepEqual([result.status, result.exitCode], ["completed", 0]);
+  assert.match(result.warnings.join("\n"), /^the cpu limit was not kept: no cpu cgroup can be had here/);
+  assert.deepEqual(groupsOf(result.id), []);
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { groupsOf, lacks } from "../../fixtures/cgroups.ts";
+import { compile } from "../../fixtures/compile.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { allProcesses, exists, send, zygotesOf } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+const MIB = 1 << 20;
+const ALL = { memoryBytes: 64 * MIB, cpu: 0.5, processes: 40 };
+const skip = lacks("memory", "cpu", "pids");
+
+/** The first of these files that one of a session's groups has. */
+function fileOf(id: string, ...names: string[]): string {
+  const paths = groupsOf(id).flatMap((group) => names.map((name) => join(group, name)));
+  const path = paths.find((each) => existsSync(each));
+  assert.ok(path, `no ${names.join(" or ")} in ${groupsOf(id).join(", ")}`);
+  return readFileSync(path, "utf8").trim();
+}
+
+function keeperOf(name: string): number {
+  return allProcesses().find(({ title }) => title.startsWith(`keeper: ${name} `))?.pid ?? 0;
+}
+
+test("the kernel is told each limit, for exactly the time of the command", { skip }, async () => {
+  const session = await gateway.start({ command: "cat", stdin: "open", limits: ALL });
+  assert.equal(fileOf(session.id, "memory.limit_in_bytes", "memory.max"), String(64 * MIB));
+  assert.match(fileOf(session.id, "cpu.cfs_quota_us", "cpu.max"), /^50000( 100000)?$/);
+  assert.equal(fileOf(session.id, "pids.max"), "40");
+  const pid = String(session.info().pid);
+  for (const group of groupsOf(session.id)) {
+    assert.ok(readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").includes(pid), `${pid} is not in ${group}`);
+  }
+  await session.closeStdin();
+  assert.equal((await session.wait()).status, "completed");
+  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+});
+
+test("a command without limits has no group", async () => {
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  assert.deepEqual(groupsOf(session.id), []);
+  await session.kill({ graceMs: 0 });
+});
+
+test("sessions show their limits; more than is configured is not given, and that is said", async (t) => {
+  const limits = { memoryBytes: 32 * MIB, cpu: 1, processes: 30 };
+  const strict = await house.open({ policy: { scope: "anywhere", limits } });
+  t.after(() => strict.close());
+  const asked = { memoryBytes: 16 * MIB, cpu: 2, processes: 100 };
+  const result = await strict.run({ command: "true", args: [], limits: asked });
+  const notes = result.warnings.filter((warning) => warning.startsWith("limits."));
+  assert.deepEqual(notes, [
+    "limits.cpu is 1 here, not the 2 that were asked for",
+    "limits.processes is 30 here, not the 100 that were asked for",
+  ]);
+  const given = { ...limits, memoryBytes: 16 * MIB, diskBytes: null, fileSize: null, openFiles: null };
+  assert.deepEqual(strict.session(result.id).info().limits, given);
+});
+
+test("what a tree used is told of all of it together", { skip }, async () => {
+  const [bomb, enough] = [compile("bomb"), house.path("enough")];
+  const command = `${bomb} hold 30 ${enough} & ${bomb} hold 30 ${enough} & wait`;
+  const session = await gateway.start({ command, limits: { memoryBytes: 256 * MIB } });
+  await until("both hold theirs", async () => (await session.logs()).text === "held\nheld\n");
+  writeFileSync(enough, "");
+  const { resourceUsage, exitCode } = await session.wait();
+  assert.equal(exitCode, 0);
+  assert.ok((resourceUsage?.memoryPeakBytes ?? 0) > 55 * MIB, JSON.stringify(resourceUsage));
+});
+
+test("what a background command leaves behind stays within its limits", { skip }, async () => {
+  // Through a descriptor of its own: the shell gives what it leaves in the background no other input than /dev/null.
+  const command = `exec 3<&0; setsid sh -c 'read go <&3; exec ${compile("bomb")} memory' & exit 0`;
+  const session = await gateway.start({ command, limits: ALL, stdin: "open" });
+  assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
+  assert.ok(groupsOf(session.id).length > 0);
+  await session.kill({ graceMs: 0 });
+  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+});
+
+test("a leftover that exceeds a limit is ended, and the command's own end stays as it was", async () => {
+  const command = `setsid ${compile("bomb")} memory & exit 0`;
+  const session = await gateway.start({ command, limits: { memoryBytes: 64 * MIB } });
+  await until("it is over", () => session.info().status !== "running" && !session.info().lingering);
+  const { status, exitCode, warnings } = session.info();
+  if (status === "completed") {
+    assert.equal(exitCode, 0);
+    assert.match(warnings.join("\n"), /processes it started exceeded the memory limit of 64M and were ended/);
+  } else assert.equal(status, "killed"); // it was quick enough to meet the limit before its parent ended
+});
+
+test("a killed keeper's groups are cleared away by its zygote", { skip }, async () => {
+  const session = await gateway.start({ command: "setsid sleep 300 & sleep 300", limits: ALL });
+  await until("it is complete", () => session.usage().processes.length >= 3);
+  const members = session.usage().processes.map(({ pid }) => pid);
+  send(keeperOf(session.name), "SIGKILL");
+  assert.equal((await session.wait()).status, "lost");
+  await until("the tree is gone", () => members.every((pid) => !exists(pid)));
+  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+});
+
+test("keeper and zygote killed at once: what escaped is found by its group and ended", { skip }, async () => {
+  const session = await gateway.start({ command: "(setsid sleep 300 &); echo up; sleep 300", limits: ALL });
+  const sleepers = () => session.usage().processes.filter(({ command }) => command.startsWith("sleep"));
+  await until("it is complete", () => sleepers().length === 2);
+  const members = session.usage().processes.map(({ pid }) => pid);
+  const [zygote = 0] = zygotesOf(house.state);
+  const keeper = keeperOf(session.name);
+  // Stopped first, or the zygote would notice before it is killed itself.
+  send(zygote, "SIGSTOP");
+  send(keeper, "SIGKILL");
+  send(zygote, "SIGKILL");
+  assert.equal((await session.wait()).status, "lost");
+  await until("nothing of it is left", () => members.every((pid) => !exists(pid) || isZombie(pid)));
+  await until("its groups are gone", () => groupsOf(session.id).length === 0);
+});
+
+/** One whose parent is gone is PID 1's to reap, which not every PID 1 does. */
+function isZombie(pid: number): boolean {
+  return allProcesses().find((seen) => seen.pid === pid)?.state === "Z";
+}
+
+test("many at once have a group each", { skip }, async () => {
+  const results = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => gateway.run({ command: `echo ${i}`, limits: ALL })),
+  );
+  assert.deepEqual(
+    results.map(({ stdout, status }) => `${status} ${stdout}`),
+    results.map((_, i) => `completed ${i}\n`),
+  );
+  await until("all groups are gone", () => results.every(({ id }) => groupsOf(id).length === 0));
+});

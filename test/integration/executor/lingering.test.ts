@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+/** The promise is 2 s, of a machine that is not as busy as one that tests; it is much less than what is left runs. */
+const PROMISED_MS = 30_000;
+/** Waits in a shell until the test has made this file. */
+const untilThere = (file: string) => `until [ -e ${file} ]; do sleep 0.02; done`;
+
+for (const [name, command] of [
+  ["a leftover that holds the pipes", "sleep 60 & echo done"],
+  ["a leftover that ignores SIGTERM", `(trap "" TERM; while :; do sleep 60; done) & echo done`],
+  ["a leftover in a session of its own", "setsid sleep 60 & sleep 0.1; echo done"],
+] as const) {
+  test(`a foreground command with ${name} answers within 2 s`, async () => {
+    const before = Date.now();
+    const result = await gateway.run({ command });
+    const took = Date.now() - before;
+    assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
+    assert.ok(result.leftover >= 1 && result.leftover <= 2, `${result.leftover} leftovers`);
+    assert.ok(took < PROMISED_MS, `${took} ms`);
+    await until("nothing is left", () => house.alive().length === 0);
+    assert.equal(gateway.session(result.id).info().lingering, false);
+  });
+}
+
+test("exactly one leftover is counted for one sleep, and none where there is none", async () => {
+  assert.equal((await gateway.run({ command: "sleep 60 & echo done" })).leftover, 1);
+  assert.equal((await gateway.run({ command: "echo done" })).leftover, 0);
+});
+
+test("what a leftover writes before it ends by itself is in the answer", async () => {
+  // It has 200 ms to do so, which on a busy machine is not always enough.
+  await until("one ends in time", async () => {
+    const { stdout, leftover } = await gateway.run({ command: "(sleep 0.05; echo late) & echo done" });
+    if (leftover === 0) assert.equal(stdout, "done\nlate\n");
+    return leftover === 0;
+  });
+});
+
+test("a background session's leftovers live on and are captured until they end", async () => {
+  const [go, on] = [house.path("go"), house.path("on")];
+  const late = `(${untilThere(go)}; echo late; ${untilThere(on)}; echo later >&2; exit 4)`;
+  const command = `${late} & echo done; exit 3`;
+  const session = await gateway.start({ command });
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.exitCode, info.lingering], ["completed", 3, true]);
+  assert.ok(info.leftover >= 1);
+  assert.equal((await session.logs({ stream: "stdout" })).text, "done\n");
+  writeFileSync(go, "");
+  await until("the late line is captured", async () =>
+    (await session.logs({ stream: "stdout" })).text.includes("late"),
+  );
+  writeFileSync(on, "");
+  await until("it lingers no more", () => !session.info().lingering);
+  const last = session.info();
+  assert.deepEqual([last.status, last.exitCode, last.lingering], ["completed", 3, false]);
+  assert.equal((await session.logs()).text, "done\nlate\nlater\n");
+  assert.deepEqual(last.streams.stderr?.bytes, 6);
+});
+
+test("a lingering session can be killed, and keeps its own exit code", async () => {
+  const session = await gateway.start({ command: `(trap "" TERM; while :; do sleep 60; done) & exit 5` });
+  assert.equal((await session.wait()).lingering, true);
+  await assert.rejects(session.remove(), { type: "StillRunning" });
+  const info = await session.kill({ graceMs: 100 });
+  assert.deepEqual([info.status, info.exitCode, info.lingering], ["completed", 5, false]);
+  assert.deepEqual(house.alive(), []);
+  await assert.rejects(session.kill(), { type: "AlreadyExited" });
+});
+
+test("following a lingering session ends when the last of it has ended", async () => {
+  const session = await gateway.start({ command: "(sleep 0.3; echo late) & echo done" });
+  let text = "";
+  for await (const chunk of session.follow()) text += Buffer.from(chunk.bytes).toString();
+  assert.equal(text, "done\nlate\n");
+});
+
+test("a lingering session found again by another gateway ends there too", async () => {
+  const seen = house.path("seen");
+  const session = await gateway.start({ command: `(${untilThere(seen)}; echo late) & echo done` });
+  await session.wait();
+  const other = await house.open();
+  const found = other.session(session.id);
+  assert.equal(found.info().lingering, true);
+  writeFileSync(seen, "");
+  const waited = await found.wait();
+  assert.deepEqual([waited.status, waited.exitCode], ["completed", 0]);
+  await until("both see the end", () => !found.info().lingering && !session.info().lingering);
+});
+
+test("a deadline also ends what lingers, without changing how the main process ended", async () => {
+  const session = await gateway.start({ command: "sleep 60 & exit 6", timeoutMs: 3000, graceMs: 100 });
+  assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
+  await until("the deadline has passed", () => !session.info().lingering);
+  assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 6]);
+  assert.deepEqual(house.alive(), []);
+});
+
+test("forced removal ends a lingering session first", async () => {
+  const session = await gateway.start({ command: "sleep 60 & exit 0" });
+  await session.wait();
+  await session.remove({ force: true });
+  assert.deepEqual(house.alive(), []);
+  assert.throws(() => gateway.session(session.id), { type: "SessionNotFound" });
+});

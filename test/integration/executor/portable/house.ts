@@ -1,0 +1,17 @@
+import type { Gateway } from "../../../../src/gateway/gateway.ts";
+import type { GatewayOptions } from "../../../../src/gateway/options.ts";
+import { TestHouse } from "../../../fixtures/gateway.ts";
+
+/** A house whose gateways use the named executor, whichever this run is for. */
+export class KindHouse extends TestHouse {
+  async openWith(kind: "native" | "portable", options: GatewayOptions = {}): Promise<Gateway> {
+    const before = process.env.SALLYPORT_EXECUTOR;
+    process.env.SALLYPORT_EXECUTOR = kind;
+    try {
+      return await this.open(options);
+    } finally {
+      if (before === undefined) delete process.env.SALLYPORT_EXECUTOR;
+      else process.env.SALLYPORT_EXECUTOR = before;
+    }
+  }
+}

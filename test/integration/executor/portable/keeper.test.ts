@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import type { SessionInfo } from "../../../../src/core/session.ts";
+import type { Session } from "../../../../src/session/session.ts";
+import { OtherGateway } from "../../../fixtures/other-gateway.ts";
+import { allProcesses, isRunning, send, zygotesOf } from "../../../fixtures/processes.ts";
+import { until } from "../../../fixtures/until.ts";
+import { KindHouse } from "./house.ts";
+
+const house = new KindHouse();
+const gateway = await house.openWith("portable");
+after(() => house.close());
+afterEach(async () => {
+  for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
+});
+
+function keeper(): number {
+  const [pid] = zygotesOf(house.state);
+  assert.ok(pid, "there is a keeper");
+  return pid;
+}
+
+test("every result says what the portable executor cannot promise", async () => {
+  const { warnings, resourceUsage } = await gateway.run({ command: "true" });
+  assert.equal(warnings.length, 1, warnings.join("\n"));
+  assert.match(warnings[0] ?? "", /portable executor: the kernel does not confine it/);
+  assert.equal(resourceUsage, null, "not measured is not nothing");
+});
+
+test("many first commands at once start one keeper", async () => {
+  const fresh = new KindHouse();
+  try {
+    const first = await fresh.openWith("portable");
+    const results = await Promise.all(Array.from({ length: 12 }, (_, i) => first.run({ command: `echo ${i}` })));
+    assert.deepEqual(
+      results.map(({ stdout }) => stdout),
+      results.map((_, i) => `${i}\n`),
+    );
+    await until("there is one keeper", () => zygotesOf(fresh.state).length === 1);
+  } finally {
+    await fresh.close();
+  }
+});
+
+test("a session shows its own processes only, although one keeper has all", async () => {
+  const one = await gateway.start({ command: "sleep 60 & sleep 60; wait" });
+  const two = await gateway.start({ command: "exec sleep 61" });
+  const sleeping = (session: Session, seconds: number) =>
+    session.usage().processes.filter(({ command }) => command === `sleep ${seconds}`).length;
+  await until("both are complete", () => sleeping(one, 60) === 2 && sleeping(two, 61) === 1);
+  assert.deepEqual([one.usage().processes.length, two.usage().processes.length], [3, 1]);
+});
+
+test("a killed keeper loses its sessions, and the next one ends what they left running", async () => {
+  const session = await gateway.start({ command: "echo up; setsid sleep 300 & sleep 300" });
+  await until("it is up", async () => (await session.logs()).text === "up\n");
+  await until("its tree is complete", () => house.alive().length >= 3);
+  const before = house.alive();
+  const old = keeper();
+  send(old, "SIGKILL");
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.error?.type], ["lost", "SessionLost"]);
+  assert.equal((await session.logs()).text, "up\n");
+  assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
+  assert.notEqual(keeper(), old);
+  await until("they are ended", () => !before.some(isRunning));
+});
+
+test("a keeper told to leave lets its commands finish, and another takes over at once", async () => {
+  const session = await gateway.start({ command: "sleep 1; echo done" });
+  const old = keeper();
+  send(old, "SIGTERM");
+  assert.equal((await gateway.run({ command: "echo next" })).stdout, "next\n");
+  assert.deepEqual([(await session.wait()).status, (await session.logs()).text], ["completed", "done\n"]);
+  await until("the old one has left", () => !isRunning(old));
+});
+
+test("a keeper leaves when its folder is gone", async () => {
+  const fresh = new KindHouse();
+  const other = await fresh.openWith("portable");
+  await other.run({ command: "true" });
+  const [pid = 0] = zygotesOf(fresh.state);
+  await other.close();
+  await fresh.close();
+  await until("it has left", () => !isRunning(pid));
+});
+
+test("a gateway with the native executor reaches a portable session, and the other way round", async () => {
+  const native = await house.openWith("native");
+  const portable = await gateway.start({ command: "cat; exit 4", stdin: "open" });
+  await native.session(portable.id).write("from there\n");
+  await native.session(portable.id).closeStdin();
+  const info = await native.session(portable.id).wait();
+  assert.deepEqual([info.status, info.exitCode], ["completed", 4]);
+  const other = await native.start({ command: "exec sleep 60" });
+  assert.equal(gateway.session(other.id).info().status, "running");
+  assert.equal((await gateway.session(other.id).kill()).status, "killed");
+});
+
+test("a session survives its gateway, and another kills it", async () => {
+  const first = await OtherGateway.open(house, { env: { SALLYPORT_EXECUTOR: "portable" } });
+  const request = { command: "exec sleep 300" };
+  const { id, pid } = await first.ask<SessionInfo>({ call: "start", request });
+  await first.kill();
+  assert.equal(gateway.session(id).info().status, "running");
+  assert.ok(pid !== null && isRunning(pid));
+  assert.equal((await gateway.session(id).kill()).status, "killed");
+});
+
+test("nothing of a command's input or pipes is left in the state folder", async () => {
+  const { id } = await gateway.run({ command: "cat", stdin: { text: "a secret" } });
+  assert.equal(existsSync(join(house.sessionFolder(id), "stdin")), false);
+  await until("its pipes are gone", () => !readdirSync(house.state).some((name) => name.startsWith("pipes-")));
+  await until("its socket is gone", () => !existsSync(join(house.sessionFolder(id), "ctl")));
+});
+
+test("outputs can be opened again by name", async () => {
+  const result = await gateway.run({ command: "echo out > /dev/stdout; echo err > /dev/stderr" });
+  assert.deepEqual([result.stdout, result.stderr], ["out\n", "err\n"]);
+});
+
+test("a keeper shows nothing of the gateway's environment", async () => {
+  const seen = allProcesses().find(({ pid }) => pid === keeper());
+  assert.equal(seen?.title, `keeper: portable ${house.state}`);
+  assert.ok(!house.alive().includes(keeper()), "it does not carry what its gateway's environment holds");
+});

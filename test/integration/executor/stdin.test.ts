@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { pause, until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+test("without input a command reads the end at once", async () => {
+  for (const stdin of [undefined, "none"] as const) {
+    const result = await gateway.run({ command: "cat; readlink /proc/self/fd/0", stdin });
+    assert.equal(result.stdout, "/dev/null\n");
+  }
+});
+
+const MIB = 1 << 20;
+for (const [name, text] of [
+  ["no text at all", ""],
+  ["one byte", "x"],
+  ["a text with NULs", "a\0b\0"],
+  ["characters of every width", "aü€😀"],
+  ["4 MiB", "0123456789abcdef".repeat((4 * MIB) / 16)],
+  ["8 MiB, the most there may be", "0123456789abcdef".repeat((8 * MIB) / 16)],
+] as const) {
+  test(`a command can be given ${name}`, async () => {
+    const counted = await gateway.run({ command: "wc -c", stdin: { text } });
+    assert.equal(counted.stdout.trim(), String(Buffer.byteLength(text)));
+    const ignored = await gateway.run({ command: "exit 4", stdin: { text } });
+    assert.equal(ignored.exitCode, 4);
+    if (text.length > 100) return;
+    assert.equal((await gateway.run({ command: "cat", stdin: { text } })).stdout, text);
+  });
+}
+
+test("an open input is written to and closed", async () => {
+  const session = await gateway.start({ command: "cat; echo end", stdin: "open" });
+  await session.write("first ");
+  await session.write(Buffer.from([0xc3]));
+  await session.write(Buffer.from([0xbc, 0x0a]));
+  await session.write("");
+  await until("it comes back", async () => (await session.logs()).text === "first ü\n");
+  assert.equal(session.info().status, "running");
+  await session.closeStdin();
+  assert.equal((await session.wait()).exitCode, 0);
+  assert.equal((await session.logs()).text, "first ü\nend\n");
+});
+
+test("a slow reader gets all of a text much larger than its pipe", async () => {
+  const size = 3 * MIB + 1234;
+  const reader = "n=0; while c=$(head -c 300000 | wc -c); [ $c -gt 0 ]; do n=$((n + c)); sleep 0.01; done; echo $n";
+  const slow = await gateway.start({ command: reader, stdin: "open" });
+  const text = Buffer.alloc(size, "y");
+  await slow.write(text);
+  await slow.closeStdin();
+  assert.equal((await slow.wait()).exitCode, 0);
+  assert.equal((await slow.logs()).text.trim(), String(size));
+});
+
+test("closing waits for what is still queued", async () => {
+  const session = await gateway.start({ command: "sleep 0.3; wc -c", stdin: "open" });
+  await session.write("z".repeat(700_000));
+  await session.closeStdin();
+  await session.wait();
+  assert.equal((await session.logs()).text.trim(), "700000");
+});
+
+test("writing after closing, or to a command that closed its input, says so", async () => {
+  const closed = await gateway.start({ command: "sleep 5", stdin: "open" });
+  await closed.closeStdin();
+  await assert.rejects(closed.write("late"), { type: "StdinClosed" });
+  await closed.closeStdin();
+  await closed.kill();
+
+  const deaf = await gateway.start({ command: "exec 0<&-; echo deaf; exec sleep 5", stdin: "open" });
+  await until("it is deaf", async () => (await deaf.logs()).text === "deaf\n");
+  await pause(50);
+  await assert.rejects(deaf.write("anyone?"), { type: "StdinClosed" });
+  assert.equal(deaf.info().status, "running");
+  await deaf.kill();
+});
+
+for (const stdin of ["none", { text: "given" }] as const) {
+  test(`writing to a command whose input is ${JSON.stringify(stdin)} says that it does not read`, async () => {
+    const session = await gateway.start({ command: "sleep 5", stdin });
+    await assert.rejects(session.write("hello"), (error: { type: string; recovery: unknown[] }) => {
+      assert.equal(error.type, "StdinClosed");
+      return error.recovery.length > 0;
+    });
+    await session.kill();
+  });
+}
+
+test("writing to a session that has ended says so", async () => {
+  const { id } = await gateway.run({ command: "true" });
+  await assert.rejects(gateway.session(id).write("hello"), { type: "AlreadyExited" });
+  await assert.rejects(gateway.session(id).closeStdin(), { type: "AlreadyExited" });
+});
+
+test("a command that ends while it is written to ends the write", async () => {
+  const go = house.path("go");
+  const session = await gateway.start({ command: `until [ -e ${go} ]; do sleep 0.02; done; exit 3`, stdin: "open" });
+  const writing = assert.rejects(session.write(Buffer.alloc(8 * MIB)), { type: "StdinClosed" });
+  await pause(100);
+  writeFileSync(go, "");
+  await writing;
+  assert.equal((await session.wait()).exitCode, 3);
+});
+
+test("input can be written by another gateway", async () => {
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  const other = await house.open();
+  await other.session(session.id).write("from elsewhere\n");
+  await other.session(session.id).closeStdin();
+  await session.wait();
+  assert.equal((await session.logs()).text, "from elsewhere\n");
+});

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdirSync, statSync } from "node:fs";
+import { after, test } from "node:test";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+test("a command starts with every signal as a fresh program expects it", async () => {
+  const { stdout } = await gateway.run({ command: "grep", args: ["-E", "^Sig(Blk|Ign)", "/proc/self/status"] });
+  const none = "0000000000000000";
+  assert.equal(stdout, `SigBlk:\t${none}\nSigIgn:\t${none}\n`);
+  assert.equal((await gateway.run({ command: "yes | head -1" })).stdout, "y\n");
+});
+
+test("a command leads a session and a process group of its own, without a terminal", async () => {
+  const { stdout } = await gateway.run({ command: "cat", args: ["/proc/self/stat"] });
+  const fields = stdout.slice(stdout.lastIndexOf(")") + 2).split(" ");
+  const pid = stdout.split(" ")[0];
+  assert.deepEqual([fields[2], fields[3], fields[4]], [pid, pid, "0"]);
+});
+
+test("a command starts in its workspace, or in the folder it was given", async () => {
+  mkdirSync(house.path("sub folder"));
+  assert.equal((await gateway.run({ command: "pwd" })).stdout, `${house.workspace}\n`);
+  assert.equal((await gateway.run({ command: "pwd", cwd: "sub folder" })).stdout, `${house.path("sub folder")}\n`);
+  const absolute = await gateway.run({ command: "pwd", args: [], cwd: house.path("sub folder") });
+  assert.equal(absolute.stdout, `${house.path("sub folder")}\n`);
+});
+
+test("files a command makes have the caller's mask", async () => {
+  const before = process.umask(0o027);
+  try {
+    await gateway.run({ command: "touch masked" });
+  } finally {
+    process.umask(before);
+  }
+  assert.equal(statSync(house.path("masked")).mode & 0o777, 0o640);
+});
+
+for (const args of [
+  [""],
+  ["", "", "x"],
+  ["two words", "'quoted'", '"double"', "back\\slash", "$HOME", "`id`", "*", "new\nline", "tab\t", "ü€😀", "-n", "--"],
+]) {
+  test(`the arguments ${JSON.stringify(args)} arrive as they were given`, async () => {
+    const { stdout } = await gateway.run({ command: "printf", args: ["[%s]", ...args] });
+    assert.equal(stdout, args.map((arg) => `[${arg}]`).join(""));
+  });
+}
+
+test("a shell text that begins with a dash is text, not options", async () => {
+  const result = await gateway.run({ command: "-x" });
+  assert.deepEqual([result.status, result.exitCode], ["completed", 127]);
+});
+
+test("variables arrive as they were given, however odd", async () => {
+  const env = { PLAIN: "1", EMPTY: "", ODD: "a=b\nc ü", lower_case: "x" };
+  const { stdout } = await gateway.run({ command: "env", args: ["-0"], env });
+  const seen = Object.fromEntries(
+    stdout.split("\0").map((pair) => [pair.split("=", 1)[0], pair.slice(pair.indexOf("=") + 1)]),
+  );
+  for (const [name, value] of Object.entries(env)) assert.equal(seen[name], value);
+  const { id } = await gateway.run({ command: "true", env: { SECRET_ENOUGH: "hidden" } });
+  const info = gateway.session(id).info();
+  assert.deepEqual(info.envNames, ["SECRET_ENOUGH"]);
+  assert.ok(!JSON.stringify(info).includes("hidden"), "values are not stored");
+});
+
+test("one command after the other on the same keeper leaves nothing to the next", async () => {
+  await gateway.run({ command: "cd /; umask 077; export LEAK=1; ulimit -n 20; trap '' TERM; exec 9>/dev/null" });
+  const { stdout } = await gateway.run({ command: "echo [$LEAK] $(umask) $(ls /proc/self/fd | wc -l); pwd" });
+  const [first, second] = stdout.split("\n");
+  assert.equal(first?.split(" ")[0], "[]");
+  assert.notEqual(first?.split(" ")[1], "0077");
+  assert.equal(second, house.workspace);
+});
+
+test("hundreds of commands in a row and side by side all get their own answer", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, (_, i) => gateway.run({ command: "echo", args: [String(i)] })),
+  );
+  assert.deepEqual(
+    answers.map(({ stdout }) => stdout),
+    Array.from({ length: 300 }, (_, i) => `${i}\n`),
+  );
+  assert.equal(new Set(answers.map(({ id }) => id)).size, 300);
+  assert.equal(new Set(answers.map(({ name }) => name)).size, 300);
+});

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { EXECUTOR, nativeOnly } from "../../fixtures/executor.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+
+test("a command gets a terminal of the size asked for, as its controlling one", async () => {
+  const command = "test -t 0 && test -t 1 && test -t 2 && stty size && tty && tty < /dev/tty && echo $TERM";
+  const result = await gateway.run({ command, pty: true, size: { columns: 77, rows: 13 } });
+  assert.match(result.output, /^13 77\n(\/dev\/pts\/\d+)\n\/dev\/tty\nxterm-256color\n$/);
+  assert.deepEqual(gateway.session(result.id).info().pty, { columns: 77, rows: 13 });
+  const { output } = await gateway.run({
+    command: "printenv COLUMNS || echo none; echo $TERM",
+    pty: true,
+    env: { TERM: "dumb" },
+  });
+  assert.equal(output, "none\ndumb\n");
+  assert.equal(gateway.session((await gateway.run({ command: "true", capture: "merged" })).id).info().pty, null);
+});
+
+test("what the last process wrote right before its end is never missing", async () => {
+  const runs = EXECUTOR === "native" ? 1000 : 200; // the other is slower, and its reader is Node's
+  for (let n = 0; n < runs; n += 8) {
+    const some = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${n + i} last`, pty: true }));
+    for (const [i, { output }] of (await Promise.all(some)).entries()) assert.equal(output, `${n + i} last\n`);
+  }
+  const much = await gateway.run({ command: "seq 100000; exec seq 5", pty: true, timeoutMs: 60_000 });
+  assert.equal(gateway.session(much.id).info().streams.output?.bytes, 588_895 + 100_000 + 15);
+  assert.ok(much.output.endsWith("\n4\n5\n"));
+});
+
+test("a command that closes its terminal can open it again", nativeOnly("node-pty hangs up then"), async () => {
+  const command = "exec <&- >&- 2>&-; sleep 0.2; echo still here > /dev/tty";
+  const { output, exitCode } = await gateway.run({ command, pty: true });
+  assert.deepEqual({ output, exitCode }, { output: "still here\n", exitCode: 0 });
+});
+
+test("a resize reaches the program and is noted with the byte it came at", async () => {
+  const command = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done";
+  const session = await gateway.start({ command, pty: true });
+  await until("it is ready", async () => (await session.logs()).text === "ready\r\n");
+  await session.resize({ columns: 40, rows: 10 });
+  await until("it heard of it", async () => (await session.logs()).text === "ready\r\n10 40\r\n");
+  assert.deepEqual(session.info().pty, { columns: 40, rows: 10 });
+  const sizes = readFileSync(join(house.sessionFolder(session.id), "sizes"), "utf8");
+  assert.equal(sizes, "0 120 30\n7 40 10\n");
+  await session.kill();
+});
+
+test("a text cannot be given on a terminal", async () => {
+  const { error } = await gateway.run({ command: "cat", pty: true, stdin: { text: "x" } });
+  assert.equal(error?.type, "InvalidRequest");
+  assert.ok((error?.recovery.length ?? 0) > 0);
+});
+
+test("the end of input is typed, twice in the middle of a line", async () => {
+  for (const typed of ["", "whole line\n", "part of a line"]) {
+    const session = await gateway.start({ command: "cat; echo end", pty: true });
+    await session.write(typed);
+    await session.closeStdin();
+    await session.wait();
+    assert.match((await session.logs()).text, /end\r\n$/);
+  }
+});
+
+test("an interactive shell, which ignores SIGTERM, ends at once when it is killed", async () => {
+  const session = await gateway.start({ command: "bash", args: ["--norc", "-i"], pty: true });
+  await until(
+    "it prompts",
+    async () => (await session.logs()).text.includes("$ ") || (await session.logs()).text.includes("# "),
+  );
+  assert.equal((await session.kill({ graceMs: 60_000 })).signal, "SIGHUP");
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { compile } from "../../fixtures/compile.ts";
+import { nativeOnly } from "../../fixtures/executor.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+const MIB = 1 << 20;
+
+const UNMEASURED = nativeOnly("Node does not tell what a child used");
+
+test("CPU time, peak memory and I/O of a whole tree are told", UNMEASURED, async () => {
+  const consume = compile("consume");
+  const command = `${consume} 200 64 8 a & ${consume} 200 32 8 b & wait`;
+  const result = await gateway.run({ command });
+  assert.equal(result.exitCode, 0);
+  const usage = result.resourceUsage;
+  assert.ok(usage);
+  assert.ok(usage.cpuMs >= 380 && usage.cpuMs < 5000, `${usage.cpuMs} ms of CPU`);
+  assert.ok(usage.memoryPeakBytes >= 64 * MIB && usage.memoryPeakBytes < 160 * MIB, `${usage.memoryPeakBytes} bytes`);
+  assert.ok(usage.ioWriteBytes >= 16 * MIB && usage.ioWriteBytes < 24 * MIB, `${usage.ioWriteBytes} written`);
+  assert.ok(usage.ioReadBytes >= 16 * MIB && usage.ioReadBytes < 24 * MIB, `${usage.ioReadBytes} read`);
+  assert.deepEqual(gateway.session(result.id).info().resourceUsage, usage);
+  assert.deepEqual(gateway.session(result.id).usage(), { usage, processes: [] });
+});
+
+test("what orphans used counts as well", UNMEASURED, async () => {
+  const consume = compile("consume");
+  const session = await gateway.start({ command: `(setsid ${consume} 200 8 4 c &) ; exit 0` });
+  await session.wait();
+  await until("the orphan has ended", () => !session.info().lingering);
+  const usage = session.info().resourceUsage;
+  assert.ok(usage && usage.cpuMs >= 190, `${usage?.cpuMs} ms`);
+  assert.ok(usage.ioWriteBytes >= 4 * MIB);
+});
+
+test("a command that does nothing uses next to nothing", UNMEASURED, async () => {
+  const { resourceUsage, durationMs } = await gateway.run({ command: "true", args: [] });
+  assert.ok(resourceUsage && resourceUsage.cpuMs < 200 && resourceUsage.memoryPeakBytes < 16 * MIB);
+  assert.ok(durationMs > 0);
+});
+
+test("start, end and duration agree with the clock", async () => {
+  const before = Date.now();
+  const { id } = await gateway.run({ command: "sleep 0.3" });
+  const info = gateway.session(id).info();
+  const [started, ended] = [Date.parse(info.startedAt), Date.parse(info.endedAt ?? "")];
+  assert.ok(started >= before - 5 && ended <= Date.now() + 5);
+  assert.ok(ended - started >= 295, `${ended - started} ms`);
+  // The two are read from different clocks one after the other, with anything in between.
+  assert.ok(Math.abs(info.durationMs - (ended - started)) < 250, `${info.durationMs} ms`);
+});
+
+test("a running session shows its tree and what it uses", async () => {
+  const session = await gateway.start({
+    command: "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 300' & sleep 300; wait",
+  });
+  await until("it has used some CPU", () => (session.usage().usage?.cpuMs ?? 0) > 0);
+  const main = session.info().pid;
+  // A child shows its parent's command line until it is what it was started as.
+  await until("its tree is complete", () =>
+    session.usage().processes.some(({ ppid, command }) => ppid === main && command === "sleep 300"),
+  );
+  const { usage, processes } = session.usage();
+  assert.ok(processes.length >= 3);
+  assert.ok(processes.some(({ pid, command }) => pid === main && command.startsWith("bash -c")));
+  assert.ok(usage && usage.memoryPeakBytes > MIB / 4);
+  await session.kill({ graceMs: 0 });
+  assert.deepEqual(session.usage().processes, []);
+});
+
+test("a command that could not start has no usage", async () => {
+  const result = await gateway.run({ command: "no-such-program", args: [] });
+  assert.equal(result.resourceUsage, null);
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { Change, Position } from "../../../src/core/changes.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+after(() => house.close());
+
+/** Reads on until nothing is left to read. */
+function readOn(gateway: Gateway, from: Position, limit?: number): { changes: Change[]; position: Position } {
+  const changes: Change[] = [];
+  let position = from;
+  for (let more = true; more; ) {
+    const list = gateway.changes.since(position, limit === undefined ? {} : { limit });
+    assert.ok(list, "the position is good");
+    changes.push(...list.changes);
+    ({ position, more } = list);
+  }
+  return { changes, position };
+}
+
+function brief(change: Change): string {
+  if (change.type === "removed") return `removed ${change.id}`;
+  if (change.type === "approval") return `approval ${change.approval.status}`;
+  return `${change.session.name} ${change.session.status}`;
+}
+
+test("what another gateway does is told, each thing as it is by now", async () => {
+  const [watcher, other] = [await house.open(), await house.open({ agent: "other" })];
+  const before = watcher.changes.head();
+  const stamp = watcher.changes.stamp();
+  assert.equal(watcher.changes.stamp(), stamp, "nothing happened");
+
+  const session = await other.start({ command: "sleep 60", name: "sleeper" });
+  assert.notEqual(watcher.changes.stamp(), stamp);
+  const started = readOn(watcher, before);
+  assert.deepEqual(started.changes.map(brief), ["sleeper running"]);
+  assert.equal(started.changes[0]?.agent, "other");
+  assert.deepEqual(readOn(watcher, started.position).changes, []);
+
+  await session.extend(3_600_000);
+  const extended = readOn(watcher, started.position);
+  assert.deepEqual(extended.changes.map(brief), ["sleeper running"]);
+
+  await session.kill();
+  const ended = readOn(watcher, extended.position);
+  assert.deepEqual(ended.changes.map(brief), ["sleeper killed"]);
+
+  await session.remove();
+  const removed = readOn(watcher, ended.position);
+  assert.deepEqual(removed.changes.map(brief), [`removed ${session.id}`]);
+
+  // Who was away all the time hears what is left of it.
+  assert.deepEqual(readOn(watcher, before).changes.map(brief), [`removed ${session.id}`]);
+});
+
+test("a session whose leftovers end at last is told of once more", async () => {
+  const gateway = await house.open();
+  const session = await gateway.start({ command: "sleep 60 & echo $!" });
+  await until("its main process has ended", () => session.info().lingering);
+  const { position } = readOn(gateway, gateway.changes.head());
+  await session.kill({ signal: "SIGKILL" });
+  await until("it is told", () =>
+    readOn(gateway, position).changes.some((each) => each.type === "session" && !each.session.lingering),
+  );
+});
+
+test("approvals are told of as they are asked for, decided and used", async () => {
+  const gateway = await house.open({
+    approve: async () => null,
+    policy: { scope: "anywhere", sandbox: "off", ask: "always" },
+  });
+  const from = gateway.changes.head();
+  const run = gateway.run({ command: "true" });
+  await until("it is asked for", () => gateway.approvals.list({ status: "pending" }).length === 1);
+  const asked = readOn(gateway, from);
+  assert.deepEqual(asked.changes.map(brief), ["approval pending"]);
+  const [pending] = gateway.approvals.list({ status: "pending" });
+  gateway.approvals.decide(pending?.id ?? "", { decision: "once", who: "tester", channel: "cli" });
+  assert.equal((await run).status, "completed");
+  const used = readOn(gateway, asked.position).changes.map(brief);
+  assert.ok(used.includes("approval used"), used.join());
+  assert.equal(used.filter((each) => each.endsWith("completed")).length, 1);
+});
+
+test("however little is read at a time, nothing is left out and nothing told twice", async () => {
+  const gateway = await house.open();
+  const from = gateway.changes.head();
+  const results = await Promise.all(Array.from({ length: 40 }, () => gateway.run({ command: "true" })));
+  for (const limit of [1, 3, 7, 500]) {
+    const { changes } = readOn(gateway, from, limit);
+    const told = changes.flatMap((each) => (each.type === "session" ? [each.session] : []));
+    assert.deepEqual(told.map(({ id }) => id).sort(), results.map(({ id }) => id).sort(), "each once");
+    assert.ok(told.every(({ status }) => status === "completed"));
+    // From the position of any of them on, exactly the rest is told.
+    const middle = changes[Math.floor(changes.length / 2)];
+    assert.ok(middle);
+    const rest = readOn(gateway, middle.position, limit).changes;
+    assert.deepEqual(rest.at(-1)?.position, changes.at(-1)?.position);
+    assert.ok(rest.length < changes.length);
+  }
+});
+
+test("an agent's own view has its own only", async () => {
+  const [first, second] = [await house.open({ agent: "first" }), await house.open({ agent: "second" })];
+  const from = first.changes.head();
+  await first.run({ command: "true" });
+  await second.run({ command: "true" });
+  const own = readOn(second.scoped(), from).changes;
+  assert.deepEqual([...new Set(own.map(({ agent }) => agent))], ["second"]);
+  assert.equal(readOn(second, from).changes.length, 2);
+});
+
+test("a position survives its gateway; one of another folder, or from too long ago, is refused", async () => {
+  const gateway = await house.open();
+  const from = gateway.changes.head();
+  await gateway.run({ command: "true", name: "told-later" });
+  await gateway.close();
+  const next = await house.open();
+  assert.deepEqual(readOn(next, from).changes.map(brief), ["told-later completed"]);
+  assert.equal(next.changes.since({ audit: from.audit + 1_000_000, change: 0 }), null);
+  assert.equal(next.changes.since({ audit: 0, change: from.change + 1_000_000 }), null);
+});

@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const house = new TestHouse();
+after(() => house.close());
+
+test("a gateway that was closed says so, and may be closed again", async () => {
+  const gateway = await house.open();
+  await gateway.close();
+  await gateway.close();
+  const closed = { name: "SallyportError", type: "GatewayClosed" };
+  await assert.rejects(gateway.run({ command: "true" }), closed);
+  await assert.rejects(gateway.start({ command: "true" }), closed);
+  assert.throws(() => gateway.list(), closed);
+  assert.throws(() => gateway.check("ls"), closed);
+  assert.throws(() => gateway.audit, closed);
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { RunRequest } from "../../../src/core/request.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { keptText, keptWords } from "../../../src/gateway/kept-words.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+let house: TestHouse;
+let gateway: Gateway;
+before(async () => {
+  house = new TestHouse();
+  // Nobody is asked: what waits for a person has a bound of its own.
+  gateway = await house.open({ policy: { ask: "off" } });
+});
+after(() => house.close());
+
+const MB = "x".repeat(1 << 20);
+
+function stored(): number {
+  return ["", "-wal"].reduce((sum, end) => sum + statSync(join(house.state, `sallyport.db${end}`)).size, 0);
+}
+
+const LONG: [string, RunRequest][] = [
+  ["a forbidden command with long arguments", { command: "shutdown", args: [MB, MB, MB] }],
+  ["a forbidden command with very many arguments", { command: "shutdown", args: Array(300_000).fill("xxxxxxxx") }],
+  ["a forbidden command with very many empty arguments", { command: "shutdown", args: Array(1_000_000).fill("") }],
+  ["a text that is too long to run", { command: `: ${MB}${MB}${MB}` }],
+  ["a folder that cannot be", { command: "true", cwd: `${MB}${MB}${MB}` }],
+  ["variables that cannot be", { command: "true", env: { [`${MB}_TOKEN`]: "x" } }],
+];
+
+for (const [what, request] of LONG) {
+  test(`${what} leaves little behind, and says what is missing`, async () => {
+    const before = stored();
+    const result = await gateway.run(request);
+    assert.ok(["failed", "blocked", "denied"].includes(result.status), result.status);
+    assert.ok(stored() - before < 1 << 20, `${stored() - before} bytes were stored`);
+    const { command, args, cwd } = gateway.session(result.id).info();
+    const row = JSON.stringify([command, args, cwd]);
+    if (row.length > 1000) assert.match(row, /… \[\d+ more/);
+  });
+}
+
+test("paths count among what a request may be long by", async () => {
+  const path = "x".repeat(5 << 20);
+  for (const part of [{ cwd: path }, { logFile: path }, { writable: [path] }]) {
+    await assert.rejects(gateway.run({ command: "true", ...part }), { type: "ArgumentsTooLong" });
+  }
+});
+
+test("what can run is kept whole", () => {
+  const text = "é".repeat(60_000);
+  assert.equal(keptText(text), text);
+  const words = ["a", "b".repeat(100_000)];
+  assert.equal(keptWords(words, "refused"), words);
+  const many = ["a", "b".repeat(300_000), "c"];
+  assert.equal(keptWords(many, "ran"), many);
+  assert.deepEqual(keptWords(many, "refused"), ["a", "… [2 more]"]);
+});

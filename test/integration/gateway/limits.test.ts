@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { RunResult } from "../../../src/core/result.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { OtherGateway } from "../../fixtures/other-gateway.ts";
+import { childrenOf, send, zygotesOf } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const root = process.getuid?.() === 0;
+/** A user that owns nothing else, so that its count of processes is ours alone. */
+const NOBODY_ELSE = 54_321;
+
+interface Failure {
+  type: string;
+  recovery: { action: string; hint: string }[];
+}
+
+test("out of processes: the caller is told, and what runs goes on", {
+  skip: root ? false : "needs root, to be another user",
+}, async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  mkdirSync(house.state, { mode: 0o700 });
+  chmodSync(house.folder, 0o755);
+  chownSync(house.state, NOBODY_ELSE, NOBODY_ELSE);
+  chownSync(house.workspace, NOBODY_ELSE, NOBODY_ELSE);
+  const through = [
+    "setpriv",
+    `--reuid=${NOBODY_ELSE}`,
+    `--regid=${NOBODY_ELSE}`,
+    "--clear-groups",
+    "prlimit",
+    "--nproc=60",
+    "--",
+  ];
+  const other = await OtherGateway.open(house, { through });
+  const running: string[] = [];
+  const failures: Failure[] = [];
+  for (let i = 0; i < 60 && failures.length < 3; i++) {
+    try {
+      const info = await other.ask<SessionInfo>({ call: "start", request: { command: "sleep", args: ["600"] } });
+      if (info.status === "running") running.push(info.id);
+      else failures.push(info.error as unknown as Failure);
+    } catch (error) {
+      failures.push(error as unknown as Failure);
+    }
+  }
+  assert.equal(failures.length, 3, "the limit was never met");
+  assert.ok(running.length > 5, `only ${running.length} started`);
+  for (const { type, recovery } of failures) {
+    assert.equal(type, "SpawnFailed");
+    assert.ok(recovery.length > 0);
+  }
+  for (const id of running) {
+    assert.equal((await other.ask<SessionInfo>({ call: "info", id })).status, "running");
+    assert.equal((await other.ask<SessionInfo>({ call: "kill", id, options: { graceMs: 0 } })).status, "killed");
+  }
+  const afterwards = await other.ask<RunResult>({ call: "run", request: { command: "echo again", args: undefined } });
+  assert.equal(afterwards.stdout, "again\n");
+  await other.close();
+});
+
+/** Its own limit; null: it has ended meanwhile. */
+function openFilesOf(pid: number): number | null {
+  try {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, "latin1"))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
+test("out of descriptors: the caller is told, and with more of them all is well again", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  const before = await gateway.start({ command: "cat", stdin: "open" });
+  const [zygote = 0] = zygotesOf(house.state);
+  const limit = async (count: number) => {
+    execFileSync("prlimit", ["--pid", String(zygote), `--nofile=${count}:4096`]);
+    // Keepers forked ahead still have the old limit, whatever their title is by now; only the one at work is left.
+    await until("all others have it", () => {
+      const old = childrenOf(zygote).filter(({ pid, state, title }) => {
+        return state !== "Z" && !title.startsWith(`keeper: ${before.name} `) && openFilesOf(pid) !== count;
+      });
+      for (const { pid } of old) send(pid, "SIGKILL");
+      return old.length === 0;
+    });
+  };
+  for (const count of [12, 14, 16]) {
+    await limit(count);
+    const result = await gateway.run({ command: "true" });
+    if (result.status === "completed") continue;
+    assert.equal(result.error?.type, "SpawnFailed");
+    assert.match(result.error?.message ?? "", /EMFILE/);
+    assert.ok(result.error?.recovery.some(({ action }) => action === "increase_limits"));
+  }
+  await limit(12);
+  assert.equal((await gateway.run({ command: "true" })).error?.type, "SpawnFailed", "12 descriptors were enough");
+  await limit(1024);
+  await until("commands run again", async () => (await gateway.run({ command: "true" })).status === "completed");
+  await before.write("still here\n");
+  await until("it answers", async () => (await before.logs()).text === "still here\n");
+  await before.kill();
+});
+
+test("a host without a descriptor left is told, and lives", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const fixture = fileURLToPath(new URL("../../fixtures/out-of-descriptors.ts", import.meta.url));
+  const args = ["--nofile=100", "--", process.execPath, fixture, house.state, house.workspace, "2"];
+  const said = execFileSync("prlimit", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const [ran, ranAgain, read, readAgain, ...others] = JSON.parse(said) as string[];
+  assert.deepEqual(
+    [ran, ranAgain, read, readAgain],
+    ["KeeperUnavailable", "completed", "ResourceLimitExceeded", "kept\n"],
+  );
+  // Who cannot look must not call it lost.
+  assert.deepEqual(others, ["ResourceLimitExceeded", "ResourceLimitExceeded", "running", "killed"]);
+});
+
+test("a command may use as many descriptors as its caller's limit allows, and starts with three", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  const { stdout } = await gateway.run({ command: "ls", args: ["/proc/self/fd"] });
+  // 3 is ls's own view of the folder.
+  assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);
+});

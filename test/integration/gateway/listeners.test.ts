@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, test } from "node:test";
+import { NativeExecutor } from "../../../src/executor/native/executor.ts";
+import { LocalSessionReader } from "../../../src/session/local-data.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { rawSpec } from "../../fixtures/raw-keeper.ts";
+
+const house = new TestHouse();
+after(() => house.close());
+
+test("a listener that throws changes nothing for the commands, and is told of", async () => {
+  const gateway = await house.open({
+    onEvent: ({ type }) => {
+      throw new Error(`no ear for ${type}`);
+    },
+  });
+  const warned = once(process, "warning");
+  const first = await gateway.run({ command: "sleep 0.2; echo first" });
+  const second = await gateway.run({ command: "echo second" });
+  assert.equal(first.stdout, "first\n");
+  assert.equal(second.stdout, "second\n");
+  assert.match(String((await warned)[0]), /no ear for started/);
+  assert.equal((await gateway.run({ command: "rm -rf /" })).status, "blocked");
+});
+
+test("a slot that has launched cannot be given back to serve another command", async () => {
+  const executor = new NativeExecutor(house.state, new LocalSessionReader());
+  const slot = await executor.prepare();
+  const slow = slot.launch(rawSpec(["sh", "-c", "sleep 0.3; exit 3"]), () => {});
+  slot.cancel();
+  const quick = (await executor.prepare()).launch(rawSpec(["true"]), () => {});
+  const codes = [await quick.exited, await slow.exited].map((ending) =>
+    typeof ending === "string" ? ending : ending.code,
+  );
+  assert.deepEqual(codes, [0, 3]);
+  await executor.close();
+});

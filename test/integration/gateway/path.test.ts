@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { after, test } from "node:test";
+import type { GatewayOptions } from "../../../src/gateway/options.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const house = new TestHouse();
+after(() => house.close());
+
+mkdirSync(house.path("bin"));
+for (const planted of ["date", "bin/date"]) {
+  writeFileSync(house.path(planted), "#!/bin/sh\necho planted\n");
+  chmodSync(house.path(planted), 0o755);
+}
+
+async function openWith(path: string | undefined, options: GatewayOptions = {}) {
+  const own = process.env.PATH;
+  if (path === undefined) delete process.env.PATH;
+  else process.env.PATH = path;
+  const gateway = await house.open({
+    policy: { security: "allowlist", ask: "off", allowlist: [{ pattern: "date" }], env: { pass: ["PATH"] } },
+    ...options,
+  });
+  process.env.PATH = own;
+  return gateway;
+}
+
+for (const path of [":/usr/bin:/bin", "/nowhere::/usr/bin:/bin", "bin:/usr/bin:/bin", ".:/usr/bin", "", undefined]) {
+  test(`PATH ${path ?? "unset"}: a file of the workspace never runs as the program that was judged`, async () => {
+    const gateway = await openWith(path);
+    for (const args of [undefined, []]) {
+      const { status, stdout } = await gateway.run({ command: "date", ...(args ? { args } : {}) });
+      assert.equal(status, "completed");
+      assert.doesNotMatch(stdout, /planted/);
+    }
+  });
+}
+
+test("nor by a PATH that a caller may give", async () => {
+  const gateway = await openWith("/usr/bin:/bin");
+  const { status, stdout } = await gateway.run({ command: "date", env: { PATH: "bin::/usr/bin" } });
+  assert.equal(status, "completed");
+  assert.doesNotMatch(stdout, /planted/);
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Approval } from "../../../src/core/approval.ts";
+import type { GatewayEvent } from "../../../src/core/gateway.ts";
+import { isReadOnly } from "../../../src/gateway/operation.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const YES = { decision: "once", who: "tester" } as const;
+
+let house: TestHouse;
+before(() => {
+  house = new TestHouse();
+});
+after(() => house.close());
+
+test("an operation that is off is refused, and the session goes on", async () => {
+  const gateway = await house.open({ policy: { permissions: { kill: "deny", write: "deny", list: "deny" } } });
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  await assert.rejects(session.kill(), { type: "CommandDenied", message: "`kill` is switched off here." });
+  await assert.rejects(session.write("x"), { type: "CommandDenied" });
+  await assert.rejects(session.closeStdin(), { type: "CommandDenied" });
+  assert.throws(() => gateway.list(), { type: "CommandDenied" });
+  assert.equal(session.info().status, "running");
+  const other = await house.open();
+  await other.session(session.id).kill();
+});
+
+test("notify lets it happen and tells of it", async () => {
+  const events: GatewayEvent[] = [];
+  const policy = { permissions: { kill: "notify", run: "notify" } } as const;
+  const gateway = await house.open({ policy, onEvent: (event) => events.push(event) });
+  const session = await gateway.start({ command: "sleep 60" });
+  await session.kill();
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ["started", "operation"],
+  );
+});
+
+test("ask waits for a person, once for each time", async () => {
+  const asked: string[] = [];
+  const gateway = await house.open({
+    policy: { permissions: { kill: "ask" } },
+    approve: async ({ request }) => {
+      asked.push(request.command.text);
+      return asked.length === 1 ? { decision: "deny", who: "tester", reason: "leave it" } : YES;
+    },
+  });
+  const session = await gateway.start({ command: "sleep 60" });
+  await assert.rejects(session.kill(), { type: "CommandDenied", message: /tester said no: leave it/ });
+  assert.equal(session.info().status, "running");
+  assert.equal((await session.kill()).status, "killed");
+  assert.deepEqual(asked, Array(2).fill(`sallyport kill ${session.name}`));
+});
+
+test("a person is shown what exactly is to be done, and their yes is good for that alone", async () => {
+  const asked: Approval[] = [];
+  const answers = new Map<string, (decision: typeof YES) => void>();
+  const gateway = await house.open({
+    policy: { permissions: { write: "ask", kill: "ask" } },
+    approve: (approval) => {
+      asked.push(approval);
+      return new Promise((resolve) => {
+        answers.set(approval.request.stdin?.text ?? approval.request.command.text, resolve);
+      });
+    },
+  });
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  const bytes = Buffer.from("harmless");
+  const harmless = session.write(bytes);
+  const evil = session.write("evil");
+  bytes.write("swapped!"); // what was asked about is what is written
+  await until("both are asked", () => asked.length === 2);
+  answers.get("harmless")?.(YES);
+  await harmless;
+  assert.deepEqual(
+    asked.map(({ request }) => request.stdin?.text),
+    ["harmless", "evil"],
+  );
+  await until("it was read", async () => (await session.logs()).text === "harmless");
+  answers.get("evil")?.(YES);
+  await evil;
+  await until("that was read, too", async () => (await session.logs()).text === "harmlessevil");
+  const killed = session.kill({ signal: "KILL" });
+  await until("it is asked", () => asked.length === 3);
+  answers.get(`sallyport kill ${session.name} -s SIGKILL`)?.(YES);
+  await killed;
+});
+
+test("of two who ask for the same at once each needs a yes", async () => {
+  const gateway = await house.open({
+    agent: "twins",
+    policy: { permissions: { write: "ask" } },
+    approve: async () => YES,
+  });
+  const session = await gateway.start({ command: "cat", stdin: "open" });
+  await Promise.all([session.write("twice"), session.write("twice")]);
+  assert.equal(gateway.approvals.list({ agent: "twins", status: "used" }).length, 2);
+  await session.kill();
+});
+
+test("running can be asked for every time, or switched off", async () => {
+  let asked = 0;
+  const approve = async () => {
+    asked++;
+    return YES;
+  };
+  const asking = await house.open({ policy: { permissions: { run: "ask" } }, approve });
+  assert.equal((await asking.run({ command: "true" })).status, "completed");
+  assert.equal(asked, 1);
+  const off = await house.open({ policy: { permissions: { run: "deny" } }, approve });
+  assert.equal((await off.run({ command: "true" })).status, "denied");
+  assert.equal(asked, 1);
+});
+
+test("what only looks never needs a person", async () => {
+  assert.deepEqual((["run", "write", "kill", "extend", "remove", "list", "read"] as const).filter(isReadOnly), [
+    "list",
+    "read",
+  ]);
+  const gateway = await house.open({
+    policy: { permissions: { read: "ask", list: "ask" } },
+    approve: () => assert.fail("nobody is to be asked"),
+  });
+  const session = await gateway.start({ command: "echo read me" });
+  await session.wait();
+  assert.equal((await session.logs()).text, "read me\n");
+  assert.ok(gateway.list().length > 0);
+});
+
+test("what an agent does to another's session is audited as about the other, by the one", async () => {
+  const owner = await house.open({ agent: "owner" });
+  const meddler = await house.open({ agent: "meddler" });
+  const { id } = await owner.start({ command: "cat", stdin: "open" });
+  await meddler.session(id).write("x");
+  await meddler.session(id).kill();
+  const entries = owner.audit.search({ session: id }).filter(({ kind }) => kind === "stdin" || kind === "signal");
+  assert.deepEqual(
+    entries.map(({ agent, actor }) => [agent, actor]),
+    Array(2).fill(["owner", "meddler"]),
+  );
+});

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { SallyportError } from "../../../src/core/error.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { OtherGateway } from "../../fixtures/other-gateway.ts";
+
+const root = process.getuid?.() === 0;
+
+function teaches(type: string, message: RegExp): (error: SallyportError) => boolean {
+  return (error) => {
+    assert.equal(error.name, "SallyportError", `${error.stack}`);
+    assert.equal(error.type, type);
+    assert.match(error.message, message);
+    assert.ok(error.recovery.length > 0);
+    return true;
+  };
+}
+
+const canMount = root && spawnSync("unshare", ["-m", "true"]).status === 0;
+
+test("a read-only state folder is told as such", {
+  skip: canMount ? false : "needs root, to mount it read-only",
+}, async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  await gateway.run({ command: "true" });
+  const readOnly = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`;
+  const through = ["unshare", "-m", "sh", "-c", readOnly, house.state];
+  await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /cannot be written/));
+  assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
+});
+
+test("a state folder whose parent is a file, and one that is a file, are told as such", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  writeFileSync(house.path("file"), "");
+  await assert.rejects(house.open({ state: house.path("file", "state") }), teaches("StateUnusable", /cannot be made/));
+  await assert.rejects(house.open({ state: house.path("file") }), teaches("StateUnusable", /./));
+  symlinkSync("nowhere", house.path("dangling"));
+  await assert.rejects(house.open({ state: house.path("dangling") }), teaches("StateUnusable", /./));
+});
+
+test("another user's state folder is refused", { skip: root ? false : "needs root, to be another user" }, async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  await house.open();
+  chmodSync(house.folder, 0o755);
+  chmodSync(house.state, 0o777);
+  const through = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
+  await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /another user/));
+});
+
+test("a state folder others can look into is closed to them", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  mkdirSync(house.state, { mode: 0o755 });
+  const gateway = await house.open();
+  await gateway.run({ command: "true" });
+  assert.equal(statSync(house.state).mode & 0o777, 0o700);
+  assert.equal(statSync(join(house.state, "sessions")).mode & 0o777, 0o700);
+});
+
+const BAD_DATABASES: [string, (path: string) => void, RegExp][] = [
+  ["garbage", (path) => writeFileSync(path, "this is not a database, is it? ".repeat(500)), /damaged/],
+  ["a database cut in half", cutInHalf, /damaged|malformed/],
+  ["a database with a spoilt page", spoil, /damaged|malformed/],
+  ["a folder", (path) => mkdirSync(path), /unable to open|directory/i],
+];
+
+function made(path: string): Buffer {
+  const house = join(path, "..", "..", "made");
+  const script = `const { openGateway } = await import(process.argv[1]); const g = await openGateway({ state: process.argv[2] }); for (let i = 0; i < 40; i++) await g.run({ command: "true", intent: "x".repeat(3000) }); await g.close(); const { DatabaseSync } = await import("node:sqlite"); const d = new DatabaseSync(process.argv[2] + "/sallyport.db"); d.exec("PRAGMA wal_checkpoint(TRUNCATE)"); d.close();`;
+  const open = new URL("../../../src/gateway/open.ts", import.meta.url).href;
+  const ran = spawnSync(process.execPath, ["--input-type=module", "-e", script, open, house], { encoding: "utf8" });
+  assert.equal(ran.status, 0, ran.stderr);
+  return readFileSync(join(house, "sallyport.db"));
+}
+
+function cutInHalf(path: string): void {
+  const bytes = made(path);
+  writeFileSync(path, bytes.subarray(0, bytes.length >> 1));
+}
+
+function spoil(path: string): void {
+  const bytes = made(path);
+  bytes.fill(0xa5, 4096 + 100, 4096 * 3);
+  bytes.fill(0xff, 100, 600);
+  writeFileSync(path, bytes);
+}
+
+for (const [name, spoilIt, message] of BAD_DATABASES) {
+  test(`${name} where the database should be is an error, and is left as it is`, async (t) => {
+    const house = new TestHouse();
+    t.after(() => house.close());
+    mkdirSync(house.state, { mode: 0o700 });
+    const path = join(house.state, "sallyport.db");
+    spoilIt(path);
+    const before = statSync(path).isFile() ? readFileSync(path) : null;
+    await assert.rejects(house.open(), teaches("StateUnusable", message));
+    await assert.rejects(house.open(), teaches("StateUnusable", message), "a second time as well");
+    if (before) assert.ok(readFileSync(path).equals(before), "the file was changed");
+    rmSync(path, { recursive: true });
+    const gateway = await house.open();
+    assert.equal((await gateway.run({ command: "echo afresh" })).stdout, "afresh\n");
+  });
+}
+
+test("a database of a newer version is refused and not touched", async (t) => {
+  const { DatabaseSync } = await import("node:sqlite");
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  await gateway.run({ command: "true", name: "before" });
+  await gateway.close();
+  const path = join(house.state, "sallyport.db");
+  const set = (version: number) => {
+    const database = new DatabaseSync(path, { timeout: 20_000 });
+    const before = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+    database.exec(`PRAGMA user_version = ${version}`);
+    database.close();
+    return before;
+  };
+  const version = set(9999);
+  copyFileSync(path, house.path("copy"));
+  await assert.rejects(house.open(), teaches("StateUnusable", /newer Sallyport.*9999/));
+  assert.ok(readFileSync(path).equals(readFileSync(house.path("copy"))));
+  set(version);
+  const again = await house.open();
+  assert.equal(again.session("before").info().status, "completed");
+});
+
+for (const [name, parts] of [
+  ["deep", Array(12).fill("a-rather-long-folder-name")],
+  ["deep and full of umlauts", Array(8).fill("überlänge")],
+  ["with spaces, quotes and a newline", ['it\'s a "state" folder', "new\nline"]],
+] as const) {
+  test(`a state folder whose path is ${name} works`, async (t) => {
+    const root = mkdtempSync(join(tmpdir(), "sallyport-deep-"));
+    const house = new TestHouse(join(root, ...parts));
+    t.after(async () => {
+      rmSync(root, { recursive: true, maxRetries: 10 });
+    });
+    const gateway = await house.open();
+    assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
+    const session = await gateway.start({ command: "sleep 60" });
+    const other = await house.open();
+    assert.equal((await other.session(session.id).kill()).status, "killed");
+  });
+}
+
+test("a missing keeper is told with the way to get one", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const missing = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: "/no/such/keeper" } });
+  await assert.rejects(
+    missing.ask({ call: "run", request: { command: "true" } }),
+    teaches("KeeperUnavailable", /not been built/),
+  );
+  await missing.close();
+  writeFileSync(house.path("keeper.id"), "abc");
+  const gone = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: house.path("keeper") } });
+  await assert.rejects(gone.ask({ call: "run", request: { command: "true" } }), teaches("KeeperUnavailable", /ENOENT/));
+  await gone.close();
+  writeFileSync(house.path("keeper"), "#!/bin/sh\necho no luck today >&2; exit 1\n", { mode: 0o755 });
+  const broken = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: house.path("keeper") } });
+  await assert.rejects(
+    broken.ask({ call: "run", request: { command: "true" } }),
+    teaches("KeeperUnavailable", /no luck today/),
+  );
+  assert.deepEqual(await broken.ask({ call: "list" }), [], "nothing was recorded of what never ran");
+  await broken.close();
+});
+
+test("a state folder removed under a gateway is an error for it, and the keepers leave", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  await gateway.run({ command: "true" });
+  await house.stopKeepers();
+  rmSync(house.state, { recursive: true });
+  const outcome = await gateway.run({ command: "echo ran" }).catch((error: SallyportError) => error);
+  if (outcome instanceof Error) assert.equal(outcome.name, "SallyportError", `${outcome.stack}`);
+  else assert.deepEqual([outcome.stdout, outcome.error?.type], ["", "SessionLost"]);
+});

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+let house: TestHouse;
+let gateway: Gateway;
+before(async () => {
+  house = new TestHouse();
+  gateway = await house.open();
+});
+after(() => house.close());
+
+function callbacksOf(id: string): number {
+  return gateway.work.list().filter(({ payload }) => (payload as { session_id: string }).session_id === id).length;
+}
+
+test("a command that is not over in time carries on in the background, and its end is told once", async () => {
+  const result = await gateway.run(
+    { command: "echo early; while ! test -e go; do sleep 0.02; done; echo late; exit 3" },
+    { yieldMs: 3000 }, // time enough for its first word, on any machine
+  );
+  assert.deepEqual([result.status, result.exitCode, result.stdout], ["running", null, "early\n"]);
+  const session = gateway.session(result.id);
+  assert.ok((session.info().pid ?? 0) > 0);
+  await gateway.run({ command: "touch go" });
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.exitCode, info.background], ["completed", 3, true]);
+  assert.equal(callbacksOf(result.id), 1);
+});
+
+test("one that is over in time is a foreground command: nobody is told of its end", async () => {
+  const result = await gateway.run({ command: "echo done" }, { yieldMs: 60_000, answerWithinMs: 60_000 });
+  assert.deepEqual([result.status, result.stdout], ["completed", "done\n"]);
+  assert.equal(gateway.session(result.id).info().background, false);
+  assert.equal(callbacksOf(result.id), 0);
+});
+
+test("what it leaves running once it is in the background lives on", async () => {
+  const result = await gateway.run(
+    { command: "while ! test -e leave; do sleep 0.02; done; sleep 60 & echo left" },
+    { yieldMs: 50 },
+  );
+  await gateway.run({ command: "touch leave" });
+  const session = gateway.session(result.id);
+  const info = await session.wait();
+  assert.deepEqual([info.status, info.lingering], ["completed", true]);
+  await session.kill();
+});
+
+test("its deadline goes on to hold", async () => {
+  const result = await gateway.run({ command: "sleep 60", timeoutMs: 3000 }, { yieldMs: 10 });
+  assert.equal(result.status, "running");
+  assert.equal((await gateway.session(result.id).wait()).status, "timed_out");
+});
+
+test("moving one that has ended, or twice, does nothing", async () => {
+  const session = await gateway.start({ command: "sleep 60" }, { foreground: true });
+  assert.deepEqual([await session.toBackground(), await session.toBackground()], [true, false]);
+  await session.kill();
+  assert.equal(await session.toBackground(), false);
+  assert.equal(callbacksOf(session.id), 1);
+});
+
+test("aborting in time ends it, whatever the patience", async () => {
+  const controller = new AbortController();
+  const running = gateway.run({ command: "sleep 60" }, { yieldMs: 60_000, signal: controller.signal });
+  await until("it runs", () => house.alive().length > 0);
+  controller.abort();
+  assert.equal((await running).status, "killed");
+});
+
+test("a log folder gets a plain log named by the session, and is made where it is missing", async () => {
+  const { id } = await gateway.run({ command: "echo kept; echo too >&2" }, { logFolder: "made/here" });
+  assert.equal(readFileSync(house.path("made/here", `${id}.log`), "utf8"), "kept\ntoo\n");
+  const outside = await gateway.run({ command: "true" }, { logFolder: "../elsewhere" });
+  assert.equal(outside.error?.type, "PathOutOfScope");
+});

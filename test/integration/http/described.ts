@@ -1,0 +1,77 @@
+import type { TestService } from "../../fixtures/service.ts";
+
+export interface Described {
+  id: string;
+  method: string;
+  /** With `{id}` in it. */
+  path: string;
+  roles: string[] | "anyone";
+  parameters: { name: string; in: "path" | "query"; required: boolean; schema: { type?: string; enum?: string[] } }[];
+  body: { properties: Record<string, Schema>; required?: string[] } | null;
+}
+
+export interface Schema {
+  type?: string;
+  anyOf?: Schema[];
+  enum?: unknown[];
+  items?: Schema;
+}
+
+interface OpenApi {
+  openapi: string;
+  paths: Record<string, Record<string, RawOperation>>;
+}
+
+interface RawOperation {
+  operationId: string;
+  "x-roles": string[] | "anyone";
+  parameters: Described["parameters"];
+  requestBody?: { content: { "application/json": { schema: NonNullable<Described["body"]> } } };
+}
+
+/** What the service says it can be asked. */
+export async function describedOperations(service: TestService): Promise<Described[]> {
+  const { paths } = await service.json<OpenApi>(null, "/openapi.json");
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => ({
+      id: raw.operationId,
+      method: method.toUpperCase(),
+      path,
+      roles: raw["x-roles"],
+      parameters: raw.parameters,
+      body: raw.requestBody?.content["application/json"].schema ?? null,
+    })),
+  );
+}
+
+/** A body that is right, for each operation that takes one. */
+export const BODIES: Record<string, object> = {
+  signIn: { secret: "x" },
+  run: { command: "true" },
+  sendInput: { text: "x" },
+  sendKeys: { keys: ["Enter"] },
+  paste: { text: "x" },
+  resize: { columns: 80, rows: 24 },
+  signal: { signal: "SIGWINCH" },
+  extend: { timeoutMs: 60_000 },
+  wait: { timeoutMs: 0 },
+  decide: { decision: "deny" },
+  addRule: { command: ["git", "status"] },
+  tryRule: { rule: { command: ["git", "status"] }, commands: ["git status"] },
+  check: { command: "true" },
+  createToken: { name: "made", role: "viewer" },
+};
+
+/** What a query cannot do without. */
+export const QUERIES: Record<string, string> = { searchLogs: "?q=x" };
+
+/** The path of an operation, of this session, approval or whatever it is about. */
+export function pathOf({ path, id }: Pick<Described, "path" | "id">, reference: string): string {
+  return path.replace(/\{\w+\}/g, encodeURIComponent(reference)) + (QUERIES[id] ?? "");
+}
+
+/** Asks for the headers of an answer: streams would never end. */
+export async function statusOf(response: Response): Promise<number> {
+  await response.body?.cancel();
+  return response.status;
+}

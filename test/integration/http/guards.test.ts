@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { type SignedIn, TestService } from "../../fixtures/service.ts";
+import { until } from "../../fixtures/until.ts";
+
+let service: TestService;
+let page: SignedIn;
+before(async () => {
+  service = await TestService.start();
+  page = await service.signIn();
+});
+after(() => service.close());
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage["headers"];
+  body: { error?: { type: string; recovery: { hint: string }[] } };
+}
+
+/** With exactly these headers: `fetch` would not let us lie about Host and Origin. */
+async function send(method: string, path: string, headers: OutgoingHttpHeaders, body?: string): Promise<Answer> {
+  const asked = httpRequest(`${service.url}${path}`, { method, headers });
+  asked.end(body);
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  const text = (await answer.toArray()).join("");
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: text ? JSON.parse(text) : {} };
+}
+
+const json = { "content-type": "application/json" };
+const cookies = () => ({ cookie: page.cookie, "x-sallyport-key": page.key });
+const bearer = () => ({ authorization: `Bearer ${service.secrets.operator}` });
+const host = () => new URL(service.url).host;
+const run = '{"command":"true"}';
+
+test("a name that is not ours is not served, whatever it resolves to", async () => {
+  const port = new URL(service.url).port;
+  const names = [
+    `evil.example:${port}`,
+    "evil.example",
+    `127.0.0.1.evil.example:${port}`,
+    `localhost.evil.example:${port}`,
+    "127.0.0.1@evil.example",
+  ];
+  for (const name of names) {
+    for (const headers of [bearer(), cookies(), {}]) {
+      const { status, body } = await send("GET", "/v1/me", { ...headers, host: name });
+      // What is no name at all is answered before it comes to us.
+      if (status !== 400) assert.deepEqual([status, body.error?.type], [403, "WrongHost"], name);
+    }
+    assert.ok([400, 403].includes((await send("GET", "/", { host: name })).status), name);
+  }
+  for (const name of [`localhost:${port}`, `LOCALHOST:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
+    assert.equal((await send("GET", "/v1/me", { ...bearer(), host: name })).status, 200, name);
+  }
+});
+
+test("another page can have nothing done, with whatever request a browser lets it send", async () => {
+  const foreign = [
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    // Another port is another page: cookies and SameSite do not tell them apart.
+    { origin: "http://127.0.0.1:3000" },
+    { origin: `https://${host()}.evil.example` },
+    { origin: `http://user@${host()}` },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+    { origin: service.url, "sec-fetch-site": "cross-site" },
+  ];
+  for (const headers of foreign) {
+    const { status, body } = await send("POST", "/v1/sessions", { ...cookies(), ...json, ...headers }, run);
+    assert.deepEqual([status, body.error?.type], [403, "WrongOrigin"], JSON.stringify(headers));
+    const read = await send("GET", "/v1/sessions", { ...cookies(), ...headers });
+    assert.deepEqual([read.status, read.body.error?.type], [403, "WrongOrigin"], JSON.stringify(headers));
+  }
+  // A browser always says where a request that changes something comes from: one that does not is no page of ours.
+  const silent = await send("POST", "/v1/sessions", { ...cookies(), ...json }, run);
+  assert.deepEqual([silent.status, silent.body.error?.type], [403, "WrongOrigin"]);
+  assert.deepEqual(service.gateway.list(), []);
+});
+
+test("a form of another page cannot even be read: only JSON is", async () => {
+  const own = { ...cookies(), origin: service.url };
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonp",
+  ]) {
+    const { status, body } = await send("POST", "/v1/sessions", { ...own, "content-type": type }, run);
+    assert.deepEqual([status, body.error?.type], [415, "UnsupportedMediaType"], type);
+  }
+  const { status } = await send("POST", "/v1/sessions", own, run);
+  assert.equal(status, 415);
+  assert.deepEqual(service.gateway.list(), []);
+});
+
+test("our own page may, as browsers mark its requests", async () => {
+  for (const headers of [{ origin: service.url }, { "sec-fetch-site": "same-origin" }]) {
+    const { status } = await send("POST", "/v1/check", { ...cookies(), ...json, ...headers }, run);
+    assert.equal(status, 200);
+  }
+});
+
+test("no answer gives another origin leave to read it, or is taken for a page", async () => {
+  const paths = ["/v1/me", "/v1/sessions", "/nowhere", "/v1/sessions/x/logs/raw", "/openapi.json"];
+  for (const path of paths) {
+    const { headers } = await send("GET", path, bearer());
+    assert.equal(headers["access-control-allow-origin"], undefined);
+    assert.equal(headers["x-content-type-options"], "nosniff", path);
+    assert.equal(headers["cache-control"], "no-store", path);
+    assert.match(String(headers["content-security-policy"]), /default-src 'none'.*frame-ancestors 'none'/, path);
+  }
+  const preflight = await send("OPTIONS", "/v1/sessions", {
+    origin: "https://evil.example",
+    "access-control-request-method": "POST",
+  });
+  assert.equal(preflight.status, 405);
+  assert.equal(preflight.headers["access-control-allow-origin"], undefined);
+});
+
+test("bodies have a limit, said or not, and what is too long is not waited for", async () => {
+  const headers = { ...bearer(), ...json };
+  const said = await send("POST", "/v1/check", { ...headers, "content-length": String(64 << 20) }, "{").catch(
+    () => null,
+  );
+  assert.equal(said?.status, 413);
+  const long = JSON.stringify({ command: "x".repeat(3 << 20) });
+  const unsaid = await send("POST", "/v1/check", { ...headers, "transfer-encoding": "chunked" }, long).catch(
+    () => null,
+  );
+  // The connection may be closed on whoever goes on sending.
+  if (unsaid) assert.equal(unsaid.status, 413);
+  for (const bad of ["{", "\u0000", "[]", "null", '"x"', '{"command":"a"'.repeat(3)]) {
+    assert.equal((await send("POST", "/v1/check", headers, bad)).status, 400, bad);
+  }
+  assert.equal((await send("GET", "/v1/me", bearer())).status, 200);
+});
+
+test("bad secrets are all the same: nothing tells how near one was", async () => {
+  const { operator } = service.secrets;
+  const wrong = [operator.slice(0, -1), `${operator}x`, operator.toUpperCase(), "sallyport_", "x".repeat(600), "ä"];
+  const bodies = new Set<string>();
+  for (const secret of wrong) {
+    const { status, body } = await send("GET", "/v1/me", {
+      authorization: Buffer.from(`Bearer ${secret}`).toString("latin1"),
+    });
+    assert.equal(status, 401, secret);
+    bodies.add(JSON.stringify(body));
+  }
+  assert.equal(bodies.size, 1);
+  // A bad token is not made up for by a good cookie.
+  assert.equal((await send("GET", "/v1/me", { ...cookies(), authorization: "Bearer x" })).status, 401);
+});
+
+test("what is no HTTP, and what stops half-way, harms nobody", async () => {
+  const port = Number(new URL(service.url).port);
+  const texts = [
+    "\0\0\0\0\r\n\r\n",
+    "GET / HTTP/9.9\r\n\r\n",
+    "POST /v1/check HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{",
+  ];
+  for (const text of texts) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    socket.end(text);
+    socket.resume();
+    await once(socket, "close");
+  }
+  const odd = [
+    "/v1/sessions/%00",
+    "/v1/sessions/%ff",
+    "/v1/sessions/..%2f..%2fetc",
+    "//v1/me",
+    "/v1/../v1/me",
+    "/%",
+    `/v1/sessions/${"x".repeat(2000)}`,
+  ];
+  for (const path of odd) {
+    const asked = httpRequest({ port, path, host: "127.0.0.1", headers: bearer() });
+    asked.end();
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    await answer.toArray();
+    assert.ok([200, 400, 404].includes(answer.statusCode ?? 0), `${path}: ${answer.statusCode}`);
+  }
+  assert.deepEqual(service.failures, []);
+});
+
+test("whoever guesses at the door is slowed down", async () => {
+  const signIn = (secret: string) => send("POST", "/v1/sign-in", json, JSON.stringify({ secret }));
+  // One more guess is free every now and then.
+  const guess = async (secret: string) => {
+    let answer = await signIn(secret);
+    for (let attempt = 0; attempt < 40 && answer.status === 401; attempt++) answer = await signIn(secret);
+    return answer;
+  };
+  const refused = await guess("not this one");
+  assert.deepEqual([refused.status, refused.body.error?.type], [429, "TooManyAttempts"]);
+  assert.ok(Number(refused.headers["retry-after"]) > 0);
+  // It may be a command of this machine: the operator at the same address gets in all the same.
+  const secret = service.link();
+  assert.equal((await signIn(secret)).status, 200);
+  assert.equal((await guess(secret)).status, 429);
+  const told = service.gateway.audit.search({ kind: "sign-in", outcome: "refused" });
+  assert.deepEqual(
+    told.map(({ actor, detail }) => [actor, detail]),
+    [["127.0.0.1", { address: "127.0.0.1", attempts: 1 }]],
+  );
+});
+
+test("few large bodies are taken at once, also of unknown length; small ones always are", async () => {
+  const path = "/v1/sessions";
+  const headers = { ...bearer(), ...json };
+  const open = Array.from({ length: 4 }, (_, index) => {
+    const length = index % 2 ? { "content-length": 2 << 20 } : { "transfer-encoding": "chunked" };
+    const asked = httpRequest(`${service.url}${path}`, { method: "POST", headers: { ...headers, ...length } });
+    asked.on("error", () => {}); // torn off below
+    asked.write("{");
+    return asked;
+  });
+  const large = () => send("POST", path, { ...headers, "content-length": 2 << 20, expect: "100-continue" });
+  const chunked = () => send("POST", path, { ...headers, "transfer-encoding": "chunked" }, run);
+  await until("the places are taken", async () => (await chunked()).status === 429);
+  const refused = await large();
+  assert.deepEqual([refused.status, refused.body.error?.type], [429, "TooManyBodies"]);
+  assert.ok(Number(refused.headers["retry-after"]) > 0);
+  assert.equal((await send("POST", path, headers, run)).status, 200);
+  for (const asked of open) asked.destroy();
+  await until("there is room again", async () => (await chunked()).status === 200);
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
+import { after, before, test } from "node:test";
+import { TestService } from "../../fixtures/service.ts";
+import { until } from "../../fixtures/until.ts";
+
+let service: TestService;
+before(async () => {
+  service = await TestService.start();
+});
+after(() => service.close());
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } },
+};
+const headers = { accept: "application/json, text/event-stream" };
+
+test("an agent finds MCP behind the same listener", async () => {
+  const response = await service.ask("agent", "/mcp", { body: initialize, headers });
+  assert.equal(response.status, 200);
+  assert.match(await response.text(), /"serverInfo"/);
+});
+
+test("MCP is for agents: no person's token and no cookie is good for it", async () => {
+  for (const role of ["viewer", "approver", "operator", null] as const) {
+    const response = await service.ask(role, "/mcp", { body: initialize, headers });
+    assert.equal(response.status, 401, String(role));
+    await response.text();
+  }
+  const signedIn = service.pageHeaders(await service.signIn());
+  const response = await service.ask(null, "/mcp", { body: initialize, headers: { ...headers, ...signedIn } });
+  assert.equal(response.status, 401);
+  await response.text();
+});
+
+test("few large messages are taken at once, and room comes back", async () => {
+  const open = Array.from({ length: 4 }, () => {
+    const authorization = `Bearer ${service.secrets.agent}`;
+    const length = { "content-type": "application/json", "content-length": 2 << 20 };
+    const asked = httpRequest(`${service.url}/mcp`, {
+      method: "POST",
+      headers: { ...headers, ...length, authorization },
+    });
+    asked.on("error", () => {}); // torn off below
+    asked.write("{");
+    return asked;
+  });
+  const body = { ...initialize, padding: "x".repeat(2 << 20) };
+  const large = async (role: "agent" | "other") => {
+    const response = await service.ask(role, "/mcp", { body, headers }).catch(() => null);
+    await response?.text();
+    return response?.status ?? 429; // refused before all of it was sent
+  };
+  await until("the places are taken", async () => (await large("agent")) === 429);
+  assert.notEqual(await large("other"), 429);
+  for (const asked of open) asked.destroy();
+  await until("there is room again", async () => (await large("agent")) !== 429);
+});

@@ -1,0 +1,187 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import { after, test } from "node:test";
+import type { Approval } from "../../../src/core/approval.ts";
+import { type Connected, ERAS, type Era, McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new McpHouse({ ask: "always" });
+after(() => house.close());
+
+type Answer = { action: "accept" | "decline" | "cancel"; content?: Record<string, string> };
+type Failure = { type: string; message: string; recovery: { hint: string }[] };
+interface Outcome {
+  output: unknown;
+  error: Failure | undefined;
+}
+
+/** A client whose user is shown a form and answers it like this. */
+async function withUser(era: Era, answer: (message: string) => Answer | Promise<Answer>, ...args: string[]) {
+  const connected = await house.stdio(args, { era, capabilities: { elicitation: {} } });
+  const forms: { message: string; requestedSchema: unknown }[] = [];
+  connected.client.setRequestHandler("elicitation/create", async ({ params }) => {
+    if (!("requestedSchema" in params)) throw new Error("a form was expected");
+    forms.push(params);
+    return answer(params.message);
+  });
+  return { ...connected, forms };
+}
+
+async function bash({ client }: Connected, command: string): Promise<Outcome> {
+  const call = { name: "Bash", arguments: { command, description: "to try it" } };
+  const { structuredContent } = await client.callTool(call, { timeout: 120_000 });
+  const { output, error } = structuredContent as { output?: unknown; error?: Failure };
+  return { output, error };
+}
+
+async function approvals(): Promise<Approval[]> {
+  return JSON.parse(await house.run("approvals", "--all", "--json")) as Approval[];
+}
+
+const once: Answer = { action: "accept", content: { decision: "once" } };
+
+for (const era of ERAS) {
+  test(`the host's user is shown the whole command and says yes (${era})`, async () => {
+    const user = await withUser(era, () => once);
+    const command = `echo ${era} # ${"x".repeat(500)} \u202e end`;
+    const { output } = await bash(user, command);
+    assert.equal(output, `${era}\n`);
+    const [form] = user.forms;
+    assert.equal(user.forms.length, 1);
+    // Lines that did not fit go on with a mark of their own.
+    const shown = form?.message.replaceAll("\n┆ ", "") ?? "";
+    assert.ok(shown.includes(`│ ${command.replace("\u202e", "‹U+202E›")}`), form?.message);
+    assert.ok(shown.includes("to try it"));
+    const [approval] = (await approvals()).filter(({ request }) => request.command.text.startsWith(`echo ${era}`));
+    assert.equal(approval?.status, "used");
+    const [decision] = approval?.decisions ?? [];
+    assert.equal(decision?.channel, "mcp-host");
+    assert.equal(decision?.who, userInfo().username);
+    await user.close();
+  });
+
+  test(`a no is a no, with the user's reason (${era})`, async () => {
+    const file = house.house.path(`denied-${era}`);
+    const reasoned = await withUser(era, () => ({
+      action: "accept",
+      content: { decision: "deny", reason: "not today" },
+    }));
+    const { error } = await bash(reasoned, `touch ${file}`);
+    assert.equal(error?.type, "CommandDenied");
+    assert.match(error?.message ?? "", /not today/);
+    await reasoned.close();
+    const declined = await withUser(era, () => ({ action: "decline" }));
+    assert.equal((await bash(declined, `touch ${file}`)).error?.type, "CommandDenied");
+    assert.ok(!existsSync(file));
+    await declined.close();
+  });
+
+  test(`a form that is closed, or answered with rubbish, leaves it pending: never a yes (${era})`, async () => {
+    const file = house.house.path(`closed-${era}`);
+    for (const answer of [
+      { action: "cancel" },
+      { action: "accept" },
+      { action: "accept", content: { decision: "yes" } },
+    ] as Answer[]) {
+      const user = await withUser(era, () => answer, "--patience", "200ms");
+      const { error } = await bash(user, `touch ${file}`);
+      // A client that checks the form itself may not even send rubbish.
+      assert.ok(error === undefined || error.type === "ApprovalPending", error?.message);
+      await user.close();
+    }
+    assert.ok(!existsSync(file));
+  });
+
+  test(`"always" is offered where it can be, and then nobody is asked again (${era})`, async () => {
+    house.configure({ security: "allowlist" });
+    const user = await withUser(era, () => ({ action: "accept", content: { decision: "always" } }));
+    const command = `/usr/bin/id -${era === "2025" ? "u" : "g"}`;
+    assert.equal((await bash(user, command)).error, undefined);
+    assert.equal((await bash(user, command)).error, undefined);
+    assert.equal(user.forms.length, 1);
+    await user.close();
+    house.configure({ ask: "always" });
+  });
+
+  test(`a client that cannot ask is told what a person must type, and can wait for them (${era})`, async () => {
+    const client = await house.stdio(["--patience", "200ms"], { era });
+    const command = `echo waited ${era}`;
+    const { error } = await bash(client, command);
+    assert.equal(error?.type, "ApprovalPending");
+    const [, id] = /sallyport approve ([0-9a-f-]{36})/.exec(JSON.stringify(error?.recovery)) ?? [];
+    assert.ok(id, JSON.stringify(error));
+    const again = await bash(client, command);
+    assert.ok(JSON.stringify(again.error).includes(id), "the same command waits for the same approval");
+    await house.run("approve", id);
+    await client.close();
+    const patient = await house.stdio([], { era });
+    assert.equal((await bash(patient, command)).output, `waited ${era}\n`);
+    await patient.close();
+  });
+}
+
+test("a person who decides elsewhere is quicker than the form", async () => {
+  const user = await withUser("2025", () => new Promise<Answer>(() => {}));
+  const calling = bash(user, "echo elsewhere");
+  await until("the form is shown", () => user.forms.length === 1);
+  const [, id = ""] = /^id +([0-9a-f-]{36})$/m.exec(user.forms[0]?.message ?? "") ?? [];
+  await house.run("approve", id);
+  assert.equal((await calling).output, "elsewhere\n");
+  await user.close();
+});
+
+test("a form nobody answers does not hold up the call", async () => {
+  const user = await withUser("2025", () => new Promise<Answer>(() => {}), "--patience", "500ms");
+  assert.equal((await bash(user, "echo unanswered")).error?.type, "ApprovalPending");
+  await user.close();
+});
+
+test("where approvals are decided elsewhere the client is not asked", async () => {
+  for (const era of ERAS) {
+    const user = await withUser(era, () => once, "--approvals", "elsewhere", "--patience", "200ms");
+    assert.equal((await bash(user, "echo not you")).error?.type, "ApprovalPending");
+    assert.equal(user.forms.length, 0);
+    await user.close();
+  }
+});
+
+test("an agent that bears the user's name is not the user", async () => {
+  const user = await withUser("2025", () => once, "--agent", userInfo().username, "--patience", "2s");
+  assert.equal((await bash(user, "echo self")).error?.type, "ApprovalPending");
+  assert.equal(user.forms.length, 1);
+  await user.close();
+});
+
+test("a command too long to be shown whole is not asked about in a form", async () => {
+  const user = await withUser("2025", () => once, "--patience", "200ms");
+  const { error } = await bash(user, `echo ${"long ".repeat(10_000)}`);
+  assert.equal(error?.type, "ApprovalPending");
+  assert.equal(user.forms.length, 0);
+  await user.close();
+});
+
+test("what was said about one command is no answer to another", async () => {
+  const raw = new RawClient(house.spawn(["mcp"]));
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+  };
+  type Question = { resultType: string; inputRequests: Record<string, unknown> };
+  const call = async (command: string, inputResponses?: object) => {
+    const params = { name: "Bash", arguments: { command, description: "x" }, _meta, inputResponses };
+    return (await raw.request("tools/call", params)).result as Question;
+  };
+  const first = await call("echo harmless");
+  assert.equal(first.resultType, "input_required");
+  const [id = ""] = Object.keys(first.inputRequests);
+  const other = await call("echo harmful", { [id]: once });
+  assert.equal(other.resultType, "input_required", "the yes was about something else");
+  assert.ok(!Object.hasOwn(other.inputRequests, id));
+  const guessed = await call("echo harmful", { approval: once, "": once });
+  assert.equal(guessed.resultType, "input_required");
+  assert.match(JSON.stringify(await call("echo harmless", { [id]: once })), /"output":"harmless/);
+  assert.equal((await call("echo harmless", { [id]: once })).resultType, "input_required", "a yes is good for one run");
+  assert.equal(await raw.leave(), 0);
+});

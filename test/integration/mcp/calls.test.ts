@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { type Connected, ERAS, type Era, type HttpServer, McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { isRunning } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new McpHouse();
+after(() => house.close());
+
+type Structured = Record<string, unknown>;
+const WAYS = ["stdio", "HTTP"] as const;
+type Way = (typeof WAYS)[number];
+
+const servers = new Map<string, Promise<HttpServer>>();
+let token: Promise<string> | null = null;
+
+async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected> {
+  if (way === "stdio") return house.stdio(args, { era });
+  token ??= house.token("default");
+  const server = servers.get(args.join(" ")) ?? house.http(args);
+  servers.set(args.join(" "), server);
+  return house.httpClient((await server).url, await token, { era });
+}
+
+let files = 0;
+/** A command that writes the pids of itself and of a child that would outlive it, and waits. */
+function lasting(): { command: string; pids: () => number[] } {
+  const file = house.house.path(`pids-${files++}`);
+  const pids = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : []);
+  return { command: `setsid sleep 600 & echo "$!" > ${file}; echo "$$" >> ${file}; sleep 600`, pids };
+}
+
+const started = (pids: () => number[]) => until("the command has started", () => pids().length === 2);
+const gone = (pids: () => number[]) => until("the whole tree is gone", () => !pids().some(isRunning));
+
+for (const way of WAYS) {
+  for (const era of ERAS) {
+    test(`progress is told while a command runs (${way}, ${era})`, async () => {
+      const { client, close } = await connect(way, era);
+      const file = house.house.path(`go-${way}-${era}`);
+      const command = `echo compiling; until [ -e ${file} ]; do sleep 0.05; done; echo done`;
+      const told: { progress: number; message?: string | undefined }[] = [];
+      const calling = client.callTool(
+        { name: "Bash", arguments: { command, description: "x" } },
+        { onprogress: (progress) => told.push(progress) },
+      );
+      await until(
+        "two messages have come",
+        () => told.filter(({ message }) => message?.includes("compiling")).length > 1,
+      );
+      await client.callTool({ name: "Bash", arguments: { command: `touch ${file}`, description: "x" } });
+      const { structuredContent } = await calling;
+      assert.equal((structuredContent as Structured).output, "compiling\ndone\n");
+      const [first, second] = told;
+      assert.ok(first && second && first.progress < second.progress);
+      assert.match(told.at(-1)?.message ?? "", /^\d.*s: (compiling|done)$/);
+      await close();
+    });
+
+    test(`cancelling a call ends the command and all it started (${way}, ${era})`, async () => {
+      const { client, close } = await connect(way, era);
+      const { command, pids } = lasting();
+      const cancel = new AbortController();
+      const calling = client.callTool(
+        { name: "Bash", arguments: { command, description: "x" } },
+        { signal: cancel.signal },
+      );
+      await started(pids);
+      cancel.abort("enough");
+      await assert.rejects(calling);
+      await gone(pids);
+      assert.ok((await client.listTools()).tools.length > 0, "the connection goes on");
+      await close();
+    });
+
+    test(`what outlasts the patience runs on, and says how to go on (${way}, ${era})`, async () => {
+      const { client, close } = await connect(way, era, "--patience", "300ms");
+      const { command, pids } = lasting();
+      const call = { name: "Bash", arguments: { command: `echo begun; ${command}`, description: "x", timeout: 600 } };
+      const { content, structuredContent, isError } = await client.callTool(call);
+      assert.notEqual(isError, true);
+      const { status, shell_id, output } = structuredContent as Structured;
+      assert.equal(status, "running");
+      assert.match(String(output), /^(begun\n)?$/);
+      assert.match((content[0] as { text: string }).text, /BashOutput/);
+      await started(pids);
+      assert.ok(pids().every(isRunning));
+      await client.callTool({ name: "KillShell", arguments: { shell_id } });
+      await gone(pids);
+      await close();
+    });
+  }
+
+  test(`a client that is gone mid-call takes its foreground command with it, and leaves its sessions (${way})`, async () => {
+    const { client, close } = await connect(way, "2025");
+    const foreground = lasting();
+    const background = lasting();
+    const start = { command: background.command, description: "x", run_in_background: true };
+    const { structuredContent } = await client.callTool({ name: "Bash", arguments: start });
+    const { shell_id } = structuredContent as { shell_id: string };
+    const calling = client.callTool({ name: "Bash", arguments: { command: foreground.command, description: "x" } });
+    calling.catch(() => {});
+    await started(foreground.pids);
+    await started(background.pids);
+    await close();
+    await gone(foreground.pids);
+    assert.ok(background.pids().every(isRunning));
+    await house.run("kill", shell_id);
+    await gone(background.pids);
+  });
+}
+
+test("an HTTP client of 2026 that hangs up mid-call takes its foreground command with it", async () => {
+  const { client, close } = await connect("HTTP", "2026");
+  const { command, pids } = lasting();
+  client.callTool({ name: "Bash", arguments: { command, description: "x" } }).catch(() => {});
+  await started(pids);
+  await close();
+  await gone(pids);
+});
+
+test("background sessions go with the client where that is wanted", async () => {
+  for (const way of WAYS) {
+    const { client, close } = await connect(way, "2025", "--on-disconnect", "end");
+    const { command, pids } = lasting();
+    await client.callTool({ name: "Bash", arguments: { command, description: "x", run_in_background: true } });
+    await started(pids);
+    if (way === "HTTP") await (client.transport as unknown as { terminateSession(): Promise<void> }).terminateSession();
+    await close();
+    await gone(pids);
+  }
+});
+
+test("a server that is told to stop ends what it runs in the foreground and leaves", async () => {
+  const server = await house.http();
+  const { client } = await house.httpClient(server.url, await house.token("default", "stopper"));
+  const { command, pids } = lasting();
+  client.callTool({ name: "Bash", arguments: { command, description: "x" } }).catch(() => {});
+  await started(pids);
+  assert.equal(await server.stop(), 0);
+  await gone(pids);
+
+  const raw = new RawClient(house.spawn(["mcp"]));
+  await raw.initialize();
+  const other = lasting();
+  raw.request("tools/call", { name: "Bash", arguments: { command: other.command, description: "x" } });
+  await started(other.pids);
+  raw.child.kill("SIGTERM");
+  await until("the server has left", () => raw.child.exitCode !== null);
+  assert.equal(raw.child.exitCode, 0);
+  await gone(other.pids);
+});
+
+test("a call that is cancelled before it began is never begun, and not answered", async () => {
+  const raw = new RawClient(house.spawn(["mcp"]));
+  await raw.initialize();
+  const file = house.house.path("never");
+  // In one piece, so that the cancellation is there before the call can have begun.
+  const params = { name: "Bash", arguments: { command: `touch ${file}`, description: "x" } };
+  const call = { jsonrpc: "2.0", id: "early", method: "tools/call", params };
+  const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "early" } };
+  raw.send(`${JSON.stringify(call)}\n${JSON.stringify(cancelled)}`);
+  await raw.request("tools/call", { name: "Bash", arguments: { command: "true", description: "x" } });
+  assert.ok(!existsSync(file));
+  assert.ok(!raw.received.some(({ id }) => id === "early"));
+  assert.equal(await raw.leave(), 0);
+});
+
+for (const way of WAYS) {
+  test(`two hundred calls at once on one connection are all answered (${way})`, async () => {
+    // With the quotas as they come out of the box, except for the starts in a minute.
+    house.configure({ limits: { startsPerMinute: 100_000 } });
+    const { client, close } = await connect(way, "2025");
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      client.callTool(
+        { name: "Bash", arguments: { command: `echo ${index}`, description: "x" } },
+        { timeout: 120_000 },
+      ),
+    );
+    const results = (await Promise.all(calls)).map(({ structuredContent }) => structuredContent as Structured);
+    const refused = results.find(({ error }) => error !== undefined);
+    assert.equal(refused, undefined, JSON.stringify(refused));
+    assert.deepEqual(
+      results.map(({ output }) => output),
+      calls.map((_, index) => `${index}\n`),
+    );
+    await close();
+    house.configure({});
+  });
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { corpus, FUZZ_SECONDS as SECONDS, FUZZ_SEED as SEED } from "../../fixtures/fuzz.ts";
+import { McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { seeded } from "../../fixtures/seeded.ts";
+import { spoiltLine } from "./spoilt-messages.ts";
+
+const house = new McpHouse();
+after(() => house.close());
+
+const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
+const LINES = 1500;
+/** So many at a time; then the server must still do what it is for. */
+const BATCH = 250;
+
+const OPENINGS: Record<string, (raw: RawClient) => Promise<unknown>> = {
+  "a client of 2025 that was greeted": (raw) => raw.initialize({ elicitation: {} }),
+  "a client that never said hello": async () => {},
+};
+
+for (const [who, open] of Object.entries(OPENINGS)) {
+  test(`${who} may send anything: the server answers on, and nothing is left`, async (t) => {
+    const next = seeded(SEED);
+    const child = house.spawn(["mcp"]);
+    let errors = "";
+    child.stderr?.on("data", (data) => {
+      errors += data;
+    });
+    const raw = new RawClient(child);
+    await open(raw);
+    for (const { line } of saved) raw.send(Buffer.from(line));
+    await assertAlive(raw);
+    const end = SECONDS === null ? null : Date.now() + SECONDS * 500;
+    let sent = 0;
+    let alive = 0;
+    for (; end === null ? sent < LINES : Date.now() < end; ) {
+      for (let line = 0; line < BATCH; line++, sent++) raw.send(spoiltLine(next, `fuzz-${sent}`));
+      await assertAlive(raw);
+      alive++;
+      raw.received.length = 0;
+    }
+    t.diagnostic(`seed ${SEED}: ${sent} lines, asked ${alive} times whether it is there`);
+    assert.deepEqual(raw.rubbish, [], `seed ${SEED}: something else than protocol was written`);
+    assert.doesNotMatch(errors, /\n {4}at |Warning/, `seed ${SEED}`);
+    assert.equal(await raw.leave(), 0, `seed ${SEED}: ${errors.slice(-2000)}`);
+  });
+}
+
+/** In either era, whichever of the lines may have chosen it. */
+async function assertAlive(raw: RawClient): Promise<void> {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "fuzz", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const call = { name: "Bash", arguments: { command: "echo alive", description: "x" } };
+  const answers = await Promise.all([raw.request("tools/call", call), raw.request("tools/call", { ...call, _meta })]);
+  assert.ok(
+    answers.some((answer) => JSON.stringify(answer.result ?? null).includes("alive")),
+    `seed ${SEED}: ${JSON.stringify(answers)}`,
+  );
+}

@@ -1,0 +1,206 @@
+import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
+import { after, before, test } from "node:test";
+import { MESSAGE_MOST } from "../../../src/mcp/fault.ts";
+import { type HttpServer, McpHouse } from "../../fixtures/mcp.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new McpHouse();
+let server: HttpServer;
+let token: string;
+before(async () => {
+  [server, token] = await Promise.all([house.http(["--max-sessions", "3", "--idle", "5s"]), house.token("default")]);
+});
+after(() => house.close());
+
+interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+};
+
+/** A request exactly as given: no client tidies it up. */
+function send(options: {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}): Promise<Reply> {
+  const { method = "POST", path = "/mcp", headers = {}, body } = options;
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const all = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...headers,
+    };
+    const asking = httpRequest({ hostname, port, path, method, headers: all }, (response) => {
+      let text = "";
+      response.on("data", (data) => {
+        text += data;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+    });
+    // The server may close on a body it will not read.
+    asking.on("error", reject);
+    asking.end(body);
+  });
+}
+
+const initialize = (headers: Record<string, string> = {}) => send({ body: JSON.stringify(INITIALIZE), headers });
+
+async function begin(): Promise<Record<string, string>> {
+  const { headers, status } = await initialize();
+  assert.equal(status, 200);
+  return { "mcp-session-id": String(headers["mcp-session-id"]) };
+}
+
+async function end(session: Record<string, string>): Promise<void> {
+  assert.equal((await send({ method: "DELETE", headers: session })).status, 200);
+}
+
+const LIST = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" });
+
+test("it listens on the loopback unless told otherwise", () => {
+  assert.equal(new URL(server.url).hostname, "127.0.0.1");
+});
+
+for (const [what, authorization] of Object.entries({
+  "no token": "",
+  "a wrong one": "Bearer sallyport_wrong",
+  "another scheme": "Basic dXNlcjpwYXNz",
+  "an empty one": "Bearer ",
+  "a very long one": `Bearer ${"x".repeat(5000)}`,
+})) {
+  test(`with ${what} nothing is to be had`, async () => {
+    const { status, headers, body } = await initialize({ authorization });
+    assert.equal(status, 401);
+    assert.match(String(headers["www-authenticate"]), /^Bearer /);
+    assert.match(body, /token create/);
+  });
+}
+
+test("a name that is not this server's is refused before anything else, good token or not", async () => {
+  for (const headers of [
+    { host: "evil.example" },
+    { host: "evil.example", authorization: "" },
+    { host: "127.0.0.1.evil.example:80" },
+    { origin: "http://evil.example" },
+    { origin: "null" },
+    { origin: "https://localhost.evil.example" },
+  ] as Record<string, string>[]) {
+    assert.equal((await initialize(headers)).status, 403, JSON.stringify(headers));
+  }
+});
+
+test("the loopback's names and its own pages pass", async () => {
+  const { port } = new URL(server.url);
+  for (const headers of [
+    { host: `localhost:${port}` },
+    { host: `[::1]:${port}` },
+    { origin: `http://localhost:${port}` },
+  ] as Record<string, string>[]) {
+    const { status, headers: answered } = await initialize(headers);
+    assert.equal(status, 200, JSON.stringify(headers));
+    await end({ "mcp-session-id": String(answered["mcp-session-id"]) });
+  }
+});
+
+test("what is no request of the protocol is refused with the right status", async () => {
+  assert.equal((await send({ path: "/", body: LIST })).status, 404);
+  assert.equal((await send({ path: "/mcp/../x", body: LIST })).status, 404);
+  assert.equal((await send({ method: "PUT", body: LIST })).status, 405);
+  assert.equal((await send({ method: "OPTIONS" })).status, 405);
+  assert.equal((await send({ body: LIST, headers: { "content-type": "text/plain" } })).status, 415);
+  assert.equal((await send({ body: "{nonsense" })).status, 400);
+  assert.match((await send({ body: "{nonsense" })).body, /-32700/);
+  assert.equal((await send({ body: Buffer.from([0x22, 0xff, 0x22]) })).status, 400);
+  assert.equal((await send({ body: "" })).status, 400);
+  assert.equal((await send({ body: "[]" })).status, 400);
+  assert.equal((await send({ body: "null" })).status, 400);
+  assert.equal((await send({ body: LIST })).status, 400, "no session and no greeting");
+  assert.equal((await send({ body: LIST, headers: { "mcp-session-id": "made-up" } })).status, 404);
+  assert.equal((await send({ method: "GET", headers: { "mcp-session-id": "made-up" } })).status, 404);
+});
+
+test("an oversized body is refused without being read", async () => {
+  const declared = await send({ body: "", headers: { "content-length": String(MESSAGE_MOST + 1) } }).catch(() => null);
+  if (declared) assert.equal(declared.status, 413);
+  const chunked = await send({
+    body: Buffer.alloc(MESSAGE_MOST + 1, 0x20),
+    headers: { "transfer-encoding": "chunked" },
+  }).catch(() => null);
+  if (chunked) assert.equal(chunked.status, 413);
+  const session = await begin();
+  assert.equal((await send({ body: LIST, headers: session })).status, 200);
+  await end(session);
+});
+
+test("so many sessions and no more, and one that ends makes room", async () => {
+  await until("there is room for all", async () => {
+    const { status, headers } = await initialize();
+    if (status === 200) await end({ "mcp-session-id": String(headers["mcp-session-id"]) });
+    return status === 200;
+  });
+  const sessions = [await begin(), await begin(), await begin()];
+  const { status, headers } = await initialize();
+  assert.equal(status, 503);
+  assert.ok(headers["retry-after"]);
+  await end(sessions[0] ?? {});
+  sessions[0] = await begin();
+  for (const session of sessions) await end(session);
+});
+
+test("a silent session is over after a while; one that is used is not", async () => {
+  const used = await begin();
+  const silent = [await begin(), await begin()];
+  // All places are taken, so that there is room only when a silent one is over: looking at it would be use.
+  await until("there is room again", async () => {
+    assert.equal((await send({ body: LIST, headers: used })).status, 200);
+    const { status, headers } = await initialize();
+    if (status === 200) await end({ "mcp-session-id": String(headers["mcp-session-id"]) });
+    return status === 200;
+  });
+  const answers = await Promise.all(silent.map((session) => send({ body: LIST, headers: session })));
+  assert.ok(answers.some(({ status }) => status === 404));
+  await end(used);
+});
+
+test("another agent cannot use a session, as if there were none", async () => {
+  const other = await house.token("other");
+  const session = await begin();
+  const reply = await send({ body: LIST, headers: { ...session, authorization: `Bearer ${other}` } });
+  assert.equal(reply.status, 404);
+  assert.equal((await send({ body: LIST, headers: session })).status, 200);
+  await end(session);
+});
+
+test("a token that is revoked ends what was begun with it", async () => {
+  const brief = await house.token("brief");
+  const headers = { authorization: `Bearer ${brief}` };
+  const { headers: answered } = await initialize(headers);
+  const session = { ...headers, "mcp-session-id": String(answered["mcp-session-id"]) };
+  const stream = send({ method: "GET", headers: { ...session, accept: "text/event-stream" } });
+  assert.equal((await send({ body: LIST, headers: session })).status, 200);
+  await house.run("token", "revoke", "brief-token");
+  assert.equal((await send({ body: LIST, headers: session })).status, 401);
+  assert.equal((await stream).status, 200, "its open stream is ended");
+});
+
+test("a port that is taken, and one that is none, are told", async () => {
+  const { port } = new URL(server.url);
+  await assert.rejects(house.http(["--http", port]), /EADDRINUSE|in use/);
+  for (const wrong of ["x", "70000", "-1", ""]) await assert.rejects(house.http(["--http", wrong]), /--http/);
+});
+
+test("it leaves when it is told to", async () => {
+  assert.equal(await server.stop(), 0);
+});

@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Connected, ERAS, type Era, McpHouse } from "../../fixtures/mcp.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new McpHouse();
+after(() => house.close());
+
+type Structured = Record<string, unknown>;
+let server: Promise<{ url: string; token: string; other: string }> | null = null;
+
+async function http(era: Era, who: "token" | "other" = "token"): Promise<Connected> {
+  server ??= (async () => ({
+    url: (await house.http()).url,
+    token: await house.token("default", "mine"),
+    other: await house.token("other", "theirs"),
+  }))();
+  const given = await server;
+  return house.httpClient(given.url, given[who], { era });
+}
+
+const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
+  stdio: (era) => house.stdio([], { era }),
+  HTTP: (era) => http(era),
+};
+
+async function start({ client }: Connected, command: string): Promise<string> {
+  const call = { name: "Bash", arguments: { command, description: "x", run_in_background: true } };
+  return ((await client.callTool(call)).structuredContent as { shell_id: string }).shell_id;
+}
+
+async function run({ client }: Connected, command: string): Promise<string> {
+  const { structuredContent } = await client.callTool({ name: "Bash", arguments: { command, description: "x" } });
+  return (structuredContent as { shell_id: string }).shell_id;
+}
+
+async function read({ client }: Connected, uri: string): Promise<{ text: string; meta: Structured }> {
+  const { contents } = await client.readResource({ uri });
+  const [only] = contents as { text: string; _meta?: Structured }[];
+  assert.ok(only);
+  return { text: only.text, meta: only._meta ?? {} };
+}
+
+for (const [way, connect] of Object.entries(WAYS)) {
+  for (const era of ERAS) {
+    test(`sessions and their output are listed and read (${way}, ${era})`, async () => {
+      const client = await connect(era);
+      const id = await run(client, "echo out; echo err >&2; exit 4");
+      const { resources } = await client.client.listResources();
+      const uris = resources.map(({ uri }) => uri);
+      assert.ok(uris.includes(`sallyport://session/${id}`));
+      assert.ok(uris.includes(`sallyport://session/${id}/output`));
+      const info = JSON.parse((await read(client, `sallyport://session/${id}`)).text) as Structured;
+      assert.equal(info.exitCode, 4);
+      assert.equal((await read(client, `sallyport://session/${id}/output`)).text, "out\nerr\n");
+      const { resourceTemplates } = await client.client.listResourceTemplates();
+      assert.ok(
+        resourceTemplates.some(({ uriTemplate }) => uriTemplate === "sallyport://session/{id}/stdout{?offset,limit}"),
+      );
+      await client.close();
+    });
+
+    test(`whoever subscribed hears that a session wrote and ended (${way}, ${era})`, async () => {
+      const client = await connect(era);
+      const busy = await start(client, "while sleep 0.2; do echo more; done");
+      const silent = await start(client, "sleep 600");
+      const uris = [`sallyport://session/${busy}/output`, `sallyport://session/${silent}`];
+      const told: string[] = [];
+      client.client.setNotificationHandler(
+        "notifications/resources/updated",
+        ({ params }) => void told.push(params.uri),
+      );
+      if (era === "2025") for (const uri of uris) await client.client.subscribeResource({ uri });
+      else await client.client.listen({ resourceSubscriptions: uris });
+      const count = (uri: string | undefined) => told.filter((each) => each === uri).length;
+      await until("growth is told of twice", () => count(uris[0]) > 1);
+      const before = count(uris[1]);
+      await client.client.callTool({ name: "KillShell", arguments: { shell_id: silent } });
+      await until("the end is told of", () => count(uris[1]) > before);
+      assert.deepEqual(
+        told.filter((uri) => !uris.includes(uri)),
+        [],
+        "of nothing that was not asked for",
+      );
+      await client.client.callTool({ name: "KillShell", arguments: { shell_id: busy } });
+      await client.close();
+    });
+  }
+}
+
+test("a long log is read at both ends, and in slices without a gap", async () => {
+  const client = await house.stdio();
+  const id = await run(client, "seq 1 100000");
+  const uri = `sallyport://session/${id}/output`;
+  const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join("");
+  const { text, meta } = await read(client, uri);
+  assert.ok(Buffer.byteLength(text) <= 64 << 10);
+  assert.ok(text.startsWith("1\n2\n") && text.endsWith("\n100000\n"));
+  assert.match(text, /left out; read them with sallyport:/);
+  assert.equal(meta["sallyport/totalBytes"], whole.length);
+  let seen = "";
+  for (let offset = 0; offset < whole.length; ) {
+    const slice = await read(client, `${uri}?offset=${offset}&limit=${10 << 20}`);
+    assert.ok(slice.text.length <= 64 << 10, "a slice is bounded whatever is asked for");
+    seen += slice.text;
+    offset = Number(slice.meta["sallyport/nextOffset"]);
+  }
+  assert.equal(seen, whole);
+  await client.close();
+});
+
+test("a session on a terminal has a screen, one on pipes has none", async () => {
+  const client = await house.stdio(["--tools", "shell"]);
+  const call = { name: "exec", arguments: { command: "printf 'left\\rR'; sleep 600", pty: true, background: true } };
+  const { session_id } = (await client.client.callTool(call)).structuredContent as { session_id: string };
+  const uri = `sallyport://session/${session_id}/screen`;
+  await until("it has drawn", async () => (await read(client, uri)).text.startsWith("Reft\n"));
+  assert.ok((await client.client.listResources()).resources.some((resource) => resource.uri === uri));
+  await client.client.callTool({ name: "process", arguments: { action: "kill", session_id } });
+  const plain = (await client.client.callTool({ name: "exec", arguments: { command: "true" } })).structuredContent;
+  const { session_id: piped } = plain as { session_id: string };
+  await assert.rejects(client.client.readResource({ uri: `sallyport://session/${piped}/screen` }), /no resource/);
+  await client.close();
+});
+
+test("characters are not cut in two", async () => {
+  const client = await house.stdio();
+  const id = await run(client, "printf 'aé漢😀'");
+  const slice = await read(client, `sallyport://session/${id}/output?offset=0&limit=4`);
+  assert.equal(slice.text, "aé");
+  assert.equal(slice.meta["sallyport/nextOffset"], 3);
+  await client.close();
+});
+
+test("a session's facts stay readable however long its command", async () => {
+  const client = await house.stdio(["--patience", "200ms"]);
+  const id = await run(client, `true ${"x".repeat(100_000)}`);
+  const { text } = await read(client, `sallyport://session/${id}`);
+  assert.ok(text.length < 64 << 10);
+  const { command } = JSON.parse(text) as { command: string };
+  assert.match(command, /left out/);
+  await client.close();
+});
+
+test("pages follow each other and end", async () => {
+  const client = await house.stdio(["--agent", "many"]);
+  const ids = new Set<string>();
+  for (let n = 0; n < 60; n++) ids.add(await run(client, `echo ${n}`));
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const { resources, nextCursor } = await client.client.listResources(cursor === undefined ? {} : { cursor });
+    for (const { uri } of resources) if (!uri.endsWith("/output")) seen.add(uri.slice("sallyport://session/".length));
+    cursor = nextCursor;
+    pages++;
+  } while (cursor !== undefined);
+  assert.equal(pages >= 1, true);
+  assert.deepEqual(seen, ids);
+  await client.close();
+});
+
+for (const era of ERAS) {
+  test(`another agent's sessions do not exist (${era})`, async () => {
+    const mine = await http(era);
+    const id = await start(mine, "echo secret; sleep 600");
+    const theirs = await http(era, "other");
+    const uri = `sallyport://session/${id}`;
+    const unknown = uri.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const refusal = async (address: string) =>
+      theirs.client.readResource({ uri: address }).then(
+        () => assert.fail("it was read"),
+        (error: Error) => error.message.replaceAll(address, "URI"),
+      );
+    assert.equal(await refusal(uri), await refusal(unknown));
+    assert.ok((await theirs.client.listResources()).resources.every((resource) => !resource.uri.includes(id)));
+    const told = async (shell_id: string, name: string) => {
+      const { structuredContent, isError } = await theirs.client.callTool({ name, arguments: { shell_id } });
+      assert.equal(isError, true);
+      return JSON.stringify(structuredContent).replaceAll(shell_id, "ID");
+    };
+    for (const name of ["BashOutput", "KillShell"]) {
+      assert.equal(await told(id, name), await told(unknown.slice(-36), name), name);
+    }
+    if (era === "2025") await assert.rejects(theirs.client.subscribeResource({ uri }));
+    await mine.client.callTool({ name: "KillShell", arguments: { shell_id: id } });
+    await mine.close();
+    await theirs.close();
+  });
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Connected, ERAS, type Era, McpHouse } from "../../fixtures/mcp.ts";
+
+const house = new McpHouse();
+after(() => house.close());
+
+type Structured = Record<string, unknown>;
+
+let server: Promise<{ url: string; token: string }> | null = null;
+
+async function overHttp(era: Era): Promise<Connected> {
+  server ??= (async () => ({ url: (await house.http()).url, token: await house.token("default", "shared") }))();
+  const { url, token } = await server;
+  return house.httpClient(url, token, { era });
+}
+
+const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
+  stdio: (era) => house.stdio([], { era }),
+  HTTP: overHttp,
+};
+
+for (const [way, connect] of Object.entries(WAYS)) {
+  for (const era of ERAS) {
+    test(`a client of ${era} finds the tools over ${way}, each complete`, async () => {
+      const { client, close } = await connect(era);
+      const { tools } = await client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        ["Bash", "BashOutput", "KillShell"],
+      );
+      for (const { title, description, annotations, outputSchema, _meta } of tools) {
+        assert.ok(title && description && outputSchema);
+        const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {};
+        for (const hint of [readOnlyHint, destructiveHint, idempotentHint, openWorldHint]) {
+          assert.equal(typeof hint, "boolean");
+        }
+        assert.equal(_meta?.["sallyport/toolset"], "bash");
+      }
+      await close();
+    });
+
+    test(`a command of a client of ${era} over ${way} is run, and its result comes as text and as data`, async () => {
+      const { client, close } = await connect(era);
+      const command = "echo out; echo err >&2; exit 3";
+      const result = await client.callTool({ name: "Bash", arguments: { command, description: "try" } });
+      const { exit_code, output } = result.structuredContent as Structured;
+      assert.equal(exit_code, 3);
+      assert.equal(output, "out\nerr\n");
+      assert.deepEqual(result.content, [{ type: "text", text: "out\nerr\nexit: 3" }]);
+      await close();
+    });
+
+    test(`what is refused tells a client of ${era} over ${way} its type and a way out`, async () => {
+      const { client, close } = await connect(era);
+      const call = { name: "Bash", arguments: { command: "rm -rf /", description: "no" } };
+      const { isError, structuredContent, content } = await client.callTool(call);
+      assert.equal(isError, true);
+      const { error } = structuredContent as { error: { type: string; recovery: { hint: string }[] } };
+      assert.equal(error.type, "CommandBlocked");
+      assert.ok(error.recovery.length > 0);
+      assert.match((content[0] as { text: string }).text, /[Bb]locked/);
+      await close();
+    });
+
+    test(`a session one call started for a client of ${era} over ${way} is read and ended by others`, async () => {
+      const { client, close } = await connect(era);
+      const call = async (name: string, args: object) =>
+        (await client.callTool({ name, arguments: args as Structured })).structuredContent as Structured;
+      const started = await call("Bash", {
+        command: "echo ready; sleep 600",
+        description: "server",
+        run_in_background: true,
+      });
+      const { shell_id } = started;
+      for (let seen = ""; !seen.includes("ready"); ) {
+        const { output, stdout } = (await call("BashOutput", { shell_id })) as Record<string, string>;
+        seen += `${output ?? ""}${stdout ?? ""}`;
+      }
+      await call("KillShell", { shell_id });
+      const { status } = await call("BashOutput", { shell_id });
+      assert.equal(status, "killed");
+      await close();
+    });
+  }
+}

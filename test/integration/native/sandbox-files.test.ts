@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { socketPath } from "../../../src/executor/native/zygote.ts";
+import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
+
+const tier = sandboxTier();
+const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
+
+/** A file the commands' user may do anything with, were they not confined. */
+function put(cell: Cell, path: string, text: string): string {
+  writeFileSync(path, text);
+  chownSync(path, cell.uid, cell.uid);
+  return path;
+}
+
+for (const uid of IDENTITIES) {
+  const cell = await Cell.open(uid);
+  const attempt = cell.install("attempt");
+  const outside = put(cell, join(cell.folder, "outside"), "outside");
+  after(() => cell.close());
+  const tried = async (what: string[], sandbox = cell.sandbox()) =>
+    (await cell.run([attempt, ...what], sandbox)).stdout.trim();
+
+  test(`user ${uid} writes in the workspace and its temporary folder`, { skip }, async () => {
+    const { record, stdout, stderr } = await cell.sh(
+      `cd $CELL/workspace && mkdir a b && echo 1 > a/x && mv a/x b/y && ln b/y b/z && ln -s y b/l && chmod 700 b/y &&
+       touch -d 2001-01-01 b/z && truncate -s 0 b/y && rm -r a b && echo 2 > $CELL/temporary/t && rm $CELL/temporary/t &&
+       echo 3 > /dev/null && echo 4 > /dev/shm/$$ && rm /dev/shm/$$ && echo 5 > /dev/stderr && echo fine`,
+    );
+    assert.deepEqual([record.code, stdout, stderr, record.gaps], [0, "fine\n", "5\n", undefined]);
+  });
+
+  test(`user ${uid} writes nowhere else, by no name and in no way`, { skip }, async () => {
+    symlinkSync(outside, join(cell.workspace, "link"));
+    const before = statSync(outside);
+    const attempts: [string[], RegExp][] = [
+      [["write", outside], /^(EACCES|EROFS)$/],
+      [["write", `${cell.workspace}/../outside`], /^(EACCES|EROFS)$/],
+      [["write", "link"], /^(EACCES|EROFS)$/],
+      [["write", `/proc/self/root${outside}`], /^(EACCES|EROFS)$/],
+      [["write", join(cell.folder, "new")], /^(EACCES|EROFS)$/],
+      [["truncate", outside], /^(EACCES|EROFS)$/],
+      [["chmod", outside, "777"], /^EROFS$/],
+      [["chown", outside], /^EROFS$/],
+      [["utimes", outside], /^EROFS$/],
+      [["utimes", "link"], /^EROFS$/],
+      [["rename", outside, "mine"], /^(EXDEV|EACCES|EROFS)$/],
+      [["rename", "link", join(cell.folder, "theirs")], /^(EXDEV|EACCES|EROFS)$/],
+      [["link", outside, "mine"], /^(EXDEV|EACCES|EROFS)$/],
+      [["fifo", join(cell.folder, "pipe")], /^(EACCES|EROFS)$/],
+    ];
+    for (const [what, refusal] of attempts) assert.match(await tried(what), refusal, what.join(" "));
+    const now = statSync(outside);
+    assert.deepEqual(
+      [now.mode, now.uid, now.size, now.mtimeMs],
+      [before.mode, before.uid, before.size, before.mtimeMs],
+    );
+    for (const what of [
+      ["write", outside],
+      ["chmod", outside, "600"],
+      ["utimes", outside],
+    ]) {
+      const { stdout } = await cell.run([attempt, ...what], null);
+      assert.equal(stdout, "done\n", `unconfined: ${what.join(" ")}`);
+    }
+    rmSync(join(cell.workspace, "link"));
+  });
+
+  test(`user ${uid} reads what is not denied, and never what is`, { skip }, async () => {
+    const key = put(cell, join(cell.secret, "key"), "hidden");
+    const old = join(cell.folder, "old-name");
+    linkSync(key, old);
+    symlinkSync(key, join(cell.workspace, "to-key"));
+    assert.equal(await tried(["read", "/etc/passwd"]), "done");
+    assert.match(await tried(["read", key]), /^(EACCES|ENOENT)$/);
+    assert.match(await tried(["read", "to-key"]), /^(EACCES|ENOENT)$/);
+    assert.match(await tried(["read", `/proc/self/root${key}`]), /^(EACCES|ENOENT)$/);
+    const { stdout } = await cell.sh(
+      "ls -A $CELL/secret; cat $CELL/secret/* $CELL/state/* 2>/dev/null; tar c $CELL/secret",
+    );
+    assert.ok(!stdout.includes("hidden"));
+    assert.equal((await cell.run([attempt, "read", key], null)).stdout, "done\n");
+    // Denied goes by the name: a second name somebody gave the file before is another file's.
+    assert.equal(await tried(["read", old]), "done");
+    rmSync(old);
+    rmSync(join(cell.workspace, "to-key"));
+  });
+
+  test(`what comes beside something denied is read by user ${uid} at once, however quickly it comes`, {
+    skip,
+  }, async () => {
+    for (let i = 0; i < 60; i++) {
+      const news = put(cell, join(cell.folder, `news-${i}`), `${i}`);
+      assert.equal((await cell.run(["cat", news], cell.sandbox())).stdout, `${i}`);
+      const more = put(cell, join(cell.folder, `more-${i}`), `${i}`);
+      assert.equal((await cell.run(["cat", more], cell.sandbox())).stdout, `${i}`);
+    }
+  });
+
+  test(`a read-only spot of user ${uid} that others replace all the time keeps no command from starting`, {
+    skip,
+  }, async () => {
+    const spot = put(cell, join(cell.workspace, "replaced"), "");
+    const replace = `const { renameSync, writeFileSync } = require("node:fs");
+      const { workerData: spot } = require("node:worker_threads");
+      setInterval(() => {
+        for (let i = 0; i < 200; i++) {
+          writeFileSync(spot + ".new", "");
+          renameSync(spot + ".new", spot);
+        }
+      }, 0);`;
+    const other = new Worker(replace, { eval: true, workerData: spot });
+    try {
+      for (let i = 0; i < 100; i++) {
+        const { record } = await cell.run(["true"], cell.sandbox({ readOnly: [spot] }));
+        assert.deepEqual([record.reason, record.step, record.code], ["exited", undefined, 0]);
+      }
+    } finally {
+      await other.terminate();
+    }
+  });
+
+  test(`what is denied to user ${uid} stays so when it appears while a command runs`, { skip }, async () => {
+    const later = join(cell.folder, "later");
+    const sandbox = cell.sandbox({ denied: [cell.state, cell.secret, later, join(cell.folder, "deep", "er")] });
+    const execution = await cell.start(["bash", "-c", "read; cat $CELL/later $CELL/deep/er; true"], sandbox, {
+      stdin: "open",
+    });
+    const release = execution.hold();
+    assert.notEqual(await execution.started, null);
+    put(cell, later, "late secret");
+    mkdirSync(join(cell.folder, "deep"));
+    put(cell, join(cell.folder, "deep", "er"), "deep secret");
+    await execution.write(Buffer.from("\n"));
+    const { stdout, stderr } = await cell.finish(execution);
+    release();
+    assert.equal(stdout, "");
+    assert.match(stderr, /later: Permission denied\n.*er: Permission denied/);
+    assert.match(await tried(["read", later], sandbox), /^(EACCES|ENOENT)$/);
+    rmSync(later);
+    rmSync(join(cell.folder, "deep"), { recursive: true });
+  });
+
+  test(`a denied path in a writable folder of user ${uid} is covered, or the gap is told`, { skip }, async () => {
+    const inside = join(cell.workspace, "inside");
+    const sandbox = cell.sandbox({ denied: [cell.state, inside] });
+    assert.deepEqual((await cell.run(["true"], sandbox)).record.gaps, ["denied-later"]);
+    const { record } = await cell.run(["true"], { ...sandbox, require: true });
+    assert.deepEqual([record.reason, record.step, record.gaps], ["failed", "sandbox-require", ["denied-later"]]);
+    put(cell, inside, "hidden");
+    assert.match(await tried(["read", inside], sandbox), /^(EACCES|ENODATA)$/); // root may open what lies over it
+    assert.match(await tried(["rename", inside, "elsewhere"], sandbox), /^EBUSY$/);
+    assert.equal((await cell.run(["true"], { ...sandbox, require: true })).record.code, 0);
+    rmSync(inside);
+  });
+
+  test(`read-only spots hold for user ${uid}, also against moving their folder away`, { skip }, async () => {
+    cell.own(join(cell.workspace, ".git/hooks"));
+    chownSync(join(cell.workspace, ".git"), cell.uid, cell.uid);
+    put(cell, join(cell.workspace, ".git/config"), "old");
+    const readOnly = [".git/hooks", ".git/config", "missing"].map((name) => join(cell.workspace, name));
+    const sandbox = cell.sandbox({ readOnly });
+    assert.equal(await tried(["write", ".git/config"], sandbox), "EROFS");
+    assert.equal(await tried(["write", ".git/hooks/post-commit"], sandbox), "EROFS");
+    assert.equal(await tried(["chmod", ".git/config", "666"], sandbox), "EROFS");
+    assert.equal(await tried(["rename", ".git", "away"], sandbox), "EBUSY");
+    assert.equal(await tried(["rename", ".git/config", "away"], sandbox), "EXDEV");
+    assert.equal(await tried(["rename", ".git/hooks", ".git/other"], sandbox), "EBUSY");
+    assert.equal(await tried(["write", ".git/HEAD"], sandbox), "done");
+    assert.equal(await tried(["write", "missing"], sandbox), "done");
+    assert.equal(readFileSync(join(cell.workspace, ".git/config"), "utf8"), "old");
+    assert.equal((await cell.run([attempt, "write", ".git/config"], null)).stdout, "done\n");
+  });
+
+  test(`what changes between two commands of user ${uid} is seen by the next`, { skip }, async () => {
+    const spot = join(cell.workspace, "spot");
+    const sandbox = cell.sandbox({ readOnly: [spot] });
+    assert.equal(await tried(["write", spot], sandbox), "done", "not there: passed by");
+    assert.equal(await tried(["write", spot], sandbox), "EROFS", "there since");
+    // As an editor saves a file: a new one is renamed over it, which takes the mount away in every other namespace.
+    put(cell, `${spot}.new`, "new");
+    renameSync(`${spot}.new`, spot);
+    assert.equal(await tried(["write", spot], sandbox), "EROFS", "replaced");
+    rmSync(spot);
+    put(cell, spot, "again");
+    assert.equal(await tried(["write", spot], sandbox), "EROFS", "made anew");
+    const other = join(cell.folder, "other");
+    const wide = cell.sandbox({ writable: [cell.workspace, other] });
+    cell.own(other);
+    assert.equal(await tried(["write", join(other, "x")], wide), "done");
+    rmSync(other, { recursive: true });
+    cell.own(other);
+    assert.equal(await tried(["write", join(other, "x")], wide), "done", "another folder of the same name");
+    rmSync(other, { recursive: true });
+    symlinkSync(cell.secret, other);
+    assert.match(await tried(["write", join(other, "x")], wide), /^(EACCES|EROFS|ENOENT)$/, "a link was put there");
+    assert.ok(!existsSync(join(cell.secret, "x")));
+    rmSync(other);
+  });
+
+  test(`neither the state's socket nor a socket somebody denied can be reached by user ${uid}`, { skip }, async () => {
+    const door = socketPath(cell.state);
+    assert.match(await tried(["connect-unix", door]), /^(EACCES|ENOENT|ECONNREFUSED)$/);
+    const docker = join(cell.folder, "docker.sock");
+    const server = createServer((socket) => socket.on("error", () => {}).end("hello")).listen(docker);
+    await once(server, "listening");
+    chmodSync(docker, 0o777);
+    assert.match(
+      await tried(["connect-unix", docker], cell.sandbox({ denied: [cell.state, docker] })),
+      /^(EACCES|ECONNREFUSED)$/,
+    );
+    const hidden = cell.sandbox({ hidden: [docker, join(cell.folder, "not-there")] });
+    assert.match(await tried(["connect-unix", docker], hidden), /^(EACCES|ECONNREFUSED)$/);
+    assert.equal(await tried(["connect-unix", docker]), "done", "not denied: as with everything that is read");
+    server.close();
+  });
+
+  test(`a keeper answers no confined command of user ${uid}, even where its socket shows`, { skip }, async () => {
+    const door = socketPath(cell.state);
+    const shown = cell.sandbox({ denied: [cell.secret] });
+    assert.equal(await tried(["connect-unix", door], shown), "ECONNRESET");
+    assert.equal(
+      await tried(["connect-unix", door], { ...shown, isolated: tier.isolation, writable: [cell.folder] }),
+      "ECONNRESET",
+    );
+    assert.equal((await cell.run([attempt, "connect-unix", door], null)).stdout, "done\n");
+  });
+
+  test(`devices beyond the usual are out of user ${uid}'s reach, and so are terminals of others`, {
+    skip,
+  }, async () => {
+    for (const usual of ["/dev/zero", "/dev/urandom"]) assert.equal(await tried(["read", usual]), "done");
+    const { stdout } = await cell.sh(
+      `for d in /dev/*; do if [ -b "$d" ] || [ "$d" = /dev/kmsg ] || [ "$d" = /dev/mem ]; then head -c 1 "$d" > /dev/null && echo "$d"; fi; done; ls /dev/pts`,
+    );
+    assert.equal(stdout, "ptmx\n");
+  });
+
+  test(`processes outside show user ${uid} nothing but their names`, { skip }, async () => {
+    appendFileSync(join(cell.secret, "key"), "");
+    const keeper = (await cell.start(["sleep", "0"], null)).keeperPid;
+    for (const file of ["environ", "mem", "maps", "fd/0", "root/etc/passwd", "cwd/."]) {
+      assert.match(await tried(["read", `/proc/${keeper}/${file}`]), /^(EACCES|EPERM|ENOENT|EISDIR)$/, file);
+    }
+    assert.equal(await tried(["ptrace", String(keeper)]), "EPERM");
+    assert.equal(await tried(["vm-read", String(keeper)]), "EPERM");
+    assert.equal(await tried(["limit-of", String(keeper)]), "EPERM");
+    if (tier.landlock >= 6) assert.equal(await tried(["signal", String(keeper)]), "EPERM");
+  });
+}

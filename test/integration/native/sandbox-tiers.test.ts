@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { keeperBinary } from "../../../src/executor/native/zygote.ts";
+import { compile } from "../../fixtures/compile.ts";
+
+const tier = sandboxTier();
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-tiers-")));
+after(() => rmSync(folder, { recursive: true }));
+const [workspace, secret] = ["workspace", "secret"].map((name) => join(folder, name)) as [string, string];
+mkdirSync(join(workspace, "sub"), { recursive: true });
+mkdirSync(secret);
+writeFileSync(join(secret, "key"), "hidden");
+const attempt = compile("attempt");
+const parts = [
+  "sandbox/landlock",
+  "sandbox/landlock_rules",
+  "sandbox/path_fingerprints",
+  "io/open_beneath",
+  "sandbox/spec",
+  "sandbox/unsupported",
+];
+const older = compile("older-landlock", parts);
+
+/** What comes of trying something under an older Landlock. */
+function tried(abi: number, ...what: string[]): string {
+  const { status, stdout, stderr } = spawnSync(older, [String(abi), workspace, secret, attempt, ...what], {
+    encoding: "utf8",
+    cwd: workspace,
+  });
+  assert.equal(status, 0, stderr);
+  return stdout.trim();
+}
+
+function gaps(abi: number): string[] {
+  const { status, stderr } = spawnSync(older, [String(abi), workspace, secret, "/bin/true"], { encoding: "utf8" });
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stderr);
+}
+
+for (const abi of [1, 2, 3, 4, 5, 6]) {
+  const skip = tier.landlock < abi ? `this kernel has Landlock ${tier.landlock}` : false;
+  test(`with Landlock ${abi} as much holds as it can hold`, { skip }, () => {
+    const outside = join(folder, `outside-${abi}`);
+    const inside = join(workspace, `inside-${abi}`);
+    writeFileSync(outside, "outside");
+    assert.equal(tried(abi, "read", outside), "done");
+    assert.equal(tried(abi, "read", join(secret, "key")), "EACCES");
+    assert.equal(tried(abi, "write", outside), "EACCES");
+    assert.equal(tried(abi, "write", inside), "done");
+    assert.equal(tried(abi, "write", "/dev/null"), "done");
+    assert.equal(tried(abi, "rename", inside, join(workspace, "sub", "moved")), abi >= 2 ? "done" : "EXDEV");
+    assert.equal(tried(abi, "truncate", outside), abi >= 3 ? "EACCES" : "done");
+    assert.equal(tried(abi, "bind-tcp", "4245"), abi >= 4 ? "EACCES" : "done");
+    assert.equal(tried(abi, "signal", String(process.pid)), abi >= 6 ? "EPERM" : "done");
+  });
+}
+
+const LEAST: Record<string, number> = {
+  truncate: 3,
+  ports: 4,
+  "ioctl-dev": 5,
+  "scope-abstract": 6,
+  "scope-signals": 6,
+};
+
+test("what an older Landlock cannot do is told", {
+  skip: tier.landlock < 1 ? "this kernel has no Landlock" : false,
+}, () => {
+  for (let abi = 1; abi <= tier.landlock; abi++) {
+    const missing = Object.keys(LEAST).filter((gap) => (LEAST[gap] ?? 0) > abi);
+    assert.deepEqual(gaps(abi).sort(), missing.sort(), `Landlock ${abi}`);
+  }
+});
+
+test("the keeper says what it can confine with here", () => {
+  const line = execFileSync(keeperBinary(), ["probe"], { encoding: "utf8" });
+  assert.deepEqual(JSON.parse(line), tier);
+  assert.equal(line.split("\n").length, 2);
+  if (process.getuid?.() === 0 && tier.mounts !== "none") assert.equal(tier.mounts, "root");
+});
+
+test("where namespaces are forbidden, the keeper says so", (t) => {
+  const forbidden = spawnSync("unshare", ["--user", keeperBinary(), "probe"], { encoding: "utf8" });
+  if (forbidden.status !== 0) return t.skip("needs user namespaces");
+  // In a user namespace where nobody is mapped to anybody, none can be made within.
+  const seen = JSON.parse(forbidden.stdout);
+  assert.deepEqual([seen.mounts, seen.isolation, seen.networkNamespace], ["none", false, false]);
+  assert.equal(seen.landlock, tier.landlock);
+});

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { chmodSync, chownSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { SandboxSpec } from "../../../src/core/launch.ts";
+import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { Cell } from "../../fixtures/cell.ts";
+import { exists } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = process.getuid?.() === 0 ? false : "only root can run commands as somebody else";
+const ANYBODY = { uid: 61234, gid: 61235, groups: [61235, 61236] };
+const cell = await Cell.open();
+after(() => cell.close());
+if (!skip) for (const folder of [cell.workspace, cell.temporary]) chownSync(folder, ANYBODY.uid, ANYBODY.gid);
+const profiles: Record<string, Partial<SandboxSpec>> = { plain: {} };
+if (sandboxTier().isolation) profiles.isolated = { isolated: true };
+
+for (const [name, profile] of Object.entries(profiles)) {
+  const sandbox = cell.sandbox({ ...profile, user: ANYBODY });
+
+  test(`${name}: a command runs as the user it is given, with that user's groups and no capability`, {
+    skip,
+  }, async () => {
+    const { record, stdout, stderr } = await cell.sh(
+      "id -u; id -g; id -G; grep -E '^Cap(Eff|Prm|Inh|Amb)' /proc/self/status | cut -f2 | sort -u; touch made; echo x > $CELL/temporary/t; echo err > /dev/stderr",
+      sandbox,
+    );
+    assert.deepEqual([record.code, record.gaps, stderr], [0, undefined, "err\n"]);
+    assert.equal(stdout, "61234\n61235\n61235 61236\n0000000000000000\n");
+    const made = statSync(join(cell.workspace, "made"));
+    assert.deepEqual([made.uid, made.gid], [ANYBODY.uid, ANYBODY.gid]);
+  });
+
+  test(`${name}: it cannot become root again`, { skip }, async () => {
+    const { stdout } = await cell.sh(
+      "su -c id root < /dev/null 2>/dev/null; sudo -n id 2>/dev/null; echo end",
+      sandbox,
+    );
+    assert.equal(stdout, "end\n");
+  });
+
+  test(`${name}: a folder it may not enter is not its folder`, { skip }, async () => {
+    const closed = join(cell.workspace, `closed-${name}`);
+    cell.own(closed);
+    const { record } = await cell.run(["true"], sandbox, { cwd: closed });
+    assert.deepEqual([record.reason, record.step, record.errno], ["failed", "chdir", 13]);
+    chmodSync(closed, 0o711);
+    assert.equal((await cell.run(["true"], sandbox, { cwd: closed })).record.code, 0);
+  });
+
+  test(`${name}: it dies with its keeper all the same`, { skip }, async () => {
+    const execution = await cell.start(["sleep", "300"], sandbox);
+    const release = execution.hold();
+    const pid = (await execution.started) ?? 0;
+    assert.ok(exists(pid));
+    process.kill(execution.keeperPid, "SIGKILL");
+    assert.equal(await execution.ended, "lost");
+    release();
+    await until("it is gone", () => !exists(pid));
+  });
+}
+
+test("who is not root cannot give a command to anybody", { skip }, async (t) => {
+  const ordinary = await Cell.open(65534);
+  t.after(() => ordinary.close());
+  const { record } = await ordinary.run(["true"], ordinary.sandbox({ user: ANYBODY }));
+  assert.deepEqual([record.reason, record.step, record.errno], ["failed", "sandbox-user", 1]);
+});

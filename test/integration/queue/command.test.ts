@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
+import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { lastLines } from "../../../src/session/last-lines.ts";
+import { WorkQueue } from "../../../src/storage/work.ts";
+import { TestDatabase } from "../../fixtures/database.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+
+const house = new TestHouse();
+const file = new TestDatabase();
+let gateway: Gateway;
+let queue: WorkQueue;
+before(async () => {
+  gateway = await house.open();
+  queue = new WorkQueue(file.open());
+});
+after(async () => {
+  file.remove();
+  await house.close();
+});
+
+async function dispatching(command: string[], use: () => Promise<void>, options: Partial<DispatchOptions> = {}) {
+  const run: DispatchOptions["run"] = (request, { signal }) => gateway.run(request, { signal });
+  const dispatcher = new Dispatcher(queue, { command }, { run, backoff: () => 10, ...options });
+  dispatcher.start();
+  try {
+    await use();
+  } finally {
+    await dispatcher.stop();
+  }
+}
+
+const callback = (id: string) => execCallback({ id, exitCode: 0, logPath: null, lastLines: [] });
+
+test("a command gets the item on its stdin, runs through the gateway, and is tried again until it succeeds", async () => {
+  writeFileSync(house.path("left"), "2");
+  const script = 'cat > item; n=$(cat left); [ "$n" = 0 ] || { echo $((n - 1)) > left; exit 3; }';
+  const failures: string[] = [];
+  const onAttempt: DispatchOptions["onAttempt"] = (_, failure) => failure && failures.push(failure.why);
+  await dispatching(
+    ["bash", "-c", script],
+    async () => {
+      queue.enqueue(callback("s1"));
+      await until("it is done", () => queue.count("open") === 0);
+    },
+    { onAttempt },
+  );
+  assert.deepEqual(failures, Array(2).fill("the command ended as completed, exit code 3"));
+  assert.equal(JSON.parse(readFileSync(house.path("item"), "utf8")).key, "exec_callback:s1");
+  assert.equal(gateway.list().filter(({ intent }) => intent === "Deliver work item exec_callback:s1").length, 3);
+});
+
+test("a command that is not there is a failure with a reason, not a crash", async () => {
+  await dispatching(["no-such-program-here"], async () => {
+    queue.enqueue(callback("s2"));
+    await until("it was tried", () => (queue.list({ state: "open" })[0]?.note ?? null) !== null);
+  });
+  assert.match(queue.list({ state: "open" })[0]?.note ?? "", /^the command .*no-such-program-here/);
+});
+
+test("stopped in the middle of a command, nothing of it is left and the item comes back", async () => {
+  const [waiting] = queue.list({ state: "open" });
+  assert.equal(waiting?.key, "exec_callback:s2");
+  await dispatching(["sleep", "1000"], async () => {
+    await until("it runs", () => house.alive().length > 0);
+  });
+  await until("it is gone", () => house.alive().length === 0);
+  assert.equal(queue.claim({ worker: "next" })?.key, "exec_callback:s2");
+});
+
+test("the last lines of a session: at most five, both streams in order, long ones cut", async () => {
+  const script = "for i in 1 2 3 4 5 6; do echo out $i; done; echo err >&2; printf unfinished";
+  const result = await gateway.run({ command: script, capture: "merged" });
+  assert.deepEqual(lastLines(house.sessionFolder(result.id), "merged"), [
+    "out 4",
+    "out 5",
+    "out 6",
+    "err",
+    "unfinished",
+  ]);
+  const long = await gateway.run({ command: "head -c 1000000 /dev/zero | tr '\\0' x; echo; echo end" });
+  const [cut = "", last] = lastLines(house.sessionFolder(long.id), "apart");
+  assert.equal(cut.length, 2001);
+  assert.equal(last, "end");
+  assert.deepEqual(lastLines(house.sessionFolder("none"), "apart"), []);
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { afterEach, test } from "node:test";
+import { SallyportError } from "../../../src/core/error.ts";
+import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
+import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { WorkQueue } from "../../../src/storage/work.ts";
+import { TestDatabase } from "../../fixtures/database.ts";
+import { until } from "../../fixtures/until.ts";
+import { Receiver } from "./receiver.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const SECRET = "shared secret";
+const CALLBACK = execCallback({ id: "s1", exitCode: 3, logPath: "/w/.tmp/exec/s1.log", lastLines: ["1", "2"] });
+
+async function house(options: Partial<DispatchOptions> = {}) {
+  const file = new TestDatabase();
+  const queue = new WorkQueue(file.open());
+  const receiver = new Receiver();
+  const url = await receiver.listen();
+  const failures: string[] = [];
+  const dispatcher = new Dispatcher(
+    queue,
+    { webhook: { url, secret: SECRET } },
+    {
+      run: () => assert.fail("nothing is to be run"),
+      backoff: () => 10,
+      onAttempt: (_, failure) => failure && failures.push(failure.why),
+      ...options,
+    },
+  );
+  cleanups.push(
+    () => file.remove(),
+    () => receiver.close(),
+    () => dispatcher.stop(),
+  );
+  return { queue, receiver, dispatcher, failures };
+}
+
+test("an item is posted, signed over its time, and done when it was taken", async () => {
+  const { queue, receiver, dispatcher, failures } = await house();
+  dispatcher.start();
+  queue.enqueue(CALLBACK);
+  await until("it is done", () => queue.count("done") === 1);
+
+  assert.equal(receiver.received.length, 1);
+  const [{ method, headers, body } = assert.fail("nothing came")] = receiver.received;
+  const { createdAt, ...rest } = JSON.parse(body);
+  assert.deepEqual(rest, {
+    id: 1,
+    key: "exec_callback:s1",
+    type: "EXEC_CALLBACK",
+    priority: "HIGH",
+    payload: {
+      type: "EXEC_CALLBACK",
+      priority: "HIGH",
+      session_id: "s1",
+      exit_code: 3,
+      log_path: "/w/.tmp/exec/s1.log",
+      last_lines: ["1", "2"],
+    },
+    attempts: 1,
+  });
+  assert.equal(method, "POST");
+  assert.equal(headers["content-type"], "application/json");
+  assert.equal(decodeURIComponent(String(headers["sallyport-key"])), "exec_callback:s1");
+  const timestamp = String(headers["sallyport-timestamp"]);
+  assert.ok(Math.abs(Date.now() / 1000 - Number(timestamp)) < 60);
+  const expected = createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex");
+  assert.equal(headers["sallyport-signature"], `v1=${expected}`);
+  assert.deepEqual(failures, []);
+  assert.ok(Date.parse(createdAt) > 0);
+});
+
+test("any answer but success is tried again: an error, a redirect, none in time", async () => {
+  const { queue, receiver, dispatcher, failures } = await house({ webhookTimeoutMs: 3000 });
+  receiver.answers = [500, 302, 429, "never"];
+  dispatcher.start();
+  queue.enqueue(CALLBACK);
+  await until("it is done", () => queue.count("done") === 1);
+  assert.deepEqual(failures, [
+    "the web hook answered 500",
+    "the web hook answered 302",
+    "the web hook answered 429",
+    "the web hook could not be called: it did not answer in time",
+  ]);
+  assert.deepEqual(
+    receiver.received.map(({ body }) => JSON.parse(body).attempts),
+    [1, 2, 3, 4, 5],
+  );
+  assert.equal(queue.list()[0]?.note, failures.at(-1));
+});
+
+test("a receiver that is not there is called until it is", async () => {
+  const { queue, receiver, dispatcher, failures } = await house();
+  await receiver.close();
+  dispatcher.start();
+  queue.enqueue(CALLBACK);
+  await until("it was tried in vain", () => failures.length >= 3);
+  assert.match(failures[0] ?? "", /ECONNREFUSED/);
+  assert.equal(queue.count("open"), 1);
+  await receiver.listen();
+  await until("it is done", () => queue.count("done") === 1);
+});
+
+test("the pause grows with each attempt, and others need not wait for it", async () => {
+  const asked: number[] = [];
+  const backoff = (attempts: number) => {
+    asked.push(attempts);
+    return attempts < 3 ? 10 : 60_000;
+  };
+  const { queue, receiver, dispatcher } = await house({ backoff });
+  receiver.answers = [500, 500, 500];
+  dispatcher.start();
+  queue.enqueue(CALLBACK);
+  await until("it waits for long", () => asked.length === 3);
+  assert.deepEqual(asked, [1, 2, 3]);
+  queue.enqueue({ ...CALLBACK, key: "another" });
+  await until("the other is done", () => queue.count("done") === 1);
+  assert.equal(queue.count("pending"), 1);
+});
+
+test("stopped in the middle of a call, the item goes back at once for the next to take", async () => {
+  const { queue, receiver, dispatcher } = await house({ backoff: () => 60_000 });
+  receiver.answers = ["never"];
+  dispatcher.start();
+  queue.enqueue(CALLBACK);
+  await until("it was called", () => receiver.received.length === 1);
+  await dispatcher.stop();
+  assert.equal(queue.claim({ worker: "next" })?.attempts, 2);
+});
+
+test("stopped and started again it goes on; started twice it is one", async () => {
+  const { queue, receiver, dispatcher } = await house();
+  dispatcher.start();
+  dispatcher.start();
+  await dispatcher.stop();
+  await dispatcher.stop();
+  queue.enqueue(CALLBACK);
+  dispatcher.start();
+  await until("it is done", () => queue.count("done") === 1);
+  assert.equal(receiver.received.length, 1);
+});
+
+test("two dispatchers of one queue share the items", async () => {
+  const { queue, receiver, dispatcher } = await house();
+  const webhook = { url: `http://127.0.0.1:${receiver.port}/hook`, secret: SECRET };
+  const other = new Dispatcher(queue, { webhook }, { run: () => assert.fail("nothing is to be run") });
+  cleanups.push(() => other.stop());
+  dispatcher.start();
+  other.start();
+  for (let number = 0; number < 30; number++) queue.enqueue({ ...CALLBACK, key: `key ${number}` });
+  await until("all are done", () => queue.count("done") === 30);
+  const keys = receiver.received.map(({ body }) => JSON.parse(body).key);
+  assert.deepEqual([keys.length, new Set(keys).size], [30, 30]);
+});
+
+test("a web hook that cannot work is refused at the start", () => {
+  const file = new TestDatabase();
+  cleanups.push(() => file.remove());
+  const queue = new WorkQueue(file.open());
+  const run = () => assert.fail("nothing is to be run");
+  const targets = [
+    { webhook: { url: "ftp://example.org", secret: "x" } },
+    { webhook: { url: "example.org", secret: "x" } },
+    { webhook: { url: "https://example.org", secret: "" } },
+    { command: [] },
+  ];
+  for (const target of targets) {
+    assert.throws(
+      () => new Dispatcher(queue, target, { run }),
+      (error) => error instanceof SallyportError && error.type === "InvalidConfiguration",
+    );
+  }
+});

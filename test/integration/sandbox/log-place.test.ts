@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { ConfigFile } from "../../../src/config/schema.ts";
+import type { Approval } from "../../../src/core/approval.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+let house: TestHouse;
+before(() => {
+  house = new TestHouse();
+  mkdirSync(house.path(".git/hooks"), { recursive: true });
+  writeFileSync(house.path(".git/config"), "[core]\n");
+  mkdirSync(house.path("secret"));
+});
+after(() => house.close());
+
+const FREE = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
+
+/** As out of the box, with a person who says no. */
+async function open(policy: ConfigFile = {}) {
+  const asked: Approval[] = [];
+  const gateway = await house.open({
+    policy: { ...FREE, ...policy },
+    approve: async (approval) => {
+      asked.push(approval);
+      return { decision: "deny", who: "tester" };
+    },
+  });
+  return { gateway, asked };
+}
+
+test("a log is no way into what stays read-only: a person is asked, and told where it goes", async () => {
+  const { gateway, asked } = await open();
+  for (const logFile of [".git/config", ".git/hooks/pre-commit", ".vscode", "sallyport.json"]) {
+    const result = await gateway.run({ command: "echo '	fsmonitor = evil'", logFile });
+    assert.equal(result.status, "denied", logFile);
+    const { request } = asked.at(-1) as Approval;
+    assert.match(request.reasons.map(({ rule, message }) => `${rule} ${message}`).join(), /sandbox-write .*write to /);
+    assert.ok(request.confinement.endsWith(house.path(logFile)), request.confinement);
+    assert.equal(request.always.ok, false);
+  }
+  assert.equal(readFileSync(house.path(".git/config"), "utf8"), "[core]\n");
+  assert.equal(existsSync(house.path("sallyport.json")), false);
+  const usual = await gateway.run({ command: "echo fine", logFile: "build.log" });
+  assert.equal(usual.status, "completed");
+  assert.equal(readFileSync(house.path("build.log"), "utf8"), "fine\n");
+});
+
+test("nor into what is denied, whoever says yes", async () => {
+  const { gateway, asked } = await open({ denied: [house.path("secret")] });
+  const result = await gateway.run({ command: "echo x", logFile: "secret/log" });
+  assert.equal(result.error?.type, "PathOutOfScope");
+  assert.equal(existsSync(house.path("secret/log")), false);
+  assert.deepEqual(asked, []);
+});
+
+test("where nothing is to be written a log is asked about, but for the one Sallyport names itself", async () => {
+  const { gateway, asked } = await open({ sandbox: "read-only" });
+  const result = await gateway.run({ command: "echo evil", logFile: "package.json" });
+  assert.equal(result.status, "denied");
+  assert.equal(existsSync(house.path("package.json")), false);
+  assert.equal(asked.length, 1);
+  const own = await gateway.run({ command: "echo fine" }, { logFolder: ".tmp/exec" });
+  assert.equal(own.status, "completed");
+  assert.equal(readFileSync(house.path(`.tmp/exec/${own.id}.log`), "utf8"), "fine\n");
+  assert.equal(asked.length, 1);
+});
+
+test("with an allowlist a log is asked about as a redirection is, also where the command itself was granted", async () => {
+  const asked: Approval[] = [];
+  const gateway = await house.open({
+    policy: { ...FREE, security: "allowlist" },
+    approve: async (approval) => {
+      asked.push(approval);
+      return { decision: asked.length === 1 ? "always" : "deny", who: "tester" };
+    },
+  });
+  const command = "ls -d .";
+  assert.equal((await gateway.run({ command })).status, "completed");
+  assert.equal((await gateway.run({ command })).status, "completed");
+  assert.equal(asked.length, 1, "it was granted");
+  for (const text of [command, "echo evil"]) {
+    assert.equal((await gateway.run({ command: text, logFile: "index.js" })).status, "denied", text);
+  }
+  assert.equal(existsSync(house.path("index.js")), false);
+  assert.equal((await gateway.run({ command }, { logFolder: ".tmp/exec" })).status, "completed");
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { protectedSpotOf, protectedSpots } from "../../../src/sandbox/protected-spots.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-spots-")));
+after(() => rmSync(folder, { recursive: true }));
+
+function git(cwd: string, ...args: string[]): void {
+  const identity = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "protocol.file.allow=always"];
+  execFileSync("git", [...identity, ...args], {
+    cwd,
+    stdio: "ignore",
+    env: { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null" },
+  });
+}
+
+function repository(name: string): string {
+  const place = join(folder, name);
+  mkdirSync(place);
+  git(place, "init");
+  git(place, "commit", "--allow-empty", "-m", "first");
+  return place;
+}
+
+test("hooks and configuration of the repository, of editors and of agents are protected", () => {
+  const place = repository("plain");
+  const { readOnly, writable } = protectedSpots(place);
+  for (const name of [
+    ".git/hooks",
+    ".git/config",
+    ".git/commondir",
+    ".vscode",
+    ".idea",
+    ".claude",
+    ".mcp.json",
+    "sallyport.json",
+  ]) {
+    assert.ok(readOnly.includes(join(place, name)), name);
+  }
+  assert.ok(!readOnly.includes(join(place, ".git")), "commits must stay possible");
+  assert.deepEqual(writable, []);
+});
+
+test("submodules have hooks too", () => {
+  const inner = repository("inner");
+  const place = repository("outer");
+  git(place, "submodule", "add", inner, "lib/inner");
+  const { readOnly } = protectedSpots(place);
+  assert.ok(readOnly.includes(join(place, ".git/modules/lib/inner/hooks")), readOnly.join("\n"));
+  assert.ok(readOnly.includes(join(place, ".git/modules/lib/inner/config")));
+});
+
+test("a linked worktree may write what a commit needs, and only if its repository knows it", () => {
+  const place = repository("main");
+  const tree = join(folder, "tree");
+  git(place, "worktree", "add", tree);
+  const { readOnly, writable } = protectedSpots(tree);
+  assert.ok(readOnly.includes(join(tree, ".git")), "the file that names the repository");
+  assert.deepEqual(
+    writable.toSorted(),
+    ["worktrees/tree", "objects", "refs", "logs"].map((name) => join(place, ".git", name)).toSorted(),
+  );
+  for (const name of ["commondir", "gitdir"]) {
+    const spot = join(place, ".git/worktrees/tree", name);
+    assert.ok(readOnly.includes(spot), `${spot} says where git takes hooks and commands from`);
+  }
+  const forged = join(folder, "forged");
+  mkdirSync(forged);
+  writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git/worktrees/tree")}\n`);
+  assert.deepEqual(protectedSpots(forged).writable, [], "the repository names another worktree");
+  writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git")}\n`);
+  assert.deepEqual(protectedSpots(forged).writable, []);
+});
+
+test("garbage in place of a repository is no repository", () => {
+  const place = join(folder, "garbage");
+  mkdirSync(place);
+  writeFileSync(join(place, ".git"), Buffer.from([0, 255, 10, 1]));
+  assert.deepEqual(protectedSpots(place).writable, []);
+  assert.ok(protectedSpots(place).readOnly.includes(join(place, ".git")));
+});
+
+test("a spot is known by its name", () => {
+  assert.equal(protectedSpotOf("/w/.git/config", "/w"), "/w/.git/config");
+  assert.equal(protectedSpotOf("/w/.git/config.lock", "/w"), "/w/.git/config");
+  assert.equal(protectedSpotOf("/w/.git/commondir", "/w"), "/w/.git/commondir");
+  assert.equal(protectedSpotOf("/w/.git/hooks/pre-commit", "/w"), "/w/.git/hooks");
+  assert.equal(protectedSpotOf("/w/lib/.git/modules/a/b/config", "/w"), "/w/lib/.git/modules/a/b/config");
+  assert.equal(protectedSpotOf("/w/.vscode/tasks.json", "/w"), "/w/.vscode");
+  assert.equal(protectedSpotOf("/w/.git/index", "/w"), null);
+  assert.equal(protectedSpotOf("/w/src/config", "/w"), null);
+});

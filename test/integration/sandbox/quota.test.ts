@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { SallyportError } from "../../../src/core/error.ts";
+import { Quota, type SessionCounts } from "../../../src/sandbox/quota.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const LIMITS = { sessions: 3, startsPerMinute: 5 };
+const counts = (running: number, started = 0): SessionCounts => ({
+  running: () => running,
+  startedSince: () => started,
+});
+
+function refusal(work: () => void): SallyportError {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof SallyportError);
+    assert.equal(error.type, "ResourceLimitExceeded");
+    return error;
+  }
+  assert.fail("it was admitted");
+}
+
+test("as many sessions may run as the limit says, and the refusal says which limit", () => {
+  new Quota(counts(2)).admit("a", LIMITS);
+  const error = refusal(() => new Quota(counts(3)).admit("a", LIMITS));
+  assert.equal(error.message, "3 sessions of this agent are running; at most 3 may.");
+  assert.deepEqual([error.details.limit, error.details.value], ["sessions", 3]);
+  assert.deepEqual(
+    error.recovery.map(({ action }) => action),
+    ["check_status", "retry", "increase_limits"],
+  );
+});
+
+test("starts are counted over the last minute, the store's and our own", () => {
+  const error = refusal(() => new Quota(counts(0, 5)).admit("a", LIMITS));
+  assert.deepEqual([error.details.limit, error.details.value], ["startsPerMinute", 5]);
+  // Sessions that were started and removed are not in the store any more.
+  const quota = new Quota(counts(0, 0));
+  for (let i = 0; i < 5; i++) quota.admit("a", LIMITS, 1000 + i * 1000);
+  assert.match(refusal(() => quota.admit("a", LIMITS, 11_000)).recovery[0]?.hint ?? "", /in 50 s/);
+  quota.admit("b", LIMITS, 11_000);
+  quota.admit("a", LIMITS, 61_001);
+  refusal(() => quota.admit("a", LIMITS, 61_002));
+});
+
+test("of many gateways together none starts more than the limit, and far from it the store is rarely asked", () => {
+  const starts: number[] = [];
+  let asked = 0;
+  const shared: SessionCounts = {
+    running: () => 0,
+    startedSince: (_, since) => {
+      asked++;
+      return starts.filter((time) => time >= since).length;
+    },
+  };
+  const gateways = Array.from({ length: 5 }, () => new Quota(shared));
+  const limits = { sessions: 1, startsPerMinute: 600 };
+  let refused = 0;
+  for (let i = 0; i < 2000; i++) {
+    try {
+      gateways[i % 5]?.admit("a", limits, i * 20);
+      starts.push(i * 20);
+    } catch {
+      refused++;
+    }
+    if (i === 300) assert.ok(asked < 120, `${asked} of 300`);
+  }
+  assert.deepEqual([starts.length, refused], [600, 1400]);
+});
+
+test("refused starts do not count", () => {
+  let running = 3;
+  const quota = new Quota({ running: () => running, startedSince: () => 0 });
+  for (let i = 0; i < 20; i++) refusal(() => quota.admit("a", LIMITS, i));
+  running = 0;
+  for (let i = 0; i < 5; i++) quota.admit("a", LIMITS, 100);
+});
+
+test("the window of a busy agent does not grow without bound", () => {
+  const quota = new Quota(counts(0));
+  for (let i = 0; i < 50_000; i++) quota.admit("a", { sessions: 1, startsPerMinute: 1000 }, i * 61);
+});
+
+const house = new TestHouse();
+after(() => house.close());
+
+test("several gateways on one state folder share an agent's quota, and others have their own", async () => {
+  const { writeFileSync } = await import("node:fs");
+  writeFileSync(join(house.workspace, "sallyport.json"), JSON.stringify({ limits: { sessions: 4 } }));
+  const one = await house.open();
+  const two = await house.open();
+  const other = await house.open({ agent: "other" });
+  const started = await Promise.all([one, two, one, two].map((gateway) => gateway.start({ command: "sleep 60" })));
+  for (const gateway of [one, two]) {
+    const { status, error } = await gateway.run({ command: "true" });
+    assert.deepEqual([status, error?.type], ["failed", "ResourceLimitExceeded"]);
+  }
+  assert.equal((await other.run({ command: "true" })).status, "completed");
+  await started[0]?.kill({ signal: "SIGKILL" });
+  assert.equal((await two.run({ command: "true" })).status, "completed");
+  for (const session of started) await session.kill({ signal: "SIGKILL" }).catch(() => {});
+});

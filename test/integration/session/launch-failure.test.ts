@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { ExitRecord } from "../../../src/executor/executor.ts";
+import { launchFailure } from "../../../src/session/failure/launch.ts";
+import { noexecMount, whyRefused } from "../../../src/session/failure/programs/refusal.ts";
+import { shellFailure } from "../../../src/session/failure/shell.ts";
+import { complaintIn } from "../../../src/session/failure/shell-complaint.ts";
+import { failureMessage } from "../../../src/toolsets/messages/failure.ts";
+
+const { errno: E } = constants;
+const folder = mkdtempSync(join(tmpdir(), "sallyport-launch-"));
+after(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, mode: number, text: string): void {
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), mode);
+}
+
+file("plain.sh", 0o644, "#!/bin/bash\necho\n");
+file("plain.py", 0o644, "print()\n");
+file("data", 0o644, "data\n");
+file("bad", 0o755, "#!/no/such/interpreter -x\n");
+file("windows.sh", 0o755, "#!/bin/sh\r\necho\r\n");
+file("garbage", 0o755, "\u007fELF but no more\n");
+file("good", 0o755, "#!/bin/sh\nexit 0\n");
+mkdirSync(join(folder, "inner"));
+
+const path = process.env.PATH ?? "";
+const place = { cwd: folder, path };
+const record = (step: string, errno: number) => ({ step, errno }) as ExitRecord;
+const told = (step: string, errno: number, program: string, cwd = folder) => {
+  const failure = launchFailure(record(step, errno), program, cwd, path);
+  return `${failure.type}: ${failureMessage(failure)}`;
+};
+
+test("each way a start fails has its own answer", () => {
+  const cases: [step: string, errno: number, program: string, told: string][] = [
+    [
+      "execve",
+      E.EACCES,
+      "./plain.sh",
+      "PermissionDenied: Permission denied: ./plain.sh is not executable. Make it so: chmod +x ./plain.sh, or run it with /bin/bash ./plain.sh.",
+    ],
+    [
+      "execve",
+      E.EACCES,
+      "./plain.py",
+      "PermissionDenied: Permission denied: ./plain.py is not executable. Make it so: chmod +x ./plain.py, or run it with python3 ./plain.py.",
+    ],
+    [
+      "execve",
+      E.EACCES,
+      "./data",
+      "PermissionDenied: Permission denied: ./data is not executable. Make it so: chmod +x ./data.",
+    ],
+    [
+      "execve",
+      E.EACCES,
+      "./inner",
+      "PermissionDenied: Permission denied: ./inner is a folder. Name a program in it, or list it: ls ./inner.",
+    ],
+    [
+      "execve",
+      E.EACCES,
+      "./good",
+      "PermissionDenied: Permission denied: ./good may not be executed here: its permissions, the sandbox or a security module forbid it. Verify that the command is executable and that its folders may be entered.",
+    ],
+    [
+      "execve",
+      E.ENOENT,
+      "./bad",
+      "CommandNotFound: ./bad needs the interpreter /no/such/interpreter, which does not exist. Correct its first line, or run it with another interpreter: bash ./bad.",
+    ],
+    [
+      "execve",
+      E.ENOENT,
+      "./windows.sh",
+      "CommandNotFound: ./windows.sh has Windows line endings: its first line asks for /bin/sh followed by a carriage return. Convert it: sed -i 's/\\r$//' ./windows.sh.",
+    ],
+    ["execve", E.ENOENT, "./god", "CommandNotFound: Command not found: ./god. Did you mean ./good?"],
+    [
+      "execve",
+      E.ENOENT,
+      "no-such-thing-at-all",
+      "CommandNotFound: Command not found: no-such-thing-at-all. Check whether it is installed and on PATH: command -v no-such-thing-at-all.",
+    ],
+    [
+      "execve",
+      E.ENOEXEC,
+      "./garbage",
+      "SpawnFailed: ./garbage is not a program this machine can run: it has no `#!` line, or was built for another processor. See what it is: file ./garbage.",
+    ],
+    [
+      "execve",
+      E.ETXTBSY,
+      "./good",
+      'SpawnFailed: ./good could not be started: the step "execve" failed (ETXTBSY). The program is being written: wait until that is done, then retry.',
+    ],
+    [
+      "execve",
+      E.E2BIG,
+      "./good",
+      "ArgumentsTooLong: The arguments and environment together are longer than the system takes. Pass the data through stdin or a file instead.",
+    ],
+    [
+      "fork",
+      E.EAGAIN,
+      "./good",
+      "SpawnFailed: ./good could not be started: no process could be forked (EAGAIN). The system is out of processes: end some, or raise ulimit -u.",
+    ],
+    [
+      "claim",
+      E.ENOSPC,
+      "./good",
+      "SpawnFailed: ./good could not be started: its session folder could not be made (ENOSPC). Free some disk space; `sallyport clean` removes old sessions.",
+    ],
+  ];
+  for (const [step, errno, program, expected] of cases) assert.equal(told(step, errno, program), expected, program);
+});
+
+test("a working directory that is none says why", () => {
+  const end = "Name an existing folder, or leave `cwd` out for the workspace.";
+  const gone = join(folder, "gone");
+  const data = join(folder, "data");
+  assert.equal(
+    told("chdir", E.ENOENT, "x", gone),
+    `WorkdirNotFound: The working directory ${gone} does not exist. ${end}`,
+  );
+  assert.equal(
+    told("chdir", E.ENOTDIR, "x", data),
+    `WorkdirNotFound: The working directory ${data} is not a folder. ${end}`,
+  );
+  assert.equal(
+    told("chdir", E.EACCES, "x", folder),
+    `WorkdirNotFound: The working directory ${folder} may not be entered. ${end}`,
+  );
+});
+
+test("not found always names the two ways that need no guess", () => {
+  const { recovery } = launchFailure(record("execve", E.ENOENT), "no-such-thing-at-all", folder, path);
+  assert.deepEqual(
+    recovery.map(({ action }) => action),
+    ["check_path", "use_full_path"],
+  );
+});
+
+test("a name as long as a book, or full of tricks, does not get into a message whole", () => {
+  const { message, recovery } = launchFailure(
+    record("execve", E.ENOENT),
+    `\u001b[2J${"x".repeat(1 << 20)}`,
+    folder,
+    path,
+  );
+  assert.match(message, /^Command not found: \\e\[2Jx+…$/);
+  assert.ok(JSON.stringify({ message, recovery }).length < 2000);
+});
+
+test("a noexec mount is told from mountinfo", () => {
+  const mountinfo = join(folder, "mountinfo");
+  const lines = [
+    "22 1 0:21 / / rw,relatime shared:1 - ext4 /dev/sda rw",
+    "23 22 0:22 / /data rw,nosuid,noexec shared:2 - tmpfs tmpfs rw",
+    "24 22 0:23 / /data/with\\040space rw,noexec - tmpfs tmpfs rw",
+    "25 22 0:24 / /data/exec rw - tmpfs tmpfs rw",
+    `26 22 0:25 / ${folder} rw,noexec - tmpfs tmpfs rw`,
+  ];
+  writeFileSync(mountinfo, `${lines.join("\n")}\n`);
+  const cases: [string, string | null][] = [
+    ["/bin/x", null],
+    ["/data/x", "/data"],
+    ["/data/exec/x", null],
+    ["/data/with space/x", "/data/with space"],
+    ["/database/x", null],
+  ];
+  for (const [file, mount] of cases) assert.equal(noexecMount(file, mountinfo), mount, file);
+  assert.equal(noexecMount("/data/x", "/no/such/mountinfo"), null);
+  assert.deepEqual(whyRefused("./good", { ...place, mountinfo }), {
+    why: `lies on ${folder}, which is mounted noexec.`,
+    hint: "Run it with /bin/sh ./good, or copy it to another folder.",
+  });
+});
+
+test("a folder that may not be entered is named", { skip: process.getuid?.() === 0 && "root enters any" }, () => {
+  const closed = join(folder, "closed");
+  mkdirSync(closed);
+  writeFileSync(join(closed, "x"), "");
+  chmodSync(closed, 0o600);
+  const { why } = whyRefused("closed/x", place);
+  chmodSync(closed, 0o700);
+  assert.equal(why, `lies in ${closed}, which may not be entered.`);
+});
+
+test("what shells say is understood, in all their forms", () => {
+  const cases: [line: string, program: string | null, kind?: string][] = [
+    ["bash: foo: command not found", "foo", "not-found"],
+    ["bash: line 1: foo: command not found", "foo", "not-found"],
+    ["environment: line 12: foo: command not found", "foo", "not-found"],
+    ["./build.sh: line 3: foo bar: command not found", "foo bar", "not-found"],
+    ["bash: line 1: ./x: No such file or directory", "./x", "not-found"],
+    ["bash: ./x: cannot execute: required file not found", "./x", "not-found"],
+    ["bash: ./x: /bin/nope: bad interpreter: No such file or directory", "./x", "not-found"],
+    ["bash: line 1: exec: foo: not found", "foo", "not-found"],
+    ["sh: 1: foo: not found", "foo", "not-found"],
+    ["env: ‘foo’: No such file or directory", "foo", "not-found"],
+    ["timeout: failed to run command 'foo': No such file or directory", "foo", "not-found"],
+    ["bash: line 1: ./x: Permission denied", "./x", "refused"],
+    ["bash: line 1: exec: ./x: cannot execute: Permission denied", "./x", "refused"],
+    ["bash: line 1: /etc: Is a directory", "/etc", "refused"],
+    ["bash: ./x: cannot execute binary file: Exec format error", "./x", "format"],
+    ["some output\n\nbash: foo: command not found\n\n", "foo", "not-found"],
+    ["bash: foo: command not found\nsomething after", null],
+    ["bash: $'a\\nb': command not found", null],
+    ["command not found", null],
+    ["", null],
+    [`bash: ${"x: ".repeat(100_000)}: command not found`, null],
+  ];
+  for (const [line, program, kind] of cases) {
+    assert.deepEqual(complaintIn(line), program === null ? null : { program, kind }, line.slice(0, 80));
+  }
+});
+
+test("a real bash is understood", () => {
+  const cases: [text: string, code: number, told: string | null][] = [
+    ["./god", 127, "Command not found: ./god. Did you mean ./good?"],
+    [
+      "true; ./bad",
+      127,
+      "./bad needs the interpreter /no/such/interpreter, which does not exist. Correct its first line, or run it with another interpreter: bash ./bad.",
+    ],
+    [
+      "./plain.sh",
+      126,
+      "Permission denied: ./plain.sh is not executable. Make it so: chmod +x ./plain.sh, or run it with /bin/bash ./plain.sh.",
+    ],
+    ["./inner", 126, "Permission denied: ./inner is a folder. Name a program in it, or list it: ls ./inner."],
+    [
+      "./garbage",
+      126,
+      "./garbage is not a program this machine can run: it has no `#!` line, or was built for another processor. See what it is: file ./garbage.",
+    ],
+    [
+      "no-such-thing-at-all --x | cat; exit 127",
+      127,
+      "Command not found: no-such-thing-at-all. Check whether it is installed and on PATH: command -v no-such-thing-at-all.",
+    ],
+    ["echo 'all is well' >&2; exit 127", 127, null],
+    ["no-such-thing-at-all; exit 3", 3, null],
+  ];
+  for (const [text, code, expected] of cases) {
+    const { status, stderr } = spawnSync("bash", ["-c", text], {
+      cwd: folder,
+      encoding: "utf8",
+      env: { PATH: path, LC_ALL: "C" },
+    });
+    assert.equal(status, code, text);
+    const failure = shellFailure(status, stderr, place);
+    assert.equal(failure && failureMessage(failure), expected, `${text}: ${stderr}`);
+  }
+});

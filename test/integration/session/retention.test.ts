@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, beforeEach, test } from "node:test";
+import { newId } from "../../../src/core/id.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+const house = new TestHouse();
+const gateway = await house.open();
+after(() => house.close());
+const NONE = { maxAgeMs: 0, maxCount: 0, maxBytes: 0 };
+const HOUR = 3600 * 1000;
+
+beforeEach(async () => {
+  for (const { id } of gateway.list({ limit: 1000 })) await gateway.session(id).remove();
+});
+
+function ids(): string[] {
+  return gateway.list({ limit: 1000 }).map(({ id }) => id);
+}
+
+function folders(): string[] {
+  return readdirSync(join(house.state, "sessions")).sort();
+}
+
+function idsOf(results: { id: string }[]): string[] {
+  return results.map(({ id }) => id).sort();
+}
+
+/** As if it had ended that long ago. */
+function age(id: string, ms: number): void {
+  gateway.session(id).info(); // ends are written a moment later, and by then for whoever looks
+  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
+  database.prepare("UPDATE sessions SET ended_ms = ended_ms - ? WHERE id = ?").run(ms, id);
+  database.close();
+}
+
+test("sessions that ended too long ago are removed with their files", async () => {
+  const old = await gateway.run({ command: "echo old" });
+  const young = await gateway.run({ command: "echo young" });
+  age(old.id, 2 * HOUR);
+  const { removed } = await gateway.clean({ ...NONE, maxAgeMs: HOUR });
+  assert.deepEqual(removed, [old.id]);
+  assert.deepEqual(ids(), [young.id]);
+  assert.deepEqual(folders(), [young.id]);
+  assert.throws(() => gateway.session(old.id), { type: "SessionNotFound" });
+  assert.equal((await gateway.session(young.id).logs()).text, "young\n");
+});
+
+test("of too many sessions the oldest are removed", async () => {
+  const results = [];
+  for (let i = 0; i < 5; i++) results.push(await gateway.run({ command: `echo ${i}` }));
+  const { removed } = await gateway.clean({ ...NONE, maxCount: 2 });
+  assert.deepEqual(removed.sort(), idsOf(results.slice(0, 3)));
+  assert.deepEqual(folders(), idsOf(results.slice(3)));
+});
+
+test("of too many bytes the oldest are removed, and how many were freed is told", async () => {
+  const results = [];
+  for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: "head -c 300000 /dev/zero" }));
+  const { removed, freedBytes } = await gateway.clean({ ...NONE, maxBytes: 700_000 });
+  assert.deepEqual(removed.sort(), idsOf(results.slice(0, 2)));
+  assert.equal(freedBytes, 600_000);
+});
+
+test("what refused commands take in the database counts", async () => {
+  const results = [];
+  for (let i = 0; i < 4; i++) results.push(await gateway.run({ command: `rm -rf / # ${"x".repeat(100_000)}` }));
+  const { removed } = await gateway.clean({ ...NONE, maxBytes: 250_000 });
+  assert.deepEqual(removed.sort(), idsOf(results.slice(0, 2)));
+});
+
+test("what was dropped for the disk cap does not count as bytes on disk", async () => {
+  const { id } = await gateway.run({ command: "head -c 3000000 /dev/zero", diskCap: 65_536 });
+  const { removed } = await gateway.clean({ ...NONE, maxBytes: 500_000 });
+  assert.deepEqual(removed, []);
+  assert.ok(ids().includes(id));
+});
+
+test("0 means no limit", async () => {
+  const { id } = await gateway.run({ command: "true" });
+  age(id, 1000 * HOUR);
+  assert.deepEqual((await gateway.clean(NONE)).removed, []);
+  assert.ok(ids().includes(id));
+});
+
+test("a running or lingering session is never removed, whatever its age and size", async () => {
+  const running = await gateway.start({ command: "head -c 2000000 /dev/zero; sleep 60" });
+  const lingering = await gateway.start({ command: "sleep 60 & echo done" });
+  await lingering.wait();
+  age(running.id, 1000 * HOUR);
+  age(lingering.id, 1000 * HOUR);
+  const { removed } = await gateway.clean({ maxAgeMs: 1, maxCount: 1, maxBytes: 1 });
+  assert.deepEqual(removed, []);
+  assert.equal(running.info().status, "running");
+  assert.equal(lingering.info().lingering, true);
+  assert.equal((await lingering.logs()).text, "done\n");
+  await assert.rejects(running.remove(), { type: "StillRunning" });
+  await running.kill({ graceMs: 0 });
+  await lingering.kill({ graceMs: 0 });
+});
+
+test("a folder without a row is removed once it is old and its command is over", async () => {
+  const sessions = join(house.state, "sessions");
+  const record = (await gateway.run({ command: "true" })).id;
+  const [finished, recent, unfinished, live] = [newId(), newId(), newId(), newId()];
+  for (const id of [finished, recent, unfinished, live]) mkdirSync(join(sessions, id));
+  for (const id of [finished, recent]) copyFileSync(join(sessions, record, "exit"), join(sessions, id, "exit"));
+  writeFileSync(join(sessions, live, "ctl"), "");
+  mkdirSync(join(sessions, "not-an-id"));
+  const long = new Date(Date.now() - 3 * HOUR);
+  for (const id of [finished, unfinished, live, "not-an-id"]) utimesSync(join(sessions, id), long, long);
+  await gateway.clean(NONE);
+  assert.equal(existsSync(join(sessions, finished)), false, "an old stray is removed");
+  assert.equal(existsSync(join(sessions, unfinished)), false, "so is what a cut-off removal left");
+  assert.equal(existsSync(join(sessions, live)), true, "one that a keeper may still have is left");
+  assert.equal(existsSync(join(sessions, recent)), true, "one of this moment may be a launch");
+  assert.equal(existsSync(join(sessions, "not-an-id")), true, "what is not ours is left alone");
+  assert.equal(existsSync(join(sessions, record)), true);
+});
+
+test("a new gateway cleans by its own retention when it is due", async () => {
+  const { id } = await gateway.run({ command: "true" });
+  gateway.session(id).info(); // its end is written by now, before it is made older
+  age(id, 100 * HOUR);
+  utimesSync(join(house.state, "cleaned"), new Date(0), new Date(0));
+  await house.open({ retention: { maxAgeMs: HOUR } });
+  assert.ok(!ids().includes(id));
+});
+
+test("a retention that is not a number of anything does not remove everything", async () => {
+  const { id } = await gateway.run({ command: "true" });
+  for (const wrong of [Number.NaN, undefined, -1]) {
+    await gateway.clean({ maxAgeMs: wrong as number, maxCount: wrong as number, maxBytes: wrong as number });
+  }
+  assert.ok(ids().includes(id));
+});
+
+test("removing a session removes its files, and a second time says that it is gone", async () => {
+  for (let i = 0; i < 50; i++) {
+    const { id } = await gateway.run({ command: "echo bye" });
+    await gateway.session(id).remove();
+    assert.equal(existsSync(house.sessionFolder(id)), false);
+  }
+  const session = await gateway.start({ command: "true" });
+  await session.wait();
+  await session.remove();
+  await assert.rejects(session.remove(), { type: "SessionNotFound" });
+  assert.throws(() => session.info(), { type: "SessionNotFound" });
+  await assert.rejects(session.wait(), { type: "SessionNotFound" });
+});
+
+test("refused attempts never push out what really ran", async () => {
+  const { id } = await gateway.run({ command: "echo kept" });
+  for (let attempt = 0; attempt < 20; attempt++) await gateway.run({ command: "rm -rf /" });
+  await gateway.clean({ maxCount: 5 });
+  assert.ok(ids().includes(id));
+});
+
+test("cleaning much lets others run in between, and tells how far it is", async () => {
+  const count = 120;
+  const runs = await Promise.all(Array.from({ length: count }, () => gateway.run({ command: "true" })));
+  const heard: [number, number][] = [];
+  let turns = 0;
+  const turn = () => {
+    turns++;
+    again = setImmediate(turn);
+  };
+  let again = setImmediate(turn);
+  const { removed } = await gateway.clean({ ...NONE, maxCount: 1 }, (done, total) => heard.push([done, total]));
+  clearImmediate(again);
+  assert.equal(removed.length, runs.length - 1);
+  assert.deepEqual(heard, [
+    [50, count - 1],
+    [100, count - 1],
+  ]);
+  assert.ok(turns >= heard.length);
+});

@@ -1,0 +1,37 @@
+import type { Analysis, CommandFact, Word } from "../../../../src/core/facts.ts";
+import type { Observed } from "./bash.ts";
+
+/** What bash ran or wrote and the analysis neither found nor marked unknowable. */
+export function missed(analysis: Analysis, { executions, files }: Observed): string[][] {
+  if (!analysis.analyzable) return [];
+  const { commands } = analysis;
+  return [
+    ...executions.filter((execution) => !commands.some((fact) => explains(fact, execution))),
+    ...files.filter((file) => !commands.some((fact) => mayWrite(fact, file))).map((file) => [">", file]),
+  ];
+}
+
+function explains({ argv, executable }: CommandFact, [name, ...args]: readonly string[]): boolean {
+  const [word, ...words] = argv;
+  if (word === undefined) return false;
+  // A command word that is not known is marked as such, and may be anything.
+  if (word.value === null) return true;
+  return executable.name === name && accepts(words, args);
+}
+
+function mayWrite({ writes, redirects }: CommandFact, file: string): boolean {
+  return writes.includes(file) || redirects.some(({ kind, path }) => path === null && kind !== "here");
+}
+
+/** Known words stand for exactly themselves; an unknown one for any number of arguments, the first with its prefix. */
+function accepts(words: readonly Word[], args: readonly string[]): boolean {
+  const [word, ...rest] = words;
+  if (word === undefined) return args.length === 0;
+  if (word.value !== null && !word.glob) return args[0] === word.value && accepts(rest, args.slice(1));
+  if (word.prefix === "" && accepts(rest, args)) return true;
+  for (let taken = 1; taken <= args.length; taken++) {
+    if (!word.glob && !args[0]?.startsWith(word.prefix)) return false;
+    if (accepts(rest, args.slice(taken))) return true;
+  }
+  return false;
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Analysis } from "../../../../src/core/facts.ts";
+import { inspect } from "../../../../src/shell/inspect.ts";
+import { Bash } from "./bash.ts";
+import { missed } from "./compare.ts";
+import { standIns, wrappers } from "./names.ts";
+import { random } from "./random.ts";
+import { shrink } from "./shrink.ts";
+import { type Profile, shellText } from "./text.ts";
+import { tricks } from "./tricks.ts";
+
+/** Set FUZZ_SECONDS for a longer run, FUZZ_SEED to make a failing text again. */
+const seconds = Number(process.env.FUZZ_SECONDS ?? 20);
+const given = process.env.FUZZ_SEED === undefined ? undefined : Number(process.env.FUZZ_SEED);
+/** The runs shrink at most this many failures; more of them tell nothing new. */
+const REPORTED = 5;
+/** The texts from the fixed seed are the same on a fast machine and a slow one, give or take where time runs out. */
+const FIXED_TEXTS = 800;
+
+const bash = new Bash(standIns, wrappers);
+after(() => bash.close());
+
+const programs = new Map([...standIns, ...wrappers].map((name) => [name as string, join(bash.bin, name)]));
+
+function analyse(text: string): Analysis {
+  return inspect(text, {
+    cwd: bash.cwd,
+    home: bash.home,
+    workspace: bash.cwd,
+    lookup: { which: (name) => programs.get(name) ?? null, realpath: (path) => path },
+  });
+}
+
+async function failures(text: string): Promise<string[][]> {
+  const analysis = analyse(text);
+  return analysis.analyzable ? missed(analysis, await bash.run(text)) : [];
+}
+
+interface Outcome {
+  reports: string[];
+  texts: number;
+  analyzable: number;
+  executions: number;
+}
+
+function summary(seed: number, { texts, executions, analyzable }: Outcome): string {
+  return `seed ${seed}: ${texts} texts, ${executions} programs run by ${analyzable} known ones`;
+}
+
+async function fuzz(first: number, forSeconds: number, profile: Profile, most: number): Promise<Outcome> {
+  const reports: string[] = [];
+  const until = Date.now() + forSeconds * 1000;
+  let texts = 0;
+  let analyzable = 0;
+  let executions = 0;
+  for (let seed = first; Date.now() < until && seed < first + most && reports.length < REPORTED; seed++) {
+    const text = shellText(random(seed), profile);
+    const analysis = analyse(text);
+    texts++;
+    if (analysis.analyzable) {
+      const observed = await bash.run(text);
+      analyzable++;
+      executions += observed.executions.length;
+      if (missed(analysis, observed).length > 0) reports.push(await report(seed, text));
+    }
+    if (given !== undefined) break;
+  }
+  return { reports, texts, analyzable, executions };
+}
+
+async function report(seed: number, text: string): Promise<string> {
+  const small = await shrink(text, async (candidate) => (await failures(candidate)).length > 0);
+  return `FUZZ_SEED=${seed}\n${await describe(small)}`;
+}
+
+async function describe(text: string): Promise<string> {
+  const found = analyse(text).commands.map((fact) => fact.argv.map((word) => word.value ?? `?${word.source}`));
+  return [
+    `  text   ${JSON.stringify(text)}`,
+    `  missed ${JSON.stringify((await failures(text)).slice(0, 3))}`,
+    `  found  ${JSON.stringify(found)}`,
+  ].join("\n");
+}
+
+for (const profile of ["simple", "any"] as const) {
+  test(`what bash runs is found or marked unknowable: ${profile} texts`, async (context) => {
+    const outcome = await fuzz(given ?? 1, seconds / 4, profile, FIXED_TEXTS);
+    context.diagnostic(summary(given ?? 1, outcome));
+    assert.equal(outcome.reports.join("\n"), "");
+  });
+
+  // For those who hunt: a find among new texts is not the fault of the change that happened to be tested.
+  const hunting = process.env.FUZZ_SECONDS !== undefined && given === undefined;
+  const skip = hunting ? false : "set FUZZ_SECONDS to try texts never seen before";
+  test(`the same of ${profile} texts never seen before`, { skip }, async (context) => {
+    const seed = 1 + Math.floor(Math.random() * 2 ** 31);
+    const outcome = await fuzz(seed, seconds / 4, profile, Number.POSITIVE_INFINITY);
+    context.diagnostic(summary(seed, outcome));
+    assert.equal(outcome.reports.join("\n"), "");
+  });
+}
+
+async function wrongTricks(of: readonly string[]): Promise<string> {
+  const reports: string[] = [];
+  for (const [index, trick] of of.entries()) {
+    const text = trick.replaceAll("NAME", standIns[index % standIns.length] ?? "alpha");
+    if ((await failures(text)).length > 0) reports.push(await describe(text));
+  }
+  return reports.join("\n");
+}
+
+test("every known trick is found or marked unknowable", async () => assert.equal(await wrongTricks(tricks), ""));
+
+test("most simple texts can be analysed, so that the comparison proves something", () => {
+  const texts = Array.from({ length: 2000 }, (_, seed) => shellText(random(seed), "simple"));
+  const known = texts.filter((text) => analyse(text).analyzable).length;
+  assert.ok(known >= texts.length * 0.6, `${known} of ${texts.length} simple texts can be analysed`);
+});

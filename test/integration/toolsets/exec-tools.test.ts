@@ -1,0 +1,324 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { newId } from "../../../src/core/id.ts";
+import { EXEC_LOG_FOLDER } from "../../../src/session/exec-logs.ts";
+import { needsApproval } from "../../../src/toolsets/exec/approval.ts";
+import { tools } from "../../../src/toolsets/tools.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { until } from "../../fixtures/until.ts";
+import { type Bench, conformance, property, required, type Statement } from "./conformance.ts";
+
+const POLICY = { toolsets: { exec: true }, limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
+const execute = (bench: Bench, command: string, more: object = {}) => bench.call("execute", { command, ...more });
+const NAMES = ["execute", "execute_pty", "process_manager", "process_list", "process_poll", "process_log"];
+const READ_ONLY = ["process_list", "process_poll", "process_log"];
+
+const SECRET = [
+  "ANTHROPIC_API_KEY",
+  "AWS_SECRET_ACCESS_KEY",
+  "DATABASE_URL",
+  "DB_PASSWORD",
+  "GITHUB_TOKEN",
+  "LD_PRELOAD",
+  "OPENAI_API_KEY",
+  "OPENROUTER_API_KEY",
+  "PASSWORD",
+  "PRIVATE_KEY",
+  "PYTHONPATH",
+  "SECRET_KEY",
+];
+
+const COMPOSITION: Statement[] = [
+  {
+    at: "Files",
+    says: "execute and execute_pty run, process_manager lists, polls, logs, writes, sends keys and kills",
+    holds: async (bench) => {
+      assert.deepEqual(bench.names(), NAMES);
+      assert.deepEqual(property(bench.tool("process_manager"), "action").enum, [
+        "list",
+        "poll",
+        "log",
+        "write",
+        "send-keys",
+        "kill",
+      ]);
+    },
+  },
+  {
+    at: "Toolset Composition, Docstring enforcement",
+    says: "every parameter has a description",
+    holds: async (bench) => {
+      for (const name of bench.names()) {
+        const properties = bench.tool(name).inputSchema.properties as Record<string, { description?: string }>;
+        for (const [parameter, { description }] of Object.entries(properties)) {
+          assert.ok(description, `${name}.${parameter}`);
+        }
+      }
+    },
+  },
+  {
+    at: "Observability",
+    says: "tools carry their category, exec or process",
+    holds: async (bench) => {
+      const categories = bench.names().map((name) => bench.tool(name).meta?.category);
+      assert.deepEqual(categories, ["exec", "exec", "process", "process", "process", "process"]);
+    },
+  },
+  {
+    at: "Toolset Composition, Dynamic approval",
+    says: "a predicate over tools: only the read-only ones need no approval",
+    holds: async (bench) => {
+      assert.deepEqual(
+        NAMES.filter((name) => !needsApproval(name)),
+        READ_ONLY,
+      );
+      const tiers = bench.names().map((name) => bench.tool(name).permission);
+      assert.deepEqual(tiers, ["ask", "ask", "ask", "autonomous", "autonomous", "autonomous"]);
+    },
+  },
+  {
+    at: "Safety, Approval flow",
+    says: "a person is asked for each mutating call, and for none that only reads",
+    holds: async (bench) => {
+      bench.asked.length = 0;
+      const { session_id } = await execute(bench, "cat", { background: true });
+      assert.equal(bench.asked.length, 1);
+      for (const name of READ_ONLY) await bench.call(name, name === "process_list" ? {} : { session_id });
+      assert.equal(bench.asked.length, 1);
+      await bench.call("process_manager", { action: "write", session_id, data: "x\n" });
+      await bench.call("process_manager", { action: "poll", session_id });
+      await bench.call("process_manager", { action: "list" });
+      await bench.call("process_manager", { action: "kill", session_id });
+      assert.equal(bench.asked.length, 5);
+    },
+  },
+  {
+    at: "Safety, Approval flow",
+    says: "a no is a no, and nothing runs",
+    holds: async (bench) => {
+      bench.answer = "deny";
+      assert.equal((await bench.failure("execute", { command: "touch denied" })).type, "CommandDenied");
+      bench.answer = "once";
+      assert.ok(!existsSync(bench.house.path("denied")));
+    },
+  },
+  {
+    at: "Safety, Approval flow",
+    says: "without an answer in time it is pending with the approval's id, and the same call uses the yes",
+    holds: async (bench) => {
+      bench.answer = null;
+      const { error, approval_id } = await bench.call("execute", { command: "echo approved" }, { patienceMs: 50 });
+      assert.equal(error.type, "ApprovalPending");
+      bench.gateway.approvals.decide(approval_id, { decision: "once", who: "tester", channel: "library" });
+      assert.equal((await execute(bench, "echo approved")).output, "approved\n");
+      bench.answer = "once";
+    },
+  },
+];
+
+const EXECUTION: Statement[] = [
+  {
+    at: "Execution Model, Foreground",
+    says: "it runs to its end and the output comes back",
+    holds: async (bench) => {
+      assert.deepEqual(required(bench.tool("execute")), ["command"]);
+      const { session_id, log_path, ...rest } = await execute(bench, "echo out; echo err >&2; exit 3");
+      assert.deepEqual(rest, { exit_code: 3, output: "out\nerr\n", timed_out: false, status: "completed" });
+      assert.equal(log_path, bench.house.path(EXEC_LOG_FOLDER, `${session_id}.log`));
+      assert.equal(readFileSync(log_path, "utf8"), "out\nerr\n");
+    },
+  },
+  {
+    at: "Execution Model, Background",
+    says: "the session id comes at once, and output goes to the log named by it",
+    holds: async (bench) => {
+      const { session_id, log_path, exit_code } = await execute(bench, "echo here; cat", { background: true });
+      assert.equal(exit_code, null);
+      await until("the log is written", () => readFileSync(log_path, "utf8") === "here\n");
+      await bench.call("process_manager", { action: "kill", session_id });
+    },
+  },
+  {
+    at: "Safety, Timeout",
+    says: "30 s unless told; then it is killed, and what it wrote is there",
+    holds: async (bench) => {
+      const { session_id } = await execute(bench, "true");
+      assert.equal(bench.gateway.session(session_id).info().timeoutMs, 30_000);
+      const late = await execute(bench, "echo part; sleep 60", { timeout: 3 });
+      assert.deepEqual([late.timed_out, late.exit_code, late.output], [true, null, "part\n"]);
+      await until("nothing is left", () => bench.house.alive().length === 0);
+    },
+  },
+  {
+    at: "Background Exit Callback",
+    says: "one work item with exit code, log path and the last five lines, of high priority",
+    holds: async (bench) => {
+      const { session_id, log_path } = await execute(bench, "seq 9; exit 5", { background: true });
+      await bench.gateway.session(session_id).wait();
+      const items = bench.gateway.work.list().filter(({ payload }) => isFor(payload, session_id));
+      assert.deepEqual(
+        items.map(({ payload }) => payload),
+        [
+          {
+            type: "EXEC_CALLBACK",
+            priority: "HIGH",
+            session_id,
+            exit_code: 5,
+            log_path,
+            last_lines: ["5", "6", "7", "8", "9"],
+          },
+        ],
+      );
+    },
+  },
+  {
+    at: "Background Exit Callback",
+    says: "a foreground command has none",
+    holds: async (bench) => {
+      const { session_id } = await execute(bench, "true");
+      assert.equal(bench.gateway.work.list().filter(({ payload }) => isFor(payload, session_id)).length, 0);
+    },
+  },
+  {
+    at: "PTY Support",
+    says: "execute_pty gives a terminal, and write and send-keys reach it",
+    holds: async (bench) => {
+      const command = "test -t 0 -a -t 1 && echo terminal; read a; read b; echo $a and $b";
+      const { session_id } = await bench.call("execute_pty", { command, background: true });
+      await bench.call("process_manager", { action: "write", session_id, data: "first\n" });
+      await bench.call("process_manager", { action: "send-keys", session_id, keys: ["2", "n", "d", "Enter"] });
+      await bench.gateway.session(session_id).wait();
+      const { content } = await bench.call("process_log", { session_id });
+      assert.match(content, /terminal\n/);
+      assert.match(content, /first and 2nd\n$/);
+    },
+  },
+  {
+    at: "Safety, Workspace sandbox",
+    says: "a working directory outside the workspace is refused, a sibling of like name too",
+    holds: async (bench) => {
+      for (const cwd of ["/", "..", `${bench.house.workspace}-2`]) {
+        assert.equal((await bench.failure("execute", { command: "pwd", cwd })).type, "PathOutOfScope", cwd);
+      }
+    },
+  },
+  {
+    at: "Safety, Process cap",
+    says: "512 processes unless configured",
+    holds: async (bench) => {
+      const { output } = await execute(bench, "ulimit -u");
+      assert.ok(output === "unlimited\n" || Number(output) >= 512, output);
+    },
+  },
+  ...SECRET.map(
+    (name): Statement => ({
+      at: "Safety, Env blocklist",
+      says: `${name} is neither inherited nor taken from the caller`,
+      holds: async (bench) => {
+        const refused = await bench.failure("execute", { command: "true", env: { [name]: "x" } });
+        assert.equal(refused.type, "InvalidRequest");
+        const house = new TestHouse();
+        const before = process.env[name];
+        process.env[name] = "leaks";
+        try {
+          const gateway = await house.open();
+          assert.equal((await gateway.run({ command: `echo "[$${name}]"` })).stdout, "[]\n");
+        } finally {
+          if (before === undefined) delete process.env[name];
+          else process.env[name] = before;
+          await house.close();
+        }
+      },
+    }),
+  ),
+  {
+    at: "Change Log, streaming line slices",
+    says: "process_log gives a slice of lines and how many there are, whatever the size of the log",
+    holds: async (bench) => {
+      const { session_id } = await execute(bench, "seq 2000000", { background: true });
+      await bench.gateway.session(session_id).wait();
+      const middle = await bench.call("process_log", { session_id, offset: 1_000_000, limit: 2 });
+      assert.deepEqual(
+        [middle.content, middle.total, middle.next_offset],
+        ["1000001\n1000002\n", 2_000_000, 1_000_002],
+      );
+      assert.equal((await bench.call("process_log", { session_id, offset: -1 })).content, "2000000\n");
+      const long = await bench.call("process_log", { session_id, offset: 0, limit: 5000 });
+      assert.ok(Buffer.byteLength(long.content) <= 64 * 1024);
+      assert.equal(long.content.split("\n").length - 1, long.next_offset);
+    },
+  },
+  {
+    at: "Observability",
+    says: "process_log's text is the log itself, and its metadata the session, the path and the total",
+    holds: async (bench) => {
+      const { session_id, log_path } = await execute(bench, "echo a; echo b");
+      const { text, structured } = await bench.answerOf("process_log", { session_id });
+      assert.match(text, /^a\nb\n\[lines 1 to 2 of 2\]$/);
+      assert.deepEqual(structured, { session_id, log_path, content: "a\nb\n", total: 2, next_offset: 2 });
+    },
+  },
+  {
+    at: "process_manager",
+    says: "an action without what it needs is told",
+    holds: async (bench) => {
+      for (const action of ["poll", "log", "write", "send-keys", "kill"]) {
+        assert.equal((await bench.failure("process_manager", { action })).type, "InvalidRequest", action);
+      }
+      const { session_id } = await execute(bench, "true");
+      assert.equal((await bench.failure("process_manager", { action: "write", session_id })).type, "InvalidRequest");
+      assert.equal((await bench.failure("process_poll", { session_id: "none" })).type, "SessionNotFound");
+    },
+  },
+];
+
+function isFor(payload: unknown, id: string): boolean {
+  return (payload as { session_id: string }).session_id === id;
+}
+
+conformance("exec", "Shell Execution Module", [...COMPOSITION, ...EXECUTION], { policy: POLICY });
+
+test("Shell Execution Module, Safety, Feature gate: hidden unless ENABLE_EXECUTE or the configuration says so", async () => {
+  const house = new TestHouse();
+  const before = process.env.ENABLE_EXECUTE;
+  try {
+    for (const [value, count] of [
+      [undefined, 0],
+      ["false", 0],
+      ["0", 0],
+      ["true", NAMES.length],
+      ["1", NAMES.length],
+    ] as const) {
+      if (value === undefined) delete process.env.ENABLE_EXECUTE;
+      else process.env.ENABLE_EXECUTE = value;
+      assert.equal(tools(await house.open(), "exec").length, count, value);
+    }
+    delete process.env.ENABLE_EXECUTE;
+    assert.equal(tools(await house.open({ policy: { toolsets: { exec: true } } }), "exec").length, NAMES.length);
+  } finally {
+    if (before === undefined) delete process.env.ENABLE_EXECUTE;
+    else process.env.ENABLE_EXECUTE = before;
+    await house.close();
+  }
+});
+
+test("Shell Execution Module, Safety, Log cleanup: old logs of ended sessions go at the start, and nothing else", async () => {
+  const house = new TestHouse();
+  try {
+    const gateway = await house.open({ policy: POLICY });
+    const [execute] = tools(gateway, "exec");
+    const answer = await execute?.call({ command: "true" });
+    const kept = String(answer?.structured.log_path);
+    const old = house.path(EXEC_LOG_FOLDER, `${newId()}.log`);
+    const foreign = house.path(EXEC_LOG_FOLDER, "notes.log");
+    for (const file of [old, foreign]) {
+      writeFileSync(file, "old");
+      utimesSync(file, new Date(0), new Date(0));
+    }
+    await house.open();
+    assert.deepEqual([existsSync(kept), existsSync(old), existsSync(foreign)], [true, false, true]);
+  } finally {
+    await house.close();
+  }
+});

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { readLines } from "../../../src/toolsets/log-lines.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+
+let house: TestHouse;
+let gateway: Gateway;
+before(async () => {
+  house = new TestHouse();
+  gateway = await house.open();
+});
+after(() => house.close());
+
+async function written(command: string): Promise<Session> {
+  return gateway.session((await gateway.run({ command, capture: "merged" })).id);
+}
+
+test("slices by offset and limit, also past the end", async () => {
+  const session = await written("seq 10");
+  const at = async (offset: number, limit: number) => {
+    const { text, from, next, total } = await readLines(session, offset, limit);
+    assert.equal(total, 10);
+    return [text, from, next];
+  };
+  assert.deepEqual(await at(0, 2), ["1\n2\n", 0, 2]);
+  assert.deepEqual(await at(9, 5), ["10\n", 9, 10]);
+  assert.deepEqual(await at(-3, 2), ["8\n9\n", 7, 9]);
+  assert.deepEqual(await at(-100, 1), ["1\n", 0, 1]);
+  assert.deepEqual(await at(10, 5), ["", 10, 10]);
+  assert.deepEqual(await at(50, 5), ["", 10, 10]);
+});
+
+test("nothing, and a last line without an end", async () => {
+  assert.deepEqual(await readLines(await written("true"), 0, 10), { text: "", total: 0, from: 0, next: 0 });
+  assert.deepEqual(await readLines(await written("printf 'a\\nb'"), 0, 10), {
+    text: "a\nb",
+    total: 2,
+    from: 0,
+    next: 2,
+  });
+});
+
+test("going on at `next` gives every line once, whatever their length", async () => {
+  const session = await written("for i in $(seq 300); do printf '%0*d\\n' $((i * 7 % 1999 + 1)) $i; done");
+  let text = "";
+  let offset = 0;
+  for (let total = 1; offset < total; ) {
+    const slice = await readLines(session, offset, 1000);
+    assert.ok(slice.next > offset && Buffer.byteLength(slice.text) <= 64 * 1024);
+    text += slice.text;
+    ({ total, next: offset } = slice);
+  }
+  assert.equal(text, (await session.logs()).text);
+});
+
+test("a last line that has no end and does not fit is cut as well", async () => {
+  const session = await written("echo first; head -c 200000 /dev/zero | tr '\\0' x");
+  const first = await readLines(session, 0, 10);
+  assert.deepEqual([first.text, first.next, first.total], ["first\n", 1, 2]);
+  assert.match((await readLines(session, 1, 10)).text, /^x+\n\[… the rest of this line is left out/);
+});
+
+test("a line longer than an answer is cut, told, and passed", async () => {
+  const session = await written("head -c 200000 /dev/zero | tr '\\0' x; echo; echo after");
+  const first = await readLines(session, 0, 10);
+  assert.deepEqual([first.next, first.total], [1, 2]);
+  assert.ok(Buffer.byteLength(first.text) <= 64 * 1024);
+  assert.match(first.text, /^x+\n\[… the rest of this line is left out/);
+  assert.equal((await readLines(session, first.next, 10)).text, "after\n");
+});

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { until } from "../../fixtures/until.ts";
+import { type Bench, conformance, property, type Statement } from "./conformance.ts";
+
+async function start(bench: Bench, command: string, more: object = {}): Promise<string> {
+  return (await bench.call("exec", { command, background: true, ...more })).session_id;
+}
+
+const act = (bench: Bench, session_id: string, action: string, more: object = {}) =>
+  bench.call("process", { action, session_id, ...more });
+
+/** Lines that it reads come back in brackets. */
+const ECHO = 'while read -r line; do echo "[$line]"; done; echo end';
+
+const ACTIONS: Statement[] = [
+  {
+    at: "process",
+    says: "all actions are there",
+    holds: async (bench) =>
+      assert.deepEqual(property(bench.tool("process"), "action").enum, [
+        "list",
+        "poll",
+        "log",
+        "write",
+        "send-keys",
+        "submit",
+        "paste",
+        "screen",
+        "wait",
+        "extend",
+        "resize",
+        "kill",
+        "clear",
+        "remove",
+      ]),
+  },
+  {
+    at: "process, list",
+    says: "sessions of this agent with their last line, newest first, and how many there are",
+    holds: async (bench) => {
+      const id = await start(bench, "echo one; echo two");
+      await bench.gateway.session(id).wait();
+      const { sessions, total } = await bench.call("process", { action: "list", limit: 1 });
+      assert.deepEqual([sessions.length, sessions[0].session_id, sessions[0].tail], [1, id, "two"]);
+      assert.ok(total >= 1);
+    },
+  },
+  {
+    at: "process, poll",
+    says: "what is new since the last poll, and the state",
+    holds: async (bench) => {
+      const id = await start(bench, ECHO, { pty: false });
+      await act(bench, id, "write", { data: "a\n" });
+      await act(bench, id, "wait", { pattern: "\\[a\\]" });
+      assert.equal((await act(bench, id, "poll")).output, "");
+      await act(bench, id, "write", { data: "b\n", eof: true });
+      await bench.gateway.session(id).wait();
+      const { output, status, exit_code } = await act(bench, id, "poll");
+      assert.deepEqual([output, status, exit_code], ["[b]\nend\n", "completed", 0]);
+    },
+  },
+  {
+    at: "process, log",
+    says: "the last lines, or a slice from an offset, and how many there are",
+    holds: async (bench) => {
+      const id = await start(bench, "seq 1000");
+      await bench.gateway.session(id).wait();
+      const last = await act(bench, id, "log", { limit: 2 });
+      assert.deepEqual([last.output, last.total, last.next_offset], ["999\n1000\n", 1000, 1000]);
+      const slice = await act(bench, id, "log", { offset: 10, limit: 2 });
+      assert.deepEqual([slice.output, slice.next_offset], ["11\n12\n", 12]);
+    },
+  },
+  {
+    at: "process, write",
+    says: "text reaches its input as it is; without background or a terminal there is none to reach",
+    holds: async (bench) => {
+      const closed = await bench.call("exec", { command: "while ! test -e stop; do sleep 0.02; done", yieldMs: 50 });
+      const { error } = await act(bench, closed.session_id, "write", { data: "x" });
+      assert.equal(error.type, "StdinClosed");
+      await bench.call("exec", { command: "touch stop" });
+      await bench.gateway.session(closed.session_id).wait();
+    },
+  },
+  {
+    at: "process, submit",
+    says: "the text and Enter, on a pipe and on a terminal",
+    holds: async (bench) => {
+      for (const pty of [false, true]) {
+        const id = await start(bench, ECHO, { pty });
+        await act(bench, id, "submit", { data: "typed" });
+        const { reason, match } = await act(bench, id, "wait", { pattern: "\\[typed\\]" });
+        assert.deepEqual([reason, match], ["pattern", "[typed]"]);
+        await act(bench, id, "kill");
+      }
+    },
+  },
+  {
+    at: "process, send-keys",
+    says: "keys by name reach a terminal; on a pipe there is none",
+    holds: async (bench) => {
+      const id = await start(bench, ECHO, { pty: true });
+      await act(bench, id, "send-keys", { keys: ["o", "k", "Enter"] });
+      assert.equal((await act(bench, id, "wait", { pattern: "\\[ok\\]" })).reason, "pattern");
+      await act(bench, id, "send-keys", { keys: ["C-d"] });
+      assert.equal((await act(bench, id, "wait")).reason, "exit");
+      const piped = await start(bench, "cat", { pty: false });
+      assert.ok((await act(bench, piped, "send-keys", { keys: ["C-c"] })).error);
+      await act(bench, piped, "kill");
+    },
+  },
+  {
+    at: "process, paste",
+    says: "a text of several lines goes in at once",
+    holds: async (bench) => {
+      const id = await start(bench, ECHO, { pty: true });
+      await act(bench, id, "paste", { data: "one\ntwo\n" });
+      assert.equal((await act(bench, id, "wait", { pattern: "\\[two\\]" })).reason, "pattern");
+      await act(bench, id, "kill");
+    },
+  },
+  {
+    at: "process, screen",
+    says: "what a person would see, with the cursor",
+    holds: async (bench) => {
+      const id = await start(bench, "printf '\\033[2J\\033[3;5Hhere'; read x", { pty: true });
+      await act(bench, id, "wait", { input: true });
+      const { text, structured } = await bench.answerOf("process", { action: "screen", session_id: id });
+      const { screen } = structured as { screen: { lines: string[]; columns: number; rows: number; cursor: object } };
+      assert.deepEqual([screen.columns, screen.rows, screen.lines[2]], [120, 30, "    here"]);
+      assert.deepEqual(screen.cursor, { column: 8, row: 2, visible: true });
+      assert.match(text, / {4}here\n\[120 x 30, cursor at row 3, column 9\]$/);
+      await act(bench, id, "kill");
+    },
+  },
+  {
+    at: "process, wait",
+    says: "for quiet, for input, or until the time is over; never longer than the caller waits",
+    holds: async (bench) => {
+      const id = await start(bench, "echo ready; read x", { pty: true });
+      assert.equal((await act(bench, id, "wait", { input: true })).reason, "input");
+      assert.equal((await act(bench, id, "wait", { quietMs: 50 })).reason, "quiet");
+      assert.equal((await act(bench, id, "wait", { timeoutMs: 50 })).reason, "timeout");
+      const answer = await bench.call("process", { action: "wait", session_id: id }, { patienceMs: 50 });
+      assert.equal(answer.reason, "timeout");
+      await act(bench, id, "kill");
+      const bad = await act(bench, id, "wait", { pattern: "(" });
+      assert.match(bad.error.message, /^`pattern`: "\(" is no regular expression/);
+    },
+  },
+  {
+    at: "process, extend",
+    says: "the deadline is moved from now on, 0 lifts it",
+    holds: async (bench) => {
+      const id = await start(bench, "sleep 60", { timeout: 3600 });
+      await act(bench, id, "extend", { timeout: 1 });
+      const { status, timed_out } = await act(bench, id, "wait");
+      assert.deepEqual([status, timed_out], ["timed_out", true]);
+    },
+  },
+  {
+    at: "process, resize",
+    says: "the terminal has the new size",
+    holds: async (bench) => {
+      const id = await start(bench, "read x; stty size", { pty: true });
+      await act(bench, id, "resize", { columns: 80, rows: 24 });
+      await act(bench, id, "submit");
+      assert.equal((await act(bench, id, "wait", { pattern: "24 80" })).match, "24 80");
+      await bench.gateway.session(id).wait();
+    },
+  },
+  {
+    at: "process, kill",
+    says: "it ends with all it started; one that has ended is told",
+    holds: async (bench) => {
+      const id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
+      await until("all are there", () => bench.gateway.session(id).usage().processes.length >= 3);
+      assert.deepEqual([(await act(bench, id, "kill")).killed, (await act(bench, id, "kill")).killed], [true, false]);
+      await until("nothing is left", () => bench.house.alive().length === 0);
+    },
+  },
+  {
+    at: "process, clear and remove",
+    says: "clear leaves what runs alone, remove ends it first",
+    holds: async (bench) => {
+      const id = await start(bench, "sleep 60");
+      assert.equal((await act(bench, id, "clear")).error.type, "StillRunning");
+      assert.equal((await act(bench, id, "remove")).removed, true);
+      await until("nothing is left", () => bench.house.alive().length === 0);
+      assert.equal((await act(bench, id, "poll")).error.type, "SessionNotFound");
+    },
+  },
+  {
+    at: "process",
+    says: "what an action needs is asked for",
+    holds: async (bench) => {
+      const id = await start(bench, "true");
+      for (const action of ["write", "send-keys", "paste", "extend", "resize"]) {
+        assert.equal((await act(bench, id, action)).error.type, "InvalidRequest", action);
+      }
+      assert.equal((await bench.failure("process", { action: "poll" })).type, "InvalidRequest");
+      await bench.gateway.session(id).wait();
+    },
+  },
+];
+
+conformance("shell", "Intelligent Bash Tool Execution", ACTIONS);

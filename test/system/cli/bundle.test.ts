@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after, before, test } from "node:test";
+import { install } from "../../fixtures/installed.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+let house: string;
+
+before(() => {
+  house = mkdtempSync(join(tmpdir(), "sallyport-bundle-"));
+  mkdirSync(join(house, "work"));
+  install(join(house, "package"));
+});
+after(() => {
+  rmSync(house, { recursive: true, force: true });
+});
+
+function sallyport(...args: string[]) {
+  const program = join(house, "package/bin/sallyport.js");
+  const env = { PATH: process.env.PATH, HOME: house, SALLYPORT_STATE: join(house, "state") };
+  return spawnSync(process.execPath, [program, ...args], { cwd: join(house, "work"), env, encoding: "utf8" });
+}
+
+test("the bundled command line knows its version, and which packages' licences it carries", () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  assert.equal(sallyport("--version").stdout, `${version}\n`);
+  assert.match(
+    readFileSync(join(house, "package/dist/cli/LICENSES.txt"), "utf8"),
+    /^zod\n.*MIT[\s\S]*^unbash\n[\s\S]*^jsonc-parser\n.*MIT/ms,
+  );
+});
+
+test("it judges commands, and finds what lies beside it in the package", () => {
+  const judged = sallyport("check", "--json", "rm -rf /");
+  assert.equal(JSON.parse(judged.stdout).verdict, "blocked", judged.stderr);
+  const shown = sallyport("init", "--print");
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.match(shown.stdout, /"\$schema": ".*package\/schema\/sallyport\.schema\.json"/);
+});
+
+test("it finds the keeper of its package, and runs a command under it", () => {
+  const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
+  assert.deepEqual([stdout, status], ["hello\n", 0], stderr);
+});
+
+test("its doctor finds the keeper well, and nothing that fails", () => {
+  const { stdout, stderr } = sallyport("doctor", "--json");
+  const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
+  const failed = findings.filter(({ status }) => status === "fail");
+  assert.deepEqual(failed, [], stderr);
+  assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok");
+});
+
+/** What is kept of the one script, as the file that it is at this moment. */
+function compiled() {
+  const [path = "", ...others] = globSync(join(house, "state/compiled/*/core-*.script.js.compiled"));
+  assert.deepEqual([path === "", others], [false, []]);
+  const { ino, size, mode } = statSync(path);
+  return { path, ino, size, mode: mode & 0o777 };
+}
+
+test("what was compiled is kept once, and made anew where it is cut short or belongs to another script", () => {
+  const hello = () => {
+    const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
+    assert.deepEqual([stdout, stderr, status], ["hello\n", "", 0]);
+    return compiled();
+  };
+  hello();
+  const kept = hello();
+  assert.equal(kept.mode, 0o600);
+  assert.deepEqual(hello(), kept);
+
+  truncateSync(kept.path, kept.size - 1);
+  const again = hello();
+  assert.notEqual(again.ino, kept.ino);
+
+  truncateSync(kept.path, 0);
+  hello();
+  const [script = ""] = globSync(join(house, "package/dist/cli/core-*.script.js"));
+  const before = compiled();
+  utimesSync(script, 1, 1);
+  assert.notEqual(hello().ino, before.ino);
+  assert.deepEqual(
+    globSync(join(house, "state/compiled/*/core-*")).map((path) => path === kept.path),
+    [true],
+  );
+});
+
+test("a command that does not go well leaves nothing compiled for the next", () => {
+  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  assert.equal(sallyport("run", "--", "false").status, 1);
+  assert.equal(sallyport("ps").status, 0);
+  assert.deepEqual(globSync(join(house, "state/compiled/*/core-*")), []);
+});
+
+test("a plain command leaves the schemas, the shell's language and the words for failures alone; others find them", () => {
+  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  const kept = () =>
+    globSync(join(house, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
+  for (let n = 0; n < 2; n++) assert.equal(sallyport("run", "--", "echo", "hello").stdout, "hello\n");
+  assert.deepEqual(kept(), ["core"]);
+  assert.equal(sallyport("run", "-c", "for n in 1 2; do echo $n; done | tail -1").stdout, "2\n");
+  assert.deepEqual(kept().sort(), ["cold", "core"]);
+  const wrong = sallyport("run", "--name", "a b", "--", "true");
+  assert.match(wrong.stderr, /`name`: must be 1 to 63 letters/);
+  assert.equal(sallyport("run", "--", "no-such-program-at-all").status, 127);
+  assert.equal(sallyport("run", "-c", "rm -rf /").status, 126);
+});
+
+test("its doctor builds a keeper that is missing, when told to", () => {
+  const native = join(house, "package/native");
+  rmSync(native);
+  cpSync(join(ROOT, "native"), native, { recursive: true, filter: (path) => !/\/(build|prebuilt)$/.test(path) });
+  const { stdout, stderr } = sallyport("doctor", "--fix", "--json");
+  assert.match(stderr, /^Fixed: keeper$/m);
+  const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
+  assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok", stdout);
+});

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { putOnPath } from "../../fixtures/installed.ts";
+import { NatsServer } from "../../fixtures/nats.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
+import { pause } from "../../fixtures/until.ts";
+import { answers } from "./answers.ts";
+import { ROOT } from "./pages.ts";
+import type { Step } from "./steps.ts";
+
+/** A generous limit: it only decides how a failure looks. */
+const LIMIT_MS = 120_000;
+/** They go on until somebody stops them; the next step comes when they have said what they say. */
+const STAYS = /\bsallyport (serve|worker|mcp --http|audit tail -f|screen --watch)\b/;
+/** They change nothing, so they are asked again until what is shown is there: a program takes its time to draw it. */
+const LOOKS = /^sallyport (screen|ps|logs|work|stats)\b/;
+/** Later steps of the page know the variable. */
+const ASSIGNS = /^([A-Z]+)=\$\((.*)\)\s*(?:#.*)?$/;
+/** Addresses of the pages' machines and ports, which others may have here. */
+const FLEET = "nats://10.0.0.1:4222";
+const CONSOLE = "http://127.0.0.1:4180";
+
+interface Outcome {
+  output: string;
+  code: number | null;
+}
+
+/** The machines of one page, each with a home and a workspace of its own, and no state of anybody else's. */
+export class Machines {
+  readonly #folder = mkdtempSync(join(tmpdir(), "sallyport-transcript-"));
+  readonly #bin = join(this.#folder, "bin");
+  readonly #names = new Set<string>();
+  readonly #variables: Record<string, string> = {};
+  readonly #staying: ChildProcess[] = [];
+  #fleet: NatsServer | null = null;
+  #console = CONSOLE;
+
+  constructor(program: string) {
+    putOnPath(this.#bin, program);
+    symlinkSync(join(ROOT, "node_modules/.bin/mcp-inspector"), join(this.#bin, "mcp-inspector"));
+  }
+
+  /** What came of a step, if it was not what the page shows; null: it was. */
+  async wrong(step: Step): Promise<string | null> {
+    const here = { ...step, command: await this.#here(step.command) };
+    const end = Date.now() + LIMIT_MS;
+    if (STAYS.test(here.command)) return this.#stays(here, end);
+    for (;;) {
+      const { output, code } = await this.#try(here);
+      if (isRight(here, { output, code })) return null;
+      if (!LOOKS.test(here.command) || Date.now() > end) return `${output}exit code ${code}`;
+      await pause(100);
+    }
+  }
+
+  async #here(command: string): Promise<string> {
+    if (command.includes(FLEET)) this.#fleet ??= await NatsServer.start();
+    return command
+      .replace(FLEET, this.#fleet?.url ?? FLEET)
+      .replace(CONSOLE, this.#console)
+      .replace(/\bsallyport serve\b/, "$& --listen 0")
+      .replace(/\bsallyport mcp --http \d+/, "sallyport mcp --http 0");
+  }
+
+  async #try(step: Step): Promise<Outcome> {
+    const [, name, value] = ASSIGNS.exec(step.command) ?? [];
+    if (!name || !value) return this.run(step);
+    const { output, code } = await this.run({ ...step, command: value });
+    this.#variables[name] = output.trim();
+    return { output: "", code };
+  }
+
+  async #stays(step: Step, end: number): Promise<string | null> {
+    const child = this.#spawn(step.machine, `exec env ${step.command}`);
+    this.#staying.push(child);
+    const output = collected(child);
+    const expected = step.expected === null ? "…\n…" : `${step.expected.trimEnd()}\n…`;
+    while (!answers(output.text, expected) && Date.now() < end && child.exitCode === null) await pause(20);
+    this.#console = /^Serving the console at (\S+)$/m.exec(output.text)?.[1] ?? this.#console;
+    return answers(output.text, step.expected ?? expected) ? null : output.text;
+  }
+
+  async run({ machine, command, onTerminal }: Pick<Step, "machine" | "command" | "onTerminal">): Promise<Outcome> {
+    const child = onTerminal ? this.#spawnOnTerminal(machine, command) : this.#spawn(machine, command);
+    const output = collected(child);
+    const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+    const [code] = await once(child, "close");
+    clearTimeout(timer);
+    return { output: onTerminal ? lastSeen(output.text) : output.text, code };
+  }
+
+  #spawn(machine: string, command: string): ChildProcess {
+    return spawn("bash", ["-c", `exec 2>&1; ${command}`], {
+      ...this.#place(machine),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  }
+
+  #spawnOnTerminal(machine: string, command: string): ChildProcess {
+    const { cwd, env } = this.#place(machine);
+    const line = 'stty cols 160 rows 30 -onlcr; exec bash -c "$STEP"';
+    // Its input stays open, or `script` would type an end of file.
+    return spawn("script", ["-qec", line, "/dev/null"], {
+      cwd,
+      env: { ...env, STEP: command, TERM: "xterm-256color", NO_COLOR: "1" },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+  }
+
+  #place(machine: string): { cwd: string; env: NodeJS.ProcessEnv } {
+    const home = join(this.#folder, `home${machine}`);
+    const cwd = join(this.#folder, `project${machine}`);
+    for (const each of [home, cwd]) mkdirSync(each, { recursive: true });
+    this.#names.add(machine);
+    const PATH = `${this.#bin}:${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin`;
+    return { cwd, env: { PATH, HOME: home, USER: "ada", LC_ALL: "C.UTF-8", ...this.#variables } };
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.#staying) await killAndWait(child, "SIGTERM");
+    const command = "sallyport rm -f $(sallyport ps -aq)";
+    for (const machine of this.#names) await this.run({ machine, command, onTerminal: false });
+    await this.#fleet?.close();
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+}
+
+/** With nothing shown, nothing may have gone wrong. */
+function isRight({ expected, onTerminal }: Step, { output, code }: Outcome): boolean {
+  if (expected === null) return code === 0;
+  return expected.trim() === "" ? !/^sallyport: /m.test(output) : answers(output, expected, onTerminal);
+}
+
+/** What a line showed before it was erased, such as how far something had got, is not there at the end. */
+function lastSeen(output: string): string {
+  const erase = "\x1b[K";
+  return output
+    .split("\n")
+    .map((line) => line.split(erase).at(-1))
+    .join("\n");
+}
+
+function collected(child: ChildProcess): { text: string } {
+  const output = { text: "" };
+  child.stdout?.setEncoding("utf8").on("data", (data: string) => {
+    output.text += data;
+  });
+  return output;
+}

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { mcp } from "../../../src/cli/commands/mcp.ts";
+import { parseCommand, splitCommand } from "../../../src/cli/parse.ts";
+import { allowlistEntry } from "../../../src/config/policy-schema.ts";
+import { configFile } from "../../../src/config/schema.ts";
+import { pages, ROOT, samples } from "./pages.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sallyport-docs-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** What the samples leave to the reader. */
+const READERS = `
+import type { ApprovalRequest, Gateway, openGateway as open } from "sallyport";
+declare global {
+  const gateway: Gateway;
+  const openGateway: typeof open;
+  const id: string;
+  const signal: AbortSignal;
+  function askMyUser(request: ApprovalRequest): Promise<"once" | "always" | "deny">;
+  function tell(payload: object): Promise<void>;
+}
+`;
+
+test("the TypeScript samples are right", () => {
+  const all = pages().flatMap(samples);
+  for (const { language, page, line, text } of all) {
+    if (language === "ts")
+      writeFileSync(join(folder, `${page.replace(/\W/g, "-")}-${line}.ts`), `${text}\nexport {};\n`);
+  }
+  writeFileSync(join(folder, "readers.d.ts"), READERS);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const compilerOptions = {
+    noEmit: true,
+    // What a sample is about is often left unused.
+    noUnusedLocals: false,
+    typeRoots: [join(ROOT, "node_modules/@types")],
+    paths: { sallyport: [join(ROOT, "src/index.ts")] },
+  };
+  const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(ROOT, "node_modules/.bin/tsc");
+  const { stdout, status } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" });
+  assert.equal(status, 0, stdout);
+});
+
+test("the configuration samples are valid", () => {
+  for (const { language, page, line, text } of pages().flatMap(samples)) {
+    if (language !== "json") continue;
+    const value = JSON.parse(text) as object;
+    if ("payload" in value || hostServers(value)) continue;
+    const shape = "pattern" in value ? allowlistEntry() : configFile();
+    const { error } = shape.safeParse(value);
+    assert.equal(error, undefined, `${page}:${line}: ${error?.message}`);
+  }
+});
+
+/** The servers that a sample of an MCP host's configuration names. */
+function hostServers(value: object): Record<string, { command: string; args: string[] }> | undefined {
+  const { mcpServers, servers, context_servers } = value as Record<string, ReturnType<typeof hostServers>>;
+  return mcpServers ?? servers ?? context_servers;
+}
+
+test("what the samples have MCP hosts start is a command line that there is", () => {
+  const named = pages()
+    .flatMap(samples)
+    .filter(({ language }) => language === "json")
+    .flatMap(({ text }) => Object.values(hostServers(JSON.parse(text) as object) ?? {}));
+  assert.ok(named.length > 2);
+  for (const { command, args } of named) {
+    assert.match(command, /(^|\/)sallyport$/);
+    const { name, given } = splitCommand(args);
+    assert.equal(name, "mcp");
+    parseCommand(mcp, given);
+  }
+});

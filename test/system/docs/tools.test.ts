@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import type { ToolsetName } from "../../../src/toolsets/tool.ts";
+import { tools } from "../../../src/toolsets/tools.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { answers } from "./answers.ts";
+import { pages, samples } from "./pages.ts";
+
+let house: TestHouse;
+let gateway: Gateway;
+before(async () => {
+  house = new TestHouse();
+  gateway = await house.open({ policy: { toolsets: { exec: true } } });
+});
+after(async () => {
+  for (const { id } of gateway.list({ live: true })) await gateway.session(id).kill({ graceMs: 0 });
+  await house.close();
+});
+
+/** `> NAME {INPUT}`, and below it what the model is told; an object may go over several lines. */
+const CALL = /^> (\S+) (\{.*\})\n([\s\S]*)$/;
+
+for (const { path, text: page } of pages()) {
+  const [, toolset] = /^docs\/toolset-(\w+)\.md$/.exec(path) ?? [];
+  if (!toolset) continue;
+  const shown = samples({ path, text: page }).filter(({ language }) => language === "text");
+  test(`${path}: its ${shown.length} calls answer as it shows`, async () => {
+    assert.ok(shown.length > 0);
+    for (const { line, text } of shown) {
+      const [, name = "", input = "", expected = ""] = CALL.exec(text) ?? [];
+      const tool = tools(gateway, toolset as ToolsetName).find((each) => each.name === name);
+      assert.ok(tool, `${path}:${line}: ${name}`);
+      const answer = await tool.call(JSON.parse(input));
+      assert.ok(answers(answer.text, expected.replaceAll("\n ", "")), `${path}:${line}:\n${answer.text}`);
+    }
+  });
+}

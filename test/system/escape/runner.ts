@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from "node:fs";
+/** `node runner.ts FOLDER TOOL SUID`: tries every way out twice, free and confined, and prints what came of each. */
+import { openGateway } from "../../../src/gateway/open.ts";
+import type { GatewayOptions } from "../../../src/gateway/options.ts";
+import { until } from "../../fixtures/until.ts";
+import { Arena } from "./arena.ts";
+import type { Attempt } from "./attempt.ts";
+import { ATTEMPTS } from "./attempts.ts";
+import { others } from "./others.ts";
+
+export interface Outcome {
+  name: string;
+  /** Why it proves nothing here: it fails without confinement too. */
+  impossible: string | null;
+  escaped: boolean;
+  changed: boolean;
+  said: string;
+  warnings: string[];
+}
+
+const [folder = "", tool = "", suid = ""] = process.argv.slice(2);
+const isRoot = process.getuid?.() === 0;
+const arena = new Arena(folder);
+process.env.HOME = arena.home;
+process.env.SSH_AUTH_SOCK = `${arena.sockets}/agent.sock`;
+const around = await others(arena.sockets);
+
+const options: GatewayOptions = {
+  state: arena.state,
+  workspace: arena.workspace,
+  configuration: null,
+  approve: async () => ({ decision: "once", who: "tester" }),
+};
+const limits = { sessions: 1000, startsPerMinute: 100_000 };
+const denied = [`${arena.outside}/operators`];
+const free = await openGateway({ ...options, policy: { sandbox: "off", limits } });
+const confined = await openGateway({ ...options, policy: { sandbox: "workspace-write", denied, limits } });
+const neighbours = await openGateway({
+  ...options,
+  agent: "neighbour",
+  policy: { sandbox: "workspace-write", limits },
+});
+const neighbour = await neighbours.start({ command: "echo neighbour; exec sleep 1000", env: { TALE: "treasure" } });
+const pid = neighbour.info().pid as number;
+const keeper = Number(/PPid:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]);
+
+const env = {
+  OUT: arena.outside,
+  STATE: arena.state,
+  TOOL: tool,
+  SUID: suid,
+  KEEPER: String(keeper),
+  NEIGHBOUR: String(pid),
+  NEIGHBOUR_ID: neighbour.id,
+  GATEWAY: String(process.pid),
+  PORT: String(around.port),
+  SOCKETS: arena.sockets,
+  ABSTRACT: around.abstract,
+};
+
+for (const attempt of ATTEMPTS) {
+  if (attempt.who === (isRoot ? "ordinary" : "root")) continue;
+  process.stdout.write(`${JSON.stringify(await outcomeOf(attempt))}\n`);
+}
+await neighbour.kill({ signal: "SIGKILL" });
+for (const gateway of [free, confined, neighbours]) await gateway.close();
+around.close();
+
+async function outcomeOf({ name, script, under = {}, meanwhile }: Attempt): Promise<Outcome> {
+  arena.restore();
+  const control = await tryOut(free, script, {}, meanwhile);
+  if (control.exitCode !== 0) {
+    const said = `${control.status} ${control.exitCode} ${control.output} ${control.error?.message ?? ""}`;
+    return { name, impossible: said, escaped: false, changed: false, said: "", warnings: [] };
+  }
+  arena.restore();
+  const before = arena.untouched();
+  const result = await tryOut(confined, script, under, meanwhile);
+  const after = meanwhile ? before : arena.untouched();
+  const said = `${result.status} ${result.exitCode} ${result.output} ${result.error?.message ?? ""}`;
+  // Stopped by anything but the sandbox it would prove nothing.
+  const refused = result.status !== "completed" && result.status !== "killed";
+  return {
+    name,
+    impossible: refused ? said : null,
+    escaped: result.exitCode === 0,
+    changed: before !== after,
+    said,
+    warnings: result.warnings,
+  };
+}
+
+async function tryOut(gateway: typeof free, script: string, under: object, meanwhile: Attempt["meanwhile"]) {
+  const over = new AbortController();
+  // From a file, so that it is the sandbox that stops it and not what the text gives away.
+  writeFileSync(`${arena.sockets}/attempt.sh`, script);
+  const running = gateway.run({
+    command: "bash",
+    args: [`${arena.sockets}/attempt.sh`],
+    env,
+    timeoutMs: 60_000,
+    ...under,
+  });
+  if (meanwhile) void appearOnceReady(gateway, over.signal).catch(() => {}); // then it does not appear, and nothing is proved
+  const result = await running;
+  over.abort();
+  return result;
+}
+
+async function appearOnceReady(gateway: typeof free, over: AbortSignal): Promise<void> {
+  await until(
+    "it is ready",
+    async () => {
+      const [session] = gateway.list({ status: "running", agent: "default", limit: 1 });
+      return (
+        over.aborted || (session !== undefined && (await gateway.session(session.id).logs()).text.includes("ready"))
+      );
+    },
+    60_000,
+  );
+  if (!over.aborted) arena.appear();
+}

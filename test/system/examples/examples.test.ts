@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import type { ZodType } from "zod";
+import * as anthropic from "../../../examples/anthropic.ts";
+import { McpHost } from "../../../examples/mcp.ts";
+import * as openai from "../../../examples/openai.ts";
+import { aiSdkTools } from "../../../examples/vercel-ai-sdk.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { ENTRY } from "../../fixtures/sallyport.ts";
+
+/** The models are scripts: what they say next depends only on how often they were asked. No network is used. */
+
+const house = new TestHouse();
+let gateway: Gateway;
+before(async () => {
+  gateway = await house.open();
+  writeFileSync(house.path("answer.txt"), "42\n");
+});
+after(() => house.close());
+
+const COMMAND = { command: "cat answer.txt", description: "Read the answer" };
+
+test("Anthropic's format: the model calls, is answered, and answers", async () => {
+  const seen: anthropic.Request[] = [];
+  const text = await anthropic.converse(gateway, "bash", "What is the answer?", async (request) => {
+    seen.push(structuredClone(request));
+    if (seen.length > 1) return { stop_reason: "end_turn", content: [{ type: "text", text: "It is 42." }] };
+    const calls = [
+      { type: "tool_use" as const, id: "a", name: "Bash", input: COMMAND },
+      { type: "tool_use" as const, id: "b", name: "Bash", input: { command: "rm -rf /", description: "Harm" } },
+      { type: "tool_use" as const, id: "c", name: "Nothing", input: {} },
+    ];
+    return { stop_reason: "tool_use", content: calls };
+  });
+  assert.equal(text, "It is 42.");
+  assert.deepEqual(
+    seen[0]?.tools.map(({ name }) => name),
+    ["Bash", "BashOutput", "KillShell"],
+  );
+  const [first, second, third] = (seen[1]?.messages.at(-1)?.content ?? []) as anthropic.Block[];
+  assert.deepEqual(first, { type: "tool_result", tool_use_id: "a", content: "42\n", is_error: false });
+  assert.ok(second?.type === "tool_result" && second.is_error && second.content.startsWith("CommandBlocked"));
+  assert.ok(third?.type === "tool_result" && third.is_error);
+});
+
+test("OpenAI's format: names without dots, arguments as JSON, and bad ones are answered", async () => {
+  const seen: openai.Request[] = [];
+  const text = await openai.converse(gateway, "process", "What is the answer?", async (request) => {
+    seen.push(structuredClone(request));
+    if (seen.length > 1) return { choices: [{ message: { role: "assistant", content: "42" } }] };
+    const call = (id: string, json: string) => ({
+      id,
+      type: "function" as const,
+      function: { name: "process__run", arguments: json },
+    });
+    const tool_calls = [call("a", JSON.stringify({ command: "cat", args: ["answer.txt"] })), call("b", "{not json")];
+    return { choices: [{ message: { role: "assistant", content: null, tool_calls } }] };
+  });
+  assert.equal(text, "42");
+  for (const { function: described } of seen[0]?.tools ?? []) assert.match(described.name, /^[a-zA-Z0-9_-]{1,64}$/);
+  const [good, bad] = seen[1]?.messages.slice(-2) ?? [];
+  assert.ok(good?.role === "tool" && JSON.parse(good.content).stdout_summary === "42\n");
+  assert.ok(bad?.role === "tool" && bad.content.startsWith("InvalidRequest"));
+});
+
+test("the AI SDK's tools validate by their zod schema and execute", async () => {
+  const made = aiSdkTools(gateway, "runner", (definition) => definition);
+  const { run } = made;
+  assert.ok(run);
+  const input = (run.inputSchema as ZodType).parse({ command: "cat answer.txt", intent: "read the answer" });
+  assert.match(await run.execute(input, {}), /"stdout":"42\\n"/);
+  assert.match(await run.execute(input, { abortSignal: AbortSignal.abort() }), /^Cancelled/);
+});
+
+test("plain MCP: a host lists the tools of a server it started and calls them", async () => {
+  const env = { ...house.env, XDG_CONFIG_HOME: house.folder };
+  const host = new McpHost([process.execPath, ENTRY, "mcp", "--workspace", house.workspace], env);
+  await host.open();
+  assert.deepEqual(
+    (await host.listTools()).map(({ name }) => name),
+    ["Bash", "BashOutput", "KillShell"],
+  );
+  assert.deepEqual(await host.callTool("Bash", COMMAND), { text: "42\n", isError: false });
+  await host.close();
+});

@@ -1,0 +1,136 @@
+/** A process of the fleet that is killed and started again: a worker, or a gateway with its orders. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { isRunning } from "../../../fixtures/processes.ts";
+import { until } from "../../../fixtures/until.ts";
+import type { Line } from "./line.ts";
+
+export interface MemberOptions {
+  name: string;
+  line: Line;
+  /** What is run, with the servers' addresses put in. */
+  argv: (urls: string[]) => string[];
+  env: NodeJS.ProcessEnv;
+}
+
+const WORKER_IS_UP = "takes work from the fleet";
+
+export class Member {
+  readonly name: string;
+  readonly line: Line;
+  readonly #options: MemberOptions;
+  #child: ChildProcess | null = null;
+  #said = "";
+  #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  #ready = false;
+  #n = 0;
+  kills = 0;
+
+  constructor(options: MemberOptions) {
+    this.name = options.name;
+    this.line = options.line;
+    this.#options = options;
+  }
+
+  get isUp(): boolean {
+    return this.#child !== null && this.#ready;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** The end of what it complained about. */
+  get complaints(): string {
+    return this.#said.slice(-4000);
+  }
+
+  start(): void {
+    if (this.#child) return;
+    const { line, argv, env } = this.#options;
+    const [file = "", ...args] = [...line.within, ...argv(line.urls)];
+    const child = spawn(file, args, { env, stdio: ["pipe", "pipe", "pipe"] });
+    this.#child = child;
+    child.stdin?.on("error", () => {});
+    child.stderr?.on("data", (chunk: Buffer) => {
+      this.#said = (this.#said + chunk).slice(-20_000);
+      if (this.#child === child && chunk.includes(WORKER_IS_UP)) this.#ready = true;
+    });
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (text) => {
+      if (this.#child === child) this.#hear(text);
+    });
+    const gone = () => {
+      if (this.#child === child) this.#lost();
+    };
+    child.on("exit", gone);
+    child.on("error", gone);
+  }
+
+  async started(): Promise<void> {
+    // As whoever looks after it would: one that gives up is started again.
+    const look = () => {
+      this.start();
+      return this.isUp;
+    };
+    await until(`${this.name} is up`, look, 60_000).catch((error: Error) => {
+      throw new Error(`${error.message}: ${this.complaints}`);
+    });
+  }
+
+  /** Kill -9; what it started lives on. Those who wait for its answers are told that there will be none. */
+  async kill(): Promise<void> {
+    const pid = this.pid;
+    if (pid === null) return;
+    this.kills++;
+    this.#child?.kill("SIGKILL");
+    await until(`${this.name} is dead`, () => !isRunning(pid));
+    this.#lost();
+  }
+
+  freeze(): void {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#child?.kill("SIGCONT");
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (!child) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGCONT");
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    await ended;
+    clearTimeout(late);
+  }
+
+  /** Rejects with "gone" when it dies before it answers. */
+  ask<T>(order: object): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (!this.isUp) return reject(new Error("gone"));
+      const n = ++this.#n;
+      this.#waiting.set(n, { resolve: resolve as (value: unknown) => void, reject });
+      this.#child?.stdin?.write(`${JSON.stringify({ n, ...order })}\n`);
+    });
+  }
+
+  #lost(): void {
+    this.#child = null;
+    this.#ready = false;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of waiting) reject(new Error("gone"));
+  }
+
+  #hear(text: string): void {
+    this.#ready = true;
+    const { n, value, error } = JSON.parse(text) as { n?: number; value?: unknown; error?: { message: string } };
+    const waiting = n === undefined ? undefined : this.#waiting.get(n);
+    if (n === undefined || !waiting) return;
+    this.#waiting.delete(n);
+    if (error) waiting.reject(Object.assign(new Error(error.message), error));
+    else waiting.resolve(value);
+  }
+}

@@ -1,0 +1,184 @@
+/** Afterwards: what was reported against what really happened. */
+import { jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import { connect } from "@nats-io/transport-node";
+import { sessionKey, storesOf } from "../../../../src/fleet/subjects.ts";
+import { until } from "../../../fixtures/until.ts";
+import type { ChaosHouse } from "./house.ts";
+import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
+import type { Member } from "./member.ts";
+
+const READ_AT_ONCE = 32;
+const MOST_READS = 5;
+const MOST_IN_VAIN = 64;
+
+interface Row {
+  id: string;
+  command: string;
+  status: string;
+  exitCode: number | null;
+  background: boolean;
+  host: string | null;
+  why: string | null;
+}
+
+export interface Account {
+  sent: number;
+  /** By what the gateways report of each. */
+  statuses: Record<string, number>;
+  /** Why those that did not complete did not. */
+  reasons: Record<string, number>;
+  /** Sent, but the gateway died before it was recorded: never ran, and nobody claims it did. */
+  neverRecorded: number;
+  outputsRead: number;
+  /** Of machines that were lost before they had put their logs by. */
+  outputsLost: number;
+  exitsInStream: number;
+  callbacks: number;
+  /** Empty, or the promise is broken. */
+  wrong: string[];
+}
+
+/** Until every session has an end by its gateway's own records. */
+export async function settled(house: ChaosHouse, limitMs: number): Promise<void> {
+  await until(
+    "every session has ended",
+    async () => {
+      const live = await Promise.all(
+        house.gateways.map((gateway) => gateway.ask<number>({ call: "live" }).catch(() => 1)),
+      );
+      return live.every((count) => count === 0);
+    },
+    limitMs,
+  );
+}
+
+export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: readonly string[]): Promise<Account> {
+  const ran = traces(hosts.map((name) => house.workspacesOf(name)));
+  const byToken = new Map(commands.map((command) => [command.token, command]));
+  const account: Account = {
+    sent: commands.length,
+    statuses: {},
+    reasons: {},
+    neverRecorded: 0,
+    outputsRead: 0,
+    outputsLost: 0,
+    exitsInStream: 0,
+    callbacks: 0,
+    wrong: [],
+  };
+  const recorded = new Set<string>();
+  const reading: Promise<void>[] = [];
+  const background = new Set<string>();
+  for (const gateway of house.gateways) {
+    const rows = await gateway.ask<Row[]>({ call: "sessions" });
+    const callbacks = new Set(await gateway.ask<string[]>({ call: "callbacks" }));
+    for (const row of rows) {
+      const command = byToken.get(tokenIn(row.command) ?? "");
+      if (!command) continue;
+      if (recorded.has(command.token)) account.wrong.push(`${command.token} has two rows`);
+      recorded.add(command.token);
+      account.statuses[row.status] = (account.statuses[row.status] ?? 0) + 1;
+      if (row.why !== null) account.reasons[row.why] = (account.reasons[row.why] ?? 0) + 1;
+      judge(row, command, ran.get(command.token) ?? 0, account);
+      if (row.status === "completed") {
+        reading.push(checkOutput(house, gateway, row, command, account));
+        if (reading.length === READ_AT_ONCE) await Promise.all(reading.splice(0));
+      }
+      if (row.background) {
+        background.add(row.id);
+        if (!callbacks.has(`exec_callback:${row.id}`)) account.wrong.push(`${row.id} ${row.status}: no callback`);
+      }
+    }
+    account.callbacks += callbacks.size;
+  }
+  await Promise.all(reading);
+  for (const command of commands) {
+    if (recorded.has(command.token)) continue;
+    account.neverRecorded++;
+    if (ran.has(command.token)) account.wrong.push(`${command.token} ran without a record`);
+    if (command.id !== null) account.wrong.push(`${command.token} was answered as ${command.id} but is not recorded`);
+  }
+  for (const token of ran.keys()) if (!byToken.has(token)) account.wrong.push(`${token} ran and was never sent`);
+  await checkExits(house, background, account);
+  return account;
+}
+
+async function checkOutput(
+  house: ChaosHouse,
+  gateway: Member,
+  row: Row,
+  command: Sent,
+  account: Account,
+): Promise<void> {
+  const host = row.host ?? (await registeredHost(house, row.id));
+  const isLost = house.lost.some(({ name }) => name === host);
+  // Each is waited for in vain: a few are enough to see that the answer is right.
+  if (isLost && account.outputsLost >= MOST_IN_VAIN) {
+    account.outputsLost++;
+    return;
+  }
+  try {
+    const output = await outputFrom(gateway, row.id, isLost ? 1 : MOST_READS);
+    account.outputsRead++;
+    if (output !== outputOf(command)) {
+      account.wrong.push(`${command.token} ${row.id}: output ${JSON.stringify(output.slice(0, 200))}`);
+    }
+  } catch (error) {
+    if (isLost) account.outputsLost++;
+    else account.wrong.push(`${command.token} ${row.id}: no output: ${(error as Error).message}`);
+  }
+}
+
+/** Asks again as the answer says: a busy machine may be silent for a moment. */
+async function outputFrom(gateway: Member, id: string, tries: number): Promise<string> {
+  try {
+    return await gateway.ask<string>({ call: "output", id });
+  } catch (error) {
+    const { type = "" } = error as { type?: string };
+    if (tries <= 1 || !["HostSilent", "FleetUnreachable"].includes(type)) throw error;
+    return outputFrom(gateway, id, tries - 1);
+  }
+}
+
+async function registeredHost(house: ChaosHouse, id: string): Promise<string | null> {
+  const connection = await connect({ servers: house.cluster.urls });
+  try {
+    const bucket = await new Kvm(connection).open(storesOf("main").sessions);
+    return (await bucket.get(sessionKey("default", id)))?.json<{ host: string | null }>().host ?? null;
+  } finally {
+    await connection.close();
+  }
+}
+
+function judge({ id, status, exitCode }: Row, { token }: Sent, times: number, { wrong }: Account): void {
+  const say = (what: string) => wrong.push(`${token} ${id}: ${what}`);
+  if (times > 1) say(`ran ${times} times, reported ${status}`);
+  if (status === "completed" && times !== 1) say(`reported completed, ran ${times} times`);
+  if (status === "completed" && exitCode !== 0) say(`exit code ${exitCode}`);
+  if (status === "running") say("has no end");
+  // "lost" may or may not have run; "failed" says that it did not.
+  if (status === "failed" && times !== 0) say("reported failed, but it ran");
+  if (!["completed", "lost", "failed", "running"].includes(status)) say(`reported ${status}`);
+}
+
+async function checkExits(house: ChaosHouse, background: Set<string>, account: Account): Promise<void> {
+  const connection = await connect({ servers: house.cluster.urls });
+  try {
+    const manager = await jetstreamManager(connection);
+    const { state } = await manager.streams.info(storesOf("main").exits, { subjects_filter: ">" });
+    const seen = new Map<string, number>();
+    for (const [subject, count] of Object.entries(state.subjects ?? {})) {
+      const id = subject.slice(subject.lastIndexOf(".") + 1);
+      seen.set(id, (seen.get(id) ?? 0) + count);
+    }
+    account.exitsInStream = state.messages;
+    for (const [id, count] of seen)
+      if (count !== 1) account.wrong.push(`${id} is in the stream of exits ${count} times`);
+    for (const id of background) if (!seen.has(id)) account.wrong.push(`${id} is not in the stream of exits`);
+    for (const id of seen.keys())
+      if (!background.has(id)) account.wrong.push(`${id} is in the stream of exits, but nobody knows it`);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,318 @@
+/** Members that the servers let in and that lie: what they say of others' sessions counts for nothing. */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { newId } from "../../../src/core/id.ts";
+import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
+import { type Link, openLink } from "../../../src/fleet/connection.ts";
+import { mayTell } from "../../../src/fleet/execution.ts";
+import { Book, forgo } from "../../../src/fleet/registry.ts";
+import type { Entry, News } from "../../../src/fleet/wire.ts";
+import type { Worker } from "../../../src/worker/worker.ts";
+import { TestFleet } from "../../fixtures/fleet.ts";
+import type { TestHouse } from "../../fixtures/gateway.ts";
+import { NO_NATS } from "../../fixtures/nats.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = NO_NATS;
+let fleet: TestFleet;
+let house: TestHouse;
+let worker: Worker;
+let liar: Link;
+
+before(async () => {
+  if (skip) return;
+  fleet = await TestFleet.start();
+  house = fleet.house();
+  worker = await fleet.worker("w1", {}, house);
+  liar = await openLink({ servers: fleet.servers, as: "liar" }, "gateway");
+});
+
+after(async () => {
+  await liar?.nc.close();
+  await fleet?.close();
+});
+
+const BY_A_LIAR = { gateway: "liar", home: "h", id: "", attempt: 1, name: null };
+const summaries = (session: string) => worker.door.audit.search({ session }).map(({ summary }) => summary);
+const ended = async (agent: string, id: string) =>
+  (await new Book(liar.sessions).read(agent, id))?.entry.state === "ended";
+
+/** Work as a gateway sends it, but for what the test says. */
+async function send(changes: { agent?: string; id?: string; [key: string]: unknown }): Promise<string> {
+  const { agent = "a", id = newId() } = changes;
+  const work = {
+    version: 1,
+    id,
+    attempt: 1,
+    agent,
+    to: { gateway: "liar", process: "p" },
+    workspace: { name: "shop", sticky: false },
+    background: false,
+    request: { command: "pwd; echo mine > mark" },
+    sentMs: Date.now(),
+    ...changes,
+  };
+  await liar.js.publish(liar.subjects.work("any", agent), JSON.stringify(work));
+  return id;
+}
+
+test("a workspace's name leads to no folder but its agent's own", { skip }, async () => {
+  for (const name of ["../../outside", "..", "/tmp/outside", "a/b", "."]) {
+    const id = await send({ workspace: { name, sticky: false } });
+    await until(`${name} is refused`, async () => await ended("a", id));
+    const error = (await new Book(liar.sessions).read("a", id))?.entry.account?.error;
+    assert.equal(error?.type, "InvalidRequest", name);
+  }
+  assert.ok(!existsSync(join(house.folder, "outside")));
+  // Whoever comes by the wire's checks is stopped where the folder is made.
+  const errand = {
+    id: newId(),
+    agent: "a",
+    background: false,
+    request: { command: "true" },
+    vouch: () => assert.fail(),
+    ours: Promise.resolve(),
+    askedBy: BY_A_LIAR,
+  };
+  await assert.rejects(async () => worker.door.take({ ...errand, workspace: "../outside" }), {
+    type: "InvalidRequest",
+  });
+
+  const ids = [await send({ agent: "a" }), await send({ agent: "team/b" })] as const;
+  await until("both have run", async () => (await ended("a", ids[0])) && (await ended("team/b", ids[1])));
+  const folders = ["a", "team=2Fb"].map((agent) => join(house.folder, "workspaces", agent, "shop", "mark"));
+  assert.deepEqual(folders.map(existsSync), [true, true]);
+});
+
+test("what turns out to be another's leaves nothing here, whatever there was to say of it", { skip }, async () => {
+  const mark = join(house.folder, "ran");
+  for (const command of [`touch ${mark}`, "rm -rf /", "touch x > ../../../outside"]) {
+    const id = newId();
+    const another = new Error("it is another's");
+    const errand = {
+      id,
+      agent: "a",
+      workspace: "shop",
+      background: false,
+      request: { command },
+      vouch: () => assert.fail(),
+      askedBy: BY_A_LIAR,
+    };
+    await assert.rejects(worker.door.take({ ...errand, ours: Promise.reject(another) }), another);
+    assert.equal(worker.door.row(id), null);
+    assert.deepEqual(summaries(id), []);
+  }
+  assert.ok(!existsSync(mark));
+});
+
+test("an id that is another agent's session here is not taken, and says nothing of it", { skip }, async () => {
+  const id = await send({ agent: "a" });
+  await until("it has run", async () => await ended("a", id));
+  await send({ agent: "b", id });
+  await until("it is written down", () => summaries(id).some((each) => each.includes("another agent's")));
+  assert.equal(await new Book(liar.sessions).read("b", id), null);
+  assert.equal(worker.door.row(id)?.agent, "a");
+});
+
+/** Entries as a worker makes them. */
+function entry(changes: Partial<Entry>): Entry {
+  const to = { gateway: "liar", process: "p" };
+  return {
+    version: 1,
+    state: "claimed",
+    host: "w1",
+    attempt: 1,
+    to,
+    background: false,
+    atMs: 1,
+    claim: "c",
+    ...changes,
+  };
+}
+
+function exited(id: string, host: string, agent = "default"): News {
+  const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: [] };
+  return { kind: "exited", id, agent, attempt: 1, host, record: unstartedRecord("liar"), account };
+}
+
+test("news count from the host that has the session, of its agent, under their own subject", { skip }, async () => {
+  const heard: string[] = [];
+  const processes = new Set<string>();
+  liar.nc.subscribe("sp.main.res.office.>", {
+    callback: (_, { subject }) => {
+      heard.push(subject);
+      if (subject.startsWith("sp.main.res.")) processes.add(subject.split(".")[5] ?? "");
+    },
+  });
+  await liar.nc.flush();
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
+  await until("its host is known", () => session.info().host === "w1" && processes.size > 0);
+  const [process = ""] = processes;
+  const told = (host: string) => liar.subjects.result("office", host, process, "news");
+  // Servers deliver to a subject that somebody listens to by its whole name.
+  liar.nc.subscribe(told("w1"), { callback: () => {} });
+  liar.nc.publish(told("w2"), JSON.stringify(exited(session.id, "w2")));
+  liar.nc.publish(told("w2"), JSON.stringify(exited(session.id, "w1")));
+  liar.nc.publish(told("w1"), JSON.stringify(exited(session.id, "w2")));
+  liar.nc.publish(told("w1"), JSON.stringify(exited(session.id, "w1", "somebody")));
+  // What somebody wrote elsewhere, which the servers were asked to deliver here.
+  await liar.sessions.put("somebody.news", JSON.stringify(exited(session.id, "w1")));
+  const smuggled = `$KV.${liar.stores.sessions}.somebody.news`;
+  const stream_name = `KV_${liar.stores.sessions}`;
+  const from = { filter_subject: smuggled, ack_policy: "none", deliver_policy: "all" };
+  const config = { name: "smuggler", deliver_subject: told("w1"), ...from };
+  const asked = `$JS.API.CONSUMER.CREATE.${stream_name}.smuggler.${smuggled}`;
+  const answer = await liar.nc.request(asked, JSON.stringify({ stream_name, config }));
+  assert.equal(answer.json<{ error?: unknown }>().error, undefined);
+  await until("it was delivered", () => heard.includes(smuggled));
+  await session.write("truth\n");
+  assert.equal((await session.wait()).exitCode, 0);
+  assert.equal((await session.logs()).text, "truth\n");
+  await gateway.close();
+});
+
+test("a worker sends nobody elsewhere who named a host or a label", () => {
+  const news: News = { kind: "elsewhere", id: newId(), agent: "a", attempt: 1, host: "w9" };
+  const free = { command: "true" };
+  assert.equal(mayTell(news, "w1", { host: null, place: "any", request: free }), true);
+  assert.equal(mayTell(news, "w1", { host: null, place: { host: "w1" }, request: free }), true);
+  assert.equal(mayTell(news, "w2", { host: null, place: { host: "w1" }, request: free }), false);
+  assert.equal(mayTell(news, "w1", { host: "w1", place: "any", request: free }), false);
+  const labels = { gpu: "yes" };
+  assert.equal(mayTell(news, "w1", { host: null, place: "any", request: { ...free, labels } }), false);
+  assert.equal(mayTell(news, "w1", { host: null, place: { host: "w1" }, request: { ...free, host: "w1" } }), false);
+});
+
+test("a worker runs nothing a second time that may not run twice", { skip }, async () => {
+  for (const attempt of [2, 3]) {
+    const id = await send({ attempt });
+    await until("it is refused", () => summaries(id).some((each) => each.includes("may not run a second time")));
+  }
+  const id = await send({ attempt: 4, request: { command: "true", retry: "idempotent" } });
+  await until("it is refused", () =>
+    worker.door.audit.search({}).some(({ summary }) => summary === "a request nobody can have sent"),
+  );
+  assert.equal(worker.door.row(id), null);
+});
+
+test("a gateway sends again what it asked for itself, not what the registry says", { skip }, async () => {
+  const [mark, go, evil] = [fleet.home.path("own"), fleet.home.path("go"), fleet.home.path("evil")];
+  const first = await fleet.open();
+  const command = `echo own >> ${mark}; while ! test -e ${go}; do sleep 0.05; done`;
+  const { id } = await first.start({ command, host: "w1", retry: "idempotent" });
+  const lines = () => (existsSync(mark) ? readFileSync(mark, "utf8") : "");
+  await until("it runs", () => lines() === "own\n");
+  await first.close();
+  const key = `default.${id}`;
+  const stored = (await liar.sessions.get(key))?.json<Entry>();
+  assert.ok(stored && !("work" in stored), "what is to run is for nobody else to read");
+  const work = { version: 1, id, attempt: 1, agent: "default", to: stored.to, workspace: { name: "x", sticky: false } };
+  const bad = { ...work, background: true, request: { command: `touch ${evil}`, retry: "idempotent" }, sentMs: 1 };
+  const open = { ...stored, state: "open", attempt: 2, host: null, claim: "", work: bad };
+  await liar.sessions.put(key, JSON.stringify(open));
+  const second = await fleet.open();
+  const again = second.session(id);
+  const over = again.wait();
+  await until("it is run again", () => lines() === "own\nown\n");
+  writeFileSync(go, "");
+  assert.equal((await over).exitCode, 0);
+  assert.ok(!existsSync(evil));
+  await second.close();
+});
+
+test("what nobody has is given up for certain, and only that", { skip }, async () => {
+  const book = new Book(liar.sessions);
+  const become = async (before: Entry, killed = false) => {
+    const id = newId();
+    await book.create("a", id, before);
+    const became = await forgo(book, { ...before, agent: "a", id, killed });
+    return [typeof became === "string" ? became : "seen", (await book.read("a", id))?.entry.state];
+  };
+  assert.deepEqual(await become(entry({ state: "open", host: null })), ["forgone", "forgone"]);
+  assert.deepEqual(await become(entry({ state: "open", host: null, attempt: 2 })), ["lost", "lost"]);
+  assert.deepEqual(await become(entry({ state: "open", host: null, attempt: 2 }), true), ["forgone", "forgone"]);
+  assert.deepEqual(await become(entry({})), ["seen", "claimed"]);
+});
+
+test("a host that is lost with a workspace: what cannot run elsewhere ends, and what waits can be killed", {
+  skip,
+}, async () => {
+  const own = { servers: fleet.servers, name: "other" };
+  const mortal = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } });
+  const gateway = await fleet.open({ fleet: own });
+  const bound = await gateway.start({ command: "sleep 1000", retry: "idempotent" });
+  await until("it has a host", () => bound.info().host === "mortal");
+  const waiting = await gateway.start({ command: "sleep 1000", host: "mortal", retry: "idempotent" });
+  await until("it has a host", () => waiting.info().host === "mortal");
+  await killAndWait(mortal.child);
+  assert.equal((await bound.wait()).status, "lost");
+  const link = await openLink({ ...own, as: "looker" }, "gateway");
+  const book = new Book(link.sessions);
+  await until("it waits for its host", async () => (await book.read("default", waiting.id))?.entry.state === "open");
+  await waiting.kill();
+  assert.equal((await waiting.wait()).status, "killed");
+  assert.equal((await book.read("default", waiting.id))?.entry.state, "forgone");
+  // The host comes back and ends what it still has of both; the worker itself bears the mark they inherited.
+  const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.house);
+  await until("nothing of them is left", () => mortal.house.alive().length === 1);
+  await killAndWait(back.child);
+  await link.nc.close();
+  await gateway.close();
+});
+
+test("an entry that nobody can have made, or a place with another word in it, keeps no worker from its work", {
+  skip,
+}, async () => {
+  const first = await fleet.workerProcess("w2");
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w2" });
+  await until("it has a host", () => session.info().host === "w2");
+  await killAndWait(first.child);
+  for (const text of ["not even JSON", JSON.stringify({ state: "claimed", host: "*" })]) {
+    await liar.sessions.put(`default.${session.id}`, text);
+    assert.equal(await new Book(liar.sessions).read("default", session.id), null);
+  }
+  await liar.places.put("drain.w2", "no");
+  const second = await fleet.workerProcess("w2", {}, first.house);
+  assert.equal((await gateway.run({ command: "echo on", host: "w2" })).stdout, "on\n");
+  await session.write("still here\n");
+  assert.equal((await session.wait()).exitCode, 0);
+  await gateway.close();
+  await killAndWait(second.child);
+});
+
+test("a worker answers to inboxes only", { skip }, async () => {
+  const answers: string[] = [];
+  const callback = (_: unknown, { subject }: { subject: string }) => void answers.push(subject);
+  liar.nc.subscribe("written.here", { callback });
+  liar.nc.subscribe("_INBOX.liar", { callback });
+  const asked = liar.subjects.control("w1", "default", "watch");
+  const ask = JSON.stringify({ version: 1, id: newId() });
+  for (const reply of ["written.here", "_INBOX.liar"]) liar.nc.publish(asked, ask, { reply });
+  await until("it has answered", () => answers.includes("_INBOX.liar"));
+  assert.deepEqual(answers, ["_INBOX.liar"]);
+});
+
+test("a session that outlives its entry goes on, and its end is entered", { skip }, async () => {
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "read -r line; echo $line", stdin: "open", host: "w1" });
+  await until("it has a host", () => session.info().host === "w1");
+  const manager = await liar.js.jetstreamManager(false);
+  const key = `$KV.${liar.stores.sessions}.default.${session.id}`;
+  const age = () => manager.streams.purge(`KV_${liar.stores.sessions}`, { filter: key });
+  const state = async () => (await new Book(liar.sessions).read("default", session.id))?.entry.state;
+  await age();
+  // Whoever was cut off looks whether its sessions are its own still.
+  await fleet.server.kill();
+  await fleet.server.start();
+  await until("it is written again", async () => (await state().catch(() => null)) === "claimed");
+  await age();
+  await session.write("old\n");
+  assert.equal((await session.wait()).exitCode, 0);
+  await until("its end is entered", async () => (await state()) === "ended");
+  await gateway.close();
+});

@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { SessionList } from "../../../src/core/gateway.ts";
+import { openLink } from "../../../src/fleet/connection.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { tools } from "../../../src/index.ts";
+import type { Worker } from "../../../src/worker/worker.ts";
+import { answerLists, beat } from "../../fixtures/false-worker.ts";
+import { TestFleet } from "../../fixtures/fleet.ts";
+import type { TestHouse } from "../../fixtures/gateway.ts";
+import { NO_NATS } from "../../fixtures/nats.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
+import { TestService } from "../../fixtures/service.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = NO_NATS;
+let fleet: TestFleet;
+let worker: Worker;
+let office: Gateway;
+let branchHouse: TestHouse;
+let branch: Gateway;
+
+before(async () => {
+  if (skip) return;
+  fleet = await TestFleet.start();
+  worker = await fleet.worker("h1");
+  await fleet.worker("h2");
+  office = await fleet.open();
+  branchHouse = fleet.house();
+  branch = await branchHouse.open({ fleet: { servers: fleet.servers, as: "branch" } });
+});
+
+after(() => fleet?.close());
+
+const ids = (sessions: { id: string }[]) => sessions.map(({ id }) => id);
+const listed = async (gateway: Gateway, query = {}) => (await gateway.sessions(query)).sessions;
+
+const NEVER = "ffffffff-ffff-7fff-bfff-ffffffffffff";
+
+/** The last id of a moment. */
+function idAt(ms: number): string {
+  const time = ms.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${NEVER.slice(13)}`;
+}
+
+async function toolAnswer(gateway: Gateway, name: string, input: object) {
+  const tool = tools(gateway, "process").find((each) => each.name === name);
+  return (await tool?.call(input))?.structured as Record<string, unknown> | undefined;
+}
+
+test("what one gateway runs, another of the fleet lists: its name, its command, its host and whose it is", {
+  skip,
+}, async () => {
+  const far = await office.start({ command: "echo begun; sleep 1000", name: "far", host: "h1" });
+  const near = await branch.start({ command: "sleep 1000", host: "h2" });
+  const page = await branch.sessions({ live: true });
+  assert.deepEqual(ids(page.sessions), [near.id, far.id]);
+  assert.deepEqual([page.next, page.total, page.fleet, page.warnings], [null, 2, true, []]);
+  const [own, theirs] = page.sessions;
+  assert.deepEqual([own?.host, own?.gateway], ["h2", null]);
+  assert.deepEqual(
+    [theirs?.name, theirs?.command, theirs?.status, theirs?.host, theirs?.gateway],
+    ["far", "echo begun; sleep 1000", "running", "h1", "office"],
+  );
+  assert.deepEqual(ids(branch.list()), [near.id], "the records of this state folder are what they were");
+  assert.deepEqual(ids(await listed(branch, { others: true })), [far.id]);
+  const list = await toolAnswer(branch, "process.list", {});
+  const rows = list?.processes as { process_id: string; host: string }[];
+  assert.deepEqual(
+    rows.map(({ process_id, host }) => [process_id, host]),
+    [
+      [near.id, "h2"],
+      [far.id, "h1"],
+    ],
+  );
+  assert.equal(list?.total, 2);
+  await near.kill();
+  await far.kill();
+  assert.deepEqual(await listed(branch, { live: true }), []);
+});
+
+test("another gateway's session is read, waited for, typed into and ended; its own gateway tells of it once", {
+  skip,
+}, async () => {
+  const far = await office.start({ command: "cat", name: "reader", stdin: "open" });
+  const visited = await branch.find("reader");
+  assert.equal(visited.id, far.id);
+  await visited.write("hello\n");
+  await until("it is there", async () => (await visited.logs()).text === "hello\n");
+  await visited.extend(900_000);
+  const found = await visited.waitFor({ timeoutMs: 1 });
+  assert.deepEqual([found.reason, found.info.gateway], ["timeout", "office"]);
+  const waiting = visited.wait();
+  const killed = await visited.kill();
+  assert.deepEqual([killed.status, (await waiting).status], ["killed", "killed"]);
+  assert.equal((await far.wait()).status, "killed");
+  await until("its end is told", () => office.work.list().some(({ payload }) => idOf(payload) === far.id));
+  assert.ok(!branch.work.list().some(({ payload }) => idOf(payload) === far.id), "who visits tells of no end");
+  assert.throws(() => branch.session(far.id), { type: "SessionNotFound" });
+  const deeds = branch.audit.search({ session: far.id, limit: 10 }).map(({ kind }) => kind);
+  assert.deepEqual(deeds.sort(), ["deadline", "signal", "stdin"], "what was done from here is in the audit here");
+  await assert.rejects(visited.remove({ force: true }), { type: "OtherGateway", message: /reader.*h1.*office/ });
+});
+
+const idOf = (payload: unknown) => (payload as { session_id?: string }).session_id;
+
+/** One that has no sessions of its own. */
+const visitor = () => fleet.house().open({ fleet: { servers: fleet.servers, as: "visitor" } });
+
+test("what is typed is judged here, also into one whose name is the beginning of others' ids", { skip }, async () => {
+  const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
+  try {
+    await office.run({ command: "true" });
+    const gateway = await visitor();
+    const visited = await gateway.find("01");
+    assert.equal(visited.id, far.id);
+    assert.equal((await visited.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input");
+    // Harmless should it ever run: there is no such device.
+    await assert.rejects(visited.write("mkfs.ext4 /no/such/device\r"), { type: "CommandBlocked" });
+    const deeds = gateway.audit.search({ session: far.id, limit: 10 }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+    assert.deepEqual(deeds, ["stdin refused"], "who is asked to type it refuses it");
+  } finally {
+    await far.kill({ signal: "SIGKILL" });
+  }
+});
+
+test("a gateway that is closed lets go of who waits for another's session", { skip }, async () => {
+  const far = await office.start({ command: "sleep 1000" });
+  const gateway = await visitor();
+  const waiting = (await gateway.find(far.id)).wait();
+  await gateway.close();
+  assert.equal((await waiting).status, "running");
+  await far.kill();
+});
+
+test("what has ended is found by its id, by the beginning of it, and by its tools", { skip }, async () => {
+  const { id } = await office.run({ command: "echo done; exit 3" });
+  const visited = await branch.find(id.slice(0, 30));
+  const { status, exitCode } = await visited.wait();
+  assert.deepEqual([visited.id, status, exitCode], [id, "completed", 3]);
+  const logs = await toolAnswer(branch, "process.logs", { process_id: id });
+  assert.equal(logs?.stdout, "done\n");
+  assert.equal((await toolAnswer(branch, "process.monitor", { process_id: id }))?.exit_code, 3);
+  await assert.rejects(branch.find("no-such-session"), { type: "SessionNotFound" });
+  await assert.rejects(branch.find(""), { type: "SessionNotFound" });
+});
+
+test("an agent finds its own sessions on other gateways, and nobody else's", { skip }, async () => {
+  const theirs = await office.start({ command: "sleep 1000", name: "secret" });
+  const mine = await office.acting({ agent: "builder", channel: "test" }).start({ command: "sleep 1001" });
+  const builder = branch.acting({ agent: "builder", channel: "test" });
+  assert.deepEqual(ids(await listed(builder)), [mine.id]);
+  assert.equal((await builder.find(mine.id)).info().agent, "builder");
+  for (const reference of [theirs.id, "secret", theirs.id.slice(0, 20)]) {
+    await assert.rejects(builder.find(reference), { type: "SessionNotFound" });
+  }
+  assert.deepEqual(ids(await listed(branch, { live: true, agent: "builder" })), [mine.id]);
+  await theirs.kill();
+  await mine.kill();
+});
+
+test("pages go on where the last one ended: none twice, none left out", { skip }, async () => {
+  const all: string[] = [];
+  for (let n = 0; n < 9; n++) {
+    const gateway = n % 2 === 0 ? office : branch;
+    all.unshift((await gateway.run({ command: "true", host: n % 3 === 0 ? "h1" : "h2", intent: "paged" })).id);
+  }
+  const found: string[] = [];
+  for (let before: string | null = "~"; before !== null; ) {
+    const page = await branch.sessions({ text: "paged", limit: 2, before });
+    found.push(...ids(page.sessions));
+    before = page.next;
+  }
+  assert.deepEqual(found, all);
+});
+
+test("what is forgotten by its gateway is no other's, and what a machine runs for itself is nobody's business", {
+  skip,
+}, async () => {
+  const { id } = await office.run({ command: "echo forget me" });
+  await office.session(id).remove();
+  assert.ok(!ids(await listed(office)).includes(id));
+  const rows = worker.door.registry.store.list({ limit: 1000 }).map(({ asked_by }) => asked_by);
+  assert.ok(rows.length > 0 && rows.every((by) => by !== null));
+});
+
+test("a worker that gives no answer is named, and the rest is shown", { skip }, async () => {
+  const far = await office.start({ command: "sleep 1000", host: "h2" });
+  // Its heartbeat has not run out yet.
+  const link = await openLink({ servers: fleet.servers, as: "nurse" }, "worker");
+  const stop = beat(link, "h3");
+  try {
+    await until("it is looked for", async () => (await branch.sessions({ live: true })).warnings.length > 0);
+    const { sessions, warnings } = await branch.sessions({ live: true });
+    assert.deepEqual(ids(sessions), [far.id]);
+    assert.match(warnings[0] ?? "", /The worker on h3 gives no answer/);
+  } finally {
+    await stop();
+    await link.nc.close();
+  }
+  await far.kill();
+});
+
+test("a worker of an earlier release, which knows of no lists, is named as that", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "elder" }, "worker");
+  const error = { type: "SessionNotFound", message: "elder has no session", recovery: [] };
+  link.nc.subscribe("sp.main.ctl.elder.*.sessions", {
+    callback: (_, message) => {
+      message.respond(JSON.stringify({ ok: false, error }));
+    },
+  });
+  await link.nc.flush();
+  const stop = beat(link, "elder");
+  try {
+    const said = /^The worker on elder is too old to tell what other gateways have there/;
+    await until("that is said", async () =>
+      (await branch.sessions({ live: true })).warnings.some((each) => said.test(each)),
+    );
+  } finally {
+    await stop();
+    await link.nc.close();
+  }
+});
+
+test("a worker that lies hides nobody's sessions and takes over none", { skip }, async () => {
+  const [own, far] = [await branch.start({ command: "sleep 1000" }), await office.start({ command: "sleep 1000" })];
+  const [shown] = await listed(branch, { others: true, live: true });
+  assert.equal(shown?.id, far.id);
+  const row = (changes: object) => ({ session: { ...shown, ...changes }, gateway: "office", attempt: 1 });
+  const newest = idAt(Date.now() + 60_000);
+  let answer: unknown;
+  const link = await openLink({ servers: fleet.servers, as: "liar" }, "worker");
+  await answerLists(link.nc, "liar", () => answer);
+  const stop = beat(link, "liar");
+  try {
+    answer = { rows: [row({ id: newest })], more: false, total: 1 };
+    await until("it is asked", async () => ids(await listed(branch, { live: true })).includes(newest));
+    answer = { rows: [row({ id: own.id, name: "taken-over" })], more: false, total: 1 };
+    assert.deepEqual(ids(await listed(branch, { live: true })), [far.id, own.id], "our own records tell of our own");
+    answer = { rows: [{ ...row({ name: "taken-over" }), attempt: 3 }], more: false, total: 1 };
+    const [still] = await listed(branch, { others: true, live: true });
+    assert.deepEqual([still?.name, still?.host], [far.name, shown?.host], "the registry tells who has it");
+    assert.equal((await branch.find(far.id)).name, far.name);
+    answer = { rows: [row({ id: newest, agent: "default" })], more: true, total: 1 };
+    const builder = branch.acting({ agent: "builder", channel: "test" });
+    assert.deepEqual(await listed(builder, { live: true }), [], "it was asked for another agent's");
+    assert.deepEqual(
+      ids(await listed(branch, { live: true })),
+      [newest, far.id, own.id],
+      "who says there is more tells more",
+    );
+    answer = { rows: [row({ id: newest }), row({ id: newest })], more: true, total: 2 };
+    const page = await branch.sessions({ live: true, limit: 2 });
+    assert.deepEqual(ids(page.sessions), [newest, far.id], "what is told twice is one");
+    const rest = await branch.sessions({ live: true, limit: 2, before: far.id });
+    assert.deepEqual([ids(rest.sessions), rest.next], [[own.id], null], "and is not on the next page");
+    answer = { rows: [row({ id: NEVER })], more: true, total: 1 };
+    assert.deepEqual(ids(await listed(branch, { live: true, limit: 1 })), [far.id], "nothing begins tomorrow");
+    for (const wrong of [
+      { id: "../../etc/passwd" },
+      { name: "x\u001b[2J" },
+      { agent: "x\u001b[2J" },
+      { signal: "\u001b[2J" },
+      { pid: -1 },
+      { status: "fine" },
+      { startedAt: "" },
+    ]) {
+      answer = { rows: [row(wrong)], more: false, total: 1 };
+      const { sessions, warnings } = await branch.sessions({ live: true });
+      assert.deepEqual([ids(sessions), warnings.length], [[far.id, own.id], 1], JSON.stringify(wrong));
+    }
+  } finally {
+    await stop();
+    await link.nc.close();
+    await own.kill();
+    await far.kill();
+  }
+});
+
+test("over HTTP and at the command line it is the same", { skip }, async () => {
+  const far = await office.start({ command: "echo here; sleep 1000", name: "shown" });
+  const service = await TestService.start({ opened: branch, house: branchHouse });
+  const box = new Sandbox();
+  try {
+    const answer = await service.json<SessionList>("operator", "/v1/sessions?live=true");
+    const { sessions, fleet: inFleet } = answer;
+    assert.deepEqual([sessions[0]?.id, sessions[0]?.gateway, inFleet], [far.id, "office", true]);
+    const say = (...args: string[]) => box.run(["--fleet", `${fleet.servers}?as=desk`, ...args]);
+    const listedThere = await say("ps");
+    assert.match(listedThere.stdout, new RegExp(`^${far.id}\\tshown\\trunning\\t.*\\th[12]$`, "m"), listedThere.stderr);
+    assert.equal((await say("ps", "--own")).stdout, "");
+    assert.equal((await say("logs", "shown")).stdout, "here\n");
+    const refused = await say("rm", "-f", "shown");
+    assert.match(refused.stderr, /is the gateway office's/);
+    assert.equal((await say("kill", "shown")).code, 0);
+    assert.equal((await far.wait()).status, "killed");
+  } finally {
+    await service.close();
+    box.remove();
+  }
+});

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { Objm } from "@nats-io/obj";
+import { newId } from "../../../src/core/id.ts";
+import { openLink } from "../../../src/fleet/connection.ts";
+import { Book } from "../../../src/fleet/registry.ts";
+import { sessionKey } from "../../../src/fleet/subjects.ts";
+import type { Worker } from "../../../src/worker/worker.ts";
+import { TestFleet } from "../../fixtures/fleet.ts";
+import { NO_NATS } from "../../fixtures/nats.ts";
+import { killAndWait } from "../../fixtures/processes.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = NO_NATS;
+let fleet: TestFleet;
+let wary: Worker;
+
+before(async () => {
+  if (skip) return;
+  fleet = await TestFleet.start();
+  const policy = {
+    sandbox: "off" as const,
+    rules: [{ prefix: ["date"], decision: "deny" as const, message: "No dates here." }],
+  };
+  wary = await fleet.worker("wary", { policy }, fleet.house({ trusting: false }));
+});
+
+after(() => fleet?.close());
+
+/** What a worker's own records say of a session. */
+function auditOf(worker: Worker, session: string): string[] {
+  return worker.door.audit.search({ session }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+}
+
+test("what a worker's own rules forbid does not run there, whatever the gateway thinks of it", { skip }, async () => {
+  const gateway = await fleet.open();
+  const result = await gateway.run({ command: "date" });
+  assert.deepEqual([result.status, result.error?.type], ["denied", "CommandDenied"]);
+  assert.match(result.error?.message ?? "", /No dates here/);
+  assert.equal(gateway.session(result.id).info().status, "denied");
+  assert.deepEqual(auditOf(wary, result.id), ["run denied"]);
+});
+
+test("a yes of a gateway that the worker does not know counts for nothing, on both sides", { skip }, async () => {
+  const gateway = await fleet.open();
+  const result = await gateway.run({ command: 'eval "$(echo echo hidden)"' });
+  assert.deepEqual([result.status, result.error?.type, result.stdout], ["denied", "StatementRefused", ""]);
+  assert.deepEqual(auditOf(wary, result.id), ["run denied"]);
+  const here = gateway.audit.search({ session: result.id }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+  assert.deepEqual(here.sort(), ["approval used", "exit denied", "run approved"]);
+});
+
+test("a request of another version is answered with a clear word", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "newer" }, "gateway");
+  try {
+    const id = newId();
+    const work = { version: 99, id, attempt: 1, agent: "default", to: { gateway: "newer", process: "p" }, more: true };
+    await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
+    const book = new Book(link.sessions);
+    await until("it is answered", async () => (await book.read("default", id))?.entry.state === "ended");
+    const error = (await book.read("default", id))?.entry.account?.error;
+    assert.equal(error?.type, "FleetVersion");
+    assert.match(error?.message ?? "", /version 99.*speaks version 1/);
+    assert.match(error?.recovery[0]?.hint ?? "", /the worker on wary/);
+  } finally {
+    await link.nc.close();
+  }
+});
+
+test("who speaks for another agent than the servers let it is not run", { skip }, async () => {
+  const link = await openLink({ servers: fleet.servers, as: "liar" }, "gateway");
+  try {
+    const id = newId();
+    const work = { version: 1, id, attempt: 1, agent: "somebody", to: { gateway: "liar", process: "p" } };
+    await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
+    await until("it is written down", () => auditOf(wary, id).includes("fleet refused"));
+    assert.equal(await new Book(link.sessions).read("somebody", id), null);
+  } finally {
+    await link.nc.close();
+  }
+});
+
+test("logs that were put by outlive their machine", { skip }, async () => {
+  const worker = await fleet.workerProcess("mortal", { shipLogs: true });
+  const gateway = await fleet.open();
+  const session = await gateway.start({ command: "echo kept; echo too >&2", host: "mortal" });
+  await session.wait();
+  const link = await openLink({ servers: fleet.servers, as: "looker" }, "gateway");
+  try {
+    const store = await new Objm(link.js).open(link.stores.logs);
+    const [first, last] = ["stdout", "exit"].map((name) => `${sessionKey("default", session.id)}.${name}`);
+    const isWhole = async () => (await store.info(last as string))?.metadata?.ranges !== undefined;
+    await until("its logs are put by", isWhole, 60_000);
+    await killAndWait(worker.child);
+    await until("its host is gone", async () => (await link.workers.get("mortal")) === null, 60_000);
+    // What was put by in part reads as silence, not as an output that ends there.
+    const exit = (await store.getBlob(last as string)) as Uint8Array;
+    const info = await store.info(last as string);
+    await store.delete(last as string);
+    await assert.rejects(async () => session.logs({ stream: "stdout" }), { type: "HostSilent" });
+    assert.notEqual(await store.info(first as string), null);
+    await store.putBlob({ name: last as string, metadata: info?.metadata ?? {} }, exit);
+    assert.equal((await session.logs({ stream: "stdout" })).text, "kept\n");
+    assert.equal((await session.logs({ stream: "stderr" })).text, "too\n");
+  } finally {
+    await link.nc.close();
+  }
+});

@@ -1,0 +1,166 @@
+/** Trust from end to end: a real gateway, real workers, a server whose operator is not ours. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { serverConfig } from "../../../src/cli/fleet/server-config.ts";
+import { joinFleet } from "../../../src/fleet/connection.ts";
+import { Nodes } from "../../../src/fleet/nodes.ts";
+import { type FleetMember, memberKey, permissionsOf } from "../../../src/fleet/permissions.ts";
+import { openStores } from "../../../src/fleet/streams.ts";
+import { storesOf } from "../../../src/fleet/subjects.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
+import { AuditLog } from "../../../src/storage/audit.ts";
+import { openDatabase } from "../../../src/storage/database.ts";
+import { TestFleet } from "../../fixtures/fleet.ts";
+import type { TestHouse } from "../../fixtures/gateway.ts";
+import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = NO_NATS;
+const ASKING = { ask: "always", security: "full", sandbox: "off", scope: "anywhere" } as const;
+
+function auditOf({ state }: TestHouse): string {
+  const database = openDatabase(join(state, "sallyport.db"));
+  try {
+    return JSON.stringify(new AuditLog(database).tail(100));
+  } finally {
+    database.close();
+  }
+}
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function asking(options: { trusting: boolean; policy?: object }) {
+  const fleet = await TestFleet.start();
+  cleanups.push(() => fleet.close());
+  const house = fleet.house(options);
+  const worker = await fleet.worker("h1", { policy: ASKING }, house);
+  const gateway: Gateway = await fleet.open({ policy: { ...ASKING, ...options.policy } });
+  return { fleet, house, worker, gateway };
+}
+
+test("a person's yes at the gateway counts at a worker that trusts it, and is in both books", { skip }, async () => {
+  const { house, gateway, fleet } = await asking({ trusting: true });
+  const { status, stdout } = await gateway.run({ command: "echo asked" });
+  assert.deepEqual([status, stdout], ["completed", "asked\n"]);
+  assert.match(auditOf(fleet.home), /"approved"/);
+  assert.match(auditOf(house), /"office"/);
+  assert.match(auditOf(house), /tester/);
+});
+
+test("the yes of a gateway that is not trusted, or nobody's, is refused in both books", { skip }, async () => {
+  const stranger = await asking({ trusting: false });
+  const refused = await stranger.gateway.run({ command: "echo never" });
+  assert.deepEqual([refused.status, refused.error?.type, refused.stdout], ["denied", "StatementRefused", ""]);
+  assert.match(refused.error?.message ?? "", /not trusted here/);
+
+  const silent = await asking({ trusting: true, policy: { ask: "off" } });
+  const unsigned = await silent.gateway.run({ command: "echo never" });
+  assert.match(unsigned.error?.message ?? "", /without a signed approval/);
+  for (const { house, fleet } of [stranger, silent]) {
+    assert.match(auditOf(house), /StatementRefused|signed/);
+    await until("the gateway's book tells of it", () => /denied/.test(auditOf(fleet.home)));
+  }
+});
+
+test("a request that is altered on its way does not run, whatever it was approved as", { skip }, async () => {
+  const { fleet, house, worker, gateway } = await asking({ trusting: true });
+  const nodes = new Nodes(worker.link);
+  await nodes.drain("h1");
+  const running = gateway.run({ command: "echo approved" });
+  // Whoever runs the server can do that.
+  const connection = await connect({ servers: fleet.servers });
+  const manager = await jetstreamManager(connection);
+  const { work: stream } = storesOf("main");
+  await until("it waits in the queue", async () => (await manager.streams.info(stream)).state.messages === 1);
+  const message = await manager.streams.getMessage(stream, {
+    seq: (await manager.streams.info(stream)).state.last_seq,
+  });
+  assert.ok(message);
+  const sent = JSON.parse(message.string()) as { request: { command: string } };
+  await manager.streams.deleteMessage(stream, message.seq);
+  const altered = { ...sent, request: { ...sent.request, command: "echo altered" } };
+  await jetstream(connection).publish(message.subject, JSON.stringify(altered));
+  await connection.close();
+  await nodes.return("h1");
+  const { status, error, stdout } = await running;
+  assert.deepEqual([status, error?.type, stdout], ["denied", "StatementRefused", ""]);
+  assert.match(error?.message ?? "", /changed on the way/);
+  assert.match(auditOf(house), /changed on the way/);
+});
+
+test("what the worker's own rules forbid no approval lifts", { skip }, async () => {
+  const { gateway } = await asking({ trusting: true, policy: { allowDenied: ["privilege"] } });
+  const { status, stdout } = await gateway.run({ command: "sudo echo root" });
+  assert.deepEqual([status, stdout], ["denied", ""]);
+});
+
+let folder: string;
+let server: NatsServer;
+before(async () => {
+  if (skip) return;
+  folder = mkdtempSync(join(tmpdir(), "sallyport-members-"));
+  const members: FleetMember[] = [
+    { kind: "gateway", name: "office" },
+    { kind: "gateway", name: "laptop", agent: "team/b" },
+    { kind: "worker", name: "h1", labels: [["gpu", "yes"]] },
+  ];
+  const named = members.map((member) => {
+    return { member, permissions: permissionsOf("main", member), nkey: memberKey(folder, member) };
+  });
+  server = await NatsServer.start({ config: serverConfig("main", named) });
+});
+after(async () => {
+  if (skip) return;
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("with the printed permissions real members can do all they do", { skip }, async () => {
+  const fleet = TestFleet.on(server.url);
+  cleanups.push(() => fleet.close());
+  const as = (kind: string, name: string) => ({
+    servers: server.url,
+    as: name,
+    credentials: join(folder, `${kind}-${name}.seed`),
+  });
+  // As `fleet setup` does: a worker makes no streams.
+  const { connection } = await joinFleet(as("gateway", "office"), "gateway");
+  await openStores(connection, "main");
+  await connection.close();
+  const gateway = await fleet.open({ fleet: as("gateway", "office") });
+  await fleet.worker("h1", { fleet: as("worker", "h1"), labels: { gpu: "yes" }, shipLogs: true });
+  const limited = await fleet.open({ fleet: as("gateway", "laptop"), agent: "team/b" });
+  for (const each of [gateway, limited]) {
+    assert.equal((await each.run({ command: "echo any" })).stdout, "any\n");
+    assert.equal((await each.run({ command: "echo host", host: "h1" })).stdout, "host\n");
+    assert.equal((await each.run({ command: "echo label", labels: { gpu: "yes" } })).stdout, "label\n");
+    const session = await each.start({ command: "echo first; read line; echo $line", stdin: "open" });
+    await session.write("typed\n");
+    let followed = "";
+    for await (const { bytes } of session.follow()) followed += Buffer.from(bytes).toString();
+    assert.equal(followed, "first\ntyped\n");
+    assert.equal((await session.wait()).status, "completed");
+    const endless = await each.start({ command: "sleep 600" });
+    await endless.kill();
+    assert.equal((await endless.wait()).status, "killed");
+    await assert.rejects(async () => each.session(session.id).write("x"));
+  }
+  // An agent's own gateway asks for nobody else: its servers do not let it.
+  const other = await fleet.open({ fleet: { ...as("gateway", "laptop"), claimWithinMs: 2000 }, agent: "somebody" });
+  const { status } = await other.run({ command: "echo never" });
+  assert.notEqual(status, "completed");
+  const refused = server.log.split("\n").filter((line) => line.includes("Violation"));
+  assert.deepEqual(
+    refused.filter((line) => !line.includes("somebody")),
+    [],
+  );
+  assert.ok(refused.length > 0);
+});

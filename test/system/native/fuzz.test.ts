@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { encodeKill, encodeRun, encodeWrite, TYPE } from "../../../src/executor/native/frames.ts";
+import { socketPath } from "../../../src/executor/native/zygote.ts";
+import { corpus, FUZZ_SECONDS, FUZZ_SEED as seed } from "../../fixtures/fuzz.ts";
+import { TestHouse } from "../../fixtures/gateway.ts";
+import { keeperSources, NATIVE } from "../../fixtures/keeper-build.ts";
+import { exists } from "../../fixtures/processes.ts";
+import { RawKeeper, rawSpec } from "../../fixtures/raw-keeper.ts";
+import { seeded } from "../../fixtures/seeded.ts";
+import { pause, until } from "../../fixtures/until.ts";
+
+const SECONDS = FUZZ_SECONDS ?? 5;
+const REQUESTS = new URL("corpus/requests.txt", import.meta.url);
+const saved = corpus(REQUESTS).map(({ line }) => Buffer.from(line, "hex"));
+
+test(`spoilt requests are parsed for ${SECONDS} s without a false step`, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "sallyport-fuzz-"));
+  const program = join(folder, "fuzz-request");
+  const sources = [
+    fileURLToPath(new URL("fuzz-request.c", import.meta.url)),
+    ...keeperSources().filter((path) => basename(path) !== "main.c"),
+  ];
+  const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+  execFileSync("cc", [
+    "-std=c99",
+    "-D_GNU_SOURCE",
+    "-O1",
+    "-g",
+    `-I${NATIVE}`,
+    ...sanitizers,
+    ...sources,
+    "-o",
+    program,
+  ]);
+  const args = [String(seed), String(SECONDS), fileURLToPath(REQUESTS)];
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  rmSync(folder, { recursive: true });
+  assert.equal(status, 0, `seed ${seed}: ${stderr}`);
+  const [parsed = 0, refused = 0] = stdout.split(" ").map(Number);
+  t.diagnostic(`seed ${seed}: ${parsed} requests understood, ${refused} refused`);
+  assert.ok(parsed > 1000 && refused > 1000, "both kinds must occur, or nothing is tested");
+});
+
+type Next = (limit: number) => number;
+
+function noise(next: Next, length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => next(256)));
+}
+
+/** A frame that is valid, cut, overlong, spoilt, or nothing of the kind. */
+function garbage(next: Next): Buffer {
+  const valid = [
+    encodeRun(rawSpec(["true"])),
+    encodeWrite(noise(next, next(500))),
+    encodeKill({ signal: 64, scope: "main", ends: false, graceMs: null }),
+  ];
+  const bytes = Buffer.from(valid[next(valid.length)] as Buffer);
+  switch (next(6)) {
+    case 0:
+      return noise(next, 1 + next(2000));
+    case 1:
+      return bytes.subarray(0, next(bytes.length));
+    case 2:
+      bytes.writeUInt32LE(next(2 ** 32), 0);
+      return bytes;
+    case 3:
+      bytes.writeUInt32LE(0, 0);
+      return bytes;
+    case 4:
+      // Not in a kill's own bytes: one that is valid again would rightly end the command.
+      if (bytes.length > 20) for (let i = 0; i < 4; i++) bytes[5 + next(bytes.length - 5)] = next(256);
+      return bytes;
+    default:
+      bytes[4] = [0, 2, 9, 77, 255][next(5)] as number;
+      return Buffer.concat([bytes, bytes]);
+  }
+}
+
+/** A saved request as it comes down the socket: its length, that it asks for a run, itself. */
+function framed(payload: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32LE(payload.length + 1, 0);
+  head[4] = TYPE.run;
+  return Buffer.concat([head, payload]);
+}
+
+async function pester(path: string, times: number, next: Next): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const keeper = new RawKeeper(path);
+    const known = saved[i];
+    if (known) keeper.socket.write(framed(known));
+    for (let part = 0; part < 3; part++) keeper.socket.write(garbage(next));
+    if (i % 4 === 0) await pause(1);
+    keeper.socket.end();
+    if (i % 8 === 0) await keeper.close();
+    else setTimeout(() => void keeper.close(), 20);
+  }
+}
+
+test("a live keeper and its zygote survive whatever is sent to them", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  const command = "trap : RTMAX; echo up; while :; do read -t 0.1 line; done";
+  const session = await gateway.start({ command, stdin: "open" });
+  const keeper = session.usage().processes[0]?.ppid ?? 0;
+  await until("it is up", async () => (await session.logs()).text === "up\n");
+  const places = [join(house.sessionFolder(session.id), "ctl"), socketPath(house.state)];
+  await Promise.all(places.map((path, index) => pester(path, 400, seeded(seed + index))));
+  t.diagnostic(`seed ${seed}`);
+  // Among so much garbage there may be a valid signal, deadline or order to end it; then it ended, and was not lost.
+  if (session.info().status === "running") {
+    assert.ok(exists(keeper) || session.info().status !== "running");
+    await session.kill({ graceMs: 0 }).catch(() => {}); // a deadline may have ended it at this moment
+  }
+  assert.match(session.info().status, /^(killed|completed|timed_out)$/);
+  const results = await Promise.all(Array.from({ length: 10 }, () => gateway.run({ command: "echo fine" })));
+  assert.ok(results.every(({ stdout }) => stdout === "fine\n"));
+});
+
+test("a caller that never reads is dropped and holds nobody up", async (t) => {
+  const house = new TestHouse();
+  t.after(() => house.close());
+  const gateway = await house.open();
+  const session = await gateway.start({ command: "for i in $(seq 2000); do echo $i; done; sleep 0.5; echo end" });
+  const deaf = new RawKeeper(join(house.sessionFolder(session.id), "ctl"));
+  deaf.socket.pause();
+  const watch = Buffer.from([1, 0, 0, 0, 6]);
+  for (let i = 0; i < 20_000; i++) deaf.socket.write(watch);
+  assert.equal((await session.wait()).status, "completed");
+  assert.equal((await session.logs({ tail: 1 })).text, "end\n");
+  await deaf.close();
+});

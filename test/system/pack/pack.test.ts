@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { zygotesOf } from "../../fixtures/processes.ts";
+import { EmptyFolder, npm, REPOSITORY } from "./empty-folder.ts";
+
+const skip = !existsSync(join(REPOSITORY, "dist/index.js"))
+  ? "needs dist: npm run build"
+  : process.platform !== "linux" || process.arch !== "x64"
+    ? "the package is made on linux-x64"
+    : false;
+
+function tool(name: string, args: string[]) {
+  const program = join(REPOSITORY, "node_modules/.bin", name);
+  return spawnSync(program, args, { cwd: REPOSITORY, encoding: "utf8", timeout: 300_000 });
+}
+
+async function registryAnswers(): Promise<boolean> {
+  const registry = execFileSync(process.execPath, [npm(), "config", "get", "registry"], { encoding: "utf8" }).trim();
+  try {
+    return (await fetch(new URL("-/ping", registry), { signal: AbortSignal.timeout(5000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a program asks the kernel for an interpreter, which is how libraries are found. */
+function isStatic(program: string): boolean {
+  const elf = readFileSync(program);
+  const [at, size, count] = [Number(elf.readBigUInt64LE(32)), elf.readUInt16LE(54), elf.readUInt16LE(56)];
+  const kinds = Array.from({ length: count }, (_, index) => elf.readUInt32LE(at + index * size));
+  const INTERPRETER = 3;
+  return !kinds.includes(INTERPRETER);
+}
+
+suite("the package", { skip }, () => {
+  let place: EmptyFolder;
+  before(async () => {
+    place = new EmptyFolder();
+    place.install(await registryAnswers());
+  });
+  after(() => place?.close());
+
+  test("holds what runs and nothing else", () => {
+    const names = execFileSync("tar", ["-tzf", place.tarball], { encoding: "utf8" }).trim().split("\n");
+    const kinds = new Set(names.map((name) => name.split("/")[1]));
+    const wanted = ["bin", "dist", "docs", "native", "schema", "package.json", "README.md", "LICENSE", "CHANGELOG.md"];
+    assert.deepEqual([...kinds].sort(), [...wanted, "SECURITY.md"].sort());
+    assert.deepEqual(
+      names.filter((name) => /\.test\.|\/test\/|^package\/native\/build\/|\.map$|fixtures/.test(name)),
+      [],
+    );
+    for (const needed of ["dist/index.js", "dist/index.d.ts", "dist/sallyport.1", "native/prebuilt/linux-x64/keeper"]) {
+      assert.ok(names.includes(`package/${needed}`), needed);
+    }
+  });
+
+  test("passes publint and are-the-types-wrong", () => {
+    const lint = tool("publint", ["--strict", place.tarball]);
+    assert.equal(lint.status, 0, lint.stdout + lint.stderr);
+    const types = tool("attw", [place.tarball, "--profile", "esm-only", "--no-emoji", "--format", "ascii"]);
+    assert.equal(types.status, 0, types.stdout + types.stderr);
+  });
+
+  test("brings a keeper that needs neither a compiler nor a C library nor an install script", () => {
+    const sallyport = join(place.project, "node_modules/.bin/sallyport");
+    const built = join(place.package, "native/build");
+    const keeper = join(place.package, "native/prebuilt/linux-x64/keeper");
+    assert.ok(isStatic(keeper));
+    assert.ok(!isStatic(process.execPath), "the check itself works");
+    rmSync(built, { recursive: true, force: true });
+    const once = place.run(sallyport, ["run", "--", "echo", "hi"]);
+    assert.deepEqual([once.stdout, once.status], ["hi\n", 0], once.stderr);
+    assert.equal(zygotesOf(place.state).length, 1, "the native executor ran it");
+    const script = place.run(process.execPath, [join(place.package, "native/install.js")]);
+    assert.deepEqual([script.status, script.stdout, script.stderr], [0, "", ""]);
+    assert.deepEqual(readFileSync(join(built, "keeper")), readFileSync(keeper));
+    const again = place.run(sallyport, ["run", "-c", "echo hi again"]);
+    assert.deepEqual([again.stdout, again.status], ["hi again\n", 0], again.stderr);
+    const { version } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
+    assert.ok(place.run(sallyport, ["--version"]).stdout.includes(version));
+  });
+
+  test("has types that a strict project can use", () => {
+    for (const name of ["@types/node", "typescript", "undici-types"]) place.link(name);
+    const text = `import { openGateway, type RunResult } from "sallyport";
+const gateway = await openGateway();
+const result: RunResult = await gateway.run({ command: "echo", args: ["typed"] });
+// @ts-expect-error a command is a text
+const wrong = () => gateway.run({ command: 5 });
+console.log(result.stdout, typeof wrong);
+await gateway.close();
+`;
+    writeFileSync(join(place.project, "main.ts"), text);
+    const options = [
+      "--strict",
+      "--noEmit",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2024",
+      "--types",
+      "node",
+      "main.ts",
+    ];
+    const checked = place.run(join(REPOSITORY, "node_modules/.bin/tsc"), options);
+    assert.equal(checked.status, 0, checked.stdout);
+    const ran = place.run(process.execPath, ["--disable-warning=ExperimentalWarning", "main.ts"]);
+    assert.equal(ran.stdout, "typed\n function\n", ran.stderr);
+  });
+
+  test("serves MCP over stdio", async () => {
+    const client = new Client({ name: "test", version: "1" });
+    const command = join(place.project, "node_modules/.bin/sallyport");
+    const transport = new StdioClientTransport({ command, args: ["mcp"], cwd: place.project, env: place.env });
+    await client.connect(transport);
+    try {
+      const answer = await client.callTool({
+        name: "Bash",
+        arguments: { command: "echo over stdio", description: "x" },
+      });
+      assert.match(JSON.stringify(answer.content), /over stdio/);
+    } finally {
+      await client.close();
+    }
+  });
+});

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { after, afterEach, before, test } from "node:test";
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import { Dispatcher } from "../../../src/queue/dispatch.ts";
+import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { WorkQueue } from "../../../src/storage/work.ts";
+import { TestDatabase } from "../../fixtures/database.ts";
+import { NO_POSTGRES, Postgres } from "../../fixtures/postgres.ts";
+import { until } from "../../fixtures/until.ts";
+
+const skip = NO_POSTGRES;
+const QUEUE = { queue: "ends", workflow: "onEnd" };
+const quiet = { info() {}, debug() {}, warn() {}, error() {} };
+let postgres: Postgres;
+/** What the workflow was really given, by its id. */
+const ran: { id: string | undefined; item: { key: string; payload: { session_id: string; exit_code: number } } }[] = [];
+
+before(async () => {
+  if (skip) return;
+  postgres = await Postgres.start();
+  DBOS.setConfig({ name: "tested", systemDatabaseUrl: postgres.url, logger: quiet });
+  DBOS.registerWorkflow(
+    async (item: (typeof ran)[0]["item"]) => {
+      ran.push({ id: DBOS.workflowID, item });
+    },
+    { name: QUEUE.workflow },
+  );
+
+  await DBOS.launch();
+  await DBOS.registerQueue(QUEUE.queue);
+});
+
+after(async () => {
+  if (skip) return;
+  await DBOS.shutdown();
+  await postgres.close();
+});
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function house(databaseUrl = postgres.url) {
+  const file = new TestDatabase();
+  const queue = new WorkQueue(file.open());
+  const failures: string[] = [];
+  const dispatcher = new Dispatcher(
+    queue,
+    { dbos: { databaseUrl, ...QUEUE } },
+    {
+      run: () => assert.fail("nothing is to be run"),
+      backoff: () => 50,
+      dbosTimeoutMs: 20_000,
+      onAttempt: (_, failure) => failure && failures.push(failure.why),
+    },
+  );
+  cleanups.push(
+    () => file.remove(),
+    () => dispatcher.stop(),
+  );
+  return { queue, dispatcher, failures };
+}
+
+const ended = (id: string) => execCallback({ id, exitCode: 3, logPath: null, lastLines: ["bye"] });
+
+test("the end of a session starts one workflow, however often it is told", { skip }, async () => {
+  const first = house();
+  first.dispatcher.start();
+  first.queue.enqueue(ended("s1"));
+  await until("it is done", () => first.queue.count("done") === 1, 60_000);
+  await until("the workflow has run", () => ran.length === 1, 60_000);
+  assert.equal(ran[0]?.id, "exec_callback:s1");
+  assert.deepEqual(ran[0]?.item.payload.exit_code, 3);
+  assert.deepEqual(first.failures, []);
+
+  // Another gateway that knows nothing of it, as after a crash between delivery and its record.
+  const second = house();
+  second.dispatcher.start();
+  second.queue.enqueue(ended("s1"));
+  second.queue.enqueue(ended("s2"));
+  await until("both are done", () => second.queue.count("done") === 2, 60_000);
+  await until("the other has run", () => ran.some(({ id }) => id === "exec_callback:s2"), 60_000);
+  assert.equal(ran.length, 2);
+});
+
+test("a database that is away is waited for, and its address is not told", { skip }, async () => {
+  const { queue, dispatcher, failures } = house();
+  await postgres.stop();
+  dispatcher.start();
+  queue.enqueue(ended("s3"));
+  await until("it failed once", () => failures.length > 0, 60_000);
+  assert.match(failures[0] ?? "", /^the DBOS queue did not take it: /);
+  for (const failure of failures) assert.ok(!failure.includes("tester@"), failure);
+  await postgres.start();
+  await until("it is done", () => queue.count("done") === 1, 60_000);
+  await until("the workflow has run", () => ran.some(({ id }) => id === "exec_callback:s3"), 60_000);
+  assert.equal(ran.filter(({ id }) => id === "exec_callback:s3").length, 1);
+});
+
+test("what cannot be a database is refused at once", () => {
+  assert.throws(() => house("mysql://x"), /must hold the address of a PostgreSQL database/);
+});
+
+test("without the package it says which to install", () => {
+  const hooks = `import { registerHooks } from "node:module";
+    registerHooks({ resolve: (name, context, next) => {
+      if (name.startsWith("@dbos-inc/")) throw new Error("not installed");
+      return next(name, context);
+    } });
+    const { checkDbos } = await import(${JSON.stringify(import.meta.resolve("../../../src/queue/dbos.ts"))});
+    try { checkDbos({ databaseUrl: "postgresql://x/y", queue: "q", workflow: "w" }); } catch (error) {
+      console.log(JSON.stringify(error));
+    }`;
+  const stdout = execFileSync(process.execPath, ["--input-type=module", "-e", hooks], { encoding: "utf8" });
+  const { type, message, recovery } = JSON.parse(stdout);
+  assert.equal(type, "InvalidConfiguration");
+  assert.match(message, /needs the package @dbos-inc\/dbos-sdk/);
+  assert.match(recovery[0].hint, /npm install @dbos-inc\/dbos-sdk/);
+});

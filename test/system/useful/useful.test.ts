@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { asUser, USERS } from "../../fixtures/as-user.ts";
+import { JOBS } from "./jobs.ts";
+import type { Outcome } from "./runner.ts";
+
+const RUNNER = fileURLToPath(new URL("runner.ts", import.meta.url));
+
+for (const { who, uid } of USERS) {
+  describe(`daily work under the default profile, as ${who}`, () => {
+    const outcomes = asUser<Outcome>(uid, RUNNER);
+    for (const { name, missing, exitCode, said } of outcomes) {
+      test(name, { skip: missing !== null && `${missing} is not here` }, () => assert.equal(exitCode, 0, said));
+    }
+    test("every job was tried", () => assert.equal(outcomes.length, JOBS.length));
+  });
+}

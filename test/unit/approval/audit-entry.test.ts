@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+function audited(command: string): string {
+  room.approvals().request(room.asked({ command }));
+  return room.audited.at(-1)?.summary ?? "";
+}
+
+test("a secret on a line of its own is masked although lines are made visible", () => {
+  assert.equal(audited("cat > f <<E\npassword: hunter2\nE"), "cat > f <<E‹line break›password: •••‹line break›E");
+});
+
+test("no half of a secret is left where the summary is cut", () => {
+  const summary = audited(`echo ${"x".repeat(180)} ghp_${"Ab1".repeat(12)}`);
+  assert.doesNotMatch(summary, /ghp_/);
+  assert.match(audited(`echo ${"y".repeat(5000)}`), /^echo y{195}… \(cut\)$/);
+});
+
+test("a grant's arguments are masked by the program they are for", () => {
+  const approvals = room.approvals();
+  const target = { executable: "/usr/bin/7z", args: ["x", "-phunter2", "a.7z"], cwd: room.workspace, piped: false };
+  const made = { agent: "builder", target, identity: null, scope: {}, who: "ann", channel: "cli", approval: null };
+  const grant = approvals.grants.make(made);
+  assert.deepEqual(grant.args, { kind: "exact", values: target.args }, "it must match what is asked");
+  approvals.grants.revoke(grant.id, { who: "ann", channel: "cli" });
+  const entries = room.audited.filter(({ kind }) => kind === "grant");
+  assert.equal(entries.length, 2);
+  assert.doesNotMatch(JSON.stringify(entries), /hunter2/);
+});

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApprovalDecision } from "../../../src/core/approval.ts";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
+const DENY: ApprovalDecision = { decision: "deny", who: "bob", channel: "cli", reason: "not on a Friday" };
+const USE = { agent: "builder", session: "s1" };
+
+test("what is asked, approved and used leaves a row and an audit entry each", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv", intent: "look around" });
+  const pending = approvals.request(asked);
+  assert.equal(pending.status, "pending");
+  assert.equal(pending.request.intent?.text, "look around");
+  assert.equal(approvals.decide(pending.id, ONCE).status, "approved");
+  assert.deepEqual(approvals.consume(pending.id, asked.binding, USE), { ok: true });
+  const used = approvals.get(pending.id);
+  assert.deepEqual([used.status, used.session], ["used", "s1"]);
+  assert.deepEqual(room.outcomes().splice(0), ["asked", "approved", "used"]);
+});
+
+test("it is used once", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/once" });
+  const { id } = approvals.request(asked);
+  approvals.decide(id, ONCE);
+  approvals.consume(id, asked.binding, USE);
+  const again = approvals.consume(id, asked.binding, { ...USE, session: "s2" });
+  assert.deepEqual(again, { ok: false, status: "used", changed: ["it was used already, for session s1"] });
+});
+
+test("it is for the agent that asked", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/mine" });
+  const { id } = approvals.request(asked);
+  approvals.decide(id, ONCE);
+  const other = approvals.consume(id, asked.binding, { agent: "other", session: "s3" });
+  assert.deepEqual(other, { ok: false, status: "approved", changed: ["it was approved for another agent"] });
+});
+
+test("a denial comes back with its reason, and the first word stands", () => {
+  const [here, there] = [room.approvals(), room.approvals()];
+  const asked = room.asked({ command: "ls /srv/denied" });
+  const { id } = here.request(asked);
+  const denied = there.decide(id.slice(0, 30), DENY);
+  assert.deepEqual([denied.status, denied.reason], ["denied", "not on a Friday"]);
+  assert.throws(() => here.decide(id, ONCE), {
+    type: "AlreadyDecided",
+    message: /^This request was denied by bob \(cli\) at \d{4}-.*Z\.$/,
+  });
+  const consumed = here.consume(id, asked.binding, USE);
+  assert.deepEqual(consumed, { ok: false, status: "denied", changed: ["it was denied"] });
+});
+
+test("the same thing asked again is the same request until it was used", () => {
+  const [here, there] = [room.approvals(), room.approvals()];
+  const asked = room.asked({ command: "ls /srv/again" });
+  const first = here.request(asked);
+  assert.equal(there.request(room.asked({ command: "ls /srv/again" })).id, first.id);
+  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", agent: "other" })).id, first.id);
+  assert.notEqual(there.request(room.asked({ command: "ls /srv/again", env: { A: "1" } })).id, first.id);
+  here.decide(first.id, ONCE);
+  const approved = there.request(asked);
+  assert.deepEqual([approved.id, approved.status], [first.id, "approved"]);
+  here.consume(first.id, asked.binding, USE);
+  assert.notEqual(there.request(asked).id, first.id);
+});
+
+test("nobody can use what nobody has decided", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "ls /srv/early" });
+  const { id } = approvals.request(asked);
+  const consumed = approvals.consume(id, asked.binding, USE);
+  assert.deepEqual(consumed, { ok: false, status: "pending", changed: ["it is not decided yet"] });
+});
+
+test("an agent decides nothing", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/self" }));
+  const attempts: unknown[] = [
+    { ...ONCE, channel: "agent" },
+    { ...ONCE, channel: "toolset" },
+    { ...ONCE, channel: "mcp" },
+    { ...ONCE, who: "agent:builder" },
+    { ...ONCE, who: "" },
+    { ...ONCE, who: "builder", channel: "library" },
+  ];
+  for (const attempt of attempts) {
+    assert.throws(() => approvals.decide(id, attempt as ApprovalDecision), { type: "SelfApproval" });
+  }
+  for (const above of ["keeper", "unknown"] as const) {
+    const inside = room.approvals({ above: () => above });
+    assert.throws(() => inside.decide(id, ONCE), { type: "SelfApproval" });
+    assert.throws(() => inside.decide(id, DENY), { type: "SelfApproval" });
+  }
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("an unknown id and an ambiguous one are different answers", () => {
+  const approvals = room.approvals();
+  assert.throws(() => approvals.get("nothing"), { type: "ApprovalNotFound" });
+  assert.throws(() => approvals.get("0"), { type: "AmbiguousId" });
+});
+
+test("listeners hear of each new request once, after it is stored", async () => {
+  const approvals = room.approvals();
+  const heard: string[] = [];
+  const stop = approvals.onRequest(({ id }) => heard.push(id));
+  const { id } = approvals.request(room.asked({ command: "ls /srv/heard" }));
+  approvals.request(room.asked({ command: "ls /srv/heard" }));
+  assert.deepEqual(heard, []);
+  await Promise.resolve();
+  assert.deepEqual(heard, [id]);
+  stop();
+  approvals.request(room.asked({ command: "ls /srv/unheard" }));
+  await Promise.resolve();
+  assert.deepEqual(heard, [id]);
+});
+
+test("an audit that fails takes the decision with it", () => {
+  const { id } = room.approvals().request(room.asked({ command: "ls /srv/audit" }));
+  const unaudited = room.approvals({
+    audit: () => {
+      throw new Error("the disk is full");
+    },
+  });
+  assert.throws(() => unaudited.decide(id, ONCE), /the disk is full/);
+  assert.equal(room.approvals().get(id).status, "pending");
+});
+
+test("a word that is none of the three is no yes, and nothing oversized is taken in", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/shape" }));
+  const wrong: unknown[] = [
+    { ...ONCE, decision: "yes" },
+    { ...ONCE, decision: undefined },
+    { ...ONCE, who: 7 },
+    { ...ONCE, who: "x".repeat(300) },
+    { ...DENY, reason: "x".repeat(5000) },
+    { ...ONCE, decision: "always", grant: { args: "*" } },
+    { ...ONCE, decision: "always", grant: { args: [1] } },
+    { ...ONCE, decision: "always", grant: { expiresMs: -1 } },
+    { ...ONCE, decision: "always", grant: { expiresMs: Number.NaN } },
+  ];
+  for (const decision of wrong) {
+    assert.throws(() => approvals.decide(id, decision as ApprovalDecision), { type: "InvalidRequest" });
+  }
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("one agent can have a thousand requests waiting, and no more", () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" }));
+  room.database().exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+    INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+      SELECT 'flood-' || i, agent, 'pending', created_ms, expires_ms, 'print-' || i, request, binding, origin, quorum
+      FROM n, (SELECT * FROM approvals WHERE id = '${id}');
+  `);
+  const again = () => approvals.request(room.asked({ command: "ls /srv/one-more", agent: "flood" }));
+  assert.throws(again, { type: "ResourceLimitExceeded" });
+  assert.equal(approvals.request(room.asked({ command: "ls /srv/flood", agent: "flood" })).id, id);
+  approvals.decide(id, ONCE);
+  assert.equal(again().status, "pending");
+});
+
+test("what is settled can be forgotten, what is open not", () => {
+  const approvals = room.approvals();
+  const open = approvals.request(room.asked({ command: "ls /srv/open" }));
+  const settled = approvals.request(room.asked({ command: "ls /srv/settled" }));
+  approvals.decide(settled.id, DENY);
+  assert.ok(approvals.forget(Date.now() + 1) > 0);
+  assert.throws(() => approvals.get(settled.id), { type: "ApprovalNotFound" });
+  assert.equal(approvals.get(open.id).status, "pending");
+});
+
+test("what has expired cannot be approved, however many others are due before it", () => {
+  let now = Date.now();
+  const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
+  const { id } = approvals.request(room.asked({ command: "ls /srv/late" }));
+  room.database().exec(
+    `INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+     SELECT printf('0000-%d', i), agent, 'pending', created_ms, expires_ms - 1, i, request, binding, origin, quorum
+     FROM approvals, n WHERE id = '${id}'`,
+  );
+  now += 1001;
+  assert.throws(() => approvals.decide(id, ONCE), { type: "AlreadyDecided" });
+  assert.equal(approvals.get(id).status, "expired");
+});
+
+test("what waits of one agent takes a bounded room, however long each is", () => {
+  const approvals = room.approvals();
+  const asked = room.asked({ command: "cat", agent: "writer" });
+  const long = (n: number) => ({
+    ...asked,
+    binding: { ...asked.binding, stdin: String(n) },
+    stdin: "x".repeat(7 << 20),
+  });
+  assert.throws(
+    () => {
+      for (let n = 0; n < 20; n++) approvals.request(long(n));
+    },
+    { type: "ResourceLimitExceeded", message: /would take more than \d+ bytes/ },
+  );
+  assert.ok(approvals.list({ agent: "writer" }).length > 5);
+  assert.equal(approvals.request(room.asked({ command: "ls /short", agent: "writer" })).status, "pending");
+});

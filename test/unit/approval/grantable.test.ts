@@ -1,0 +1,213 @@
+import assert from "node:assert/strict";
+import { chmodSync, copyFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { type GrantScene, grantable } from "../../../src/approval/grantable.ts";
+import type { Analysis } from "../../../src/core/facts.ts";
+import { inspect } from "../../../src/shell/inspect.ts";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+/** Every program exists, whatever this machine has; links lead where the tests say. */
+function facts(command: string): Analysis {
+  const links: Record<string, string> = { tool: "/usr/bin/python3.12", vi: "/usr/bin/vim.basic", awk: "/usr/bin/mawk" };
+  const which = (name: string, cwd: string | null) => {
+    if (name === "missing") return null;
+    if (name.includes("/")) return name.startsWith("/") ? name : `${cwd}/${name.replace(/^\.\//, "")}`;
+    return links[name] ?? `/usr/bin/${name}`;
+  };
+  return inspect(command, {
+    cwd: room.workspace,
+    home: "/home/ann",
+    workspace: room.workspace,
+    lookup: { which, realpath: (path) => path },
+  });
+}
+
+const scene: GrantScene = { workspace: room.workspace };
+
+const GRANTABLE = [
+  "git fetch origin",
+  "git log --oneline",
+  "git status && git diff --stat",
+  "ls -l /srv; df -h",
+  "git log | head -5",
+  "cd sub && git status",
+  "curl https://example.org/status",
+  "systemctl status nginx",
+  "apt-get install jq",
+  "rm -r build",
+  "cp a b 2>/dev/null",
+  "gcc -O2 -c x.c 2>&1",
+  "gcc-13 -v",
+  "grep -r todo src",
+  "echo start; rsync -a a b; echo done",
+  "if git diff --quiet; then gzip x; fi",
+  "for f in a b; do chmod 644 x; done",
+  "npm ls",
+  "npm view react",
+  "go version",
+  "pip list",
+  "/usr/bin/git fetch",
+  "sleep 10 &",
+  "tar xf a.tar",
+];
+
+const ONCE_ONLY: [command: string, why: RegExp][] = [
+  // shells
+  ["bash x.sh", /a shell/],
+  ["sh -c 'ls'", /whatever it is given|a shell/],
+  ["zsh", /a shell/],
+  ["/bin/dash x", /a shell/],
+  ["busybox ls", /a shell|whatever it is given/],
+  // interpreters
+  ["python3 x.py", /an interpreter/],
+  ["python3.12 x.py", /an interpreter|code/],
+  ["node x.js", /an interpreter/],
+  ["perl x.pl", /an interpreter/],
+  ["ruby x.rb", /an interpreter/],
+  ["php x.php", /an interpreter/],
+  ["awk '{print}' x", /an interpreter/],
+  ["sed s/a/b/ x", /an interpreter/],
+  ["psql -f x.sql", /an interpreter/],
+  ["sqlite3 x.db", /an interpreter/],
+  ["vim x", /an interpreter/],
+  ["java -jar x.jar", /an interpreter/],
+  ["tool x", /python3\.12 is an interpreter/],
+  // wrappers
+  ["env ls", /whatever it is given/],
+  ["env FOO=1 ls", /whatever it is given/],
+  ["nice ls", /whatever it is given/],
+  ["nohup ls", /whatever it is given/],
+  ["timeout 5 ls", /whatever it is given/],
+  ["setsid ls", /whatever it is given/],
+  ["xargs rm", /whatever it is given|cannot be known/],
+  ["find . -name x", /whatever it is given/],
+  ["find . -exec rm {} +", /whatever it is given|cannot be known/],
+  ["watch ls", /whatever it is given/],
+  ["strace ls", /whatever it is given/],
+  ["ssh host ls", /whatever it is given|elsewhere/],
+  ["docker run x", /whatever it is given|elsewhere/],
+  ["kubectl exec x -- ls", /whatever it is given|elsewhere/],
+  ["parallel ls ::: a", /whatever it is given|cannot be known/],
+  ["/lib64/ld-linux-x86-64.so.2 ./x", /whatever it is given|not known/],
+  ["run-parts x", /whatever it is given/],
+  ["socat - EXEC:sh", /whatever it is given/],
+  ["nc -e sh host 1", /whatever it is given/],
+  ["ip netns exec x sh", /whatever it is given/],
+  ["tar xf a --to-command=sh", /whatever it is given/],
+  ["git -c core.pager=sh log", /whatever it is given/],
+  ["git fetch 'ext::sh -c id'", /whatever it is given/],
+  ["sort --compress-program=sh x", /whatever it is given/],
+  ["dpkg -i x.deb", /project files/],
+  ["flock x ls", /whatever it is given/],
+  ["git bisect run ./x", /whatever it is given|cannot be known|change/],
+  // privileges
+  ["sudo ls", /privileges|whatever it is given/],
+  ["su -c ls", /privileges|whatever it is given|cannot be known/],
+  ["doas ls", /privileges|whatever it is given/],
+  ["chroot x ls", /privileges|whatever it is given/],
+  // runners of project files
+  ["npm run build", /project files/],
+  ["npm test", /project files/],
+  ["npm install", /project files/],
+  ["npx tsc", /project files|whatever it is given/],
+  ["yarn build", /project files/],
+  ["pnpm run x", /project files/],
+  ["make", /project files/],
+  ["make -n", /project files/],
+  ["just build", /project files/],
+  ["task build", /project files/],
+  ["rake", /project files/],
+  ["gradle build", /project files/],
+  ["cargo build", /project files/],
+  ["cargo tree", /project files/],
+  ["yarn why x", /project files/],
+  ["bundle list", /project files/],
+  ["npm --prefix sub run x", /project files/],
+  ["cargo run", /project files|whatever it is given/],
+  ["go run x.go", /project files/],
+  ["pytest", /project files/],
+  ["pip install x", /project files/],
+  ["pip3 install x", /project files/],
+  // unknown until it runs
+  ["$CMD", /known/],
+  ["ls $(cat x)", /known/],
+  ["rm *.o", /known/],
+  ["ls ~bob/*", /known/],
+  ["eval ls", /whatever it is given|changes what comes after|known/],
+  ["missing", /not a program that can be found/],
+  ["cd $X && git status", /known/],
+  // redirects, variables, builtins, functions
+  ["git diff > patch", /redirects/],
+  ["git diff >> patch", /redirects/],
+  ["wc -l < x", /redirects/],
+  ["cat <<EOF\nx\nEOF", /redirects/],
+  ["FOO=1 git diff", /sets the variable FOO/],
+  ["FOO=1; git diff", /sets the variable FOO/],
+  ["export PAGER=sh; git diff", /builtin|sets the variable|known/],
+  ["source x; git diff", /builtin|known|given/],
+  ["f() { rm x; }; f", /./],
+  ["alias ls=rm; ls", /builtin|known/],
+  ["exec git diff", /builtin|given/],
+  ["trap 'rm x' EXIT", /builtin|given|known/],
+  // programs that the agent can change
+  ["./build.sh", /the agent can change/],
+  ["/tmp/tool", /the agent can change/],
+  ["/var/tmp/x/tool", /the agent can change/],
+  // one that cannot spoils the rest
+  ["git status && make", /project files/],
+  ["git status; python3 x.py", /an interpreter/],
+  ["git log | sh", /shell|known|given/],
+  ["echo hello", /runs no program/],
+  ["true", /runs no program/],
+];
+
+for (const command of GRANTABLE) {
+  test(`may be allowed for good: ${command}`, () => {
+    const found = grantable(facts(command), scene);
+    assert.equal(found.ok, true, found.ok ? "" : found.why);
+  });
+}
+
+for (const [command, why] of ONCE_ONLY) {
+  test(`may only be allowed once: ${command.replaceAll("\n", " ⏎ ")}`, () => {
+    const found = grantable(facts(command), scene);
+    assert.equal(found.ok, false);
+    if (!found.ok) assert.match(found.why, why);
+  });
+}
+
+test("a request with variables or input of its own may only be allowed once", () => {
+  const git = facts("git fetch");
+  assert.equal(grantable(git, { ...scene, addedEnv: ["GIT_SSH_COMMAND"] }).ok, false);
+  assert.equal(grantable(git, { ...scene, stdin: true }).ok, false);
+  assert.equal(grantable(git, { ...scene, addedEnv: [], stdin: false }).ok, true);
+});
+
+test("a real link in a trusted folder that leads to an interpreter is one", () => {
+  const link = join(room.folder, "harmless");
+  symlinkSync("/bin/bash", link);
+  const found = grantable(room.inspect(link), scene);
+  assert.deepEqual([found.ok, found.ok ? "" : found.why], [false, "bash is a shell"]);
+});
+
+test("what a grant would name", () => {
+  assert.deepEqual(grantable(facts("cd /srv && git log -n 5 | head"), scene), {
+    ok: true,
+    commands: [
+      { executable: "/usr/bin/git", args: ["log", "-n", "5"], cwd: "/srv", piped: true },
+      { executable: "/usr/bin/head", args: [], cwd: "/srv", piped: true },
+    ],
+  });
+});
+
+test("a program in the workspace by its full path is the agent's to change", () => {
+  const tool = join(room.workspace, "tool");
+  copyFileSync("/bin/true", tool);
+  chmodSync(tool, 0o755);
+  writeFileSync(join(room.workspace, "x"), "");
+  assert.equal(grantable(room.inspect(tool), scene).ok, false);
+});

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { appendFileSync, copyFileSync, mkdirSync, symlinkSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Approvals } from "../../../src/approval/approvals.ts";
+import type { GrantScope } from "../../../src/core/approval.ts";
+import { type Asked, Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+const scene = { agent: "builder", workspace: room.workspace };
+
+function always(approvals: Approvals, asked: Asked, grant: GrantScope = {}) {
+  const { id } = approvals.request(room.asked(asked));
+  return approvals.decide(id, { decision: "always", who: "ann", channel: "cli", grant });
+}
+
+/** Whether a command would run unasked. */
+function granted(approvals: Approvals, command: string, other: Partial<typeof scene> & { cwd?: string } = {}): boolean {
+  return approvals.grants.match(room.inspect(command, other.cwd), { ...scene, ...other }) !== null;
+}
+
+test("always means always: the same command is not asked again", () => {
+  const approvals = room.approvals();
+  assert.equal(granted(approvals, "uname -a"), false);
+  always(approvals, { command: "uname -a" });
+  assert.equal(granted(approvals, "uname -a"), true);
+  assert.equal(granted(room.approvals(), "uname -a"), true, "nor by another gateway");
+});
+
+test("for that agent, program, arguments and folder only", () => {
+  const approvals = room.approvals();
+  always(approvals, { command: "id -u" });
+  const no: [string, object?][] = [
+    ["id -g"],
+    ["id -u root"],
+    ["id"],
+    ["whoami -u"],
+    ["id -u", { agent: "other" }],
+    ["id -u", { cwd: room.folder }],
+    ["id -u > x"],
+    ["A=1 id -u"],
+    ["id -u; whoami"],
+    ["nice id -u"],
+    ["id -u | cat"],
+  ];
+  for (const [command, other] of no) assert.equal(granted(approvals, command, other), false, command);
+  for (const command of ["id -u", "/usr/bin/id -u", "id  '-u'", "echo x; id -u", "id -u && id -u", "id -u 2>&1"]) {
+    assert.equal(granted(approvals, command), true, command);
+  }
+  assert.equal(approvals.grants.match(room.inspect("id -u"), { ...scene, addedEnv: ["LD_PRELOAD"] }), null);
+});
+
+test("several commands become a grant each; in a pipe only what was granted in one", () => {
+  const approvals = room.approvals();
+  const { id } = always(approvals, { command: "ls -l | wc -l && df -h" });
+  const made = approvals.grants.list().filter(({ approval }) => approval === id);
+  assert.deepEqual(made.map(({ executable, piped }) => [executable, piped]).sort(), [
+    ["/usr/bin/df", false],
+    ["/usr/bin/ls", true],
+    ["/usr/bin/wc", true],
+  ]);
+  assert.equal(granted(approvals, "ls -l | wc -l"), true);
+  assert.equal(granted(approvals, "df -h; ls -l"), true);
+  assert.equal(granted(approvals, "df -h | wc -l"), false);
+});
+
+test("patterns widen the arguments, and must cover what was asked", () => {
+  const approvals = room.approvals();
+  assert.throws(() => always(approvals, { command: "git fetch origin" }, { args: ["pull", "*"] }), {
+    type: "NotGrantable",
+    message: "This cannot be allowed for good: the pattern pull * does not match what was asked.",
+  });
+  const pending = approvals.request(room.asked({ command: "git fetch origin" }));
+  assert.equal(pending.status, "pending", "a refused decision decides nothing");
+  always(approvals, { command: "git fetch origin" }, { args: ["fetch", "*"] });
+  assert.equal(granted(approvals, "git fetch upstream"), true);
+  assert.equal(granted(approvals, "git fetch --upload-pack=sh"), false);
+  assert.equal(granted(approvals, "git push origin"), false);
+  assert.throws(() => always(approvals, { command: "git status; git log" }, { args: ["**"] }), {
+    type: "NotGrantable",
+  });
+});
+
+test("what can only be allowed once says so, and stays open for once", () => {
+  const approvals = room.approvals();
+  assert.throws(() => always(approvals, { command: "make" }), {
+    type: "NotGrantable",
+    message: "This cannot be allowed for good: make runs what project files say.",
+  });
+  const { id } = approvals.request(room.asked({ command: "make" }));
+  assert.equal(approvals.decide(id, { decision: "once", who: "ann", channel: "cli" }).status, "approved");
+});
+
+test("a grant can expire", () => {
+  let now = Date.now();
+  const approvals = room.approvals({ now: () => now });
+  always(approvals, { command: "df -i" }, { expiresMs: 60_000 });
+  assert.equal(granted(approvals, "df -i"), true);
+  now += 60_001;
+  assert.equal(granted(approvals, "df -i"), false);
+  assert.throws(() => always(approvals, { command: "df -k" }, { expiresMs: 0 }), { type: "InvalidRequest" });
+});
+
+test("a grant can be taken back, once, and other gateways notice", () => {
+  const [here, there] = [room.approvals(), room.approvals()];
+  const { id } = always(here, { command: "uptime -p" });
+  const grant = here.grants.list().find(({ approval }) => approval === id);
+  assert.ok(grant);
+  assert.equal(granted(there, "uptime -p"), true);
+  here.grants.revoke(grant.id, { who: "ann", channel: "cli" });
+  assert.equal(granted(there, "uptime -p"), false);
+  assert.throws(() => there.grants.revoke(grant.id, { who: "ann", channel: "cli" }), { type: "GrantNotFound" });
+  assert.equal(there.grants.get(grant.id).revokedAt !== null, true);
+  assert.deepEqual(
+    room.audited.filter(({ detail }) => detail.grant === grant.id).map(({ outcome }) => outcome),
+    ["granted", "revoked"],
+  );
+});
+
+test("the same granted again takes the place of the earlier one", () => {
+  const approvals = room.approvals();
+  const { id } = always(approvals, { command: "hostname -f" });
+  approvals.consume(id, room.binding({ command: "hostname -f" }), { agent: "builder", session: "s" });
+  always(approvals, { command: "hostname -f" }, { expiresMs: 1000 });
+  const live = approvals.grants.list().filter(({ executable }) => executable.endsWith("hostname"));
+  assert.equal(live.length, 1);
+  assert.notEqual(live[0]?.expiresAt, null);
+});
+
+test("another program at the same path is not granted", () => {
+  const approvals = room.approvals();
+  const tool = join(room.folder, "tool");
+  copyFileSync("/bin/true", tool);
+  // Outside the workspace and the usual scratch folders, as far as this test can say.
+  const outside = { ...room.asked({ command: `${tool} go` }), workspace: "/nowhere" };
+  const facts = { ...outside.verdict, commands: outside.verdict.commands };
+  const target = { executable: tool, args: ["go"], cwd: room.workspace, piped: false };
+  const made = { agent: "builder", target, identity: null, scope: {}, who: "ann", channel: "cli", approval: null };
+  const grant = approvals.grants.make(made);
+  assert.equal(approvals.grants.get(grant.id).current, true);
+  appendFileSync(tool, "x");
+  assert.equal(approvals.grants.get(grant.id).current, false);
+  assert.equal(approvals.grants.match(facts, scene), null);
+});
+
+test("a folder that is a link is granted as the folder it led to", () => {
+  const approvals = room.approvals();
+  for (const name of ["one", "two"]) mkdirSync(join(room.workspace, name));
+  const link = join(room.workspace, "link");
+  symlinkSync("one", link);
+  always(approvals, { command: "stat .", cwd: link });
+  assert.equal(granted(approvals, "stat .", { cwd: link }), true);
+  assert.equal(granted(approvals, "stat .", { cwd: join(room.workspace, "one") }), true);
+  unlinkSync(link);
+  symlinkSync("two", link);
+  assert.equal(granted(approvals, "stat .", { cwd: link }), false);
+});
+
+test("use is noted, a mere check is not", () => {
+  const approvals = room.approvals();
+  always(approvals, { command: "nproc --all" });
+  const [grant] = approvals.grants.match(room.inspect("nproc --all"), scene) ?? [];
+  assert.equal(grant?.lastUsedAt, null);
+  approvals.grants.used([grant?.id ?? ""]);
+  assert.notEqual(approvals.grants.get(grant?.id ?? "").lastUsedAt, null);
+});
+
+test("a thousand grants and pending requests do not slow a check", () => {
+  const approvals = room.approvals();
+  const facts = room.inspect("uname -a");
+  const perCheck = () => {
+    let best = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 20; round++) {
+      const startMs = performance.now();
+      for (let count = 0; count < 20; count++) assert.ok(approvals.grants.match(facts, scene));
+      best = Math.min(best, (performance.now() - startMs) / 20);
+    }
+    return best;
+  };
+  const before = perCheck();
+  const database = room.database();
+  database.exec(`
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO grants SELECT 'many-' || i, agent, '/usr/bin/other-' || i, identity, args, cwd, piped, NULL, created_ms,
+      created_by, NULL, NULL, NULL, (SELECT max(change) FROM grants) + i
+      FROM n, (SELECT * FROM grants LIMIT 1);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO approvals (id, agent, status, created_ms, expires_ms, fingerprint, request, binding, origin, quorum)
+      SELECT 'many-' || i, agent, 'pending', created_ms, ${Date.now() + 3_600_000}, 'print-' || i, request, binding, origin, quorum
+      FROM n, (SELECT * FROM approvals LIMIT 1);
+  `);
+  const after = perCheck();
+  // Generous: it fails when the work grows with their number, not when the machine is busy.
+  assert.ok(after < before * 10 + 0.2, `${before} ms before, ${after} ms after`);
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import type { ApprovalDecision, Quorum } from "../../../src/core/approval.ts";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+const THREE = ["ann", "bob", "cy"];
+const FOUR = [...THREE, "dan"];
+
+/** Words in order (`ann+`, `bob-`), and the status after each. */
+const TABLE: [rule: Quorum["rule"], approvers: string[], words: string, statuses: string][] = [
+  ["any", [], "zoe+", "approved"],
+  ["any", [], "zoe-", "denied"],
+  ["any", THREE, "bob+", "approved"],
+  ["any", THREE, "cy-", "denied"],
+  ["majority", ["ann"], "ann+", "approved"],
+  ["majority", ["ann"], "ann-", "denied"],
+  ["majority", THREE, "ann+ bob+", "pending approved"],
+  ["majority", THREE, "ann- bob+ cy+", "pending pending approved"],
+  ["majority", THREE, "ann- bob-", "pending denied"],
+  ["majority", THREE, "ann+ bob- cy-", "pending pending denied"],
+  ["majority", FOUR, "ann+ bob+ cy+", "pending pending approved"],
+  ["majority", FOUR, "ann+ bob+ cy- dan-", "pending pending pending denied"],
+  ["majority", FOUR, "ann- bob-", "pending denied"],
+  ["unanimous", THREE, "ann+ bob+ cy+", "pending pending approved"],
+  ["unanimous", THREE, "ann+ bob-", "pending denied"],
+  ["unanimous", THREE, "cy-", "denied"],
+  ["unanimous", ["ann"], "ann+", "approved"],
+];
+
+function word(text: string): ApprovalDecision {
+  return { decision: text.endsWith("+") ? "once" : "deny", who: text.slice(0, -1), channel: "cli" };
+}
+
+for (const [index, [rule, approvers, words, statuses]] of TABLE.entries()) {
+  test(`${rule} of [${approvers}]: ${words}`, () => {
+    const approvals = room.approvals({ quorum: { rule, approvers } });
+    const { id } = approvals.request(room.asked({ command: `ls /quorum/${index}` }));
+    assert.equal(
+      words
+        .split(" ")
+        .map((each) => approvals.decide(id, word(each)).status)
+        .join(" "),
+      statuses,
+    );
+  });
+}
+
+test("others are refused, and one person counts once", () => {
+  const approvals = room.approvals({ quorum: { rule: "majority", approvers: THREE } });
+  const { id } = approvals.request(room.asked({ command: "ls /quorum/others" }));
+  assert.throws(() => approvals.decide(id, word("zoe+")), {
+    type: "NotAnApprover",
+    message: "zoe is not among those who decide this: ann, bob, cy.",
+  });
+  approvals.decide(id, word("ann+"));
+  assert.throws(() => approvals.decide(id, word("ann+")), {
+    type: "AlreadyDecided",
+    message: /each person counts once/,
+  });
+  assert.throws(() => approvals.decide(id, word("ann-")), { type: "AlreadyDecided" });
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("a grant needs every yes to say always, and the same", () => {
+  const quorum: Quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
+  const always = { decision: "always", channel: "cli", grant: { expiresMs: 1000 } } as const;
+  const outcomes: [ApprovalDecision, ApprovalDecision, number][] = [
+    [{ ...always, who: "ann" }, { ...always, who: "bob" }, 1],
+    [{ ...always, who: "ann" }, { decision: "once", who: "bob", channel: "cli" }, 0],
+    [{ ...always, who: "ann" }, { ...always, who: "bob", grant: {} }, 0],
+  ];
+  for (const [index, [first, second, grants]] of outcomes.entries()) {
+    const approvals = room.approvals({ quorum });
+    const { id } = approvals.request(room.asked({ command: `ls /quorum/grant/${index}` }));
+    approvals.decide(id, first);
+    assert.equal(approvals.decide(id, second).status, "approved");
+    assert.equal(approvals.grants.list().filter(({ approval }) => approval === id).length, grants);
+  }
+});
+
+test("a quorum that cannot be is refused", () => {
+  const faults: [Quorum, RegExp][] = [
+    [{ rule: "majority", approvers: [] }, /must name who decides/],
+    [{ rule: "unanimous", approvers: [] }, /must name who decides/],
+    [{ rule: "any", approvers: ["ann", "ann"] }, /names somebody twice/],
+    [{ rule: "most" as "any", approvers: [] }, /must be any, majority or unanimous/],
+  ];
+  for (const [quorum, message] of faults) {
+    assert.throws(() => room.approvals({ quorum }), { type: "InvalidRequest", message });
+  }
+});

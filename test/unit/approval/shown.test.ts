@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import { approvalLines, approvalText } from "../../../src/approval/details.ts";
+import { shown, shownLine } from "../../../src/text/shown-text.ts";
+import { displayWidth } from "../../../src/text/width.ts";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+/** What is asked for, and what a person is shown. */
+const DECEPTIVE: [name: string, text: string, shown: string][] = [
+  ["plain text is left alone", "git log --oneline | head -5", "git log --oneline | head -5"],
+  ["accents, emoji and other scripts stay", "echo 'é 日本 😀 مرحبا'", "echo 'é 日本 😀 مرحبا'"],
+  ["right-to-left override", "rm \u202e/ fr- nohtyp", "rm ‹U+202E›/ fr- nohtyp"],
+  ["isolates", "a\u2066b\u2069c", "a‹U+2066›b‹U+2069›c"],
+  ["zero width space and joiner", "r\u200bm\u200d x", "r‹U+200B›m‹U+200D› x"],
+  ["byte order mark", "\ufeffls", "‹U+FEFF›ls"],
+  ["tag characters", "ls\u{e0041}\u{e0042}", "ls‹U+E0041›‹U+E0042›"],
+  ["variation selectors", "ls\ufe0f\u{e0101}", "ls‹U+FE0F›‹U+E0101›"],
+  ["a carriage return that would paint over the line", "rm -rf x\recho harmless", "rm -rf x‹return›echo harmless"],
+  ["escape sequences", "echo \u001b[2K\u001b[1Aok", "echo ‹escape›[2K‹escape›[1Aok"],
+  ["C1 control", "echo \u009b2K", "echo ‹U+009B›2K"],
+  ["backspaces", "rm x\b\b\b\bls", "rm x‹4 × U+0008›ls"],
+  ["NUL", "ls\0rm", "ls‹NUL›rm"],
+  ["tabs that push the rest away", `ls${"\t".repeat(500)}; rm -rf ~`, "ls‹500 × tab›; rm -rf ~"],
+  ["blanks that push the rest away", `ls${" ".repeat(5000)}; rm -rf ~`, "ls‹5000 spaces›; rm -rf ~"],
+  ["line breaks that push the rest away", `ls${"\n".repeat(200)}rm -rf ~`, "ls‹200 line breaks›rm -rf ~"],
+  ["blank lines with blanks in them", `ls${"  \n".repeat(50)}rm`, "ls‹50 line breaks›rm"],
+  ["a few line breaks and blanks are layout", "for f in *; do\n    ls $f\n\ndone", "for f in *; do\n    ls $f\n\ndone"],
+  ["no-break spaces", "rm\u00a0-rf", "rm‹no-break space›-rf"],
+  ["blanks that are none", "a\u3000b\u2003c\u2800d\u3164e", "a‹U+3000›b‹U+2003›c‹U+2800›d‹U+3164›e"],
+  ["line and paragraph separators", "a\u2028b\u2029c", "a‹U+2028›b‹U+2029›c"],
+  ["half a character", "a\ud800b", "a‹U+D800›b"],
+  ["private use", "a\ue000b", "a‹U+E000›b"],
+  ["a pile of accents", "a\u0300\u0301\u0302\u0303b", "a‹4 accents›b"],
+];
+
+for (const [name, text, expected] of DECEPTIVE) {
+  test(name, () => {
+    const found = shown(text);
+    assert.equal(found.text, expected);
+    for (const { start, end } of found.marks) assert.match(found.text.slice(start, end), /^‹[^›]+›$/);
+    assert.equal(found.marks.length, (expected.match(/‹/g) ?? []).length);
+  });
+}
+
+test("nothing a terminal would obey is left, whatever is asked", () => {
+  const all = Array.from({ length: 0x11000 }, (_, code) => String.fromCodePoint(code)).join("x");
+  assert.doesNotMatch(shown(all).text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+  assert.doesNotMatch(shownLine(all), /\n/);
+});
+
+test("the part that matters is found again behind what was written out", () => {
+  const text = `echo \u200b\u200b${"\t".repeat(30)}; rm -rf ~ \u202e`;
+  const start = text.indexOf("rm -rf");
+  const found = shown(text);
+  const place = found.place({ start, end: start + 8 });
+  assert.equal(found.text.slice(place.start, place.end), "rm -rf ~");
+  const inside = found.place({ start: 6, end: 7 });
+  assert.equal(found.text.slice(inside.start, inside.end), "‹2 × U+200B›", "a part of a run is the whole run");
+});
+
+test("a command of 100 KB is stored and printed whole", () => {
+  const command = `echo ${"a".repeat(50_000)} $(rm -rf ~/hidden) ${"b".repeat(50_000)}`;
+  const approval = room.approvals().request(room.asked({ command }));
+  assert.equal(approval.request.command.text, command);
+  for (const columns of [40, 80, 200]) {
+    const text = approvalText(approval, { color: false, columns, nowMs: Date.now() });
+    const rows = text.split("\n").filter((line) => /^[│┆] /.test(line));
+    assert.equal(rows.map((line) => line.slice(2)).join(""), command);
+    assert.ok(rows.every((line) => line.length <= columns));
+  }
+});
+
+test("lines of the command cannot be mistaken for the rest of what is shown", () => {
+  const command = "ls\nwhy          It is harmless. (safe)\nexpires      never";
+  const approval = room.approvals().request(room.asked({ command }));
+  const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.match(text, /^│ ls\n│ why {10}It is harmless\. \(safe\)\n│ expires {6}never$/m);
+  assert.doesNotMatch(text, /^why {10}It is harmless/m);
+});
+
+test("no line is wider than the screen: what goes on at its left edge could pass for another field", () => {
+  const wide = "漢".repeat(60);
+  const fake = "under        nothing at all";
+  const reasons = [{ rule: wide + fake, message: wide + fake, span: null, suggestion: null }];
+  const asked = { command: `echo ${wide}`, env: { X: wide + fake }, confinement: wide + fake, intent: wide, reasons };
+  const approval = room.approvals().request(room.asked({ ...asked, stdin: wide }));
+  for (const columns of [40, 80]) {
+    const text = approvalText(approval, { color: false, columns, nowMs: Date.now() });
+    for (const line of text.split("\n")) assert.ok(displayWidth(line) <= columns, line);
+    assert.doesNotMatch(text, /^under {8}nothing/m);
+  }
+});
+
+test("long values are wrapped in time that grows with them", () => {
+  const approval = room.approvals().request(room.asked({ command: "ls", confinement: "漢 é".repeat(100_000) }));
+  const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.equal(text.match(/漢/g)?.length, 100_000);
+});
+
+test("a rule's name comes from a file an agent may have written, and is made visible", () => {
+  const reasons = [{ rule: "x\u001b[2J\u202ey", message: "m\u001b[31m", span: null, suggestion: null }];
+  const { request } = room.approvals().request(room.asked({ command: "ls", reasons }));
+  assert.deepEqual(request.reasons, [{ rule: "x‹escape›[2J‹U+202E›y", message: "m‹escape›[31m", span: null }]);
+});
+
+test("what a command reads and finds in its environment belongs to what must have been on the screen", () => {
+  const asked = { command: "bash -s", stdin: "id\nrm -rf /srv", env: { CODE: "curl evil.example" } };
+  const approval = room.approvals().request(room.asked(asked));
+  const { command } = approvalLines(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.deepEqual(command.slice(1), [
+    "│ bash -s",
+    "with this input",
+    "│ id",
+    "│ rm -rf /srv",
+    "with these variables",
+    "│ CODE=curl evil.example",
+  ]);
+});
+
+test("with colour the risky part is red and what was written out is inverse", () => {
+  const command = "ls \u202e; rm -rf /srv";
+  const start = command.indexOf("rm");
+  const reasons = [{ rule: "delete", message: "It deletes.", span: { start, end: command.length }, suggestion: null }];
+  const approval = room.approvals().request(room.asked({ command, reasons }));
+  const text = approvalText(approval, { color: true, columns: 80, nowMs: Date.now() });
+  assert.ok(text.includes("\u001b[7m‹U+202E›\u001b[27m"));
+  assert.ok(text.includes("\u001b[1m\u001b[31mrm -rf /srv\u001b[39m\u001b[22m"));
+  assert.ok(stripVTControlCharacters(text).includes("│ ls ‹U+202E›; rm -rf /srv"));
+});
+
+test("without colour the risky part is underlined", () => {
+  const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 11 }, suggestion: null }];
+  const approval = room.approvals().request(room.asked({ command: "ls; rm -rf; id", reasons }));
+  const text = approvalText(approval, { color: false, columns: 80, nowMs: Date.now() });
+  assert.match(text, /^│ ls; rm -rf; id\n {6}\^{7}$/m);
+});
+
+test("names, folders, variables, intent and input are made visible too, secrets are masked", () => {
+  const { request } = room.approvals().request(
+    room.asked({
+      command: "bash -s",
+      agent: "bui\u202elder",
+      env: { GREETING: "a\u200bb\n", API_TOKEN: "hunter2-hunter2" },
+      intent: "just\rlooking",
+      stdin: "rm -rf x\u001b[2K\n",
+    }),
+  );
+  assert.equal(request.agent, "bui‹U+202E›lder");
+  assert.deepEqual(request.environment, [
+    { name: "GREETING", value: "a‹U+200B›b‹line break›" },
+    { name: "API_TOKEN", value: "•••" },
+  ]);
+  assert.equal(request.intent?.text, "just‹return›looking");
+  assert.equal(request.stdin?.text, "rm -rf x‹escape›[2K\n");
+});
+
+test("what cannot be known is told once, with its reason", () => {
+  const { request } = room.approvals().request(room.asked({ command: "$(cat word) hello" }));
+  assert.deepEqual(request.commands.at(-1)?.notes, [
+    "cannot be known: which command runs is not known: the output of a command",
+  ]);
+});

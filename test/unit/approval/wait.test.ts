@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { Approvals } from "../../../src/approval/approvals.ts";
+import type { ApprovalDecision } from "../../../src/core/approval.ts";
+import { openDatabase } from "../../../src/storage/database.ts";
+import { Room } from "../../fixtures/approvals.ts";
+
+const room = new Room();
+after(() => room.remove());
+
+const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
+const USE = { agent: "builder", session: "s" };
+
+test("a wait ends with the decision, made here or by another gateway", async () => {
+  for (const decides of ["here", "there"]) {
+    const here = room.approvals();
+    const { id } = here.request(room.asked({ command: `ls /wait/${decides}` }));
+    const waiting = here.wait(id);
+    (decides === "here" ? here : room.approvals()).decide(id, ONCE);
+    assert.equal((await waiting).status, "approved");
+    assert.equal((await here.wait(id)).status, "approved", "and is over at once when asked again");
+  }
+});
+
+test("a wait with little patience gives back the pending one, and can be taken up again", async () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /wait/short" }));
+  assert.equal((await approvals.wait(id, { timeoutMs: 20 })).status, "pending");
+  const again = approvals.wait(id);
+  approvals.decide(id, { ...ONCE, decision: "deny", reason: "no" });
+  assert.equal((await again).reason, "no");
+});
+
+test("a wait can be called off", async () => {
+  const approvals = room.approvals();
+  const { id } = approvals.request(room.asked({ command: "ls /wait/off" }));
+  const reason = new Error("changed my mind");
+  const calling = new AbortController();
+  const waiting = approvals.wait(id, { signal: calling.signal });
+  calling.abort(reason);
+  await assert.rejects(waiting, reason);
+  await assert.rejects(approvals.wait(id, { signal: AbortSignal.abort(reason) }), reason);
+  assert.equal(approvals.get(id).status, "pending");
+});
+
+test("a request expires by itself, which counts as denied", async () => {
+  const approvals = room.approvals({ expiresMs: 40 });
+  const asked = room.asked({ command: "ls /wait/expires" });
+  const { id, createdAt, expiresAt } = approvals.request(asked);
+  assert.equal(Date.parse(expiresAt) - Date.parse(createdAt), 40);
+  assert.equal((await approvals.wait(id)).status, "expired");
+  assert.throws(() => approvals.decide(id, ONCE), {
+    type: "AlreadyDecided",
+    message: `This request expired at ${expiresAt}.`,
+  });
+  assert.deepEqual(approvals.consume(id, asked.binding, USE), {
+    ok: false,
+    status: "expired",
+    changed: [`it expired at ${expiresAt}`],
+  });
+  assert.deepEqual(
+    room.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),
+    ["asked", "expired", "refused"],
+  );
+  assert.notEqual(approvals.request(asked).id, id, "asked again, it is a new request");
+});
+
+test("30 minutes unless told otherwise; an approval can be used as long again", () => {
+  let now = Date.now();
+  const approvals = room.approvals({ now: () => now });
+  const asked = room.asked({ command: "ls /wait/default" });
+  const { id } = approvals.request(asked);
+  now += 29 * 60_000;
+  assert.equal(approvals.get(id).status, "pending");
+  approvals.decide(id, ONCE);
+  now += 29 * 60_000;
+  assert.equal(approvals.get(id).status, "approved");
+  now += 2 * 60_000;
+  assert.equal(approvals.get(id).status, "expired");
+  assert.equal(approvals.consume(id, asked.binding, USE).ok, false);
+});
+
+test("lists show expired ones as expired", () => {
+  let now = Date.now();
+  const approvals = room.approvals({ now: () => now, expiresMs: 1000 });
+  const { id } = approvals.request(room.asked({ command: "ls /wait/list", agent: "lister" }));
+  assert.deepEqual(
+    approvals.list({ status: "pending", agent: "lister" }).map((each) => each.id),
+    [id],
+  );
+  now += 1001;
+  assert.deepEqual(approvals.list({ status: "pending", agent: "lister" }), []);
+  assert.deepEqual(
+    approvals.list({ status: ["expired"], agent: "lister" }).map((each) => each.id),
+    [id],
+  );
+});
+
+test("a wait fails when its gateway is closed, rather than last for ever or bring the process down", async () => {
+  const database = openDatabase(join(room.folder, "closed.db"));
+  const approvals = new Approvals(database, { above: () => "nobody" });
+  const { id } = approvals.request(room.asked({ command: "ls /wait/closed" }));
+  const waiting = approvals.wait(id);
+  database.close();
+  await assert.rejects(waiting);
+});

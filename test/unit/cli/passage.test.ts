@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { DetachKeys } from "../../../src/cli/terminal/detach-keys.ts";
+import { Passage } from "../../../src/text/terminal/passage.ts";
+
+/** Cut into every two pieces there are, and into single bytes: all must come to the same. */
+function passed(text: string): string {
+  const bytes = Buffer.from(text);
+  const through = (pieces: Uint8Array[]) => {
+    const passage = new Passage();
+    return Buffer.concat(pieces.map((piece) => passage.pass(piece))).toString();
+  };
+  const whole = through([bytes]);
+  for (let at = 1; at < bytes.length; at++) assert.equal(through([bytes.subarray(0, at), bytes.subarray(at)]), whole);
+  assert.equal(through([...bytes].map((byte) => Uint8Array.of(byte))), whole);
+  return whole;
+}
+
+for (const question of [
+  "\x1b[c",
+  "\x1b[0c",
+  "\x1b[>c",
+  "\x1b[=c",
+  "\x1b[5n",
+  "\x1b[6n",
+  "\x1b[?6n",
+  "\x1b[>0q",
+  "\x1b[?2026$p",
+  "\x1b[18t",
+  "\x1b[?u",
+  "\x1b]10;?\x07",
+  "\x1b]11;?\x1b\\",
+  "\x1b]4;1;?\x07",
+  "\x1bP$qm\x1b\\",
+  "\x1bP+q544e\x1b\\",
+  "\x1bZ",
+  "\u009b6n",
+  "\u009d11;?\u009c",
+]) {
+  test(`the question ${JSON.stringify(question)} does not reach our own terminal`, () => {
+    assert.equal(passed(`before${question}after`), "beforeafter");
+  });
+}
+
+test("everything else passes as it is, whole characters or not", () => {
+  const text = "plain \x1b[1;31mred\x1b[0m \x1b]0;title\x07 漢字 😀 \x1b[2J\x1b[5;5H\x1b[4n\x1bPq#0\x1b\\ \x1b(B end";
+  const kept = text.replace("\x1b[4n", "");
+  assert.equal(passed(text), kept);
+});
+
+test("an endless sequence is not held for ever", () => {
+  const passage = new Passage();
+  const long = `\x1b]0;${"x".repeat(10_000)}`;
+  assert.equal(passage.pass(Buffer.from(long)).length, long.length);
+});
+
+test("what was switched on is switched off, and nothing else", () => {
+  const passage = new Passage();
+  passage.pass(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
+  assert.equal(passage.undo(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
+  assert.equal(new Passage().undo(), "\x1b[m");
+});
+
+test("C-p C-q detaches, C-p with anything else is passed on", () => {
+  const keys = new DetachKeys();
+  const take = (text: string) => {
+    const { pass, detach } = keys.take(Buffer.from(text));
+    return [Buffer.from(pass).toString(), detach];
+  };
+  assert.deepEqual(take("ab\x10"), ["ab", false]);
+  assert.deepEqual(take("c"), ["\x10c", false]);
+  assert.deepEqual(take("\x10\x10"), ["\x10", false]);
+  assert.deepEqual(take("x\x11"), ["\x10x\x11", false]);
+  assert.deepEqual(take("y\x10\x11z"), ["y", true]);
+});

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { operatorConfigPath } from "../../../src/config/load.ts";
+import { SallyportError } from "../../../src/core/error.ts";
+import { DEFAULTS } from "../../../src/core/settings.ts";
+import { configHouse } from "../../fixtures/configuration.ts";
+
+function refused(work: () => unknown): SallyportError {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof SallyportError, String(error));
+    assert.equal(error.type, "InvalidConfiguration");
+    assert.ok(error.recovery.length > 0);
+    return error;
+  }
+  assert.fail("it was taken");
+}
+
+test("without files the defaults hold", (t) => {
+  const config = configHouse(t).load();
+  assert.deepEqual(config.settings, DEFAULTS);
+  assert.deepEqual(config.files, []);
+  assert.equal(config.forAgent("anybody"), config.settings);
+});
+
+test("the operator's word, an agent's own, then the workspace's as far as it tightens", (t) => {
+  const house = configHouse(t);
+  house.operatorSays({
+    security: "allowlist",
+    limits: { sessions: 8 },
+    rules: [{ prefix: ["npm", "publish"], decision: "deny" }],
+    env: { block: ["A"] },
+    agents: {
+      ci: {
+        security: "full",
+        limits: { sessions: 32 },
+        rules: [{ prefix: ["rm"], decision: "ask" }],
+        env: { block: ["B"] },
+      },
+    },
+  });
+  house.workspaceSays({
+    limits: { sessions: 16 },
+    security: "full",
+    agents: { ci: { ask: "always" }, dev: { security: "deny" } },
+  });
+  const config = house.load();
+  assert.equal(config.settings.security, "allowlist");
+  assert.equal(config.settings.limits.sessions, 8);
+  const ci = config.forAgent("ci");
+  assert.deepEqual([ci.security, ci.ask, ci.limits.sessions, ci.rules.length], ["full", "always", 16, 2]);
+  assert.deepEqual(ci.env.block, ["B", "A"]);
+  assert.equal(config.forAgent("dev").security, "deny");
+  assert.equal(config.forAgent("ci"), ci);
+  assert.deepEqual(
+    config.files.map(({ path, kind }) => [path, kind]),
+    [
+      [house.operator, "operator"],
+      [house.file, "workspace"],
+    ],
+  );
+  assert.match(config.files[0]?.sha256 ?? "", /^[0-9a-f]{64}$/);
+  assert.deepEqual(
+    config.ignored.map(({ key }) => key),
+    ["security", "limits.sessions"],
+  );
+});
+
+test("what the embedding program gives comes after the operator's file and before the workspace's", (t) => {
+  const house = configHouse(t);
+  house.operatorSays({ security: "deny", ask: "off" });
+  house.workspaceSays({ security: "allowlist" });
+  const { settings } = house.load({ given: { security: "full" } });
+  assert.deepEqual([settings.security, settings.ask], ["allowlist", "off"]);
+});
+
+test("what the embedding program gives is held to the same shape", (t) => {
+  const house = configHouse(t);
+  const given = (value: unknown) => refused(() => house.load({ given: value as never })).message;
+  assert.equal(given({ securty: "deny" }), "the given policy: `securty` is not a known key; did you mean `security`?");
+  assert.match(given({ rules: [{ decision: "deny" }] }), /^the given policy: `rules\[0\]`: give either/);
+});
+
+test("the exec toolset is off unless ENABLE_EXECUTE or the operator says so; the workspace can only switch it off", (t) => {
+  const house = configHouse(t);
+  const exec = (value?: string) =>
+    house.load({ env: { XDG_CONFIG_HOME: join(house.folder, "config"), ENABLE_EXECUTE: value } }).settings.toolsets
+      .exec;
+  assert.deepEqual(["1", "true", "TRUE", "yes", "on"].map(exec), [true, true, true, true, true]);
+  assert.deepEqual([undefined, "", "0", "false", "no", "off", "nonsense"].map(exec), Array(7).fill(false));
+  house.workspaceSays({ toolsets: { exec: true } });
+  assert.equal(exec(), false);
+  house.operatorSays({ toolsets: { exec: true } });
+  assert.equal(exec(), true);
+  house.workspaceSays({ toolsets: { exec: false } });
+  assert.equal(exec("1"), false);
+});
+
+const WRONG: [says: unknown, message: string, where?: string][] = [
+  ['{"securty": "deny"}', "`securty` is not a known key; did you mean `security`?", "1:2"],
+  ['{\n "limits": {"sesions": 3}}', "`limits.sesions` is not a known key; did you mean `sessions`?", "2:13"],
+  ['{"agents": {"ci": {"retention": {}}}}', "`agents.ci.retention` is not a known key;", "1:20"],
+  ['{"rules": [{"decision": "deny", "patern": "x"}]}', "`rules[0].patern` is not a known key; did you mean `pattern`?"],
+  ['{"xyz": 1}', "`xyz` is not a known key; known here: $schema, security,"],
+  ['{"security": "high"}', '`security` must be one of "deny", "allowlist", "full"; received "high".', "1:2"],
+  ['{"limits": {"sessions": 0}}', "`limits.sessions` must be at least 1; received 0."],
+  ['{"limits": {"sessions": 1.5}}', "`limits.sessions` must be a whole number; received 1.5."],
+  ['{"limits": {"sessions": "9"}}', '`limits.sessions` must be a number; received "9".'],
+  ['{"limits": []}', "`limits` must be an object; received []."],
+  ['{"env": {"pass": "PATH"}}', '`env.pass` must be a list; received "PATH".'],
+  ['{"toolsets": {"bash": null}}', "`toolsets.bash` must be true or false; received null."],
+  ['{"allowlist": [{"args": "x"}]}', "`allowlist[0].pattern` must be a text."],
+  ['{"rules": [{"decision": "deny", "prefix": [1]}]}', "`rules[0].prefix[0]` must be a text or a list of texts"],
+  ['{"rules": [{"decision": "deny"}]}', "give either `prefix` or `pattern`"],
+  [
+    '{"rules": [{"decision": "deny", "prefix": ["rm"], "match": ["ls"]}]}',
+    "its example `ls` in `match` does not match",
+  ],
+  ['{"agents": {"ci": {"allowlist": [{"pattern": "*"}]}}}', "allows every program"],
+  [
+    '{"allowDenied": ["privilage"]}',
+    '`allowDenied[0]`: there is no rule "privilage"; did you mean "privilege"?',
+    "1:18",
+  ],
+  ['{"allowDenied": ["delete-vital"]}', '`allowDenied[0]`: "delete-vital" cannot be lifted.'],
+  ['{"allowDenied": ["self-approval"]}', '"self-approval" cannot be lifted.'],
+  [
+    '{"callback": {"webhook": {"url": "ftp://x", "secretFile": "/x"}}}',
+    "`callback.webhook.url` must be an http or https address",
+  ],
+  ['{"approvals": {"quorum": {"rule": "majority"}}}', "`approvals.quorum.approvers` must name who decides"],
+  ['{"approvals": {"quorum": {"approvers": ["a", "a"]}}}', "names somebody twice"],
+  ['{"agents": {"a b": {}}}', "must be a name of an agent"],
+  ["[]", "the file must be an object; received []."],
+  ['{"a":', "not JSON: expected a value but found the end of the file.", "1:6"],
+  ["{\n'a': 1}", "not JSON: expected a key in double quotes but found `'`.", "2:1"],
+];
+
+for (const [says, message, where] of WRONG) {
+  test(`stops the start: ${says}`, (t) => {
+    const house = configHouse(t);
+    house.operatorSays(says);
+    const error = refused(() => house.load());
+    assert.ok(error.message.startsWith(`${house.operator}:`), error.message);
+    assert.ok(error.message.includes(message), error.message);
+    if (where) assert.ok(error.message.startsWith(`${house.operator}:${where}: `), error.message);
+  });
+}
+
+test("a mistake in the workspace's file stops the start too", (t) => {
+  const house = configHouse(t);
+  house.workspaceSays({ asc: "always" });
+  assert.match(
+    refused(() => house.load()).message,
+    /workspace\/sallyport\.json:1:2: `asc` is not a known key; did you mean `ask`\?$/,
+  );
+});
+
+test("the workspace's file is a regular file that lies in the workspace", (t) => {
+  const house = configHouse(t);
+  const outside = join(house.folder, "secret.json");
+  writeFileSync(outside, '{"security": "deny"}');
+  symlinkSync(outside, house.file);
+  assert.match(refused(() => house.load()).message, /is a link that leads out of the workspace/);
+
+  rmSync(house.file);
+  writeFileSync(join(house.workspace, "real.json"), '{"security": "deny"}');
+  symlinkSync("real.json", house.file);
+  assert.equal(house.load().settings.security, "deny");
+
+  rmSync(house.file);
+  mkdirSync(house.file);
+  assert.match(refused(() => house.load()).message, /is not a regular file/);
+
+  rmSync(house.file, { recursive: true });
+  execFileSync("mkfifo", [house.file]);
+  assert.match(refused(() => house.load()).message, /is not a regular file/);
+
+  rmSync(house.file);
+  house.workspaceSays(`{"$schema": "${"x".repeat(300_000)}"}`);
+  assert.match(refused(() => house.load()).message, /is larger than 262144 bytes/);
+
+  writeFileSync(house.file, Buffer.from([0x7b, 0xff, 0x7d]));
+  assert.match(refused(() => house.load()).message, /is not UTF-8/);
+});
+
+test("the operator's file must not be writable by everybody", (t) => {
+  const house = configHouse(t);
+  house.operatorSays({});
+  chmodSync(house.operator, 0o666);
+  assert.match(refused(() => house.load()).message, /can be written by everybody/);
+  chmodSync(house.operator, 0o664);
+  house.load();
+});
+
+test("a workspace that holds the operator's file is warned about", (t) => {
+  const house = configHouse(t);
+  assert.deepEqual(house.load().warnings, []);
+  assert.match(house.load({ workspace: house.folder }).warnings[0] ?? "", /lies in the workspace/);
+});
+
+test("the operator's file is found as the XDG standard says", () => {
+  assert.equal(operatorConfigPath({ XDG_CONFIG_HOME: "/x", HOME: "/h" }), "/x/sallyport/sallyport.json");
+  assert.equal(operatorConfigPath({ HOME: "/h" }), "/h/.config/sallyport/sallyport.json");
+  // A relative one would be found in the workspace.
+  assert.equal(operatorConfigPath({ XDG_CONFIG_HOME: "x", HOME: "/h" }), "/h/.config/sallyport/sallyport.json");
+});

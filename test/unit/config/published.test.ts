@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { keyTable } from "../../../schema/key-table.ts";
+import { configJsonSchema, type JsonSchema } from "../../../src/config/json-schema.ts";
+
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+const REFRESH = "run: node schema/generate.ts && npx biome format --write schema";
+
+test("the published JSON Schema is up to date", () => {
+  assert.deepEqual(JSON.parse(read("schema/sallyport.schema.json")), configJsonSchema(), REFRESH);
+});
+
+test("the documentation lists every key as it is", () => {
+  assert.ok(read("docs/configuration.md").includes(keyTable()), REFRESH);
+});
+
+test("every key has a description and no object takes unknown ones", () => {
+  const walk = (schema: JsonSchema, path: string) => {
+    if (schema.properties) assert.equal(schema.additionalProperties, false, path);
+    for (const [key, property] of Object.entries(schema.properties ?? {})) {
+      assert.ok(String(property.description ?? "").length > 3, `${path}.${key} has no description`);
+      walk(property, `${path}.${key}`);
+    }
+    if (schema.items) walk(schema.items as JsonSchema, `${path}[]`);
+    if (typeof schema.additionalProperties === "object") walk(schema.additionalProperties as JsonSchema, `${path}.*`);
+  };
+  walk(configJsonSchema(), "");
+});
+
+test("the documented example is a valid configuration", async (t) => {
+  const { configHouse } = await import("../../fixtures/configuration.ts");
+  const house = configHouse(t);
+  const example = /```json\n([\s\S]*?)```/.exec(read("docs/configuration.md"))?.[1] ?? "";
+  house.operatorSays(example);
+  assert.equal(house.load().settings.security, "allowlist");
+});

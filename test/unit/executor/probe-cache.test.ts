@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, beforeEach, test } from "node:test";
+import type { SandboxTier } from "../../../src/core/launch.ts";
+import { cachedSandboxTier, sandboxTier } from "../../../src/executor/native/probe.ts";
+import { readProbeCache, writeProbeCache } from "../../../src/executor/native/probe-cache.ts";
+import { keeperBinary } from "../../../src/executor/native/zygote.ts";
+
+const state = mkdtempSync(join(tmpdir(), "sallyport-kept-"));
+const keeper = join(state, "keeper");
+const file = join(state, "probed.json");
+after(() => rmSync(state, { recursive: true, force: true }));
+
+const TIER: SandboxTier = { landlock: 7, mounts: "user", isolation: true, networkNamespace: true, seccomp: true };
+const HOUR_MS = 3600 * 1000;
+
+beforeEach(() => {
+  writeFileSync(keeper, "a program");
+  writeProbeCache(state, keeper, TIER);
+});
+
+function change(how: (kept: { atMs: number; circumstances: string }) => object): void {
+  const kept = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...kept, ...how(kept) }));
+}
+
+test("what the machine answered is kept, for nobody else to read, and nothing besides", () => {
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
+});
+
+test("it is not taken for another keeper's answer", () => {
+  writeFileSync(keeper, "another program");
+  assert.equal(readProbeCache(state, keeper), null);
+  assert.equal(readProbeCache(state, join(state, "no keeper")), null);
+});
+
+test("it is good for an hour, and not from the future", () => {
+  change(({ atMs }) => ({ atMs: atMs - HOUR_MS + 60_000 }));
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
+  change(({ atMs }) => ({ atMs: atMs - 60_000 }));
+  assert.equal(readProbeCache(state, keeper), null);
+  change(() => ({ atMs: Date.now() + HOUR_MS }));
+  assert.equal(readProbeCache(state, keeper), null);
+});
+
+test("it is not taken where anything it hangs on differs", () => {
+  const { circumstances } = JSON.parse(readFileSync(file, "utf8")) as { circumstances: string };
+  const parts = circumstances.split("\n");
+  const named = ["Uid:", "Gid:", "CapEff:", "NoNewPrivs:", "Seccomp:", "user:[", "mnt:[", "pid:[", "net:["];
+  if (process.platform === "linux") {
+    for (const name of named)
+      assert.ok(
+        parts.some((part) => part.startsWith(name)),
+        name,
+      );
+  }
+  for (const [index, part] of parts.entries()) {
+    const others = parts.with(index, `${part}1`);
+    change(() => ({ circumstances: others.join("\n") }));
+    assert.equal(readProbeCache(state, keeper), null, part);
+  }
+  change(() => ({ circumstances }));
+  assert.deepEqual(readProbeCache(state, keeper), TIER);
+});
+
+test("what is no answer at all is asked again", () => {
+  for (const text of ["", "null", "{", "[]", '{"atMs":"now"}']) {
+    writeFileSync(file, text);
+    assert.equal(readProbeCache(state, keeper), null);
+  }
+});
+
+test("where it cannot be kept, nobody is troubled", () => {
+  rmSync(file);
+  mkdirSync(file);
+  try {
+    writeProbeCache(state, keeper, TIER);
+    assert.equal(readProbeCache(state, keeper), null);
+    assert.deepEqual(readdirSync(state).sort(), ["keeper", "probed.json"]);
+  } finally {
+    rmSync(file, { recursive: true });
+  }
+});
+
+test("a gateway that finds something else there asks the keeper, and keeps what that says", () => {
+  const own = keeperBinary();
+  writeProbeCache(state, own, { ...TIER, landlock: -1 });
+  const asked = cachedSandboxTier(state);
+  assert.notEqual(asked.landlock, -1);
+  assert.deepEqual(asked, sandboxTier());
+  if (process.platform === "linux") assert.deepEqual(readProbeCache(state, own), asked);
+});

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { agentToken, checkedName, nameFrom, subjectsOf } from "../../../src/fleet/subjects.ts";
+
+test("an agent's name becomes one token, and no two become the same", () => {
+  assert.equal(agentToken("builder"), "builder");
+  assert.equal(agentToken("team/a.b"), "team=2Fa=2Eb");
+  const names = ["a.b", "a=2Eb", "a b", "*", ">", "é", "a", "A", "a-b", "a_b", ""];
+  const tokens = names.map(agentToken);
+  assert.equal(new Set(tokens).size, names.length);
+  for (const token of tokens) assert.match(token, /^[\w=-]*$/);
+});
+
+test("names of hosts and fleets are one token as they stand", () => {
+  assert.equal(checkedName("host", "web-1"), "web-1");
+  for (const bad of ["", "a.b", "*", ">", "a b", "a".repeat(64), "é"]) {
+    assert.throws(() => checkedName("host", bad), /cannot be the name of a host/);
+  }
+  assert.equal(nameFrom("web.example.com"), "web-example-com");
+  assert.equal(nameFrom(""), "unnamed");
+});
+
+test("what a work subject says is read back from it", () => {
+  const subjects = subjectsOf("main");
+  for (const place of ["any", { host: "h1" }, { label: ["gpu", "yes"] }] as const) {
+    const subject = subjects.work(place as never, "team/a");
+    assert.deepEqual(subjects.parseWork(subject), { place, agent: "team=2Fa" });
+  }
+  for (const other of ["sp.main.work", "sp.main.work.any", "sp.other.work.any.a", "sp.main.work.label.a.b"]) {
+    assert.equal(subjects.parseWork(other), null, other);
+  }
+});

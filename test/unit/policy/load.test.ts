@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Policy } from "../../../src/core/policy.ts";
+import { loadPolicy, tighteningOnly } from "../../../src/policy/load.ts";
+import { judge } from "./world.ts";
+
+const good: Policy = {
+  security: "allowlist",
+  allowlist: [{ pattern: "git", args: "log **", note: "reading history", expires: "2999-01-01" }],
+  rules: [
+    {
+      id: "no-push",
+      prefix: ["git", ["push", "fetch"]],
+      decision: "deny",
+      match: ["git push origin", "cd x && git fetch"],
+      not_match: ["git log", "echo git push"],
+    },
+    {
+      id: "tests",
+      pattern: "npm run test*",
+      decision: "allow",
+      match: ["npm run test:unit"],
+      not_match: ["npm run build", "npm run test x"],
+    },
+  ],
+  permits: ["mount"],
+};
+
+test("a good policy loads as it is", () => assert.equal(loadPolicy(good), good));
+
+const bad: [string, Policy, RegExp][] = [
+  ["security", { security: "none" as never }, /`security` must be one of deny, allowlist, full, not `none`/],
+  ["agent's mode", { agents: { a: { ask: "maybe" as never } } }, /`agents\.a\.ask`/],
+  [
+    "match that does not",
+    { rules: [{ id: "r", prefix: ["git", "push"], decision: "deny", match: ["git pull"] }] },
+    /rules\[0\]` \(r\): its example `git pull` in `match` does not match/,
+  ],
+  [
+    "not_match that does",
+    { rules: [{ prefix: ["git"], decision: "deny", not_match: ["sudo git pull"] }] },
+    /its example `sudo git pull` in `not_match` matches/,
+  ],
+  ["two kinds", { rules: [{ prefix: ["a"], pattern: "a", decision: "deny" }] }, /either `prefix` or `pattern`/],
+  ["no kind", { rules: [{ decision: "deny" }] }, /either `prefix` or `pattern`/],
+  ["decision", { rules: [{ prefix: ["a"], decision: "block" as never }] }, /`decision` must be allow, ask or deny/],
+  ["regular expression", { rules: [{ pattern: "/(a+)+$/", decision: "deny" }] }, /looks like a regular expression/],
+  ["pattern for everything", { allowlist: [{ pattern: "**" }] }, /allows every program/],
+  ["empty pattern", { allowlist: [{ pattern: " " }] }, /is empty/],
+  ["expiry", { allowlist: [{ pattern: "git", expires: "soon" }] }, /`expires` is no time: `soon`/],
+  ["relative folder", { allowlist: [{ pattern: "git", cwd: "src" }] }, /`cwd` must be an absolute path/],
+  ["unknown permit", { permits: ["sudo"] }, /there is no rule `sudo`/],
+  ["hard permit", { permits: ["delete-vital"] }, /is a hard block and cannot be lifted/],
+];
+
+for (const [name, policy, message] of bad) {
+  test(`a bad ${name} stops the start`, () => {
+    assert.throws(() => loadPolicy(policy, "sallyport.json"), {
+      name: "SallyportError",
+      type: "InvalidConfiguration",
+      message,
+    });
+    assert.throws(() => loadPolicy(policy, "sallyport.json"), /^SallyportError: sallyport\.json: /);
+  });
+}
+
+test("rules of a policy judge commands", () => {
+  const verdict = (command: string, policy = good) => judge(command, { policy }).verdict;
+  assert.equal(verdict("git push"), "deny");
+  assert.equal(verdict("/usr/bin/git push"), "deny");
+  assert.equal(verdict("bash -c 'git push'"), "deny");
+  assert.equal(verdict("git $X"), "deny", "an unknown word may be the forbidden one");
+  assert.equal(verdict("npm run test:unit"), "allow");
+  assert.equal(verdict("npm run test:unit > f"), "ask");
+  assert.equal(verdict("./npm run test"), "ask");
+  assert.equal(verdict("npm run $X"), "ask");
+  assert.equal(verdict("make", { rules: [{ prefix: ["make"], decision: "ask" }] }), "ask");
+});
+
+test("of a workspace's policy only what tightens is taken", () => {
+  const taken = tighteningOnly(good);
+  assert.deepEqual([taken.allowlist, taken.permits, taken.rules?.map((rule) => rule.id)], [[], [], ["no-push"]]);
+  assert.equal(taken.security, "allowlist");
+});

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { override } from "../../../src/config/merge.ts";
+import type { Config } from "../../../src/config/schema.ts";
+import type { SandboxTier } from "../../../src/core/launch.ts";
+import type { RunRequest } from "../../../src/core/request.ts";
+import { DEFAULTS } from "../../../src/core/settings.ts";
+import { Sandboxing } from "../../../src/sandbox/sandbox.ts";
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-sandboxing-")));
+after(() => rmSync(folder, { recursive: true }));
+const workspace = join(folder, "workspace");
+const home = join(folder, "home");
+const data = join(folder, "data");
+for (const place of [join(workspace, ".git/hooks"), join(workspace, "src"), join(home, ".ssh"), join(data, "deep")]) {
+  mkdirSync(place, { recursive: true });
+}
+writeFileSync(join(workspace, ".git/config"), "");
+
+const TIER: SandboxTier = { landlock: 7, mounts: "root", isolation: true, networkNamespace: true, seccomp: true };
+
+function sandboxing(config: Config = {}, tier: SandboxTier | null = TIER): Sandboxing {
+  const settings = override(DEFAULTS, config);
+  const state = join(folder, "state");
+  return new Sandboxing({
+    settings,
+    workspace,
+    agent: "default",
+    state,
+    keepOut: [state],
+    home,
+    user: null,
+    tier: () => tier,
+  });
+}
+
+function planned(asked: Partial<RunRequest>, config: Config = {}) {
+  return sandboxing(config).plan(asked);
+}
+
+const rules = (asked: Partial<RunRequest>, config: Config = {}) =>
+  planned(asked, config).loosened.map(({ rule }) => rule);
+
+test("out of the box the workspace and a private folder can be written, and the network is on", () => {
+  const { spec, confined, loosened } = planned({});
+  assert.deepEqual(spec?.writable, [workspace]);
+  assert.deepEqual([spec?.network, spec?.isolated, spec?.require, spec?.user], ["on", false, false, null]);
+  assert.ok(spec?.temporary);
+  assert.ok(spec?.denied.includes(join(home, ".ssh")));
+  assert.ok(spec?.denied.includes(join(folder, "state")));
+  assert.ok(spec?.readOnly.includes(join(workspace, ".git/config")));
+  assert.deepEqual([confined, loosened], [true, []]);
+});
+
+test("the same object comes back as long as nothing changes", () => {
+  const prepared = sandboxing();
+  assert.equal(prepared.plan({}), prepared.plan({}));
+});
+
+test("tightening is free", () => {
+  const read = planned({ sandbox: "read-only", network: "off" });
+  assert.deepEqual(read.spec?.writable, []);
+  assert.equal(read.spec?.temporary, null);
+  assert.equal(read.spec?.network, "off");
+  assert.deepEqual(read.loosened, []);
+  assert.deepEqual(rules({ sandbox: "isolated" }), []);
+  assert.deepEqual(rules({ network: { ports: [80] } }), []);
+  assert.deepEqual(rules({ sandbox: "workspace-write" }, { sandbox: "off" }), []);
+  assert.deepEqual(rules({ writable: ["src"] }), [], "it may write there anyway");
+  assert.deepEqual(rules({ writable: [join(data, "deep")] }, { writable: [data] }), []);
+});
+
+test("loosening is named, part by part", () => {
+  assert.deepEqual(rules({ sandbox: "off" }), ["sandbox-off"]);
+  assert.deepEqual(rules({ sandbox: "off", network: "on" }, { network: "off" }), ["sandbox-off", "sandbox-network"]);
+  assert.deepEqual(rules({ writable: [data] }), ["sandbox-write"]);
+  assert.deepEqual(rules({ network: "on" }, { network: { ports: [80] } }), ["sandbox-network"]);
+  assert.deepEqual(rules({ network: { ports: [80, 81] } }, { network: { ports: [80] } }), ["sandbox-network"]);
+  assert.deepEqual(rules({ sandbox: "workspace-write" }, { sandbox: "read-only" }), ["sandbox-write"]);
+  assert.deepEqual(rules({ sandbox: "workspace-write" }, { sandbox: "isolated" }), ["sandbox-isolation"]);
+  assert.deepEqual(rules({ sandbox: "read-only" }, { sandbox: "isolated" }), ["sandbox-isolation"]);
+  assert.deepEqual(rules({ writable: ["src"] }, { sandbox: "read-only" }), ["sandbox-write"]);
+});
+
+test("a protected spot is lifted by naming it, or a folder that holds it, and that is loosening", () => {
+  const config = join(workspace, ".git/config");
+  const { spec, loosened } = planned({ writable: [".git/config"] });
+  assert.ok(!spec?.readOnly.includes(config));
+  assert.ok(spec?.readOnly.includes(join(workspace, ".git/hooks")));
+  assert.deepEqual(loosened, [{ rule: "sandbox-write", paths: [config] }]);
+  assert.ok(!planned({ writable: [".git"] }).spec?.readOnly.includes(join(workspace, ".git/hooks")));
+  assert.deepEqual(rules({ writable: [workspace] }), [], "naming the workspace lifts nothing");
+  assert.ok(planned({ writable: ["."] }).spec?.readOnly.includes(config));
+  assert.ok(!planned({}, { writable: [".git/config"] }).spec?.readOnly.includes(config), "the operator may");
+});
+
+test("links in what is asked for are followed before it is judged", () => {
+  symlinkSync(data, join(workspace, "out"));
+  const { spec, loosened } = planned({ writable: ["out"] });
+  assert.ok(spec?.writable.includes(data));
+  assert.deepEqual(loosened, [{ rule: "sandbox-write", paths: [data] }]);
+  symlinkSync(join(home, ".ssh"), join(workspace, "keys"));
+  assert.throws(() => planned({ writable: ["keys"] }), { type: "PathOutOfScope" });
+});
+
+test("what is denied, or does not exist, cannot be asked for", () => {
+  assert.throws(() => planned({ writable: ["~/.ssh"] }), { type: "PathOutOfScope", message: /denied to every/ });
+  assert.throws(() => planned({ writable: [join(folder, "state")] }), { type: "PathOutOfScope" });
+  assert.throws(() => planned({ writable: ["~/.aws/new"] }), { type: "PathOutOfScope" });
+  assert.throws(() => planned({ writable: ["/nowhere/x"] }), { type: "InvalidRequest", message: /does not exist/ });
+  assert.throws(() => planned({ writable: ["secrets"] }, { denied: ["secrets"] }), { type: "PathOutOfScope" });
+});
+
+test("off is no sandbox, unless there is still something to hold", () => {
+  assert.equal(planned({}, { sandbox: "off" }).spec, null);
+  const { spec, confined } = planned({}, { sandbox: "off", network: "off" });
+  assert.deepEqual([spec?.network, spec?.writable, spec?.denied, confined], ["off", ["/"], [], false]);
+});
+
+test("where nothing can confine, that is said and nobody relies on it", () => {
+  const nothing: SandboxTier = { ...TIER, landlock: 0, mounts: "none" };
+  assert.deepEqual(
+    [TIER, nothing, null].map((tier) => {
+      const { confined, unavailable } = sandboxing({}, tier).plan({});
+      return [confined, unavailable];
+    }),
+    [
+      [true, false],
+      [false, true],
+      [false, true],
+    ],
+  );
+  assert.equal(sandboxing({}, null).plan({}).spec, null);
+  assert.equal(sandboxing({ sandbox: "off" }, null).plan({}).unavailable, false);
+});

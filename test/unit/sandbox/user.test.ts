@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { asUser } from "../../../src/sandbox/private-variables.ts";
+import { commandUser } from "../../../src/sandbox/user.ts";
+
+const ACCOUNTS = {
+  passwd: "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000:Ada:/home/ada:/bin/bash\nbare:x:1001:1001::\n",
+  group: "root:x:0:\nada:x:1000:\nwheel:x:10:ada,bob\ndocker:x:99:bob\n",
+  uid: 0,
+};
+const ADA = { name: "ada", home: "/home/ada", ids: { uid: 1000, gid: 1000, groups: [1000, 10] } };
+
+test("a user is found by name and by number, with their groups", () => {
+  assert.deepEqual(commandUser("ada", ACCOUNTS), ADA);
+  assert.deepEqual(commandUser("1000", ACCOUNTS), ADA);
+  assert.equal(commandUser(null, ACCOUNTS), null);
+});
+
+test("numbers do for a user that no file knows, if they are complete", () => {
+  assert.deepEqual(commandUser("5000:6000", ACCOUNTS), {
+    name: "5000",
+    home: "/",
+    ids: { uid: 5000, gid: 6000, groups: [6000] },
+  });
+  assert.throws(() => commandUser("5000", ACCOUNTS), { type: "InvalidConfiguration", message: /no user "5000"/ });
+  assert.throws(() => commandUser("nobody-here", ACCOUNTS), { type: "InvalidConfiguration" });
+});
+
+test("a number with another group keeps the number's name and home", () => {
+  assert.deepEqual(commandUser("1000:10", ACCOUNTS)?.ids, { uid: 1000, gid: 10, groups: [10] });
+});
+
+test("who we are already needs nothing, and nobody but root becomes another", () => {
+  assert.equal(commandUser("ada", { ...ACCOUNTS, uid: 1000 }), null);
+  assert.equal(commandUser("root", ACCOUNTS), null);
+  assert.throws(() => commandUser("root", { ...ACCOUNTS, uid: 1000 }), { message: /only root can/ });
+});
+
+test("the environment is the user's, not root's", () => {
+  const env = { HOME: "/root", USER: "root", PATH: "/bin", XDG_RUNTIME_DIR: "/run/user/0", MAIL: "/var/mail/root" };
+  assert.deepEqual(asUser(env, ADA), { HOME: "/home/ada", USER: "ada", LOGNAME: "ada", PATH: "/bin" });
+  assert.deepEqual(asUser(env, null), env);
+});

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isId, newId } from "../../../src/core/id.ts";
+
+test("ids are UUIDv7 of the time they are made", () => {
+  const before = Date.now();
+  const id = newId();
+  assert.ok(isId(id), id);
+  const ms = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+  assert.ok(ms >= before - 1000 && ms <= Date.now() + 1000, `${ms}`);
+});
+
+test("ids of one process are unique and in order, 100,000 of them within a few milliseconds", () => {
+  let last = "";
+  for (let made = 0; made < 100_000; made++) {
+    const id = newId();
+    assert.ok(isId(id) && id > last, `${id} after ${last}`);
+    last = id;
+  }
+});
+
+test("ids stay in order when the clock is set back", () => {
+  const ahead = newId(Date.now() + 60_000);
+  const back = newId(Date.now());
+  assert.ok(back > ahead);
+});
+
+test("nothing but a whole id in its one spelling is an id", () => {
+  const id = newId();
+  const others = [
+    "",
+    id.slice(0, -1),
+    `${id}0`,
+    id.toUpperCase(),
+    `../${id}`,
+    `${id}\n`,
+    id.replaceAll("-", ""),
+    "0190a5d0-0000-4000-8000-000000000000",
+    "0190a5d0-0000-7000-c000-000000000000",
+    "..",
+  ];
+  for (const other of others) {
+    if (other === id) continue;
+    assert.equal(isId(other), false, JSON.stringify(other));
+  }
+});

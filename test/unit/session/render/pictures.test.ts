@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { paletteColour } from "../../../../src/session/terminal/render/palette.ts";
+import { screenSvg } from "../../../../src/session/terminal/render/svg.ts";
+import { screenAfter } from "./sample.ts";
+
+test("the palette is that of 256 colours", () => {
+  assert.deepEqual(paletteColour(16), [0, 0, 0]);
+  assert.deepEqual(paletteColour(196), [255, 0, 0]);
+  assert.deepEqual(paletteColour(231), [255, 255, 255]);
+  assert.deepEqual(paletteColour(244), [128, 128, 128]);
+});
+
+test("an SVG holds the text, and nothing that is not text", async () => {
+  const screen = await screenAfter('<script>&"\r\n\x1b[1;3;4;9;7mstyled\x1b[0m 日\x1b]2;</title><script>\x07');
+  const svg = screenSvg(screen);
+  assert.ok(svg.includes("&lt;script&gt;&amp;&quot;"));
+  assert.ok(svg.includes("<title>&lt;/title&gt;&lt;script&gt;</title>"));
+  assert.ok(!svg.includes("<script>"));
+  assert.match(svg, /font-weight="bold" font-style="italic" text-decoration="underline line-through">styled</);
+  assert.match(svg, /textLength="18"[^>]*>日</);
+  assert.match(svg, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="378" height="90"/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what XML does not allow
+  assert.doesNotMatch(svg, /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/);
+  const plain = screenSvg({ ...screen, attributes: undefined, lines: ["a\ufffe\ud800b"] });
+  assert.ok(plain.includes("a\ufffd\ufffdb"));
+});

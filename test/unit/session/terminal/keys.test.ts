@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SallyportError } from "../../../../src/core/error.ts";
+import { encodeKeys } from "../../../../src/session/terminal/keys.ts";
+
+const bytes = (keys: string[], applicationCursor = false) =>
+  Buffer.from(encodeKeys(keys, { applicationCursor })).toString("latin1");
+
+function problem(...keys: string[]): SallyportError {
+  try {
+    encodeKeys(keys, { applicationCursor: false });
+  } catch (error) {
+    assert.ok(error instanceof SallyportError);
+    assert.equal(error.type, "InvalidRequest");
+    assert.ok(error.recovery.length > 0);
+    return error;
+  }
+  throw new assert.AssertionError({ message: `no complaint about ${keys}` });
+}
+
+test("names, characters, modifiers and bytes in hex become what a terminal sends", () => {
+  const table: Record<string, string> = {
+    Enter: "\r",
+    enter: "\r",
+    Return: "\r",
+    Tab: "\t",
+    "S-Tab": "\x1b[Z",
+    Escape: "\x1b",
+    "M-Escape": "\x1b\x1b",
+    Space: " ",
+    "C-Space": "\0",
+    Backspace: "\x7f",
+    BSpace: "\x7f",
+    "C-Backspace": "\b",
+    Up: "\x1b[A",
+    "C-Up": "\x1b[1;5A",
+    "S-Home": "\x1b[1;2H",
+    "C-M-S-Left": "\x1b[1;8D",
+    Delete: "\x1b[3~",
+    DC: "\x1b[3~",
+    "M-PageUp": "\x1b[5;3~",
+    NPage: "\x1b[6~",
+    F1: "\x1bOP",
+    "C-F1": "\x1b[1;5P",
+    F5: "\x1b[15~",
+    "S-F12": "\x1b[24;2~",
+    F13: "\x1b[1;2P",
+    F24: "\x1b[24;2~",
+    a: "a",
+    "-": "-",
+    "+": "+",
+    "^": "^",
+    é: "\xc3\xa9",
+    "👩‍🚀": Buffer.from("👩‍🚀").toString("latin1"),
+    "C-c": "\x03",
+    "C-C": "\x03",
+    "Ctrl+C": "\x03",
+    "^C": "\x03",
+    "^[": "\x1b",
+    "C-@": "\0",
+    "C-\\": "\x1c",
+    "C-/": "\x1f",
+    "C-_": "\x1f",
+    "C-?": "\x7f",
+    "M-x": "\x1bx",
+    "Alt-x": "\x1bx",
+    "M-C-x": "\x1b\x18",
+    "S-a": "A",
+    "M-S-a": "\x1bA",
+    "M--": "\x1b-",
+    "0x1b": "\x1b",
+    "0x1B5b41": "\x1b[A",
+  };
+  for (const [key, sent] of Object.entries(table)) assert.equal(bytes([key]), sent, key);
+  assert.equal(bytes(["Escape", ":", "w", "q", "Enter"]), "\x1b:wq\r");
+  assert.equal(bytes([]), "");
+});
+
+test("a program in application cursor mode gets other codes for the cursor keys, unless a modifier is held", () => {
+  assert.equal(bytes(["Up", "Home", "C-Up", "Delete"], true), "\x1bOA\x1bOH\x1b[1;5A\x1b[3~");
+});
+
+test("an unknown name is answered with those near it, modifiers kept", () => {
+  assert.deepEqual(problem("Entr").details.near, ["Enter"]);
+  assert.match(problem("Entr").message, /^There is no key "Entr"\.$/);
+  assert.deepEqual(problem("C-Hom").details.near, ["C-Home"]);
+  assert.ok(problem("F99").recovery.some(({ action }) => action === "name_keys"));
+});
+
+test("a text is not a key, and the way to type one is named", () => {
+  for (const text of ["ls -l", "hello", "", "C-", "\r\n", "\ud800", "0x1", "0xzz", "ab".repeat(1e5)]) {
+    const { recovery, message } = problem(text);
+    assert.ok(message.length < 200);
+    assert.ok(recovery.some(({ action }) => action === "write_text"));
+  }
+  assert.match(problem("\x1b[2J").message, /\\e\[2J/);
+});
+
+test("a modifier that would be lost on the way is refused, not dropped", () => {
+  for (const key of ["C-Enter", "S-Enter", "C-1", "S-1", "C-S-c", "C-é", "C-Tab"]) {
+    assert.match(problem(key).message, /no code/, key);
+  }
+});
+
+test("only a list of names is taken, and a bounded one", () => {
+  for (const wrong of ["Enter", null, [1], [null], {}]) {
+    assert.throws(() => encodeKeys(wrong as never, { applicationCursor: false }), /must be a list/);
+  }
+  assert.throws(() => encodeKeys(Array(5000).fill("a"), { applicationCursor: false }), /At most 4096 keys/);
+});

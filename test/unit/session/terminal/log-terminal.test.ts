@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Emulator } from "../../../../src/session/terminal/emulator.ts";
+import { LogTerminal } from "../../../../src/session/terminal/log-terminal.ts";
+import { Screens } from "../../../../src/session/terminal/screens.ts";
+import { temporaryFolder, writeLog } from "../timeline-writer.ts";
+
+const SIZE = { columns: 80, rows: 24 };
+
+function folderWith(output: string | Uint8Array, sizes = "0 80 24\n") {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder.path, "output"), output);
+  writeFileSync(join(folder.path, "sizes"), sizes);
+  return folder;
+}
+
+async function screenOf(folder: string) {
+  const terminal = await LogTerminal.open(folder);
+  try {
+    return { ...terminal.screen({ attributes: true }), text: terminal.text() };
+  } finally {
+    terminal.close();
+  }
+}
+
+async function drawnWhole(output: Uint8Array) {
+  const emulator = new Emulator(SIZE);
+  await emulator.feed(output);
+  return { ...emulator.screen({ attributes: true }), offset: output.length, text: emulator.text() };
+}
+
+test("a screen is rebuilt from the log, and follows it as it grows", async () => {
+  using folder = folderWith("hello\r\n");
+  const terminal = await LogTerminal.open(folder.path);
+  assert.deepEqual(terminal.screen().lines.slice(0, 2), ["hello", ""]);
+  assert.equal(terminal.screen().offset, 7);
+  appendFileSync(join(folder.path, "output"), "world\x1b[");
+  await terminal.catchUp();
+  appendFileSync(join(folder.path, "output"), "31m!");
+  await terminal.catchUp();
+  assert.deepEqual(terminal.screen().lines.slice(0, 2), ["hello", "world!"]);
+  terminal.close();
+});
+
+test("a session that wrote nothing yet has an empty screen", async () => {
+  using folder = temporaryFolder();
+  const { columns, rows, lines, offset } = await screenOf(folder.path);
+  assert.deepEqual({ columns, rows, offset }, { columns: 120, rows: 30, offset: 0 });
+  assert.deepEqual(lines, Array(30).fill(""));
+});
+
+test("the terminal had the size it had when the output came", async () => {
+  // Wrapped at 10 columns, then 20: what was drawn before is drawn again as the terminal would.
+  using folder = folderWith("abcdefghijklmno\r\n\x1b[5;15Hx", "0 10 5\n17 20 6\n");
+  const { columns, rows, lines } = await screenOf(folder.path);
+  assert.deepEqual({ columns, rows }, { columns: 20, rows: 6 });
+  assert.deepEqual(lines, ["abcdefghijklmno", "", "", "", "              x", ""]);
+});
+
+test("of plain lines without end the same is seen as if all were drawn", async () => {
+  const lines = Array.from({ length: 120_000 }, (_, n) => `\x1b[3${n % 8}mline ${n}\x1b[0m of a long output`);
+  const output = Buffer.from(`\x1b]2;title\x07\x1b[?1h${lines.join("\r\n")}\r\n$ `);
+  assert.ok(output.length > 3e6);
+  using folder = folderWith(output);
+  const whole = await drawnWhole(output);
+  assert.deepEqual(await screenOf(folder.path), whole);
+});
+
+test("a long painting is known from its last megabytes, in the modes that were set long before", async () => {
+  const frame = (n: number) =>
+    Array.from({ length: 24 }, (_, row) => `\x1b[${row + 1};1H\x1b[3${(n + row) % 8}mframe ${n} row ${row}\x1b[K`).join(
+      "",
+    );
+  const frames = Array.from({ length: 12_000 }, (_, n) => frame(n));
+  const output = Buffer.from(`before\r\n\x1b[?1049h\x1b[?25l\x1b[?1h\x1b]0;painter\x07${frames.join("")}`);
+  assert.ok(output.length > 8e6);
+  using folder = folderWith(output);
+  const seen = await screenOf(folder.path);
+  assert.deepEqual(
+    seen.lines,
+    Array.from({ length: 24 }, (_, row) => `frame 11999 row ${row}`),
+  );
+  assert.deepEqual(
+    { title: seen.title, alternate: seen.alternate, visible: seen.cursor.visible, keys: seen.modes.applicationCursor },
+    { title: "painter", alternate: true, visible: false, keys: true },
+  );
+});
+
+const LONG = Buffer.from(
+  `${"a line that is drawn, and colourful \x1b[32mgreen\x1b[m\x1b[K\r\n".repeat(90_000)}the end`,
+);
+
+test("a checkpoint spares drawing the log again, and one that is damaged is as good as none", async () => {
+  using folder = folderWith(LONG);
+  const first = await screenOf(folder.path);
+  const path = join(folder.path, "screen");
+  assert.ok(existsSync(path));
+  const good = readFileSync(path);
+  assert.ok(good.length < 4 << 20);
+  // Drawn from the checkpoint alone: what lies before it is gone.
+  writeFileSync(join(folder.path, "output"), Buffer.alloc(LONG.length));
+  assert.deepEqual((await screenOf(folder.path)).lines, first.lines);
+  writeFileSync(join(folder.path, "output"), LONG);
+  const flipped = Buffer.from(good);
+  flipped.writeUInt8((flipped.at(-9) ?? 0) ^ 1, flipped.length - 9);
+  const header = (fields: object) => Buffer.from(`${JSON.stringify(fields)}\nx`);
+  const damaged: Buffer[] = [
+    Buffer.alloc(0),
+    good.subarray(0, 100),
+    good.subarray(0, good.length - 1),
+    flipped,
+    Buffer.alloc(5 << 20, 10),
+    Buffer.from(good.toString("latin1").replace(/"offset":\d+/, '"offset":12'), "latin1"),
+    header({ version: 1, offset: -1, columns: 80, rows: 24, sha256: "" }),
+    header({ version: 1, offset: 1, columns: 1e9, rows: 1e9, sha256: "" }),
+  ];
+  for (const bytes of damaged) {
+    writeFileSync(path, bytes);
+    assert.deepEqual(await screenOf(folder.path), first);
+  }
+});
+
+test("a checkpoint of a log that has become shorter is not believed", async () => {
+  using folder = folderWith(LONG);
+  await screenOf(folder.path);
+  truncateSync(join(folder.path, "output"), 50);
+  assert.match((await screenOf(folder.path)).lines[0] ?? "", /^a line that is drawn/);
+});
+
+test("what was punched out of the middle is passed over, a sequence cut by it included", async () => {
+  using folder = temporaryFolder();
+  const head = "head\r\n\x1b]2;never en";
+  const tail = "tail\r\nend";
+  const middle = 8192 - head.length;
+  const data = `${head}${"x".repeat(middle)}${tail}`;
+  writeLog(folder.path, "merged", [{ stream: 0, data }], { holes: [[head.length, 8192], [0, 0]] }); // biome-ignore format: one line
+  writeFileSync(join(folder.path, "sizes"), "0 80 24\n");
+  const { lines, title, offset } = await screenOf(folder.path);
+  assert.deepEqual(lines.slice(0, 3), ["head", "tail", "end"]);
+  assert.deepEqual({ title, offset }, { title: "", offset: 8192 + tail.length });
+});
+
+test("an output made to be slow is not drawn to its end", async () => {
+  const slow = Buffer.from(`${"\x1b[?1049h\x1b[?1049l".repeat(300_000)}\x1b[2J\x1b[Hstill here`);
+  using folder = folderWith(slow, "0 400 200\n");
+  const cpu = process.cpuUsage();
+  assert.equal((await screenOf(folder.path)).lines[0], "still here");
+  assert.ok(process.cpuUsage(cpu).user < 60e6);
+});
+
+test("a bounded number of terminals is kept, one caller at a time each", async () => {
+  const screens = new Screens();
+  const folders = Array.from({ length: 12 }, (_, n) => folderWith(`session ${n}`));
+  const look = (n: number) => screens.with(`s${n}`, folders[n]?.path ?? "", (terminal) => terminal.screen().lines[0]);
+  for (let round = 0; round < 3; round++) {
+    const seen = await Promise.all(folders.flatMap((_, n) => [look(n), look(n)]));
+    assert.deepEqual(
+      seen,
+      folders.flatMap((_, n) => [`session ${n}`, `session ${n}`]),
+    );
+  }
+  const failure = screens.with("s1", folders[1]?.path ?? "", () => {
+    throw new Error("mine");
+  });
+  await assert.rejects(failure, /mine/);
+  assert.equal(await look(1), "session 1");
+  screens.close();
+  for (const folder of folders) folder[Symbol.dispose]();
+});

@@ -1,0 +1,175 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { limits } from "../../../src/shell/limits.ts";
+import { cpuMs } from "../text/cpu-time.ts";
+import { look } from "./world.ts";
+
+/** The promise is 20 ms; a slow machine gets twenty times that of processor time before the test fails. */
+const PROMISE_MS = 20;
+const PATIENCE = 20;
+
+const NOTHING = look("");
+
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+function timed(text: string): void {
+  let analysis = NOTHING;
+  const took = cpuMs(() => {
+    analysis = look(text);
+  });
+  assert.ok(
+    took < PROMISE_MS * PATIENCE,
+    `${took.toFixed(0)} ms for ${JSON.stringify(text.slice(0, 60))}, ${text.length} long`,
+  );
+  assert.equal(typeof analysis.analyzable, "boolean");
+  assert.ok(
+    !analysis.unknowns.some(({ why }) => why.startsWith("the analysis failed")),
+    JSON.stringify(analysis.unknowns.slice(0, 3)),
+  );
+  for (const { span } of [...analysis.unknowns, ...analysis.commands]) {
+    assert.ok(
+      span.start >= 0 && span.end <= text.length && span.start <= span.end,
+      JSON.stringify([span, text.slice(0, 80)]),
+    );
+  }
+}
+
+/** Shapes that parsers and walks have been quadratic, exponential or deep in. */
+const REPEATED = [
+  "{",
+  "}",
+  "(",
+  ")",
+  "((",
+  "$(",
+  "$((",
+  "${",
+  "`",
+  "\\`",
+  "'",
+  '"',
+  "$'",
+  '"$(',
+  "<(",
+  ">(",
+  "[",
+  "[[ ",
+  "a[",
+  "${a[",
+  "${a:-",
+  "${a/",
+  "$[",
+  "{a,",
+  "{1..9}",
+  "@(",
+  "!(",
+  "<<A ",
+  "<<A\n",
+  "<<<",
+  "> f ",
+  "2>&1 ",
+  "a=",
+  "a=(",
+  "a[0]=",
+  "A=1 ",
+  "! ",
+  "time ",
+  "coproc ",
+  "if ",
+  "while :; do ",
+  "for i in a b; do ",
+  "case a in a) ",
+  "f() { ",
+  "f() { f; }; f\n",
+  "{ ",
+  "( ",
+  "a;",
+  "a|",
+  "a&&",
+  "a||",
+  "a&",
+  "a\n",
+  "\\\n",
+  "\t",
+  "# \n",
+  "*",
+  "?",
+  "~",
+  "$x",
+  "$x$x",
+  "${x}",
+  "eval ",
+  "env ",
+  "env -S ",
+  "sudo nice ",
+  "bash -c ",
+  "xargs ",
+  "find . -exec ",
+  "x=a; ",
+  "x=$x$x; ",
+  "cd ..; ",
+  "echo $(echo ",
+  "echo `echo ",
+  'echo "',
+  "\u202e",
+  "é",
+  "\u{1f600}",
+  "\r",
+  "\0",
+  "-",
+  "--",
+  "/",
+  "/..",
+  "//",
+  "rm -rf / ; ",
+  "trap ",
+  "alias a=",
+  "let ",
+  "((a++));",
+  "[[ -v ",
+  "read x;",
+  "unset x;",
+  "export x=",
+];
+
+test("no shape of input takes long or breaks the analysis, at any length", () => {
+  for (const piece of REPEATED) {
+    for (const length of [20, 200, 2000, limits.text, limits.text + 1])
+      timed(piece.repeat(Math.ceil(length / piece.length)).slice(0, length));
+  }
+});
+
+test("no mixture of shapes does either", () => {
+  const pick = random(20261115);
+  const until = performance.now() + 6000;
+  for (let round = 0; round < 6000 && performance.now() < until; round++) {
+    let text = "";
+    const count = 1 + pick(round % 10 === 0 ? 3000 : 60);
+    for (let i = 0; i < count; i++) text += REPEATED[pick(REPEATED.length)];
+    timed(text);
+  }
+});
+
+test("what is over a cap is unanalyzable", () => {
+  for (const text of [
+    "a".repeat(limits.text + 1),
+    "$(".repeat(limits.substitutions + 1),
+    "<<A ".repeat(limits.hereDocuments + 1),
+    "`".repeat(limits.backticks + 1),
+    `echo ${"{".repeat(limits.bracesPerWord + 1)}`,
+  ]) {
+    assert.equal(look(text).analyzable, false, text.slice(0, 20));
+  }
+});
+
+test("a long here-document full of braces and backticks is no trouble", () => {
+  const body = "function f() { return `${a}` + { b: 1 }; }\n".repeat(200);
+  assert.equal(look(`cat > f.js <<'END'\n${body}END`).analyzable, true);
+});

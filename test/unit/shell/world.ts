@@ -1,0 +1,32 @@
+/** The analysis in a made-up world: every bare name is a program, every path leads where it says. */
+import type { Analysis, CommandFact } from "../../../src/core/facts.ts";
+import { type InspectContext, inspect } from "../../../src/shell/inspect.ts";
+
+export const CONTEXT: InspectContext = {
+  cwd: "/home/user/ws",
+  home: "/home/user",
+  workspace: "/home/user/ws",
+  env: { USER: "user" },
+  lookup: { which: (name) => (name.includes("/") ? name : `/usr/bin/${name}`), realpath: (path) => path },
+};
+
+export function look(text: string): Analysis {
+  return inspect(text, CONTEXT);
+}
+
+/** Words of the commands found; `?` for one that is not known. */
+export function argvs(text: string): string[][] {
+  return look(text)
+    .commands.filter((fact) => fact.argv.length > 0)
+    .map(words);
+}
+
+export function words(fact: CommandFact): string[] {
+  return fact.argv.map((word) => word.value ?? "?");
+}
+
+export function find(text: string, name: string): CommandFact {
+  const fact = look(text).commands.find((one) => one.executable.name === name);
+  if (!fact) throw new Error(`no \`${name}\` in ${text}`);
+  return fact;
+}

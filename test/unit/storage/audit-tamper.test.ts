@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { AuditLog } from "../../../src/storage/audit.ts";
+import { chainHash } from "../../../src/storage/audit-chain.ts";
+import type { AuditRow } from "../../../src/storage/audit-entry.ts";
+import { newEntry } from "../../fixtures/audit-entries.ts";
+import { TestDatabase } from "../../fixtures/database.ts";
+
+const file = new TestDatabase();
+after(() => file.remove());
+const database = file.open();
+const log = new AuditLog(database);
+for (let number = 1; number <= 20; number++) log.append(newEntry({ session: "s", detail: { number } }));
+const noted = log.verify().head;
+
+/** Does something to the log that nobody should, looks, and undoes it. */
+function tampered(sql: string | (() => void), options: Parameters<AuditLog["verify"]>[0] = {}) {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    if (typeof sql === "string") database.exec(sql);
+    else sql();
+    return log.verify(options);
+  } finally {
+    database.exec("ROLLBACK");
+  }
+}
+
+const ALTERED = "it was altered, or does not belong here";
+const SHIFT = "UPDATE audit SET seq = -seq WHERE seq >= 7; UPDATE audit SET seq = 1 - seq WHERE seq < 0;";
+const copy = (from: number, to: string) =>
+  `INSERT INTO audit SELECT ${to}, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash
+   FROM audit WHERE seq = ${from}`;
+
+const CASES: [what: string, sql: string, seq: number, why: string][] = [
+  [
+    "a number",
+    "UPDATE audit SET seq = 100 WHERE seq = 20",
+    20,
+    "it is missing: the log ends here, but 20 entries were written",
+  ],
+  ["a time", "UPDATE audit SET at_ms = at_ms + 1 WHERE seq = 7", 7, ALTERED],
+  ["a time by less than a millisecond", "UPDATE audit SET at_ms = at_ms + 0.5 WHERE seq = 7", 7, ALTERED],
+  ["a kind", "UPDATE audit SET kind = 'exit' WHERE seq = 7", 7, ALTERED],
+  ["an agent", "UPDATE audit SET agent = 'other' WHERE seq = 1", 1, ALTERED],
+  ["a session", "UPDATE audit SET session = 't' WHERE seq = 7", 7, ALTERED],
+  ["a session to none", "UPDATE audit SET session = NULL WHERE seq = 7", 7, ALTERED],
+  ["an actor", "UPDATE audit SET actor = 'a person' WHERE seq = 7", 7, ALTERED],
+  ["a channel", "UPDATE audit SET channel = 'cli' WHERE seq = 7", 7, ALTERED],
+  ["an outcome", "UPDATE audit SET outcome = 'denied' WHERE seq = 7", 7, ALTERED],
+  ["a summary", "UPDATE audit SET summary = 'ls ' WHERE seq = 20", 20, ALTERED],
+  ["a summary to bytes", "UPDATE audit SET summary = CAST(summary AS BLOB) WHERE seq = 7", 7, ALTERED],
+  ["a detail", "UPDATE audit SET detail = '{}' WHERE seq = 7", 7, ALTERED],
+  ["a detail's spaces", "UPDATE audit SET detail = detail || ' ' WHERE seq = 7", 7, ALTERED],
+  ["a hash", "UPDATE audit SET hash = upper(hash) WHERE seq = 7", 7, ALTERED],
+  [
+    "text moved from one column to the next",
+    "UPDATE audit SET actor = actor || channel, channel = '' WHERE seq = 7",
+    7,
+    ALTERED,
+  ],
+  ["the first removed", "DELETE FROM audit WHERE seq = 1", 1, "it is missing"],
+  ["one removed", "DELETE FROM audit WHERE seq = 7", 7, "it is missing"],
+  [
+    "one removed and the rest moved up",
+    "DELETE FROM audit WHERE seq = 7; UPDATE audit SET seq = seq - 1 WHERE seq > 7",
+    7,
+    ALTERED,
+  ],
+  ["one put in between", `${SHIFT} ${copy(6, "7")}`, 7, ALTERED],
+  ["one put in before the first", copy(1, "0"), 0, "there are entries before the first"],
+  ["one put in far below", copy(1, "-9223372036854775807"), Number(-(2n ** 63n)), "there are entries before the first"],
+  ["one put in after the last", copy(20, "21"), 21, "it was not written by Sallyport: it comes after the latest entry"],
+  [
+    "two exchanged",
+    "UPDATE audit SET seq = -1 WHERE seq = 7; UPDATE audit SET seq = 7 WHERE seq = 8; UPDATE audit SET seq = 8 WHERE seq = -1",
+    7,
+    ALTERED,
+  ],
+  [
+    "the end cut off",
+    "DELETE FROM audit WHERE seq > 12",
+    13,
+    "it is missing: the log ends here, but 20 entries were written",
+  ],
+  ["everything removed", "DELETE FROM audit", 1, "it is missing: the log ends here, but 20 entries were written"],
+  [
+    "the end cut off and the head moved",
+    "DELETE FROM audit WHERE seq > 12; UPDATE audit_head SET seq = 12",
+    12,
+    "it is not the latest entry that was written",
+  ],
+  ["the head removed", "DELETE FROM audit_head", 1, "the row that says how far the log goes is missing"],
+  ["a number too large to read", "UPDATE audit SET at_ms = 9223372036854775807 WHERE seq = 7", 7, ""],
+];
+
+for (const [what, sql, seq, why] of CASES) {
+  test(`${what}: noticed, and the entry named`, () => {
+    const { broken } = tampered(sql);
+    assert.equal(broken?.seq, seq);
+    if (why === "") assert.match(broken?.why ?? "", /^it cannot be read: /);
+    else assert.equal(broken?.why, why);
+  });
+}
+
+test("the log itself is whole, also when nothing is amiss but somebody is writing", () => {
+  assert.deepEqual(log.verify(), { entries: 20, head: noted, broken: null });
+});
+
+test("an end that was cut off is not grown over by later entries", () => {
+  const { broken } = tampered(() => {
+    database.exec("DELETE FROM audit WHERE seq > 12");
+    log.append(newEntry());
+  });
+  assert.deepEqual(broken, { seq: 13, why: "it is missing" });
+});
+
+/** Somebody who knows how the hashes are made can make them all anew; only a head noted elsewhere gives them away. */
+function forge() {
+  database.exec("UPDATE audit SET outcome = 'allowed', summary = 'harmless' WHERE seq = 7");
+  rehash();
+}
+
+function rehash() {
+  let head = { seq: 0, hash: "" };
+  for (const row of database.prepare("SELECT * FROM audit ORDER BY seq").all() as unknown as AuditRow[]) {
+    head = { seq: row.seq, hash: chainHash(head.hash, row) };
+    database.prepare("UPDATE audit SET hash = ? WHERE seq = ?").run(head.hash, row.seq);
+  }
+  database.prepare("UPDATE audit_head SET seq = ?, hash = ?").run(head.seq, head.hash);
+}
+
+test("a log that was forged throughout is noticed against a head noted elsewhere", () => {
+  assert.equal(tampered(forge).broken, null);
+  assert.deepEqual(tampered(forge, { anchor: noted }).broken, {
+    seq: 20,
+    why: "it is not the one noted down earlier",
+  });
+});
+
+test("a log that was forged shorter is noticed against a head noted elsewhere", () => {
+  const shorten = () => {
+    database.exec("DELETE FROM audit WHERE seq > 12");
+    rehash();
+  };
+  assert.deepEqual(tampered(shorten, { anchor: noted }).broken, {
+    seq: 13,
+    why: "it is missing: there were 20 entries once",
+  });
+});
+
+test("a log that has grown since still holds the head noted earlier", () => {
+  const { broken, entries } = tampered(() => log.append(newEntry()), { anchor: noted });
+  assert.deepEqual({ broken, entries }, { broken: null, entries: 21 });
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { IUnicodeVersionProvider } from "@xterm/headless";
+import { useGraphemes } from "../../../src/session/terminal/graphemes.ts";
+import { alignedTable, type Column, tabbedTable } from "../../../src/text/table.ts";
+import { displayWidth, fit } from "../../../src/text/width.ts";
+
+const columns: Column<[string, string, string]>[] = [
+  { title: "NAME", value: ([name]) => name },
+  { title: "SIZE", value: ([, size]) => size, align: "right" },
+  { title: "COMMAND", value: ([, , command]) => command, flexible: true },
+];
+const rows: [string, string, string][] = [
+  ["a", "12", "echo one two three four"],
+  ["漢字漢字", "7", "ls"],
+];
+
+test("columns are aligned by what the terminal shows, and the last is not padded", () => {
+  assert.equal(
+    alignedTable(columns, rows, 80),
+    "NAME      SIZE  COMMAND\na           12  echo one two three four\n漢字漢字     7  ls\n",
+  );
+});
+
+test("a flexible column is cut until the table fits", () => {
+  const table = alignedTable(columns, rows, 30);
+  assert.equal(table, "NAME      SIZE  COMMAND\na           12  echo one two …\n漢字漢字     7  ls\n");
+  for (const line of table.trimEnd().split("\n")) assert.ok(displayWidth(line) <= 30);
+});
+
+test("of several flexible columns the widest gives up first, and none all of it", () => {
+  const both = columns.map((column) => ({ ...column, flexible: column.title !== "SIZE" }));
+  const long: [string, string, string][] = [["n".repeat(30), "12", "c".repeat(100_000)]];
+  assert.deepEqual(alignedTable(both, long, 50).split("\n")[1]?.split(/ +/).map(displayWidth), [21, 2, 21]);
+  assert.deepEqual(alignedTable(both, long, 20).split("\n")[1]?.split(/ +/).map(displayWidth), [10, 2, 10]);
+});
+
+test("for programs: tabs, no titles, nothing cut", () => {
+  assert.equal(tabbedTable(columns, rows), "a\t12\techo one two three four\n漢字漢字\t7\tls\n");
+});
+
+test("widths are cells, not characters", () => {
+  const cells = { abc: 3, é: 1, "e\u0301": 1, 漢: 2, "🚪": 2, "👩‍👩‍👧": 2, ｆ: 2, "✓": 1, का: 2, 𗀀: 2 };
+  for (const [text, width] of Object.entries(cells)) assert.equal(displayWidth(text), width, text);
+  assert.equal(fit("漢字漢字", 5), "漢字…");
+  assert.equal(fit("漢字漢字", 4), "漢…");
+  assert.equal(fit("abc", 0), "");
+});
+
+test("no character counts as narrower than a session's terminal draws it", () => {
+  const wcwidth = emulatorWidth();
+  for (let code = 0xa0; code < 0x32000; code++) {
+    const character = String.fromCodePoint(code);
+    // Marks without a width may be newer than the tables of the terminal; the others cannot be seen.
+    if (/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) continue;
+    assert.ok(displayWidth(character) >= wcwidth(code), `U+${code.toString(16)}`);
+  }
+});
+
+function emulatorWidth(): (code: number) => number {
+  const providers: IUnicodeVersionProvider[] = [];
+  const register = (provider: IUnicodeVersionProvider) => providers.push(provider);
+  useGraphemes({ unicode: { register, activeVersion: "" } } as never);
+  return (code) => providers[0]?.wcwidth(code) ?? Number.NaN;
+}

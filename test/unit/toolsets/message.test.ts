@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RunResult } from "../../../src/core/result.ts";
+import type { SessionInfo } from "../../../src/core/session.ts";
+import { sessionLost } from "../../../src/session/lost.ts";
+import { type Known, messageFor } from "../../../src/toolsets/message.ts";
+
+const usage = { cpuMs: 1, memoryPeakBytes: 1536 << 20, ioReadBytes: 0, ioWriteBytes: 0 };
+
+function result(changes: Partial<RunResult>): RunResult {
+  return {
+    id: "01980000-0000-7000-8000-000000000000",
+    name: "calm-otter",
+    status: "completed",
+    exitCode: 0,
+    signal: null,
+    stdout: "",
+    stderr: "",
+    output: "",
+    durationMs: 2504,
+    timedOut: false,
+    truncated: { stdout: 0, stderr: 0 },
+    leftover: 0,
+    resourceUsage: usage,
+    verdict: null,
+    approvalId: null,
+    sandbox: "off",
+    warnings: [],
+    hints: [],
+    error: null,
+    ...changes,
+  };
+}
+
+function info(changes: Partial<SessionInfo>): SessionInfo {
+  return {
+    id: "01980000-0000-7000-8000-000000000000",
+    name: "calm-otter",
+    agent: "default",
+    host: null,
+    gateway: null,
+    status: "completed",
+    command: "make",
+    args: null,
+    cwd: "/w",
+    envNames: [],
+    background: true,
+    capture: "apart",
+    pty: null,
+    intent: null,
+    logFile: null,
+    pid: 7,
+    exitCode: 0,
+    signal: null,
+    coreDumped: false,
+    startedAt: "2026-01-01T00:00:00.000Z",
+    endedAt: null,
+    durationMs: 61_000,
+    timeoutMs: 60_000,
+    timedOut: false,
+    leftover: 0,
+    lingering: false,
+    limits: null,
+    resourceUsage: null,
+    streams: {},
+    sandbox: "off",
+    warnings: [],
+    hints: [],
+    error: null,
+    ...changes,
+  };
+}
+
+const verdict = (verdict: "blocked" | "deny", suggestion: string | null): RunResult["verdict"] => ({
+  command: "rm -rf /",
+  verdict,
+  analyzable: true,
+  reasons: [{ rule: "delete-root", message: "Deletes the root.", span: null, suggestion }],
+  commands: [],
+});
+
+const bytes = (count: number) => ({ stdout: { bytes: count, droppedStart: 0, droppedEnd: 0, lost: 0 } });
+const failed = (code: number) =>
+  result({ exitCode: code, stderr: "make: *** no rule\n", output: "make: *** no rule\n" });
+
+const cases: [what: string, outcome: RunResult | SessionInfo, message: string | null, known?: Known][] = [
+  ["success", result({}), null],
+  ["running", info({ status: "running", exitCode: null }), null],
+  [
+    "blocked",
+    result({ status: "blocked", exitCode: null, verdict: verdict("blocked", null) }),
+    "Blocked: Deletes the root. No approval lifts this: report it instead of looking for a way round.",
+  ],
+  [
+    "blocked, with a suggestion",
+    result({ status: "blocked", exitCode: null, verdict: verdict("blocked", "name the folder to delete") }),
+    "Blocked: Deletes the root. Instead: name the folder to delete.",
+  ],
+  [
+    "denied by a person",
+    result({
+      status: "denied",
+      exitCode: null,
+      verdict: verdict("deny", null),
+      error: {
+        type: "PermissionDenied",
+        message: "Denied by a person: not on a Friday",
+        recovery: [{ action: "report", hint: "Report this to the user." }],
+      },
+    }),
+    "Denied by a person: not on a Friday. Report this to the user.",
+  ],
+  [
+    "denied, nothing known",
+    info({ status: "denied", exitCode: null }),
+    "Denied. Ask the operator to allow it, or reach the goal another way.",
+  ],
+  [
+    "pending",
+    result({ status: "pending", exitCode: null, approvalId: "ap-1" }),
+    "Waiting for approval ap-1; nothing has run yet. A person decides: wait for it, do not submit it again.",
+  ],
+  [
+    "timeout, though a signal ended it and processes were left",
+    result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
+    "Timed out after 2.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+  ],
+  [
+    "timeout of a known length",
+    result({ status: "timed_out", timedOut: true, exitCode: 0 }),
+    "Timed out after 1.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+    { timeoutMs: 1500 },
+  ],
+  [
+    "timeout of a session",
+    info({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGKILL" }),
+    "Timed out after 1m00s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+  ],
+  [
+    "killed",
+    info({ status: "killed", exitCode: null, signal: "SIGTERM" }),
+    "Ended on request with SIGTERM; its output so far is kept.",
+  ],
+  [
+    "killed by somebody, exiting by itself",
+    result({ status: "killed", exitCode: 3 }),
+    "Ended by the operator and exited with code 3; its output so far is kept.",
+    { killedBy: "the operator" },
+  ],
+  [
+    "lost",
+    info({ status: "lost", exitCode: null, error: sessionLost() }),
+    "The command's keeper was killed and the command with it; how far it got is not known. Its output up to then is in the session's logs.",
+  ],
+  [
+    "limit",
+    result({
+      status: "failed",
+      exitCode: null,
+      signal: "SIGKILL",
+      error: {
+        type: "ResourceLimitExceeded",
+        message: "It used more than 512M of memory",
+        recovery: [{ action: "increase_limits", hint: "Raise `memory_limit`" }],
+      },
+    }),
+    "It used more than 512M of memory. Raise `memory_limit`.",
+  ],
+  [
+    "failed start",
+    result({
+      status: "failed",
+      exitCode: null,
+      error: {
+        type: "CommandNotFound",
+        message: "Command not found: gti",
+        recovery: [{ action: "did_you_mean", hint: "Did you mean git?" }],
+      },
+    }),
+    "Command not found: gti. Did you mean git?",
+  ],
+  [
+    "crash",
+    result({ exitCode: null, signal: "SIGSEGV" }),
+    "Ended by SIGSEGV: it used memory it may not use, usually a bug in the program or a stack overflow.",
+  ],
+  [
+    "killed from outside",
+    result({ exitCode: null, signal: "SIGKILL" }),
+    "Ended by SIGKILL: something other than Sallyport killed it, possibly the kernel for want of memory (it had used up to 1.5G).",
+  ],
+  ["a signal without a usual cause", result({ exitCode: null, signal: "SIGUSR1" }), "Ended by SIGUSR1."],
+  ["exit code", failed(2), "Exit code 2; stderr says why."],
+  [
+    "exit code, output only",
+    result({ exitCode: 1, stdout: "x", output: "x" }),
+    "Exit code 1; nothing is on stderr, the output may say why.",
+  ],
+  ["exit code, silent", result({ exitCode: 1 }), "Exit code 1; it wrote nothing."],
+  ["exit code of a session", info({ exitCode: 1, streams: bytes(9) }), "Exit code 1; its log may say why."],
+  ["exit code of a silent session", info({ exitCode: 1, streams: bytes(0) }), "Exit code 1; it wrote nothing."],
+  ["124", failed(124), "Exit code 124: the command `timeout` ended what it ran; stderr says why."],
+  ["126", failed(126), "Exit code 126: the shell found a command but could not execute it; stderr says why."],
+  ["127", failed(127), "Exit code 127: the shell did not find a command; stderr says why."],
+  [
+    "137",
+    failed(137),
+    "Exit code 137: if from a shell, a command in it was ended by SIGKILL: something other than Sallyport killed it, possibly the kernel for want of memory (it had used up to 1.5G).",
+  ],
+  ["255", failed(255), "Exit code 255; stderr says why."],
+  [
+    "leftovers",
+    result({ leftover: 1 }),
+    "1 process it left running was ended; use the background for what should live on.",
+  ],
+  [
+    "leftovers and a failure",
+    result({ exitCode: 1, leftover: 3 }),
+    "Exit code 1; it wrote nothing. 3 processes it left running were ended; use the background for what should live on.",
+  ],
+  [
+    "leftovers that live on",
+    info({ leftover: 2, lingering: true }),
+    "Processes it started live on; kill the session to end them.",
+  ],
+  ["leftovers of the background that are gone by now", info({ leftover: 2 }), null],
+];
+
+for (const [what, outcome, message, known] of cases) {
+  test(`message: ${what}`, () => assert.equal(messageFor(outcome, known), message));
+}
