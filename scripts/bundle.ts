@@ -70,7 +70,7 @@ function reachable(from: string, graph: Graph, found = new Set<string>()): Set<s
 }
 
 const MAIN = join(SOURCE, "cli/main.ts");
-const TO_RUN = [join(SOURCE, "cli/commands/run.ts"), join(SOURCE, "gateway/open.ts")];
+const TO_RUN = [join(SOURCE, "cli/commands/session/run.ts"), join(SOURCE, "gateway/open.ts")];
 let atStart: Set<string> | null = null;
 let toRun: Set<string> | null = null;
 let cold: Set<string> | null = null;
@@ -102,7 +102,7 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-p
   src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/sandbox/warnings.ts src/session/failure/ src/session/run-result.ts src/session/notes.ts src/session/errors.ts src/session/refusal.ts src/session/limit-exceeded.ts
   src/session/terminal/ src/session/logs/read-log.ts src/session/logs/lines.ts src/session/logs/text-sync.ts
   src/session/logs/merged-text-sync.ts src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
-  src/cli/terminal/ src/cli/approvals/`);
+  src/cli/terminal/ src/cli/person.ts`);
 /** Of those the ones that every command passes through. */
 const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
   src/executor/notes.ts src/text/glob.ts src/session/limit-exceeded.ts src/text/secret
@@ -125,7 +125,7 @@ function isSeldomUsed(id: string): boolean {
   return COLD.some(lies) && !WARM.some(lies);
 }
 
-/** What it takes to run a command is compiled ahead, which takes scripts; see src/cli/compiled.ts. */
+/** What it takes to run a command is compiled ahead, which takes scripts; see src/cli/compile-cache.ts. */
 function compileAhead(folder: string): void {
   const files = readdirSync(folder);
   const part = (name: string) => {

@@ -3,7 +3,7 @@ import type { AuditFilter } from "../storage/audit-entry.ts";
 import { SessionStore } from "../storage/sessions.ts";
 import { parseDuration } from "../text/duration.ts";
 import type { Invocation } from "./command.ts";
-import { textOption } from "./option.ts";
+import { textOption } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Values = Invocation["values"];

@@ -10,57 +10,63 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
   "Run commands": {
     run: {
       summary: "Run a command, in the foreground or as a background session",
-      load: async () => (await import("./commands/run.ts")).run,
+      load: async () => (await import("./commands/session/run.ts")).run,
     },
     check: {
       summary: "Judge a command without running it",
-      load: async () => (await import("./commands/check.ts")).check,
+      load: async () => (await import("./commands/approval/check.ts")).check,
     },
     mcp: {
       summary: "Serve an agent's tools over the Model Context Protocol",
-      load: async () => (await import("./commands/mcp.ts")).mcp,
+      load: async () => (await import("./commands/service/mcp.ts")).mcp,
     },
     serve: {
       summary: "Serve the console: a page for people, and everything over HTTP for programs",
-      load: async () => (await import("./commands/serve.ts")).serve,
+      load: async () => (await import("./commands/service/serve.ts")).serve,
     },
   },
   "Follow and steer sessions": {
-    ps: { summary: "List sessions", load: async () => (await import("./commands/ps.ts")).ps },
-    logs: { summary: "Print what a session wrote", load: async () => (await import("./commands/logs.ts")).logs },
+    ps: { summary: "List sessions", load: async () => (await import("./commands/session/ps.ts")).ps },
+    logs: {
+      summary: "Print what a session wrote",
+      load: async () => (await import("./commands/session/logs.ts")).logs,
+    },
     screen: {
       summary: "Show what is on the terminal of a session",
-      load: async () => (await import("./commands/screen.ts")).screen,
+      load: async () => (await import("./commands/session/screen.ts")).screen,
     },
     record: {
       summary: "Export what was on the terminal of a session, to be played back",
-      load: async () => (await import("./commands/record.ts")).record,
+      load: async () => (await import("./commands/session/record.ts")).record,
     },
     wait: {
       summary: "Wait for sessions to end and pass on the exit code",
-      load: async () => (await import("./commands/wait.ts")).wait,
+      load: async () => (await import("./commands/session/wait.ts")).wait,
     },
     attach: {
       summary: "Sit down at a session's terminal, next to whoever is there already",
-      load: async () => (await import("./commands/attach.ts")).attach,
+      load: async () => (await import("./commands/session/attach.ts")).attach,
     },
     "send-keys": {
       summary: "Type keys into a session on a terminal",
-      load: async () => (await import("./commands/send-keys.ts")).sendKeys,
+      load: async () => (await import("./commands/session/send-keys.ts")).sendKeys,
     },
     kill: {
       summary: "Signal a session and everything it started",
-      load: async () => (await import("./commands/kill.ts")).kill,
+      load: async () => (await import("./commands/session/kill.ts")).kill,
     },
     inspect: {
       summary: "Show everything known about a session",
-      load: async () => (await import("./commands/inspect.ts")).inspect,
+      load: async () => (await import("./commands/session/inspect.ts")).inspect,
     },
     stats: {
       summary: "Show what running sessions consume, live",
-      load: async () => (await import("./commands/stats.ts")).stats,
+      load: async () => (await import("./commands/session/stats.ts")).stats,
     },
-    rm: { summary: "Forget finished sessions and their logs", load: async () => (await import("./commands/rm.ts")).rm },
+    rm: {
+      summary: "Forget finished sessions and their logs",
+      load: async () => (await import("./commands/session/rm.ts")).rm,
+    },
   },
   "Records and work": {
     audit: {
@@ -75,33 +81,33 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
   "Decide as a person": {
     approvals: {
       summary: "See what waits for a person, and decide",
-      load: async () => (await import("./commands/approvals.ts")).approvals,
+      load: async () => (await import("./commands/approval/approvals.ts")).approvals,
     },
     approve: {
       summary: "Let a waiting command run, once or for good",
-      load: async () => (await import("./commands/approve.ts")).approve,
+      load: async () => (await import("./commands/approval/approve.ts")).approve,
     },
     deny: {
       summary: "Refuse a waiting command, with a reason for the agent",
-      load: async () => (await import("./commands/deny.ts")).deny,
+      load: async () => (await import("./commands/approval/deny.ts")).deny,
     },
     allow: {
       summary: "List, add and take back what is allowed for good",
-      load: async () => (await import("./commands/allow.ts")).allow,
+      load: async () => (await import("./commands/approval/allow.ts")).allow,
     },
   },
   "Many machines": {
     worker: {
       summary: "Run commands for a fleet on this machine",
-      load: async () => (await import("./commands/worker.ts")).worker,
+      load: async () => (await import("./commands/service/worker.ts")).worker,
     },
     nodes: {
       summary: "List the workers of a fleet, drain them and take them back",
-      load: async () => (await import("./commands/nodes.ts")).nodes,
+      load: async () => (await import("./commands/service/nodes.ts")).nodes,
     },
     fleet: {
       summary: "Say which gateways a worker trusts, and what members may do on the servers",
-      load: async () => (await import("./commands/fleet.ts")).fleet,
+      load: async () => (await import("./commands/service/fleet.ts")).fleet,
     },
   },
   "Keep house": {
@@ -111,7 +117,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
     token: {
       summary: "Make, list and revoke the tokens that programs show over HTTP",
-      load: async () => (await import("./commands/token.ts")).token,
+      load: async () => (await import("./commands/service/token.ts")).token,
     },
     clean: {
       summary: "Forget old sessions and free their disk space",

@@ -1,7 +1,7 @@
 import type { LogQuery } from "../core/session.ts";
 import { parseDuration } from "../text/duration.ts";
 import type { Invocation } from "./command.ts";
-import { choiceOption, countOption, textOption } from "./option.ts";
+import { choiceOption, countOption, textOption } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Values = Invocation["values"];

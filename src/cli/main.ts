@@ -1,15 +1,15 @@
 import { packageVersion } from "../core/version.ts";
 import { findEntry } from "./catalog.ts";
 import type { Command, Invocation, Io } from "./command.ts";
-import { keepCompiled } from "./compiled.ts";
+import { keepCompiled } from "./compile-cache.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
-import { report } from "./report.ts";
+import { report } from "./report-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** For the bundle, whose largest part is evaluated with what was compiled before. */
-export { evaluate } from "./compiled.ts";
+export { evaluate } from "./compile-cache.ts";
 
 /** Runs one command line to its end, and ends the process with its exit code. */
 export async function main(argv: string[]): Promise<void> {

@@ -10,9 +10,9 @@ import {
   terminalSizeOption,
   textOption,
   textOptions,
-} from "./option.ts";
+} from "./options.ts";
 import { sandboxRequest } from "./sandbox-options.ts";
-import { ownTerminal } from "./terminal/own-terminal.ts";
+import { ownTerminal } from "./terminal/tty.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */

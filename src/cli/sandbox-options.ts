@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { RunRequest } from "../core/request.ts";
 import type { Command, Invocation } from "./command.ts";
-import { choiceOption, textOption, textOptions } from "./option.ts";
+import { choiceOption, textOption, textOptions } from "./options.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `run` and `check` take about the sandbox. */

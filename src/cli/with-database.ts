@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Invocation } from "./command.ts";
-import { textOption } from "./option.ts";
+import { textOption } from "./options.ts";
 import { stateFolder } from "./state.ts";
 
 /** Opens the records of a state folder, and nothing else: looking back works where nothing can be run any more. */

@@ -1,6 +1,6 @@
 import type { GrantScope } from "../../core/approval.ts";
 import type { Invocation } from "../command.ts";
-import { durationOption, textOption } from "../option.ts";
+import { durationOption, textOption } from "../options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** What `approve --always` was told about how wide and how long; undefined without `--always`. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Approvals } from "../../approval/approvals.ts";
 import type { Invocation } from "../command.ts";
-import { textOption } from "../option.ts";
+import { textOption } from "../options.ts";
 import { stateFolder } from "../state.ts";
 
 /** Opens the approvals of the state folder, and closes them whatever happens. No keeper is started for a decision. */

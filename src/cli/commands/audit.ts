@@ -5,7 +5,7 @@ import type { AuditEntry, AuditFilter } from "../../storage/audit-entry.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
 import { auditFilter } from "../audit-filter.ts";
 import type { Command, Invocation, Io } from "../command.ts";
-import { countOption, textOption } from "../option.ts";
+import { countOption, textOption } from "../options.ts";
 import { printJson } from "../print-json.ts";
 import { progressLine } from "../progress-line.ts";
 import { AUDIT_PIPED_COLUMNS, auditColumns, chainLine, chainSentence } from "../tables/audit.ts";

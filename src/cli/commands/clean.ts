@@ -1,10 +1,10 @@
 import type { Retention } from "../../core/gateway.ts";
 import { formatSize } from "../../text/size.ts";
 import type { Command, Invocation } from "../command.ts";
-import { countOption, durationOption, sizeOption } from "../option.ts";
+import { withGateway } from "../open.ts";
+import { countOption, durationOption, sizeOption } from "../options.ts";
 import { printJson } from "../print-json.ts";
 import { progressLine } from "../progress-line.ts";
-import { withGateway } from "../with-gateway.ts";
 
 export const clean: Command = {
   name: "clean",

@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
-import { examine } from "../../doctor/examine.ts";
 import type { Finding, Machine } from "../../doctor/finding.ts";
-import { mend } from "../../doctor/mend.ts";
+import { mend } from "../../doctor/fix.ts";
+import { examine } from "../../doctor/run-checks.ts";
 import { wrap } from "../../text/wrap.ts";
 import type { Command, Io } from "../command.ts";
-import { textOption } from "../option.ts";
+import { textOption } from "../options.ts";
 import { printJson } from "../print-json.ts";
 import { stateFolder } from "../state.ts";
 

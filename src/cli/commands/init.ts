@@ -6,7 +6,7 @@ import { ASK, NETWORK, SANDBOX } from "../../core/settings.ts";
 import type { Command, Invocation } from "../command.ts";
 import { commentedConfig } from "../init/commented.ts";
 import { askQuestions, type Chosen, defaultsFor } from "../init/questions.ts";
-import { choiceOption } from "../option.ts";
+import { choiceOption } from "../options.ts";
 import { UsageError } from "../usage-error.ts";
 
 export const init: Command = {

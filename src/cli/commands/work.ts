@@ -5,11 +5,11 @@ import type { ClaimedItem } from "../../storage/work-item.ts";
 import { alignedPairs } from "../../text/pairs.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
 import type { Command, Invocation, Io } from "../command.ts";
-import { choiceOption, countOption, durationOption, textOption, textOptions } from "../option.ts";
+import { withGateway } from "../open.ts";
+import { choiceOption, countOption, durationOption, textOption, textOptions } from "../options.ts";
 import { printJson } from "../print-json.ts";
 import { CLAIM_PIPED_COLUMNS, claimDetails, WORK_PIPED_COLUMNS, workColumns } from "../tables/work.ts";
 import { UsageError } from "../usage-error.ts";
-import { withGateway } from "../with-gateway.ts";
 
 /** There was nothing to claim. */
 const EXIT_NONE = 1;

@@ -2,7 +2,7 @@ import { SallyportError } from "../../core/error.ts";
 import { needsFleet } from "../../fleet/errors.ts";
 import { storesOf } from "../../fleet/subjects.ts";
 import type { Invocation } from "../command.ts";
-import { countOption } from "../option.ts";
+import { countOption } from "../options.ts";
 import { printJson } from "../print-json.ts";
 import { UsageError } from "../usage-error.ts";
 

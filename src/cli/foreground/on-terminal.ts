@@ -2,7 +2,7 @@ import type { RunRequest } from "../../core/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Io } from "../command.ts";
 import { afterwards } from "../terminal/afterwards.ts";
-import { converse } from "../terminal/converse.ts";
+import { converse } from "../terminal/attach-session.ts";
 import { SignalForwarder } from "./signals.ts";
 
 /** Runs a command on a terminal of its own that is joined with ours, until it ends or is left with C-p C-q. */

@@ -2,8 +2,8 @@ import type { SessionHandle } from "../../core/gateway.ts";
 import { detachedNote } from "../../session/notes.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
-import { tellOutcome } from "../tell-outcome.ts";
-import type { converse } from "./converse.ts";
+import { tellOutcome } from "../report-outcome.ts";
+import type { converse } from "./attach-session.ts";
 
 /** Tells what became of a session that a person talked to; the exit code is the command's, unless it was only left. */
 export async function afterwards(

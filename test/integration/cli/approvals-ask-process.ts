@@ -1,8 +1,8 @@
 /** Asks right here about the approval with the id and in the state folder given, and prints what was said. It is called off when a file appears. */
 import { existsSync } from "node:fs";
 import { Approvals } from "../../../src/approval/approvals.ts";
-import { askRightHere } from "../../../src/cli/approvals/ask-right-here.ts";
 import { processIo } from "../../../src/cli/io.ts";
+import { askRightHere } from "../../../src/cli/terminal/approval-prompt.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 
 const [file = "", id = "", callOff] = process.argv.slice(2);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { mcp } from "../../../src/cli/commands/mcp.ts";
+import { mcp } from "../../../src/cli/commands/service/mcp.ts";
 import { parseCommand, splitCommand } from "../../../src/cli/parse.ts";
 import { allowlistEntry } from "../../../src/config/policy-schema.ts";
 import { configFile } from "../../../src/config/schema.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import type { Invocation, Io } from "../../../src/cli/command.ts";
-import { check } from "../../../src/cli/commands/check.ts";
+import { check } from "../../../src/cli/commands/approval/check.ts";
 
 async function run(
   values: Invocation["values"],

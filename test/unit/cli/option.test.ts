@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { signalOption } from "../../../src/cli/option.ts";
+import { signalOption } from "../../../src/cli/options.ts";
 
 test("signals go by name or number", () => {
   for (const text of ["TERM", "term", "SIGTERM", "sigterm"])

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderVerdict } from "../../../src/cli/verdict.ts";
+import { renderVerdict } from "../../../src/cli/commands/approval/verdict.ts";
 import { judge } from "../policy/world.ts";
 
 const plain = { color: false, columns: 80 };

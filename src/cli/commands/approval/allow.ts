@@ -1,0 +1,118 @@
+import { resolve } from "node:path";
+import type { Grant } from "../../../core/approval.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import { grantScope } from "../../approvals/grant-scope.ts";
+import { withApprovals } from "../../approvals/with-approvals.ts";
+import type { Command, Invocation, Io } from "../../command.ts";
+import { textOption } from "../../options.ts";
+import { decider } from "../../person.ts";
+import { printJson } from "../../print-json.ts";
+import { ALLOWLIST_COLUMNS } from "../../tables/allowlist.ts";
+import { UsageError } from "../../usage-error.ts";
+import { grantColumns, grantText, PIPED_GRANT_COLUMNS } from "./columns.ts";
+
+export const allow: Command = {
+  name: "allow",
+  summary: "List, add and take back what is allowed for good",
+  usage:
+    "sallyport allow [list] [OPTIONS]\n       sallyport allow add [OPTIONS] -- PROGRAM ARG…\n       sallyport allow remove ID…",
+  options: {
+    all: { type: "boolean", short: "a" },
+    configured: { type: "boolean" },
+    args: { type: "string" },
+    cwd: { type: "string" },
+    expires: { type: "string" },
+  },
+  help: {
+    all: "list those that were taken back or have expired too",
+    configured: "list the configured allowlist instead, and when each entry was last used",
+    args: "PATTERNS: with add, one pattern per argument instead of these exact arguments",
+    cwd: "DIR: with add, only in this folder [the current one]",
+    expires: "DUR: with add, only for this long",
+    agent: "NAME: list only this agent's",
+    json: "print JSON",
+  },
+  actions: ["list", "add", "remove"],
+  examples: [
+    "sallyport allow",
+    "sallyport allow add --expires 8h -- git fetch origin",
+    "sallyport allow add --agent builder --args 'test **' -- npm test",
+    "sallyport allow remove 019a8b2c",
+    "sallyport allow list --all --json",
+  ],
+  notes: `A grant is also made with \`sallyport approve --always\` or with \`a\` in \`sallyport approvals\`.
+Piped, there are no titles and tabs stand between the columns:
+ID, AGENT, STATUS, LAST USED, EXPIRES, BY, FOLDER, COMMAND.`,
+  run: (invocation) => {
+    const [action = "list", ...ids] = [...invocation.positionals, ...(invocation.rest ?? [])];
+    if (action === "remove" && ids.length > 0) return remove(invocation, ids);
+    if (action === "remove") throw new UsageError("which grant? Give an id or the beginning of one");
+    if (action === "add") return add(invocation, ids);
+    if (action !== "list") throw new UsageError(`\`allow\` knows list, add and remove; received \`${action}\``);
+    return invocation.values.configured ? listConfigured(invocation) : list(invocation);
+  },
+};
+
+async function list(invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  return withApprovals(invocation, async ({ grants }) => {
+    const found = grants.list({ agent: textOption(values, "agent"), all: values.all === true });
+    if (values.json) printJson(found, io);
+    else printTable(found, io);
+    return 0;
+  });
+}
+
+/** Made without having been asked: held to the same rules as a yes to a request. */
+async function add(invocation: Invocation, argv: string[]): Promise<number> {
+  const { values, io } = invocation;
+  if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { grantTargets } = await import("../../../gateway/grant-targets.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const agent = textOption(values, "agent") ?? "default";
+  const targets = grantTargets(argv, resolve(textOption(values, "cwd") ?? "."), agent);
+  const scope = grantScope({ ...values, always: true }) ?? {};
+  return withApprovals(invocation, async ({ grants }) => {
+    const made = targets.map((target) =>
+      grants.make({ agent, target, identity: null, scope, ...decider(), approval: null }),
+    );
+    for (const grant of made) io.err(`From now on: ${grantText(grant)}\n`);
+    if (values.json) printJson(made, io);
+    return 0;
+  });
+}
+
+async function listConfigured(invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  const { loadConfig } = await import("../../../config/load.ts");
+  const { withDatabase } = await import("../../with-database.ts");
+  const { AllowlistUse } = await import("../../../storage/allowlist-use.ts");
+  const { allowlist } = loadConfig({ workspace: process.cwd() }).forAgent(textOption(values, "agent") ?? "default");
+  return withDatabase(invocation, async (database) => {
+    const used = new AllowlistUse(database);
+    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.last(entry.pattern) }));
+    if (values.json) printJson(entries, io);
+    else if (!io.isTTY.stdout) io.out(tabbedTable(ALLOWLIST_COLUMNS, entries));
+    else if (entries.length === 0) io.err("The allowlist is empty; `allowlist` in sallyport.json fills it.\n");
+    else io.out(alignedTable(ALLOWLIST_COLUMNS, entries, io.columns));
+    return 0;
+  });
+}
+
+async function remove(invocation: Invocation, ids: string[]): Promise<number> {
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  return withApprovals(invocation, async ({ grants }) => {
+    const removed = ids.map((id) => grants.revoke(id, decider()));
+    for (const grant of removed) invocation.io.err(`No longer allowed: ${grantText(grant)}\n`);
+    if (invocation.values.json) printJson(removed, invocation.io);
+    return 0;
+  });
+}
+
+function printTable(grants: Grant[], io: Io): void {
+  if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_GRANT_COLUMNS, grants));
+  else if (grants.length === 0) io.err("Nothing is allowed for good.\n");
+  else io.out(alignedTable(grantColumns(grants, { nowMs: Date.now(), color: io.color }), grants, io.columns));
+}

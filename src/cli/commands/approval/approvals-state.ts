@@ -1,0 +1,107 @@
+/** The state of the live list, and what each key does to it. No terminal in here. */
+import type { Approval, ApprovalDecision } from "../../../core/approval.ts";
+import { parseDuration } from "../../../text/duration.ts";
+import type { Key } from "../../terminal/keys.ts";
+
+export interface Desk {
+  /** Oldest first. */
+  waiting: Approval[];
+  /** By id, not by place: a request that comes or goes must not put another under the cursor. */
+  selected: string | null;
+  /** First line of the request that is shown, and how far down it has been shown. */
+  top: number;
+  seenTo: number;
+  /** What is being typed, where something is. */
+  entry: { for: "reason" | "expiry"; text: string } | null;
+  message: string;
+}
+
+export interface Shown {
+  /** Lines of the selected request, of what would run alone, and how many the screen has room for. */
+  lines: number;
+  commandLines: number;
+  room: number;
+}
+
+export type Effect = { decide: Omit<ApprovalDecision, "who" | "channel"> } | "quit" | null;
+
+export const EMPTY_DESK: Desk = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
+
+/** Takes in what waits now. When the selected one is gone nothing is selected: the next key must not hit another. */
+export function refresh(desk: Desk, waiting: Approval[]): Desk {
+  if (desk.selected !== null && !waiting.some(({ id }) => id === desk.selected)) {
+    const message = desk.message || "The request you were looking at was decided elsewhere, or has expired.";
+    return { ...desk, waiting, selected: null, top: 0, seenTo: 0, entry: null, message };
+  }
+  const first = desk.waiting.length === 0 && desk.selected === null ? (waiting[0]?.id ?? null) : desk.selected;
+  return { ...desk, waiting, selected: first };
+}
+
+export function press(desk: Desk, key: Key, view: Shown): { desk: Desk; effect: Effect } {
+  if (key.kind === "interrupt") return { desk, effect: "quit" };
+  if (desk.entry) return typing(desk, desk.entry, key);
+  const quiet = { ...desk, message: "" };
+  const pressed = key.kind === "text" ? key.text : key.kind;
+  switch (pressed) {
+    case "q":
+      return { desk, effect: "quit" };
+    case "j":
+    case "down":
+      return still(select(quiet, 1));
+    case "k":
+    case "up":
+      return still(select(quiet, -1));
+    case " ":
+    case "page-down":
+      return still({ ...quiet, top: Math.max(0, Math.min(desk.top + view.room, view.lines - view.room)) });
+    case "b":
+    case "page-up":
+      return still({ ...quiet, top: Math.max(0, desk.top - view.room) });
+    case "d":
+      return still(desk.selected === null ? desk : { ...quiet, entry: { for: "reason", text: "" } });
+    case "o":
+    case "a":
+      return yes(quiet, pressed, view);
+    default:
+      return still(quiet);
+  }
+}
+
+function still(desk: Desk): { desk: Desk; effect: Effect } {
+  return { desk, effect: null };
+}
+
+function select(desk: Desk, step: number): Desk {
+  const at = desk.waiting.findIndex(({ id }) => id === desk.selected);
+  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), desk.waiting.length - 1);
+  const selected = desk.waiting[to]?.id ?? null;
+  return selected === desk.selected ? desk : { ...desk, selected, top: 0, seenTo: 0 };
+}
+
+/** Nobody says yes to a command, its input or its variables whose end they have not had on the screen (promise 2). */
+function yes(desk: Desk, pressed: "o" | "a", view: Shown): { desk: Desk; effect: Effect } {
+  const chosen = desk.waiting.find(({ id }) => id === desk.selected);
+  if (!chosen) return still(desk);
+  if (desk.seenTo < view.commandLines) {
+    return still({ ...desk, message: "The command goes on below: look at all of it first (space)." });
+  }
+  if (pressed === "o") return { desk, effect: { decide: { decision: "once" } } };
+  const { always } = chosen.request;
+  if (!always.ok) return still({ ...desk, message: `Only once: ${always.why}.` });
+  return still({ ...desk, entry: { for: "expiry", text: "" } });
+}
+
+function typing(desk: Desk, entry: NonNullable<Desk["entry"]>, key: Key): { desk: Desk; effect: Effect } {
+  const write = (text: string) => still({ ...desk, message: "", entry: { ...entry, text } });
+  if (key.kind === "escape") return still({ ...desk, entry: null, message: "" });
+  if (key.kind === "erase") return write([...entry.text].slice(0, -1).join(""));
+  if (key.kind === "text") return write(entry.text + key.text);
+  if (key.kind !== "enter") return still(desk);
+  const closed = { ...desk, entry: null, message: "" };
+  if (entry.for === "reason") {
+    return { desk: closed, effect: { decide: { decision: "deny", ...(entry.text ? { reason: entry.text } : {}) } } };
+  }
+  const expiresMs = entry.text === "" ? undefined : (parseDuration(entry.text) ?? 0);
+  if (expiresMs === 0) return still({ ...desk, message: "A duration such as 30m, 8h or 7d; nothing for good." });
+  return { desk: closed, effect: { decide: { decision: "always", grant: expiresMs ? { expiresMs } : {} } } };
+}

@@ -1,0 +1,68 @@
+import { approvalText } from "../../../approval/details.ts";
+import type { Approval, ApprovalStatus } from "../../../core/approval.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import { withApprovals } from "../../approvals/with-approvals.ts";
+import type { Command, Invocation, Io } from "../../command.ts";
+import { choiceOption, countOption, textOption } from "../../options.ts";
+import { printJson, printOneOrMany } from "../../print-json.ts";
+import { approvalColumns, PIPED_APPROVAL_COLUMNS } from "./columns.ts";
+
+const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;
+
+export const approvals: Command = {
+  name: "approvals",
+  summary: "See what waits for a person, and decide",
+  usage: "sallyport approvals [OPTIONS] [ID…]",
+  options: {
+    all: { type: "boolean", short: "a" },
+    status: { type: "string" },
+    limit: { type: "string" },
+    once: { type: "boolean" },
+  },
+  help: {
+    all: "show decided, used and expired ones too, not only those that wait",
+    status: "WORD: only these: pending, approved, denied, expired or used",
+    limit: "N: show at most the N latest [50]",
+    once: "print the list and end, as when piped",
+    agent: "NAME: only what this agent asked for",
+  },
+  choices: { status: STATUSES },
+  examples: ["sallyport approvals", "sallyport approvals 019a8b2c", "sallyport approvals --all --json"],
+  notes: `On a terminal the list is live: j and k move, o allows once, a for good, d denies, q leaves.
+With an ID the whole request is printed, however long.
+Piped, there are no titles and tabs stand between the columns: ID, AGENT, STATUS, CREATED, EXPIRES, COMMAND.`,
+  run: async (invocation) => {
+    const { values, io } = invocation;
+    const ids = [...invocation.positionals, ...(invocation.rest ?? [])];
+    const query = queryOf(values);
+    const live = io.isTTY.stdin && io.isTTY.stdout && !(values.json || values.once || values.all || values.status);
+    return withApprovals(invocation, async (room) => {
+      if (ids.length > 0) {
+        const found = ids.map((id) => room.get(id));
+        if (values.json) printOneOrMany(found, io);
+        else io.out(found.map((each) => approvalText(each, { ...io, nowMs: Date.now() })).join("\n"));
+      } else if (live) {
+        const { decideOnTerminal } = await import("./approvals-screen.ts");
+        await decideOnTerminal(room, query, io);
+      } else {
+        const found = room.list(query);
+        if (values.json) printJson(found, io);
+        else printTable(found, io);
+      }
+      return 0;
+    });
+  },
+};
+
+function queryOf(values: Invocation["values"]): { status?: ApprovalStatus; agent?: string; limit?: number } {
+  const status = choiceOption(values, "status", STATUSES) ?? (values.all ? undefined : "pending");
+  const agent = textOption(values, "agent");
+  const limit = countOption(values, "limit");
+  return { ...(status ? { status } : {}), ...(agent ? { agent } : {}), ...(limit === undefined ? {} : { limit }) };
+}
+
+function printTable(found: Approval[], io: Io): void {
+  if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_APPROVAL_COLUMNS, found));
+  else if (found.length === 0) io.err("Nothing waits for a decision.\n");
+  else io.out(alignedTable(approvalColumns(found, { nowMs: Date.now(), color: io.color }), found, io.columns));
+}

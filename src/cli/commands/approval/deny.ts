@@ -1,0 +1,22 @@
+import type { Command } from "../../command.ts";
+import { textOption } from "../../options.ts";
+import { decider } from "../../person.ts";
+import { commandOf } from "./columns.ts";
+import { eachApproval } from "./for-each-approval.ts";
+
+export const deny: Command = {
+  name: "deny",
+  summary: "Refuse a waiting command, with a reason for the agent",
+  usage: "sallyport deny [OPTIONS] ID…",
+  options: { reason: { type: "string" } },
+  help: { reason: "TEXT: tell the agent why", json: "print the approvals as JSON" },
+  examples: ["sallyport deny 019a8b2c", "sallyport deny 019a8b2c --reason 'use the staging database'"],
+  run: (invocation) => {
+    const reason = textOption(invocation.values, "reason");
+    return eachApproval(invocation, (approvals, id) => {
+      const approval = approvals.decide(id, { decision: "deny", ...decider(), ...(reason ? { reason } : {}) });
+      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Your word counts"}: ${commandOf(approval)}\n`);
+      return approval;
+    });
+  },
+};

@@ -1,0 +1,84 @@
+import type { Trusted, TrustedKeys } from "../../../fleet/keys.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import type { Invocation } from "../../command.ts";
+import { textOption } from "../../options.ts";
+import { decider } from "../../person.ts";
+import { printJson } from "../../print-json.ts";
+import { stateFolder } from "../../state.ts";
+import { PIPED_TRUST_COLUMNS, trustColumns } from "../../tables/fleet.ts";
+import { UsageError } from "../../usage-error.ts";
+import { withDatabase } from "../../with-database.ts";
+
+export async function showKey({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
+  if (unexpected !== undefined) throw new UsageError(`\`fleet key\` takes no \`${unexpected}\``);
+  const { signingKey } = await import("../../../fleet/keys.ts");
+  const key = signingKey(await openedState(values)).public;
+  if (values.json) printJson({ key }, io);
+  else io.out(`${key}\n`);
+  return 0;
+}
+
+export function trust(invocation: Invocation, [action = "list", ...given]: string[]): Promise<number> {
+  if (action === "add") return add(invocation, given);
+  if (action === "remove") return remove(invocation, given);
+  if (action !== "list") throw new UsageError(`\`fleet trust\` knows list, add and remove; received \`${action}\``);
+  if (given[0] !== undefined) throw new UsageError(`\`fleet trust list\` takes no \`${given[0]}\``);
+  return list(invocation);
+}
+
+async function list({ values, io }: Invocation): Promise<number> {
+  const { TrustedKeys } = await import("../../../fleet/keys.ts");
+  const found = new TrustedKeys(await openedState(values)).list();
+  if (values.json) printJson(found, io);
+  else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TRUST_COLUMNS, found));
+  else if (found.length === 0) io.err("No gateway is trusted; `sallyport fleet trust add NAME KEY` adds one.\n");
+  else io.out(alignedTable(trustColumns(Date.now()), found, io.columns));
+  return 0;
+}
+
+async function add(invocation: Invocation, [name, key, unexpected]: string[]): Promise<number> {
+  if (name === undefined || key === undefined) {
+    throw new UsageError("whom to trust? Give a name and its key, as `sallyport fleet key` prints it there");
+  }
+  if (unexpected !== undefined)
+    throw new UsageError(`\`fleet trust add\` adds one gateway; \`${unexpected}\` came after it`);
+  return withTrust(invocation, (keys) => [{ changed: keys.add(name, key, decider().who), outcome: "trusted" }]);
+}
+
+async function remove(invocation: Invocation, names: string[]): Promise<number> {
+  if (names.length === 0) throw new UsageError("which gateway? Give its name or its key");
+  return withTrust(invocation, (keys) => names.map((name) => ({ changed: keys.remove(name), outcome: "distrusted" })));
+}
+
+/** For persons only: a command that could add a key could approve itself (promise 7). Each change is in the audit. */
+async function withTrust(
+  invocation: Invocation,
+  change: (keys: TrustedKeys) => { changed: Trusted; outcome: string }[],
+): Promise<number> {
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const { TrustedKeys } = await import("../../../fleet/keys.ts");
+  const { AuditLog } = await import("../../../storage/audit.ts");
+  const keys = new TrustedKeys(await openedState(invocation.values));
+  return withDatabase(invocation, async (database) => {
+    const audit = new AuditLog(database);
+    const { who, channel } = decider();
+    const changes = change(keys);
+    for (const { changed, outcome } of changes) {
+      const summary = `gateway ${changed.name}`;
+      const detail = { key: changed.key };
+      audit.append({ kind: "trust", agent: "", session: null, actor: who, channel, outcome, summary, detail });
+    }
+    if (invocation.values.json)
+      printJson(
+        changes.map(({ changed }) => changed),
+        invocation.io,
+      );
+    return 0;
+  });
+}
+
+async function openedState(values: Invocation["values"]): Promise<string> {
+  const { openStateFolder } = await import("../../../storage/state-folder.ts");
+  return openStateFolder(stateFolder(textOption(values, "state")));
+}

@@ -1,0 +1,68 @@
+import { SallyportError } from "../../../core/error.ts";
+import { needsFleet } from "../../../fleet/errors.ts";
+import type { Nodes } from "../../../fleet/nodes.ts";
+import type { WorkerInfo } from "../../../fleet/wire.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { printJson } from "../../print-json.ts";
+import { nodeColumns, PIPED_NODE_COLUMNS } from "../../tables/fleet.ts";
+import { UsageError } from "../../usage-error.ts";
+
+export const nodes: Command = {
+  name: "nodes",
+  summary: "List the workers of a fleet, drain them and take them back",
+  usage: `sallyport nodes [list]
+       sallyport nodes drain HOST…
+       sallyport nodes return HOST…`,
+  options: {},
+  help: { json: "print JSON" },
+  examples: ["sallyport nodes", "sallyport nodes drain web-1", "sallyport nodes return web-1"],
+  notes: `A drained worker takes no new work, also after a restart; what runs there runs on, and is answered for.
+Piped, \`list\` prints HOST, STATE, SLOTS, RUNNING, LOAD, STARTED, VERSION, LABELS with tabs between.`,
+  run: (invocation) => {
+    const [action = "list", ...hosts] = [...invocation.positionals, ...(invocation.rest ?? [])];
+    if (action === "list") {
+      if (hosts[0] !== undefined) throw new UsageError(`\`nodes list\` takes no \`${hosts[0]}\``);
+      return withNodes(async (all) => print(invocation, await all.list()));
+    }
+    if (action !== "drain" && action !== "return") {
+      throw new UsageError(`\`nodes\` knows list, drain and return; received \`${action}\``);
+    }
+    if (hosts.length === 0) throw new UsageError(`which worker? Give its name: \`nodes ${action} HOST\``);
+    return withNodes(async (all) => {
+      const changed: WorkerInfo[] = [];
+      for (const host of hosts) changed.push(await all[action](host));
+      return print(invocation, changed);
+    });
+  },
+};
+
+function print({ values, io }: Invocation, found: WorkerInfo[]): number {
+  if (values.json) printJson(found, io);
+  else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_NODE_COLUMNS, found));
+  else if (found.length === 0) io.err("No worker is in the fleet; `sallyport worker` on a machine makes it one.\n");
+  else io.out(alignedTable(nodeColumns(Date.now()), found, io.columns));
+  return 0;
+}
+
+/** For persons only: an agent does not decide which machines there are (promise 7). */
+async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
+  const [{ insistOnPerson, whoIsAbove }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
+    import("../../../approval/inside-session.ts"),
+    import("../../../fleet/url.ts"),
+    import("../../../config/load.ts"),
+  ]);
+  insistOnPerson(whoIsAbove(), null);
+  const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
+  if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("nodes"));
+  const [{ openLink }, { Nodes }] = await Promise.all([
+    import("../../../fleet/connection.ts"),
+    import("../../../fleet/nodes.ts"),
+  ]);
+  const link = await openLink(fleet, "gateway");
+  try {
+    return await use(new Nodes(link));
+  } finally {
+    await link.nc.close();
+  }
+}

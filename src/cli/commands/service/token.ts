@@ -1,0 +1,146 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Token, TokenRole, Tokens } from "../../../storage/tokens.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { choiceOption, durationOption, textOption } from "../../options.ts";
+import { decider } from "../../person.ts";
+import { printJson } from "../../print-json.ts";
+import { PIPED_TOKEN_COLUMNS, tokenColumns } from "../../tables/tokens.ts";
+import { UsageError } from "../../usage-error.ts";
+import { withDatabase } from "../../with-database.ts";
+
+const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies readonly TokenRole[];
+
+export const token: Command = {
+  name: "token",
+  summary: "Make, list and revoke the tokens that programs show over HTTP",
+  usage:
+    "sallyport token create NAME [OPTIONS]\n       sallyport token [list]\n       sallyport token revoke NAME…\n       sallyport token link [URL]",
+  options: {
+    role: { type: "string" },
+    expires: { type: "string" },
+    all: { type: "boolean", short: "a" },
+  },
+  help: {
+    role: "ROLE: with create: agent (acts as one agent), viewer, approver or operator (a person) [agent]",
+    expires: "DUR: with create, how long it is good [until it is revoked]",
+    all: "list those that were revoked too",
+    agent: "NAME: with create, on whose behalf it may act [default]",
+    json: "print JSON",
+  },
+  actions: ["create", "list", "revoke", "link"],
+  examples: [
+    "sallyport token create laptop --agent builder --expires 30d",
+    "sallyport token",
+    "sallyport token create ann --role approver",
+    "sallyport token revoke laptop",
+    "sallyport token link http://127.0.0.1:4180",
+  ],
+  notes: `\`create\` prints the token on stdout, this once: only a hash of it is kept.
+\`link\` prints an address that signs you in to a running \`sallyport serve\` as an operator, once and within ten minutes.
+Piped, \`list\` prints ID, NAME, ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY with tabs between.`,
+  run: (invocation) => {
+    const [action = "list", ...names] = [...invocation.positionals, ...(invocation.rest ?? [])];
+    if (action === "create") return create(invocation, names);
+    if (action === "revoke") return revoke(invocation, names);
+    if (action === "link") return link(invocation, names);
+    if (action !== "list")
+      throw new UsageError(`\`token\` knows create, list, revoke and link; received \`${action}\``);
+    if (names[0] !== undefined) throw new UsageError(`\`token list\` takes no \`${names[0]}\``);
+    return list(invocation);
+  },
+};
+
+async function create(invocation: Invocation, [name, unexpected]: string[]): Promise<number> {
+  const { values, io } = invocation;
+  if (name === undefined) throw new UsageError("what is it to be called? Give a name: `token create laptop`");
+  if (unexpected !== undefined)
+    throw new UsageError(`\`token create\` makes one token; \`${unexpected}\` came after it`);
+  const role = choiceOption(values, "role", ROLES) ?? "agent";
+  const expiresMs = durationOption(values, "expires");
+  if (expiresMs === 0) throw new UsageError("`--expires` must be in the future; received `0`");
+  const named = textOption(values, "agent");
+  if (role !== "agent" && named !== undefined) throw new UsageError(`a ${role} is a person: leave \`--agent\` out`);
+  const agent = role === "agent" ? (named ?? "default") : "";
+  return withTokens(invocation, async (tokens, note) => {
+    const made = tokens.create({ name, role, agent, createdBy: decider().who, expiresMs });
+    note(made.token, "created");
+    if (values.json) printJson({ ...made.token, token: made.secret }, io);
+    else io.out(`${made.secret}\n`);
+    if (io.isTTY.stderr) io.err("Keep it where only its program can read it; it is not shown again.\n");
+    return 0;
+  });
+}
+
+async function revoke(invocation: Invocation, names: string[]): Promise<number> {
+  if (names.length === 0) throw new UsageError("which token? Give its name or id");
+  return withTokens(invocation, async (tokens, note) => {
+    const revoked = names.map((name) => {
+      const gone = tokens.revoke(name);
+      note(gone, "revoked");
+      return gone;
+    });
+    if (invocation.values.json) printJson(revoked, invocation.io);
+    return 0;
+  });
+}
+
+/** Into a service that runs on the same state folder. */
+async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unexpected]: string[]): Promise<number> {
+  if (unexpected !== undefined)
+    throw new UsageError(`\`token link\` takes one address; \`${unexpected}\` came after it`);
+  if (!/^https?:\/\/[^/\s]+\/?$/.test(url)) {
+    throw new UsageError(
+      `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
+    );
+  }
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const [{ linkOf, makeOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
+    import("../../../http/sign-in/link.ts"),
+    import("../../../storage/sign-ins.ts"),
+    import("../../../storage/audit.ts"),
+  ]);
+  return withDatabase(invocation, async (database) => {
+    const secret = makeOperatorLink(new SignIns(database), new AuditLog(database), decider().who);
+    const address = linkOf(url.replace(/\/$/, ""), secret);
+    if (invocation.values.json) printJson({ link: address }, invocation.io);
+    else invocation.io.out(`${address}\n`);
+    return 0;
+  });
+}
+
+async function list(invocation: Invocation): Promise<number> {
+  const { values, io } = invocation;
+  const { Tokens } = await import("../../../storage/tokens.ts");
+  return withDatabase(invocation, async (database) => {
+    const found = new Tokens(database).list().filter(({ revokedAt }) => values.all || revokedAt === null);
+    if (values.json) printJson(found, io);
+    else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TOKEN_COLUMNS, found));
+    else if (found.length === 0) io.err("There are no tokens; `sallyport token create NAME` makes one.\n");
+    else io.out(alignedTable(tokenColumns(Date.now()), found, io.columns));
+    return 0;
+  });
+}
+
+type Note = (token: Token, outcome: "created" | "revoked") => void;
+
+/** For persons only: an agent that could make itself a token could be any agent (promise 7). */
+async function withTokens(
+  invocation: Invocation,
+  use: (tokens: Tokens, note: Note) => Promise<number>,
+): Promise<number> {
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  insistOnPerson(whoIsAbove(), null);
+  const { Tokens } = await import("../../../storage/tokens.ts");
+  return withDatabase(invocation, async (database) => use(new Tokens(database), await audited(database)));
+}
+
+async function audited(database: DatabaseSync): Promise<Note> {
+  const [{ AuditLog }, { tokenEntry }] = await Promise.all([
+    import("../../../storage/audit.ts"),
+    import("../../../storage/token-entry.ts"),
+  ]);
+  const audit = new AuditLog(database);
+  return (token, outcome) => audit.append(tokenEntry(token, outcome, decider()));
+}

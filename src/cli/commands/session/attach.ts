@@ -1,0 +1,58 @@
+import type { SessionHandle } from "../../../core/gateway.ts";
+import { alreadyExited } from "../../../session/errors.ts";
+import { redraw } from "../../../session/terminal/render/redraw.ts";
+import type { Command, Io } from "../../command.ts";
+import { withGateway } from "../../open.ts";
+import { afterwards } from "../../terminal/afterwards.ts";
+import { askUnlessTalking } from "../../terminal/ask-unless-talking.ts";
+import { type Conversation, converse } from "../../terminal/attach-session.ts";
+import { ownTerminal } from "../../terminal/tty.ts";
+import { UsageError } from "../../usage-error.ts";
+
+export const attach: Command = {
+  name: "attach",
+  summary: "Sit down at a session's terminal, next to whoever is there already",
+  usage: "sallyport attach [OPTIONS] SESSION",
+  options: { "read-only": { type: "boolean", short: "r" } },
+  help: { "read-only": "look on: nothing is typed, and the session keeps its size" },
+  examples: ["sallyport attach editor", "sallyport attach --read-only web"],
+  notes: `C-p C-q leaves the session running. Several may be attached at once; the session is as large as the terminal
+that was attached or resized last. What is typed is judged and audited as any other input. The exit code is the
+command's own when it ends meanwhile, else 0.`,
+  run: (invocation) => {
+    const { values, positionals, rest, io } = invocation;
+    const [reference, ...more] = [...positionals, ...(rest ?? [])];
+    if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
+    if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+    return withGateway(
+      invocation,
+      async (gateway) => join(await gateway.find(reference), values["read-only"] === true, io),
+      {
+        approve: (approval, over) => askUnlessTalking(approval, io, over),
+      },
+    );
+  },
+};
+
+async function join(session: SessionHandle, readOnly: boolean, io: Io): Promise<number> {
+  const { status, pty } = session.info();
+  if (status !== "running") throw alreadyExited(session.name);
+  const start = pty ? await screenOf(session, readOnly, io) : await endOfOutput(session);
+  const how = await converse(session, io, { readOnly, ...start });
+  return afterwards(session, how, io);
+}
+
+type Start = Pick<Conversation, "offset" | "opening">;
+
+/** What is there already comes first; what follows is written on top of it. */
+async function screenOf(session: SessionHandle, readOnly: boolean, io: Io): Promise<Start> {
+  const own = ownTerminal(io);
+  if (own && !readOnly) await session.resize(own.size());
+  const screen = await session.screen({ attributes: true });
+  const opening = own ? redraw(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;
+  return { offset: screen.offset, opening };
+}
+
+async function endOfOutput(session: SessionHandle): Promise<Start> {
+  return { offset: (await session.logs({ tail: 0 })).nextOffset, opening: "" };
+}

@@ -1,0 +1,30 @@
+import type { SessionInfo } from "../../../core/session.ts";
+import { alignedPairs, tabbedPairs } from "../../../text/pairs.ts";
+import type { Command, Io } from "../../command.ts";
+import { printOneOrMany } from "../../print-json.ts";
+import { sessionDetails } from "../../tables/session-details.ts";
+import { eachSession } from "./session-arguments.ts";
+
+export const inspect: Command = {
+  name: "inspect",
+  summary: "Show everything known about a session",
+  usage: "sallyport inspect [OPTIONS] SESSION…",
+  options: {},
+  help: { json: "print JSON: one object, or an array for several sessions" },
+  examples: ["sallyport inspect web", "sallyport inspect --json web | jq .resourceUsage"],
+  run: async (invocation) => {
+    const found: SessionInfo[] = [];
+    const code = await eachSession(invocation, async (session) => {
+      found.push(session.info());
+      return 0;
+    });
+    if (invocation.values.json) printOneOrMany(found, invocation.io);
+    else invocation.io.out(found.map((info) => details(info, invocation.io)).join("\n"));
+    return code;
+  },
+};
+
+function details(info: SessionInfo, io: Io): string {
+  const pairs = sessionDetails(info);
+  return io.isTTY.stdout ? alignedPairs(pairs, io.columns) : tabbedPairs(pairs);
+}

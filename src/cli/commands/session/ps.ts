@@ -1,0 +1,92 @@
+import type { ListQuery } from "../../../core/gateway.ts";
+import type { SessionInfo } from "../../../core/session.ts";
+import { moreInFleet } from "../../../fleet/errors.ts";
+import type { Gateway } from "../../../gateway/gateway.ts";
+import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import type { Command, Io } from "../../command.ts";
+import { withGateway } from "../../open.ts";
+import { countOption, textOption } from "../../options.ts";
+import { printJson } from "../../print-json.ts";
+import { PIPED_COLUMNS, terminalColumns } from "../../tables/sessions.ts";
+
+const PAGE = 1000;
+/** A fleet remembers millions: whoever wants so many pages through them with the library or over HTTP. */
+const MOST_OF_FLEET = 10_000;
+
+export const ps: Command = {
+  name: "ps",
+  summary: "List sessions",
+  usage: "sallyport ps [OPTIONS]",
+  options: {
+    all: { type: "boolean", short: "a" },
+    quiet: { type: "boolean", short: "q" },
+    limit: { type: "string" },
+    own: { type: "boolean" },
+  },
+  help: {
+    all: "show finished sessions too, not only those still running",
+    quiet: "print only ids, of what this gateway started: for kill and rm",
+    limit: "N: show at most the N latest",
+    own: "with a fleet: only what this gateway started, not what others have run there",
+    agent: "NAME: show only this agent's sessions",
+  },
+  examples: [
+    "sallyport ps",
+    "sallyport ps -a --limit 10",
+    "sallyport kill $(sallyport ps -q)",
+    "sallyport ps -a --json",
+  ],
+  notes: `Piped, there are no titles and tabs stand between the columns:
+ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine).`,
+  run: (invocation) =>
+    withGateway(invocation, async (gateway) => {
+      const { values, io } = invocation;
+      const agent = textOption(values, "agent");
+      const query: ListQuery = {
+        ...(values.all ? {} : { live: true }),
+        ...(agent ? { agent } : {}),
+      };
+      const limit = countOption(values, "limit");
+      const own = () => ({ sessions: gateway.list({ ...query, limit: limit ?? gateway.count(query) }), warnings: [] });
+      // What is meant to be ended or removed is never what others have run.
+      const { sessions, warnings } = values.own || values.quiet ? own() : await allOf(gateway, query, limit);
+      for (const warning of warnings) io.err(`${warning}\n`);
+      if (values.json) printJson(sessions, io);
+      else if (values.quiet) io.out(sessions.map(({ id }) => `${id}\n`).join(""));
+      else printTable(sessions, values.all === true, io);
+      return 0;
+    }),
+};
+
+/** Page by page: a fleet may have more sessions than one answer holds. */
+async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE_INFINITY) {
+  const sessions: SessionInfo[] = [];
+  const warnings = new Set<string>();
+  let before: string | null = null;
+  do {
+    const page = { limit: Math.min(PAGE, limit - sessions.length), ...(before === null ? {} : { before }) };
+    const found = await gateway.sessions({ ...query, ...page });
+    sessions.push(...found.sessions);
+    for (const warning of found.warnings) warnings.add(warning);
+    before = found.next;
+    if (found.fleet && before !== null && sessions.length >= MOST_OF_FLEET) warnings.add(moreInFleet(sessions.length));
+    if (found.fleet && sessions.length >= MOST_OF_FLEET) break;
+  } while (before !== null && sessions.length < limit);
+  return { sessions, warnings };
+}
+
+function printTable(sessions: SessionInfo[], all: boolean, io: Io): void {
+  if (!io.isTTY.stdout) {
+    io.out(tabbedTable(PIPED_COLUMNS, sessions));
+  } else if (sessions.length > 0) {
+    io.out(
+      alignedTable(
+        terminalColumns(sessions, { nowMs: Date.now(), columns: io.columns, color: io.color }),
+        sessions,
+        io.columns,
+      ),
+    );
+  } else {
+    io.err(all ? "No sessions.\n" : "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
+  }
+}

@@ -1,0 +1,29 @@
+import type { SessionHandle } from "../../../core/gateway.ts";
+import type { Invocation } from "../../command.ts";
+import { withGateway } from "../../open.ts";
+import { report } from "../../report-error.ts";
+import { UsageError } from "../../usage-error.ts";
+
+/**
+ * Does one thing to every session named on the command line, in order. One that fails is reported and the rest go on;
+ * the last failure's exit code, else the last success's, is the result.
+ */
+export async function eachSession(
+  invocation: Invocation,
+  act: (session: SessionHandle) => Promise<number>,
+): Promise<number> {
+  const references = [...invocation.positionals, ...(invocation.rest ?? [])];
+  if (references.length === 0) throw new UsageError("which session? Give an id, the beginning of one, or a name");
+  return withGateway(invocation, async (gateway) => {
+    let succeeded = 0;
+    let failed = 0;
+    for (const reference of references) {
+      try {
+        succeeded = await act(await gateway.find(reference));
+      } catch (error) {
+        failed = report(error, invocation.io, { json: invocation.values.json === true });
+      }
+    }
+    return failed || succeeded;
+  });
+}

@@ -1,0 +1,65 @@
+/** Asks the person who typed the command, where they typed it: `sallyport run` on a terminal. */
+import { createInterface } from "node:readline/promises";
+import { approvalText } from "../../approval/details.ts";
+import type { Approval, ApprovalDecision } from "../../core/approval.ts";
+import { waitingNote } from "../../session/notes.ts";
+import { parseDuration } from "../../text/duration.ts";
+import type { Io } from "../command.ts";
+import { decider } from "../person.ts";
+
+type Ask = (question: string) => Promise<string>;
+
+/**
+ * Null: they leave it to somebody else (`l` or end of input, and are told how that one answers), they interrupted the
+ * command, or it is decided by now (`signal`). The whole request is printed first, so that nobody is asked about what
+ * they cannot see.
+ */
+export async function askRightHere(approval: Approval, io: Io, signal?: AbortSignal): Promise<ApprovalDecision | null> {
+  io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
+  const lines = createInterface({ input: io.stdin, output: process.stderr });
+  const gone = new AbortController();
+  lines.once("close", () => gone.abort());
+  // The terminal is in raw mode, so Ctrl-C is a key: it is made the signal that it is anywhere else.
+  let interrupted = false;
+  lines.once("SIGINT", () => {
+    interrupted = true;
+    lines.close();
+    process.kill(process.pid, "SIGINT");
+  });
+  const until = AbortSignal.any([gone.signal, ...(signal ? [signal] : [])]);
+  let said: Said | null = null;
+  try {
+    said = await converse(approval, (question) => lines.question(question, { signal: until }), io);
+  } catch (error) {
+    if (!until.aborted) throw error;
+    if (gone.signal.aborted && !interrupted) io.err("\n");
+  } finally {
+    lines.close();
+  }
+  if (said) return { ...said, ...decider(), channel: "terminal" };
+  if (!interrupted && !signal?.aborted) io.err(`${waitingNote(approval)}\n`);
+  return null;
+}
+
+type Said = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
+
+async function converse({ request }: Approval, ask: Ask, io: Io): Promise<Said | null> {
+  const choices = request.always.ok ? "o once, a always, d deny, l later" : "o once, d deny, l later";
+  for (;;) {
+    const answer = (await ask(`Allow it? (${choices}) `)).trim();
+    if (answer === "o") return { decision: "once" };
+    if (answer === "l") return null;
+    if (answer === "d") {
+      const reason = (await ask("Reason for the agent: ")).trim();
+      return { decision: "deny", ...(reason ? { reason } : {}) };
+    }
+    if (answer === "a" && request.always.ok) {
+      const term = (await ask("For how long? (30m, 8h, 7d; nothing for good) ")).trim();
+      const expiresMs = term === "" ? undefined : (parseDuration(term) ?? 0);
+      if (expiresMs !== 0) return { decision: "always", grant: expiresMs ? { expiresMs } : {} };
+      io.err("That is not a duration.\n");
+    } else {
+      io.err("Type one of the letters, then Enter.\n");
+    }
+  }
+}
