@@ -15,7 +15,7 @@ const platform = `${process.platform}-${process.arch}`;
 const prebuilt = join(here, "prebuilt", platform);
 const OUTPUTS = ["build", "prebuilt"];
 const sources = sourcesIn("").sort();
-const base = ["-std=c99", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
+const base = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"];
 const warnings = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Werror"];
 // Small, quick to fork, and the same wherever it is copied. Not every system has the static C library.
 const STATIC = "-static-pie";

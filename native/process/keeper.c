@@ -131,14 +131,13 @@ void keeper_main(struct keeper_pool *pool, struct keeper_slot *slot, int listene
 			}
 			continue;
 		}
-		slot->state = KEEPER_BUSY;
-		if (__atomic_sub_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST) < MIN_IDLE_KEEPERS)
+		atomic_store(&slot->state, KEEPER_BUSY);
+		if (keeper_pool_count(pool, KEEPER_IDLE) < MIN_IDLE_KEEPERS)
 			(void)!write(wake_fd, "", 1);
 		channel_open(&channel, fd);
 		serve_connection(&env, &channel);
-		if (listener < 0 || pool->idle >= MAX_IDLE_KEEPERS)
+		if (listener < 0 || keeper_pool_count(pool, KEEPER_IDLE) >= MAX_IDLE_KEEPERS)
 			_exit(0);
-		slot->state = KEEPER_IDLE;
-		__atomic_add_fetch(&pool->idle, 1, __ATOMIC_SEQ_CST);
+		atomic_store(&slot->state, KEEPER_IDLE);
 	}
 }

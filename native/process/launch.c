@@ -79,6 +79,14 @@ struct child_report *child_report_get(void)
 	return shared_report;
 }
 
+void child_report_clear(struct child_report *report)
+{
+	report->step = NULL;
+	report->error = 0;
+	report->pid_ns.init = report->pid_ns.command = 0;
+	report->pid_ns.had_orphans = false;
+}
+
 void child_fail(const char *step)
 {
 	shared_report->error = errno;
@@ -291,7 +299,7 @@ static pid_t launch_new(struct launch_context *context, struct child_report *rep
 	bool isolated = context->sandbox->own_pid_namespace;
 	if (isolated && pid_namespace_prepare() < 0)
 		return -1;
-	*report = (struct child_report){0};
+	child_report_clear(report);
 	pid_t pid = fork_child(context);
 	if (pid < 0 || !isolated)
 		return pid;
@@ -321,6 +329,6 @@ pid_t launch(const struct request *request, const struct sandbox *sandbox, const
 		kill(report->pid_ns.init, SIGKILL);
 	reap(pid);
 	reap(report->pid_ns.init);
-	*failure = (struct launch_failure){report->step ? (const char *)report->step : "fork", report->error};
+	*failure = (struct launch_failure){report->step ? report->step : "fork", report->error};
 	return -1;
 }

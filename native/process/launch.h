@@ -1,6 +1,7 @@
 #ifndef SALLYPORT_LAUNCH_H
 #define SALLYPORT_LAUNCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -31,13 +32,14 @@ struct launch_context {
 /* Written by the child, read by its parent. In memory they share: after vfork that is all of it, but a child that is
  * born into a group has its own. */
 struct child_report {
-	volatile const char *volatile step; /* that failed; NULL: none */
-	volatile int error;
+	_Atomic(const char *) step; /* that failed; NULL: none */
+	atomic_int error;
 	struct pid_namespace pid_ns;
 };
 
 /* The one report there is; NULL: no memory. */
 struct child_report *child_report_get(void);
+void child_report_clear(struct child_report *report);
 
 /* Ends the child, with errno. */
 __attribute__((noreturn)) void child_fail(const char *step);

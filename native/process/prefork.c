@@ -23,25 +23,20 @@ static struct {
 	pid_t pid; /* 0: there is none */
 	const struct cached_sandbox *cached;
 	const struct launch_context *context; /* NULL: none, or the child has taken it up */
-	int turn;
+	atomic_int turn;                      /* enum turn; also a futex */
 } prefork;
 
 static char stack[STACK_SIZE] __attribute__((aligned(16)));
 
-static int turn(void)
-{
-	return __atomic_load_n(&prefork.turn, __ATOMIC_SEQ_CST);
-}
-
 static void wait_while(enum turn whose)
 {
-	while (turn() == (int)whose)
+	while (atomic_load(&prefork.turn) == (int)whose)
 		syscall(SYS_futex, &prefork.turn, FUTEX_WAIT, whose, NULL, NULL, 0);
 }
 
 static void pass_turn(enum turn whose)
 {
-	__atomic_store_n(&prefork.turn, whose, __ATOMIC_SEQ_CST);
+	atomic_store(&prefork.turn, whose);
 	syscall(SYS_futex, &prefork.turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
@@ -125,19 +120,19 @@ void prefork_prepare(const struct sandbox *sandbox)
 	if (!again || !report || !can_wait(sandbox))
 		return;
 	/* The last command failed before it came to that: its child waits still, and two would both take the next one. */
-	if (prefork.pid && prefork.cached == sandbox->cached && turn() == TURN_KEEPER)
+	if (prefork.pid && prefork.cached == sandbox->cached && prefork.turn == TURN_KEEPER)
 		return;
 	if (prefork.pid)
 		discard();
 	struct launch_context context = {.sandbox = sandbox, .keeper = getpid()};
-	*report = (struct child_report){0};
+	child_report_clear(report);
 	prefork.turn = TURN_CHILD;
 	prefork.cached = sandbox->cached;
 	prefork.pid = fork_child(&context, report);
 	if (prefork.pid > 0)
 		wait_while(TURN_CHILD);
 	/* Why it cannot be had will be said when it is asked for. */
-	if (prefork.pid <= 0 || turn() != TURN_KEEPER)
+	if (prefork.pid <= 0 || prefork.turn != TURN_KEEPER)
 		discard();
 }
 
@@ -148,7 +143,7 @@ pid_t prefork_launch(const struct launch_context *context)
 	/* Joining a group takes longer than being born in it. */
 	bool fits = context->sandbox->cached == prefork.cached && can_wait(context->sandbox) &&
 		    context->limits->cgroup.count == 0;
-	if (!fits || turn() != TURN_KEEPER) {
+	if (!fits || prefork.turn != TURN_KEEPER) {
 		discard();
 		return 0;
 	}

@@ -31,38 +31,20 @@ struct zygote {
 	ino_t socket_inode;
 	struct cgroup_host cgroups;
 	struct keeper_pool *pool;
-	unsigned slots_used; /* slots ever used */
 	int64_t last_busy_us;
 	bool exiting;
 	int fork_error; /* of the last attempt to fork a keeper; 0: there was none */
 	bool cgroups_pending; /* killed keepers' groups that were not empty yet */
 };
 
-static struct keeper_slot *slot_of(struct zygote *z, pid_t pid)
-{
-	for (unsigned i = 0; i < z->slots_used; i++)
-		if (z->pool->slots[i].pid == pid)
-			return &z->pool->slots[i];
-	return NULL;
-}
-
-static struct keeper_slot *free_slot(struct zygote *z)
-{
-	struct keeper_slot *slot = slot_of(z, 0);
-	if (!slot && z->slots_used < MAX_KEEPERS)
-		slot = &z->pool->slots[z->slots_used++];
-	return slot;
-}
-
 static bool fork_keeper(struct zygote *z)
 {
-	struct keeper_slot *slot = free_slot(z);
+	struct keeper_slot *slot = keeper_pool_take(z->pool);
 	if (!slot) {
 		errno = EAGAIN;
 		return false;
 	}
 	pid_t zygote = getpid();
-	slot->state = KEEPER_IDLE;
 	pid_t pid = fork();
 	if (pid == 0) {
 		sigset_t none;
@@ -74,11 +56,10 @@ static bool fork_keeper(struct zygote *z)
 		keeper_main(z->pool, slot, z->listener, z->sessions_fd, z->wake_pipe[1], zygote, &z->cgroups);
 	}
 	if (pid < 0) {
-		slot->state = KEEPER_NONE;
+		keeper_pool_free(slot);
 		return false;
 	}
-	slot->pid = pid;
-	__atomic_add_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
+	atomic_store(&slot->pid, pid);
 	return true;
 }
 
@@ -99,7 +80,7 @@ static void reject_overload(struct zygote *z, int error)
 
 static int fill_pool(struct zygote *z)
 {
-	while (z->pool->idle < MIN_IDLE_KEEPERS)
+	while (keeper_pool_count(z->pool, KEEPER_IDLE) < MIN_IDLE_KEEPERS)
 		if (!fork_keeper(z))
 			return errno;
 	return 0;
@@ -107,7 +88,8 @@ static int fill_pool(struct zygote *z)
 
 static void kill_stray(pid_t pid, int pidfd, void *context)
 {
-	if (!slot_of(context, pid))
+	const struct zygote *z = context;
+	if (!keeper_pool_find(z->pool, pid))
 		pidfd_signal(pid, pidfd, SIGKILL);
 }
 
@@ -128,13 +110,10 @@ static void reap(struct zygote *z)
 	pid_t pid;
 	bool strays = false, killed = false;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		struct keeper_slot *slot = slot_of(z, pid);
+		struct keeper_slot *slot = keeper_pool_find(z->pool, pid);
 		if (slot) {
 			log_exit(slot, pid, status);
-			if (slot->state == KEEPER_IDLE)
-				__atomic_sub_fetch(&z->pool->idle, 1, __ATOMIC_SEQ_CST);
-			slot->state = KEEPER_NONE;
-			slot->pid = 0;
+			keeper_pool_free(slot);
 			killed = killed || WIFSIGNALED(status);
 		}
 		strays = strays || !slot || WIFSIGNALED(status);
@@ -146,20 +125,12 @@ static void reap(struct zygote *z)
 		z->cgroups_pending = !cgroup_sweep(&z->cgroups);
 }
 
-static bool any_busy(struct zygote *z)
-{
-	for (unsigned i = 0; i < z->slots_used; i++)
-		if (z->pool->slots[i].state == KEEPER_BUSY)
-			return true;
-	return false;
-}
-
 /* A zygote whose folder was removed, or that nobody has needed for long, goes; busy keepers finish by themselves. */
 static void check_idle(struct zygote *z)
 {
 	struct stat status;
 	int64_t now = monotonic_us();
-	if (any_busy(z))
+	if (keeper_pool_count(z->pool, KEEPER_BUSY) > 0)
 		z->last_busy_us = now;
 	bool ours = fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    status.st_ino == z->socket_inode;
@@ -190,7 +161,7 @@ static void run(struct zygote *z)
 	while (!z->exiting) {
 		int trouble = fill_pool(z);
 		log_fork_error(z, trouble);
-		if (trouble && z->pool->idle == 0)
+		if (trouble && keeper_pool_count(z->pool, KEEPER_IDLE) == 0)
 			reject_overload(z, trouble);
 		struct pollfd fds[2] = {{.fd = z->signals, .events = POLLIN},
 					{.fd = z->wake_pipe[0], .events = POLLIN}};
@@ -218,9 +189,11 @@ static void shut_down(struct zygote *z)
 	siginfo_t ended;
 	close(z->listener);
 	close(z->lock);
-	for (unsigned i = 0; i < z->slots_used; i++)
-		if (z->pool->slots[i].pid)
-			kill(z->pool->slots[i].pid, SIGHUP);
+	for (unsigned i = 0; i < z->pool->used; i++) {
+		pid_t pid = z->pool->slots[i].pid;
+		if (pid)
+			kill(pid, SIGHUP);
+	}
 	for (;;) {
 		reap(z);
 		if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) < 0) {

@@ -1,6 +1,7 @@
 #ifndef SALLYPORT_NAMESPACES_H
 #define SALLYPORT_NAMESPACES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -35,7 +36,7 @@ void namespaces_close(struct namespaces *namespaces);
 struct pid_namespace {
 	pid_t init; /* 0: none */
 	pid_t command;
-	volatile bool had_orphans; /* it has waited for some: what they used is known when it is waited for itself */
+	atomic_bool had_orphans; /* it has waited for some: what they used is known when it is waited for itself */
 };
 
 /* Whether all that works in NAMESPACES; tried once. */
@@ -50,7 +51,7 @@ int pid_namespace_prepare(void);
  * ISOLATION is in memory that is shared with the keeper, and may hold a first process in any case. 0, or -1 with
  * errno. Async-signal-safe. */
 int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *namespaces, int (*body)(void *),
-			void *context, int *exited);
+			void *context, atomic_int *exited);
 
 /* The command has ended, and has been waited for: the first process is to go with the last orphan. True: there never
  * was one, so it goes at once, and nobody needs to wait for that to say so. */

@@ -68,7 +68,7 @@ int pid_namespace_prepare(void)
 }
 
 int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *namespaces, int (*body)(void *),
-			void *context, int *exited)
+			void *context, atomic_int *exited)
 {
 	const int clone_flags = exited ? CLONE_FILES | CLONE_CHILD_CLEARTID : CLONE_VFORK;
 	if (namespaces_enter(namespaces) < 0 || unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
@@ -109,7 +109,7 @@ bool pid_namespace_release(const struct pid_namespace *pid_ns)
 
 struct trial {
 	struct pid_namespace pid_ns;
-	volatile bool works;
+	atomic_bool works;
 };
 
 static void reap(pid_t pid)

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { encodeKill, encodeRun, encodeWrite, TYPE } from "../../../src/executor/native/frames.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED as seed } from "../../fixtures/fuzz.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
-import { keeperSources, NATIVE } from "../../fixtures/keeper-build.ts";
+import { buildHarness } from "../../fixtures/keeper-build.ts";
 import { exists } from "../../fixtures/processes.ts";
 import { RawKeeper, rawSpec } from "../../fixtures/raw-keeper.ts";
 import { seeded } from "../../fixtures/seeded.ts";
@@ -22,22 +22,8 @@ const saved = corpus(REQUESTS).map(({ line }) => Buffer.from(line, "hex"));
 test(`spoilt requests are parsed for ${SECONDS} s without a false step`, (t) => {
   const folder = mkdtempSync(join(tmpdir(), "sallyport-fuzz-"));
   const program = join(folder, "fuzz-request");
-  const sources = [
-    fileURLToPath(new URL("fuzz-request.c", import.meta.url)),
-    ...keeperSources().filter((path) => basename(path) !== "main.c"),
-  ];
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-  execFileSync("cc", [
-    "-std=c99",
-    "-D_GNU_SOURCE",
-    "-O1",
-    "-g",
-    `-I${NATIVE}`,
-    ...sanitizers,
-    ...sources,
-    "-o",
-    program,
-  ]);
+  buildHarness(fileURLToPath(new URL("fuzz-request.c", import.meta.url)), program, sanitizers);
   const args = [String(seed), String(SECONDS), fileURLToPath(REQUESTS)];
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   rmSync(folder, { recursive: true });

@@ -27,7 +27,7 @@ function build(name: string, flags: string[]): string {
   const harness = fileURLToPath(new URL("log-harness.c", import.meta.url));
   const program = join(builds, name);
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-  const base = ["-std=c99", "-D_GNU_SOURCE", "-O1", "-g", ...sanitizers, ...flags];
+  const base = ["-std=c11", "-D_GNU_SOURCE", "-O1", "-g", ...sanitizers, ...flags];
   execFileSync("cc", [...base, `-I${NATIVE}`, harness, join(NATIVE, "log.c"), "-o", program]);
   return program;
 }

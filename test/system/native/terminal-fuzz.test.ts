@@ -22,7 +22,7 @@ function build(program: string): void {
   const include = [NATIVE, ...new Set(sources.map(dirname))].map((folder) => `-I${folder}`);
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
   execFileSync("cc", [
-    ...["-std=c99", "-D_GNU_SOURCE", "-O1", "-g"],
+    ...["-std=c11", "-D_GNU_SOURCE", "-O1", "-g"],
     ...sanitizers,
     ...include,
     HARNESS,
