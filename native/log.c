@@ -17,7 +17,7 @@
 #define LINE_MAX_BYTES 512u
 #define SECOND_US 1000000
 /* Of one level and of all keepers together. Commands can cause some lines: a flood of those must neither push out what
- * was logged before nor keep errors from being logged. Whoever sets `debug` wants all of it. */
+ * was logged before nor keep errors from being logged. `debug` has no limit. */
 #ifndef LOG_LINES_PER_WINDOW
 #define LOG_LINES_PER_WINDOW 600u
 #define LOG_WINDOW_US (60 * SECOND_US)
@@ -73,8 +73,8 @@ static bool is_current(void)
 	       ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
 }
 
-/* One process at a time, by a lock on the file itself, which nobody waits for. Record locks belong to a process, so that
- * keepers that inherited the same descriptor exclude each other as well. */
+/* One process rotates at a time: it holds a lock on the file, and others do not wait for it. Record locks belong to a
+ * process, so they also exclude keepers that inherited the same descriptor. */
 static void rotate(void)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

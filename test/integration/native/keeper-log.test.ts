@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
@@ -71,6 +71,19 @@ test("logs a keeper that was killed", async (t) => {
     house,
     new RegExp(` warn \\d+ zygote: keeper ${keeper} was killed by signal 9 while it had a connection`),
   );
+});
+
+test("logs an exit record and output that could not be stored", async (t) => {
+  const house = houseAt(t);
+  const gateway = await house.open();
+  const session = await gateway.start({ command: "read line; echo hello", stdin: "open" });
+  const keeper = await RawKeeper.open(join(house.sessionFolder(session.id), "ctl"));
+  rmSync(house.sessionFolder(session.id), { recursive: true });
+  keeper.socket.write(frame(2, Buffer.from("\n")));
+  const name = `session ${session.id}: `;
+  await logged(house, new RegExp(` error \\d+ events: ${name}cannot write the exit record: No such file or directory`));
+  await logged(house, new RegExp(` warn \\d+ events: ${name}6 bytes of its output could not be stored`));
+  await keeper.close();
 });
 
 test("logs malformed frames and requests", async (t) => {
