@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openGateway } from "../src/index.ts";
+import { replay } from "../src/session/terminal/render/replay.ts";
 import { movieSvg } from "../src/session/terminal/render/svg.ts";
-import { replay } from "../src/session/terminal/replay.ts";
 
 const COMMANDS = [
   `sallyport run -c 'echo "hello from $(uname -s)"'`,

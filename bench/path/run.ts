@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
-import { LocalSessionReader } from "../../src/session/local-data.ts";
+import { LocalSessionReader } from "../../src/session/session-data.ts";
 import { bare } from "../bare.ts";
 import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";

@@ -1,8 +1,8 @@
 import { styleText } from "node:util";
 import type { LogChunk } from "../core/session.ts";
-import { droppedNote } from "../session/notes.ts";
 import type { Io } from "./command.ts";
 import { type Style, timePrefix } from "./log-time.ts";
+import { droppedNote } from "./notes.ts";
 
 type Write = (chunk: LogChunk) => void;
 

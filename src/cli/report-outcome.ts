@@ -1,6 +1,6 @@
 import type { SessionInfo } from "../core/session.ts";
-import { outcomeNotes } from "../session/notes.ts";
 import type { Io } from "./command.ts";
+import { outcomeNotes } from "./notes.ts";
 
 /** Says on stderr what the exit code of a command does not, if there is anything to say. */
 export function tellOutcome(info: SessionInfo, io: Io): void {

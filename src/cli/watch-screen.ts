@@ -1,6 +1,6 @@
 import type { SessionHandle } from "../core/gateway.ts";
 import type { Screen } from "../core/terminal.ts";
-import { colouredRows } from "../session/terminal/render/coloured.ts";
+import { colouredRows } from "../session/terminal/render/ansi.ts";
 import { watchedFooter, windowOnto } from "../session/terminal/render/watched.ts";
 import type { Io } from "./command.ts";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type ObjectStore, Objm } from "@nats-io/obj";
 import type { SessionData } from "../executor/data.ts";
 import type { Located } from "../executor/executor.ts";
-import { LocalData } from "../session/local-data.ts";
-import { Screens } from "../session/terminal/screens.ts";
+import { LocalData } from "../session/session-data.ts";
+import { Screens } from "../session/terminal/screen-cache.ts";
 import type { Link } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 

@@ -4,7 +4,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { RunResult } from "../core/result.ts";
 import type { Settings } from "../core/settings.ts";
 import { Dispatcher, type DispatchTarget } from "../queue/dispatch.ts";
-import { refusedResult } from "../session/run-result.ts";
+import { refusedResult } from "../session/result.ts";
 import { endOrYield } from "./foreground.ts";
 import type { Rooms } from "./rooms.ts";
 import { submit } from "./submit.ts";

@@ -7,7 +7,7 @@ import { SallyportError } from "../core/error.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Execution } from "../executor/executor.ts";
 import { agentToken, checkedName } from "../fleet/subjects.ts";
-import { OwnRecords } from "../session/own-records.ts";
+import { OwnRecords } from "../session/local-sessions.ts";
 import { commandRefused, statementMissing } from "../session/refusal.ts";
 import { Session } from "../session/session.ts";
 import type { AskedBy, SessionRow } from "../storage/sessions.ts";

@@ -4,7 +4,7 @@ import type { Verdict } from "../core/verdict.ts";
 import { confine } from "../sandbox/confine.ts";
 import { recall } from "../sandbox/remembered.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
-import type { TypedCommand } from "../session/terminal/typed-commands.ts";
+import type { TypedCommand } from "../session/terminal/typed-input.ts";
 import { unknowableLine } from "../session/typed-line.ts";
 import { isForbidden, judge, lookupFor } from "./judge.ts";
 import { answerTo, askingTerms } from "./permit.ts";

@@ -6,7 +6,7 @@ import { recall } from "../sandbox/remembered.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { noTerminalNote } from "./no-terminal.ts";
 import { signalName } from "./signals.ts";
-import { lastSize } from "./terminal/sizes.ts";
+import { lastSize } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
 
 function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData): SessionInfo["streams"] {

@@ -1,7 +1,7 @@
 import type { Capture } from "../core/session.ts";
 import { terminalText } from "../text/terminal-text.ts";
 import { readMergedSync } from "./logs/index.ts";
-import { terminalStory } from "./terminal/sizes.ts";
+import { terminalStory } from "./terminal/history.ts";
 
 const LINES = 5;
 /** Enough for the last lines unless they are very long; those are cut (promise 6). */

@@ -5,12 +5,12 @@ import type { Ending, Execution, Executor, Parting } from "../executor/executor.
 import { isDiskFull } from "../storage/database.ts";
 import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../storage/sessions.ts";
 import { inTransaction } from "../storage/transaction.ts";
-import { endingOf } from "./ending.ts";
 import { gatewayClosed } from "./errors.ts";
 import { describe } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
+import { endingOf } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
-import { wasTypedInto } from "./terminal/typing.ts";
+import { wasTypedInto } from "./terminal/input.ts";
 
 const NAME_ATTEMPTS = 4;
 /** Long enough for the ends of several short commands, too short for a person to miss one. */

@@ -14,11 +14,11 @@ import { insistOnMilliseconds } from "./milliseconds.ts";
 import type { Records } from "./records.ts";
 import { killRequest, signalName } from "./signals.ts";
 import { insistOnConditions } from "./terminal/conditions.ts";
+import { insistOnSize } from "./terminal/history.ts";
+import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/input.ts";
 import { encodeKeys } from "./terminal/keys.ts";
 import { encodePaste } from "./terminal/paste.ts";
-import { insistOnSize } from "./terminal/sizes.ts";
-import type { TypedCommand } from "./terminal/typed-commands.ts";
-import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/typing.ts";
+import type { TypedCommand } from "./terminal/typed-input.ts";
 import { typedSummary } from "./typed-line.ts";
 import { untilOver } from "./until-over.ts";
 

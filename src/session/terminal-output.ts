@@ -3,7 +3,7 @@ import type { RunResult } from "../core/result.ts";
 import { terminalText } from "../text/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { readTextSync } from "./logs/index.ts";
-import { terminalStory } from "./terminal/sizes.ts";
+import { terminalStory } from "./terminal/history.ts";
 
 /** Sequences that put text anywhere on the screen, or take all of it over: what they leave is a picture, not lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about

@@ -5,7 +5,7 @@ import type { Link } from "../fleet/connection.ts";
 import { announceSurely } from "../fleet/exits.ts";
 import type { Book } from "../fleet/registry.ts";
 import type { Address, Entry, News } from "../fleet/wire.ts";
-import { endingOf } from "../session/ending.ts";
+import { endingOf } from "../session/outcome.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Registry } from "../session/registry.ts";
 import type { NewSession, SessionRow } from "../storage/sessions.ts";

@@ -1,7 +1,7 @@
 import type { SessionHandle } from "../../core/gateway.ts";
-import { detachedNote } from "../../session/notes.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
+import { detachedNote } from "../notes.ts";
 import { tellOutcome } from "../report-outcome.ts";
 import type { converse } from "./attach-session.ts";
 

@@ -2,9 +2,9 @@
 import { createInterface } from "node:readline/promises";
 import { approvalText } from "../../approval/details.ts";
 import type { Approval, ApprovalDecision } from "../../core/approval.ts";
-import { waitingNote } from "../../session/notes.ts";
 import { parseDuration } from "../../text/duration.ts";
 import type { Io } from "../command.ts";
+import { waitingNote } from "../notes.ts";
 import { decider } from "../person.ts";
 
 type Ask = (question: string) => Promise<string>;

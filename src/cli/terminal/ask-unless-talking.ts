@@ -1,6 +1,6 @@
 import type { ApprovalCallback } from "../../core/gateway.ts";
-import { waitingNote } from "../../session/notes.ts";
 import type { Io } from "../command.ts";
+import { waitingNote } from "../notes.ts";
 import { askRightHere } from "./approval-prompt.ts";
 
 /** While the keyboard belongs to a session, a question cannot be answered there: it is told where it can. */

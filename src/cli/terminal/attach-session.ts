@@ -1,8 +1,8 @@
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
-import { typingRefused } from "../../session/notes.ts";
 import { Passage } from "../../text/terminal/passage.ts";
 import type { Io } from "../command.ts";
+import { typingRefused } from "../notes.ts";
 import { setTalking } from "./ask-unless-talking.ts";
 import { DetachKeys } from "./detach-keys.ts";
 import { type OwnTerminal, ownTerminal } from "./tty.ts";

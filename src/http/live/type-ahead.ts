@@ -1,10 +1,10 @@
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
-import { typedTooMuch } from "../../session/notes.ts";
 
 /** So much may wait for a program that does not read, or for a person's yes. */
 const MOST_WAITING = 64 * 1024;
+const TOO_MUCH_WAITING = "Too much is waiting to be typed: the program does not read it.";
 /** Nobody is told of these: they typed into something that was just over. */
 const TOO_LATE: ReadonlySet<string> = new Set(["AlreadyExited", "StdinClosed", "SessionNotFound"]);
 
@@ -35,7 +35,7 @@ export class TypeAhead {
   type(text: string): void {
     const bytes = Buffer.from(text);
     if (this.#waiting + bytes.length > MOST_WAITING) {
-      this.#refuse({ error: "TooLarge", message: typedTooMuch() });
+      this.#refuse({ error: "TooLarge", message: TOO_MUCH_WAITING });
       return;
     }
     this.#waiting += bytes.length;

@@ -4,10 +4,10 @@ import type { ErrorType, Recovery } from "../../core/error.ts";
 import type { ExitRecord } from "../../executor/executor.ts";
 import { shellWord, shownName } from "../../text/shell-word.ts";
 import { suggestions } from "./not-found.ts";
+import { whyRefused } from "./permission-denied.ts";
 import { placeFailure } from "./place.ts";
 import { interpreterOf, isMissing } from "./programs/interpreter.ts";
-import { findProgram, type Place } from "./programs/on-path.ts";
-import { whyRefused } from "./programs/refusal.ts";
+import { findProgram, type Place } from "./programs.ts";
 import { spawnFailed } from "./spawn.ts";
 
 const { errno: E } = constants;

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../../core/error.ts";
 import { nearNames } from "../../text/nearest.ts";
 import { shellWord } from "../../text/shell-word.ts";
-import { findProgram, isProgram, namesIn, type Place, programNames } from "./programs/on-path.ts";
+import { findProgram, isProgram, namesIn, type Place, programNames } from "./programs.ts";
 
 const MOST_NAMES = 3;
 const FARTHEST_UP = 8;

@@ -1,5 +1,5 @@
 import { type LaunchFailure, notFound, refused, wrongFormat } from "./launch.ts";
-import type { Place } from "./programs/on-path.ts";
+import type { Place } from "./programs.ts";
 import { complaintIn } from "./shell-complaint.ts";
 
 const NOT_EXECUTABLE = 126;

@@ -1,8 +1,8 @@
 import type { Capture, StreamName } from "../../core/session.ts";
 import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
-import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./log-text.ts";
 import { type Piece, readPieces, takePieces } from "./pieces.ts";
 import { closeSessionLog, openSessionLog, streamNames } from "./session-log.ts";
+import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./text.ts";
 import { readTextSync } from "./text-sync.ts";
 import { totalBytes, viewOf } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import type { StreamName } from "../../core/session.ts";
 import { closeFile, logFile, readAt, sizeOf } from "./log-file.ts";
-import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./log-text.ts";
+import { DEFAULT_TEXT_BYTES, EMPTY, joinEnds, type LogText } from "./text.ts";
 import { closeTimeline, openTimeline } from "./timeline.ts";
 import type { Range } from "./timeline-format.ts";
 

@@ -4,9 +4,9 @@ import { guard } from "../../text/terminal/xterm-guards.ts";
 import { visible } from "../../text/visible.ts";
 import { fit } from "../../text/width.ts";
 import { useGraphemes } from "./graphemes.ts";
+import { Tracker } from "./mode-tracker.ts";
 import { logicalLines, screenLines, screenRuns } from "./rows.ts";
-import { saveScreen } from "./save.ts";
-import { Tracker } from "./tracker.ts";
+import { saveScreen } from "./serialize-screen.ts";
 
 /** Cells kept of what scrolled off: 2000 rows of an ordinary terminal, fewer of a wide one. 12 bytes each. */
 const SCROLLBACK_CELLS = 240_000;

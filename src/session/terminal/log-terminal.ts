@@ -3,8 +3,8 @@ import type { Repaint, Screen, TerminalSize } from "../../core/terminal.ts";
 import type { SizeChange } from "../../executor/data.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
+import { terminalStory } from "./history.ts";
 import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
-import { terminalStory } from "./sizes.ts";
 import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
 
 /** So much more drawn is worth a checkpoint: a fifth of a second. */

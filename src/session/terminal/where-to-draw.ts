@@ -1,6 +1,6 @@
 import type { Emulator } from "./emulator.ts";
 import { BLOCK_BYTES, type LogReader } from "./log-reader.ts";
-import { Tracker } from "./tracker.ts";
+import { Tracker } from "./mode-tracker.ts";
 
 /** As much is always drawn: some 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;

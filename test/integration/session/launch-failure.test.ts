@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/executor.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
-import { noexecMount, whyRefused } from "../../../src/session/failure/programs/refusal.ts";
+import { noexecMount, whyRefused } from "../../../src/session/failure/permission-denied.ts";
 import { shellFailure } from "../../../src/session/failure/shell.ts";
 import { complaintIn } from "../../../src/session/failure/shell-complaint.ts";
 import { failureMessage } from "../../../src/toolsets/messages/failure.ts";

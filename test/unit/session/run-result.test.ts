@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/executor.ts";
-import { runResult } from "../../../src/session/run-result.ts";
+import { runResult } from "../../../src/session/result.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-result-"));
 after(() => rmSync(folder, { recursive: true }));

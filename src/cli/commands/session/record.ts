@@ -37,7 +37,7 @@ What was typed is in it as far as the program showed it.`,
 };
 
 async function draw(session: SessionHandle, path: string, io: Io): Promise<void> {
-  const { replay } = await import("../../../session/terminal/replay.ts");
+  const { replay } = await import("../../../session/terminal/render/replay.ts");
   const { movieSvg } = await import("../../../session/terminal/render/svg.ts");
   const picture = movieSvg(await replay(session.recording()));
   if (path === "-") return io.out(picture);

@@ -1,11 +1,11 @@
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { missingNote } from "../../../session/notes.ts";
 import type { Io } from "../../command.ts";
 import { EXIT_FAILED, exitCodeOf } from "../../exit-code.ts";
 import { SignalForwarder } from "../../foreground/signals.ts";
 import { feed } from "../../foreground/stdin.ts";
+import { missingNote } from "../../notes.ts";
 import { report } from "../../report-error.ts";
 import { tellOutcome } from "../../report-outcome.ts";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Screen } from "../../../core/terminal.ts";
-import { colouredRows } from "../../../session/terminal/render/coloured.ts";
+import { colouredRows } from "../../../session/terminal/render/ansi.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { printJson } from "../../print-json.ts";

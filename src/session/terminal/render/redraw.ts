@@ -1,5 +1,5 @@
 import type { Screen, TerminalSize } from "../../../core/terminal.ts";
-import { colouredRows } from "./coloured.ts";
+import { colouredRows } from "./ansi.ts";
 
 /** What brings another terminal to where this screen is, so that the program's further output goes on from there. */
 export function redraw(screen: Screen, { columns, rows }: TerminalSize): string {

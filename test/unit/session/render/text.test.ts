@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { colouredRows } from "../../../../src/session/terminal/render/coloured.ts";
+import { colouredRows } from "../../../../src/session/terminal/render/ansi.ts";
 import { windowOnto } from "../../../../src/session/terminal/render/watched.ts";
 import { screenAfter } from "./sample.ts";
 

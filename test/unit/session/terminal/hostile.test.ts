@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emulator } from "../../../../src/session/terminal/emulator.ts";
-import { Tracker } from "../../../../src/session/terminal/tracker.ts";
+import { Tracker } from "../../../../src/session/terminal/mode-tracker.ts";
 
 const MANY = 2_147_483_647;
 

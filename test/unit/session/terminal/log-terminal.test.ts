@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Emulator } from "../../../../src/session/terminal/emulator.ts";
 import { LogTerminal } from "../../../../src/session/terminal/log-terminal.ts";
-import { Screens } from "../../../../src/session/terminal/screens.ts";
+import { Screens } from "../../../../src/session/terminal/screen-cache.ts";
 import { temporaryFolder, writeLog } from "../timeline-writer.ts";
 
 const SIZE = { columns: 80, rows: 24 };

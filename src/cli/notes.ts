@@ -46,8 +46,3 @@ export function missingNote(bytes: number): string {
   return `sallyport: ${bytes} bytes of the output are missing: it was not read as fast as it came, and the disk cap was reached
   Use \`--disk-cap 0\` to keep everything.`;
 }
-
-/** More than a program that does not read can be given. */
-export function typedTooMuch(): string {
-  return "Too much is waiting to be typed: the program does not read it.";
-}

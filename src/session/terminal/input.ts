@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionData } from "../../executor/data.ts";
 import type { Execution, InputState } from "../../executor/executor.ts";
 import { readsCommands } from "./command-readers.ts";
-import { lastSize } from "./sizes.ts";
-import { type TypedCommand, typedCommands } from "./typed-commands.ts";
+import { lastSize } from "./history.ts";
+import { type TypedCommand, typedCommands } from "./typed-input.ts";
 import { endsLine, LINE_END } from "./typed-text.ts";
 
 /** How long to wait before offering again what a command did not read. */

@@ -5,14 +5,14 @@ import type { Parting } from "../executor/executor.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/remembered.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import { outcomeOf } from "./ending.ts";
 import { mayBeShellFailure, shellFailure } from "./failure/shell.ts";
 import { hintsIn } from "./hints.ts";
 import { terminalNotes } from "./info.ts";
 import { readMergedSync, readTextSync } from "./logs/index.ts";
+import { outcomeOf } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
 import { signalName } from "./signals.ts";
-import { terminalStory } from "./terminal/sizes.ts";
+import { terminalStory } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
 
 interface Texts {

@@ -1,5 +1,5 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from "@xterm/headless";
-import type { Tracker } from "./tracker.ts";
+import type { Tracker } from "./mode-tracker.ts";
 
 /**
  * The output that brings a new terminal of the same size to where this one is: everything kept above the screen, both

@@ -1,5 +1,5 @@
-import type { Screen } from "../../core/terminal.ts";
-import { Emulator } from "./emulator.ts";
+import type { Screen } from "../../../core/terminal.ts";
+import { Emulator } from "../emulator.ts";
 
 /** What was on the screen from some moment on, for so long. */
 export interface Frame {
