@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -9,7 +10,6 @@ import { NO_LIMITS } from "../executor.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";
 import { keeperUnavailable, spawnKeeper } from "../spawn-keeper.ts";
-import { hasTerminals } from "./terminal.ts";
 
 const SELF = fileURLToPath(import.meta.url);
 const FOLDER = dirname(SELF);
@@ -21,6 +21,8 @@ const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
 /** One process serves all commands, so its greeting may be late when hundreds start at once. */
 const TIMEOUT_RETRIES = 5;
+/** The optional package that opens terminals. */
+export const PTY_MODULE = "@lydell/node-pty";
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
 /** The executor in Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations. */
@@ -39,6 +41,17 @@ export const PORTABLE: Keepers = {
   connect,
   able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
 };
+
+let ptyInstalled: boolean | null = null;
+
+function hasTerminals(): boolean {
+  try {
+    ptyInstalled ??= createRequire(import.meta.url).resolve(PTY_MODULE) !== "";
+  } catch {
+    ptyInstalled = false;
+  }
+  return ptyInstalled;
+}
 
 let cachedBuildId: string | null = null;
 

@@ -47,7 +47,7 @@ function isBeneath(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-export interface WorkingDirectory {
+interface WorkingDirectory {
   /** Valid until it is closed. */
   path: string;
   close(): void;

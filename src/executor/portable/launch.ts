@@ -23,7 +23,7 @@ export interface RunningCommand {
   onExit(listener: (code: number | null, signal: number) => void): void;
 }
 
-export interface OutputListener {
+interface OutputListener {
   onOutput(stream: number, bytes: Uint8Array): void;
   /** An output has ended. */
   onEnd(): void;

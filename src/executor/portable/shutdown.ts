@@ -23,7 +23,7 @@ export type End = Pick<ExitRecord, "reason" | "code" | "signal" | "leftover" | "
   endedMs: number;
 };
 
-export interface ShutdownListener {
+interface ShutdownListener {
   /** Stores all output that the command has written up to now. */
   drain(): void;
   /** Called when the main process has ended and, if that was not final, when the last process has. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { step } from "./launch-paths.ts";
 
-export interface Pipe {
+interface Pipe {
   read: number;
   write: number;
 }

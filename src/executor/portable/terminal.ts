@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync, writeSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { TerminalSize } from "../../core/terminal.ts";
+import { PTY_MODULE } from "./connect.ts";
 import { drain, type Output, type Stdin } from "./stdio.ts";
 import { foregroundGroup, inputModes, TypedLine, terminalProcesses } from "./terminal-input.ts";
 import type { TerminalResponder } from "./terminal-responder.ts";
@@ -22,22 +22,9 @@ interface PtyModule {
   spawn(file: string, args: string[], options: object): Pty;
 }
 
-const PTY_MODULE = "@lydell/node-pty";
 const END_OF_INPUT = 4;
 const SIZES_FILE = "sizes";
 const SIZES_MAX = 1 << 20;
-
-let ptyFound: boolean | null = null;
-
-/** Whether the optional package that opens terminals is installed. */
-export function hasTerminals(): boolean {
-  try {
-    ptyFound ??= createRequire(import.meta.url).resolve(PTY_MODULE) !== "";
-  } catch {
-    ptyFound = false;
-  }
-  return ptyFound;
-}
 
 export async function loadPty(): Promise<PtyModule> {
   return (await import(PTY_MODULE)) as PtyModule;
