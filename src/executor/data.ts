@@ -5,12 +5,12 @@ import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from 
 import type { NewSession } from "../storage/sessions.ts";
 import type { Execution, Parting } from "./executor.ts";
 
-/** From this byte of the output on the terminal had this size. */
+/** The terminal has this size from this byte of the output on. */
 export interface SizeChange extends TerminalSize {
   offset: number;
 }
 
-/** Of a session that was to be on a terminal: how large that was when, or why it got none and runs on pipes. */
+/** The sizes of a session's terminal, or why a session that requested one runs on pipes. */
 export type TerminalStory = { sizes: [SizeChange, ...SizeChange[]] } | { failed: { step: string; errno: number } };
 
 type Asked = Omit<NewSession, "name">;
@@ -18,37 +18,37 @@ type Shown = { id: string; name: string };
 export type LiveUsage = { usage: ResourceUsage; processes: ProcessInfo[] };
 
 /**
- * What there is to read of one command, wherever it runs. An answer that is no promise is what is known here at once;
- * one that may be a promise is at hand where the command runs on this machine, so that nobody waits there for nothing.
+ * Access to the output and state of one command, on any machine. Methods that do not return a promise answer with what
+ * is known here. Methods that may return one do not if the command runs on this machine.
  */
 export interface SessionData {
   streams(): Partial<Record<StreamName, StreamInfo>>;
-  /** Null: it never was to be on a terminal. */
+  /** Null: no terminal was requested. */
   terminal(): TerminalStory | null;
-  /** Bytes written so far, both streams together; undefined: only where it runs is that known. */
+  /** The size of both streams together; undefined: only the other machine knows. */
   size(): number | undefined;
-  /** What a foreground run resolves to. */
+  /** The result of a foreground run. */
   result(name: string, session: Asked, ending: Parting): RunResult | Promise<RunResult>;
-  /** The end of what it wrote, both streams in order. */
+  /** The end of the output, both streams in order. */
   tail(maxBytes: number): string | Promise<string>;
-  /** The last it said about its end. */
+  /** The end of stderr, or of the output if the streams are merged. */
   complaint(maxBytes: number): string;
-  /** Where a person can read its output, and the last lines of it. */
+  /** The path of its log for people, and the last lines of its output. */
   forCallback(): { logPath: string | null; lastLines: string[] };
   logs(query: LogQuery, live: boolean): Promise<LogSlice>;
   read(query: LogQuery, live: boolean): AsyncGenerator<LogChunk, void, undefined>;
-  /** `execution`: null once it has ended. */
+  /** `execution`: null if the command has ended. */
   follow(
     query: Omit<FollowQuery, "signal">,
     execution: Execution | null,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<LogChunk, void, undefined>;
-  /** `execution`: null once it has ended. Without an `offset`, what comes from now on counts. */
+  /** `execution`: null if the command has ended. Without an `offset`, only new output counts. */
   waitFor(execution: Execution | null, conditions: WaitConditions): Promise<Omit<WaitOutcome, "info">>;
   screen(session: Shown, options: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
   repaint(session: Shown): Promise<Repaint>;
   recording(session: Shown & { command: string; startedAt: string }): AsyncGenerator<string, void, undefined>;
-  /** Of a living one. */
+  /** Of a running command. */
   usage(keeperPid: number): LiveUsage;
 }
 

@@ -15,14 +15,14 @@ export const NO_LIMITS: LaunchLimits = {
   diskBytes: null,
 };
 
-/** What became of a command, as its keeper recorded it. */
+/** How a command ended, as its keeper recorded it. */
 export interface ExitRecord {
   reason: "exited" | "timeout" | "killed" | "failed" | "limit";
   pid: number;
   code: number | null;
   signal: number;
   core: boolean;
-  /** Only when it could not be started: the step that failed, and its errno. */
+  /** The failed step and its errno, if the command could not be started. */
   step?: string;
   errno?: number;
   startedUs: number;
@@ -33,24 +33,24 @@ export interface ExitRecord {
   maxRssKib: number;
   readBytes: number;
   writeBytes: number;
-  /** The first limit that was exceeded. With another `reason` than "limit" the command itself ended otherwise. */
+  /** The first limit that was exceeded. Only with the reason "limit" did it end the main process. */
   limit?: ExceededLimit;
   /** Memory and processor time of the whole tree, where the kernel counted them. */
   treePeakBytes?: number;
   treeCpuUs?: number;
-  /** Limits that were asked for and that the kernel does not keep here: `cpu` not at all, the others were watched. */
+  /** Requested limits that the kernel does not enforce here: `cpu` has no effect, the others are polled. */
   loose?: ("memory" | "processes" | "cpu")[];
   leftover: number;
-  /** False: the main process has ended, but descendants live on under the keeper. */
+  /** False: the main process has ended, but descendants still run under the keeper. */
   final: boolean;
   streams: StreamInfo[];
-  /** What of its sandbox this machine could not do, by name; missing: nothing. */
+  /** Names of the sandbox features that are not supported here. */
   gaps?: string[] | undefined;
-  /** What there is to say of it, where it ran on another machine. */
+  /** Set if the command ran on another machine. */
   account?: Account | undefined;
 }
 
-/** An end in words, told by who could look at the command's files, folders and programs. */
+/** The outcome as text, made on the machine that has the command's files and programs. */
 export interface Account {
   status: Status;
   warnings: string[];
@@ -58,126 +58,126 @@ export interface Account {
   error: SessionInfo["error"];
   logPath: string | null;
   lastLines: string[];
-  /** What a foreground run resolves to. */
+  /** The result of a foreground run. */
   result?: RunResult | undefined;
 }
 
-/** "lost": the keeper is gone and left no record. */
+/** "lost": the keeper is gone and left no exit record. */
 export type Ending = ExitRecord | "lost";
 
-/** "detached": we let go of it, and it runs on. */
+/** "detached": this gateway stopped following the command, which still runs. */
 export type Parting = Ending | "detached";
 
 export interface KillRequest {
   signal: number;
   /** Every descendant, or the main process only. */
   scope: "tree" | "main";
-  /** Meant to end the command: it then counts as killed, and SIGKILL follows after `graceMs`. */
+  /** The signal is meant to end the command: it counts as killed, and SIGKILL follows after `graceMs`. */
   ends: boolean;
   graceMs: number | null;
 }
 
-/** What the program in a terminal's foreground is doing about input. */
+/** How the program in the foreground of a terminal handles input. */
 export interface InputState {
-  /** One of its threads is blocked reading the terminal, with nothing typed ahead. Null: it cannot be seen. */
+  /** One of its threads is blocked reading the terminal, and no input is pending. Null: unknown. */
   reading: boolean | null;
-  /** What is typed is shown. Off, with `canonical` on, is how passwords are asked for. */
+  /** The terminal shows typed text. Password prompts turn this off and leave `canonical` on. */
   echo: boolean;
-  /** Input comes by the line, with the kernel's editing; off: key by key. */
+  /** The program gets input by the line; otherwise by the key. */
   canonical: boolean;
-  /** The process that waits, else the first of the foreground group. */
+  /** The process that waits for input, or else the first one of the foreground group. */
   foreground: TerminalProcess | null;
-  /** Bytes of output so far: everything it wrote before it began to wait is among them. */
+  /** The size of the output. It includes everything written before the program began to wait. */
   bytes: number;
-  /** Every process that has the terminal, parents first. At most 32. */
+  /** The processes on the terminal, parents first, at most 32. */
   processes: TerminalProcess[];
-  /** What was typed, by whomever, since the last end of a line. */
+  /** The input since the last end of a line, from all clients. */
   typed: Uint8Array;
-  /** It was longer than what is kept of it. */
+  /** `typed` is truncated. */
   typedOverlong: boolean;
-  /** So many bytes of it were typed while another program was in front: who took which of these is not known. */
+  /** The number of bytes typed while another program was in the foreground. Either may have read them. */
   typedBefore: number;
-  /** What the program switched on. */
+  /** Terminal modes that the program has turned on. */
   modes: { applicationCursor: boolean; bracketedPaste: boolean };
 }
 
 export interface TerminalProcess {
   pid: number;
-  /** Links followed; null: it cannot be seen. */
+  /** The resolved path; null: unknown. */
   program: string | null;
   argv: string[];
   cwd: string | null;
 }
 
-/** Output of a command with one stream, on its way to whoever has read up to its `offset`. It is in the log as well. */
+/** New output of a command with one stream, for readers that have read up to `offset`. The log has it too. */
 export interface FreshOutput {
   offset: number;
   bytes: Buffer;
   timeMs: number;
 }
 
-/** A command under an executor's care. Several gateways may hold one for the same command. */
+/** A running command. Several gateways may have one for the same command. */
 export interface Execution {
   readonly id: string;
   readonly keeperPid: number;
-  /** The main process's pid; null when it ended (or failed to start) before it was announced. */
+  /** The pid of the main process; null if it ended or failed to start before it was announced. */
   readonly started: Promise<number | null>;
-  /** What of its sandbox this machine could not do, by name; known once it has started. */
+  /** Names of the sandbox features that are not supported here; known once the command has started. */
   readonly gaps: readonly string[];
-  /** The machine it runs on, once that is known; null: this one. */
+  /** The machine it runs on, once known; null: this one. */
   readonly host: string | null;
-  /** The main process has ended, or we let go of it. Never rejects. */
+  /** Resolves when the main process has ended or this execution was released. Never rejects. */
   readonly exited: Promise<Parting>;
-  /** Nothing of its tree is left, or we let go of it. Never rejects. */
+  /** Resolves when the whole tree has ended or this execution was released. Never rejects. */
   readonly ended: Promise<Parting>;
-  /** Calls back whenever output has grown, now and then with what came. Returns how to stop. */
+  /** Calls back when output has grown, sometimes with the new output. Returns a function that unsubscribes. */
   onGrew(listener: (fresh?: FreshOutput) => void): () => void;
-  /** How many bytes were taken; fewer than given when the command does not read. Null: its stdin is closed. */
+  /** Resolves with the number of bytes accepted, fewer if the command does not read. Null: stdin is closed. */
   write(data: Uint8Array): Promise<number | null>;
-  /** What was written last went to a terminal that did not show it, but took it by the line: a password, most likely. */
+  /** The last write went to a terminal in canonical mode without echo, so it is probably a password. */
   readonly wroteHidden: boolean;
-  /** Where its output ended when that was written; undefined: nobody looked. */
+  /** The size of the output at the last write, if known. */
   readonly wroteAt?: number | undefined;
-  /** Missing: what there is to read of it tells. */
+  /** Missing: `SessionData.terminal` tells. */
   onTerminal?(): Promise<boolean>;
   closeStdin(): Promise<void>;
-  /** False: it is on no terminal, or has ended. */
+  /** Resolves with false if the command has no terminal or has ended. */
   resize(size: TerminalSize): Promise<boolean>;
-  /** Null: it is on no terminal, or has ended. */
+  /** Resolves with null if the command has no terminal or has ended. */
   inputState(): Promise<InputState | null>;
-  /** False: it had ended already. */
+  /** Resolves with false if the command has ended. */
   kill(request: KillRequest): Promise<boolean>;
-  /** A deadline from now on; 0 lifts it. False: too late. */
+  /** Sets the deadline, counted from now; 0 removes it. Resolves with false if it is too late. */
   setDeadline(timeoutMs: number): Promise<boolean>;
-  /** Leftovers may live on from now on. */
+  /** Processes left by the main process may continue from now on. */
   toBackground(): Promise<void>;
-  /** Keeps the calling process from ending while something waits for this command. Returns how to let go. */
+  /** Keeps the calling process alive until the returned function is called. */
   hold(): () => void;
-  /** Lets go of it without ending it. */
+  /** Stops following the command, which still runs. */
   release(): void;
 }
 
 /**
- * What an executor can promise. Whoever relies on one of these asks first: a command that cannot be confined is judged
- * as an unconfined one, and what is missing is said in the result's `warnings` and by `sallyport doctor`.
+ * What an executor supports. Policy treats a command that cannot be confined as unconfined. Results have `warnings`
+ * about missing abilities, and `sallyport doctor` lists them.
  */
 export interface Abilities {
   readonly kind: "native" | "portable" | "fleet";
-  /** Applies a `SandboxSpec` in the kernel. False: a command runs with the gateway's own rights, whatever was asked. */
+  /** Applies a `SandboxSpec` in the kernel. Otherwise commands run with the gateway's rights. */
   readonly confines: boolean;
-  /** Commands, their deadlines and their capture outlive the gateway. */
+  /** Commands, deadlines and capture continue without the gateway. */
   readonly survives: boolean;
-  /** Finds and ends every descendant, wherever it has gone. False: those that stayed in its process group. */
+  /** Ends every descendant. Otherwise those that can be found. */
   readonly exactTrees: boolean;
-  /** Keeps `LaunchLimits`. */
+  /** Enforces `LaunchLimits`. */
   readonly limits: boolean;
   /** Opens terminals. */
   readonly pty: boolean;
-  /** Runs them on other machines: what a request names is not to be looked for on this one. */
+  /** Runs commands on other machines, so the paths and programs of a request are not on this one. */
   readonly elsewhere: boolean;
 }
 
-/** What a row says of a session that it counts among the living. */
+/** The row of a session that counts as running. */
 export interface Whereabouts {
   id: string;
   name: string;
@@ -185,11 +185,11 @@ export interface Whereabouts {
   keeper_pid: number;
   created_ms: number;
   background: number;
-  /** Its main process has ended and others of it live on. */
+  /** 1: its main process has ended, and descendants still run. */
   lingering: number;
 }
 
-/** A session, and on which machine it is or was, where that is known and not this one. */
+/** A session and, if known, the other machine that has it. */
 export interface Located {
   id: string;
   agent: string;
@@ -197,38 +197,38 @@ export interface Located {
   host?: string | null;
 }
 
-/** Runs commands, here or elsewhere. Knows nothing of policy. */
+/** Runs commands, on this machine or others. It does not depend on policy. */
 export interface Executor {
   readonly abilities: Abilities;
-  /** Missing: nobody else has any. */
+  /** Missing if no other gateway uses the same machines. */
   readonly peerSessions?: PeerSessions;
-  /** Ready to take a command: what comes after is quick. */
+  /** Reserves what one command needs, so that its launch is quick. */
   prepare(): Promise<Slot>;
-  /** Finds a running command again. Null: it is not running (any more), or nobody can tell yet. */
+  /** Reconnects to a running command. Null: it does not run, or that is not known yet. */
   attach(session: Whereabouts): Promise<Execution | null>;
-  /** Brings what is known here at once up to date; nothing to do where the disk tells all. */
+  /** Updates what `fate` knows. Does nothing where the disk has all of it. */
   learn(live: () => Whereabouts[]): Promise<void>;
   /**
-   * What became of a command that nobody follows, as far as that is known here at once; null: it lives, for all that
-   * is known. `keeperNow`: whom its row names by now, since another keeper may have taken it up meanwhile.
+   * The outcome of a command that has no `Execution` here; null: as far as is known, it runs. `keeperNow` reads the
+   * keeper from its row again, because another keeper may have started the command in between.
    */
   fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null;
-  /** What there is to read of a command. */
+  /** Access to the output and state of a command. */
   data(session: Located): SessionData;
-  /** Removes what a finished command left. */
+  /** Removes all data of a finished command. */
   remove(id: string): void;
-  /** Removes all it left but the record of its end. */
+  /** Removes the data of a finished command except its exit record. */
   makeRoom(id: string): void;
-  /** Removes what no row tells of. */
+  /** Removes the data of sessions without a row. */
   removeStrays(isKnown: (id: string) => boolean, now: number): void;
   close(): Promise<void>;
 }
 
-/** Room for one command, taken before anything is recorded about it. */
+/** A reservation for one command, made before anything is recorded about it. */
 export interface Slot {
   readonly keeperPid: number;
-  /** `moved` is told when another keeper takes the command up, before that one does. */
+  /** `moved` is called before another keeper is given the command. */
   launch(spec: LaunchSpec, moved: (keeperPid: number) => void): Execution;
-  /** Gives it back unused; nothing happens once it has launched. */
+  /** Releases the reservation. Does nothing after the launch. */
   cancel(): void;
 }

@@ -1,6 +1,6 @@
 import type { Abilities } from "./executor.ts";
 
-/** What the portable executor cannot promise, in one line for every result; the others keep all of it. */
+/** One warning for every result about what the executor does not support. */
 export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities): string[] {
   if (kind !== "portable") return [];
   const lacks = [
@@ -11,7 +11,7 @@ export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities):
   return [`run by the portable executor: ${lacks.join(", ")} (see \`sallyport doctor\`)`];
 }
 
-/** The same for a person who wants to know all of it. */
+/** The limitations of the portable executor, for `sallyport doctor`. */
 export function portableLacks({ confines, exactTrees, limits, pty }: Abilities): string[] {
   return [
     ...(confines ? [] : ["no kernel confinement, so what would run confined is asked about"]),

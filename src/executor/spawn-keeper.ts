@@ -5,8 +5,8 @@ import { SallyportError } from "../core/error.ts";
 export const ALREADY_SERVED = 3;
 
 /**
- * Starts a keeper, which outlives this process. It is spawned as a child so that it is reaped if it ends first. Resolves
- * when the keeper writes to stdout; before that, its stderr is the reason for a failure.
+ * Starts a keeper, which outlives this process. It is spawned as a child so that it is reaped if it ends first.
+ * Resolves when the keeper writes to stdout; before that, its stderr is the reason for a failure.
  */
 export function spawnKeeper(
   argv: readonly [string, ...string[]],

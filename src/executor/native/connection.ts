@@ -16,11 +16,11 @@ export interface Reply {
   why?: string;
   taken?: number;
   hidden?: boolean;
-  /** Bytes of output before what was written. */
+  /** The size of the output before the write. */
   before?: number;
 }
 
-/** The answer to `inputState`: pids instead of what the processes are, bytes in hex. */
+/** The reply to `inputState`: processes as pids, bytes in hex. */
 export interface InputReply extends Reply {
   reading: boolean | null;
   echo: boolean;
@@ -45,16 +45,16 @@ export type KeeperEvent =
   | { ev: "overloaded"; step: string; errno: number };
 
 const HELLO_TIMEOUT_MS = 10_000;
-/** What was read last, on whichever connection: it is taken at once, and a stream of its own would cost every key more. */
+/** Shared by all connections: the bytes are parsed before the next read, and a stream would add latency. */
 const ARRIVED = Buffer.allocUnsafeSlow(64 << 10);
 const REPLY = '{"ev":"re"';
 
-/** One connection to a keeper: frames out, lines of JSON in, replies in the order they were asked for. */
+/** One connection to a keeper: sends frames and receives lines of JSON, with replies in the order of the requests. */
 export class Connection {
   readonly #socket: Socket;
   #rest = "";
   #waiting: ((reply: Reply | null) => void)[] = [];
-  /** Lines that came together with news, which goes first: whoever follows is not to wait for what the asker does then. */
+  /** Replies received with events. Events are handled first, so that followers do not wait for the requester. */
   #replies: string[] = [];
   hello: Hello | null = null;
   onEvent: (event: KeeperEvent) => void = () => {};
@@ -77,7 +77,7 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
-  /** Null: the connection ended before the keeper answered. */
+  /** Resolves with null if the connection ends before the reply. */
   ask(bytes: Uint8Array): Promise<Reply | null> {
     if (this.closed) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -99,7 +99,7 @@ export class Connection {
   #take(length: number): boolean {
     const text = this.#rest + ARRIVED.toString("latin1", 0, length);
     let from = 0;
-    let news = false;
+    let grew = false;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
       const line = text.slice(from, end);
       from = end + 1;
@@ -108,11 +108,11 @@ export class Connection {
         continue;
       }
       const event = JSON.parse(line) as KeeperEvent;
-      news ||= event.ev === "grew";
+      grew ||= event.ev === "grew";
       this.onEvent(event);
     }
     this.#rest = text.slice(from);
-    if (news && this.#replies.length > 0) setImmediate(() => this.#answer());
+    if (grew && this.#replies.length > 0) setImmediate(() => this.#answer());
     else this.#answer();
     return true;
   }
@@ -130,7 +130,7 @@ export class Connection {
   }
 }
 
-/** Connects and waits for the keeper to introduce itself. Rejects with the system's error or `ETIMEDOUT`. */
+/** Connects and waits for the keeper's `hello`. Rejects with the system's error or `ETIMEDOUT`. */
 export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Promise<Connection> {
   const { address, close } = socketAddress(path);
   return new Promise<Connection>((resolve, reject) => {

@@ -18,20 +18,20 @@ import { inputStateOf } from "./input-state.ts";
 
 const LOOK_AGAIN_MS = 20;
 
-/** What an execution needs from its executor when its connection breaks. */
+/** What an execution needs from its executor when its connection is lost. */
 interface Home {
-  /** A new connection to the keeper that has this command; null when there is none. */
+  /** Connects to the keeper of this command; null if there is none. */
   reconnect(id: string): Promise<Connection | null>;
   readExit(id: string): ExitRecord | null;
-  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
-  forgo(id: string): boolean;
-  /** Its keeper is gone for good. */
+  /** Makes sure that an unclaimed command never runs. Returns false if a keeper has claimed it. */
+  abandon(id: string): boolean;
+  /** Cleans up after a keeper that is gone. */
   tidyAfter(id: string): void;
-  /** The keeper is done with this connection's command and ready for the next. */
+  /** The command has ended, and the connection can launch another. */
   recycle(connection: Connection): void;
 }
 
-/** A command under a keeper, seen through one connection at a time. */
+/** A command under a keeper, followed through one connection at a time. */
 export class NativeExecution implements Execution {
   readonly id: string;
   readonly started: Promise<number | null>;
@@ -54,7 +54,7 @@ export class NativeExecution implements Execution {
   #record: ExitRecord | null = null;
   #gaps: readonly string[] = [];
 
-  /** `own`: this connection brought the command, and can bring another when it has ended. */
+  /** `own`: this connection launched the command, and can launch another when it has ended. */
   constructor(home: Home, id: string, connection: Connection, own: boolean) {
     this.#home = home;
     this.id = id;
@@ -145,7 +145,7 @@ export class NativeExecution implements Execution {
     this.#tellEnded("detached");
   }
 
-  /** What the keeper told before this connection was there. */
+  /** Handles what the keeper reported before this connection existed. */
   catchUp(): void {
     try {
       const record = this.#home.readExit(this.id);
@@ -155,7 +155,7 @@ export class NativeExecution implements Execution {
     }
   }
 
-  /** Null: it has ended. By then its connection may serve another command, which must not be asked instead. */
+  /** Resolves with null if the command has ended: its connection may serve another command by then. */
   async #ask(frame: Uint8Array): Promise<Reply | null> {
     const release = this.hold();
     try {
@@ -194,9 +194,9 @@ export class NativeExecution implements Execution {
   }
 
   #grew({ bytes, fresh, ms = 0 }: Extract<KeeperEvent, { ev: "grew" }>): void {
-    const came = fresh === undefined ? undefined : Buffer.from(fresh, "hex");
-    const news = came && { offset: (bytes[0] ?? 0) - came.length, bytes: came, timeMs: ms };
-    for (const listener of this.#listeners) listener(news);
+    const output = fresh === undefined ? undefined : Buffer.from(fresh, "hex");
+    const delta = output && { offset: (bytes[0] ?? 0) - output.length, bytes: output, timeMs: ms };
+    for (const listener of this.#listeners) listener(delta);
   }
 
   #begin(pid: number | null, gaps: readonly string[]): void {
@@ -228,7 +228,7 @@ export class NativeExecution implements Execution {
     if (record && !this.#released) this.#finish(record);
   }
 
-  /** What the keeper left, as soon as it can be looked for: in want of descriptors nobody may call a command lost. */
+  /** Reads the exit record, and waits while descriptors are exhausted: a command must not be declared lost then. */
   async #onDisk(): Promise<ExitRecord | null> {
     while (!this.#released) {
       try {
@@ -240,7 +240,7 @@ export class NativeExecution implements Execution {
     return null;
   }
 
-  /** The connection broke: the keeper died, or dropped us for not reading. Its files and its socket tell which. */
+  /** The keeper died or closed the connection because of unread events. Its files and socket tell which. */
   async #recover(): Promise<void> {
     const before = await this.#onDisk();
     if (this.#released) return;
@@ -255,10 +255,10 @@ export class NativeExecution implements Execution {
     const after = await this.#onDisk();
     if (this.#released) return;
     if (after?.final) return this.#finish(after);
-    // The keeper was killed. A record it left before that still tells how the main process ended.
+    // The keeper was killed. A record that it wrote earlier still has the outcome of the main process.
     this.#released = true;
     this.#home.tidyAfter(this.id);
-    const ending = after ?? this.#record ?? (this.#home.forgo(this.id) ? unstartedRecord("keeper") : "lost");
+    const ending = after ?? this.#record ?? (this.#home.abandon(this.id) ? unstartedRecord("keeper") : "lost");
     this.#tellStarted(null);
     this.#tellExited(ending);
     this.#tellEnded(ending);

@@ -21,21 +21,21 @@ import { connectToZygote } from "./zygote.ts";
 const SPARE_CONNECTIONS = 8;
 const SPARE_FOR_MS = 30_000;
 const LAUNCH_RETRIES = 8;
-/** In a folder that no keeper made: its command never runs. */
-const FORGONE = "forgone";
+/** Marks a session folder that this gateway made so that no keeper ever runs its command. */
+const TOMBSTONE = "forgone";
 const ATTACH_ATTEMPTS = 5;
-/** A row that was never claimed by a keeper is given up after this long: its gateway died in between. */
+/** A command that no keeper has claimed after this time is abandoned: its gateway died before the launch. */
 const CLAIM_WITHIN_MS = 10_000;
 const ASK_AGAIN_MS = 20;
-/** Nobody listens there, and never will again. */
+/** The keeper of a session is gone. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
-/** A kind of keepers. They differ in how they are started and in what they can do; all speak the same protocol. */
+/** A kind of keeper. The kinds differ in how they are started and in their abilities, and use the same protocol. */
 export interface Keepers {
   readonly abilities: Abilities;
-  /** A connection to one that waits for a command; starts it if need be. */
+  /** Connects to an idle keeper; starts one if necessary. */
   connect(state: string): Promise<Connection>;
-  /** What of a command's spec they can keep. What they cannot was told to whoever asked for it (`abilities`). */
+  /** Removes from a spec what these keepers do not support (`abilities`). */
   able(spec: LaunchSpec): LaunchSpec;
 }
 
@@ -95,7 +95,7 @@ export class KeeperExecutor implements Executor {
     try {
       return this.#fateOf(session, keeperNow);
     } catch (error) {
-      // A gateway that cannot look must not call lost what another one sees running (promise 4).
+      // A gateway without descriptors must not declare a running command lost (promise 4).
       if (isFdExhaustion(error)) return null;
       throw error;
     }
@@ -108,13 +108,13 @@ export class KeeperExecutor implements Executor {
     const alive = this.#isAlive(id, keeperPid, session.name);
     if (alive && !record) return isOverdue(session.created_ms, CLAIM_WITHIN_MS) ? this.#unclaimed(id) : null;
     if (alive) return session.lingering === 1 ? null : record;
-    // Another keeper may have taken it up since the row was read.
+    // Another keeper may have claimed the command since the row was read.
     if (keeperNow() !== keeperPid) return null;
-    // Asked again after the keeper was seen gone: it writes the record first and leaves then.
+    // Read again: a keeper writes the record before it exits.
     const last = this.#readExit(id);
     this.#tidyAfter(id);
     if (last) return { ...last, final: true };
-    return this.#isForgone(id) ? unstartedRecord("keeper") : "lost";
+    return this.#isAbandoned(id) ? unstartedRecord("keeper") : "lost";
   }
 
   data(session: { id: string; capture: Capture }): SessionData {
@@ -139,46 +139,46 @@ export class KeeperExecutor implements Executor {
     return readExitRecord(this.folder(id));
   }
 
-  /** Whether a keeper ever took this command up. */
+  /** Whether a keeper has claimed this command. */
   #isClaimed(id: string): boolean {
     return existsSync(this.folder(id));
   }
 
   #unclaimed(id: string): Ending | null {
-    return this.#forgo(id) ? unstartedRecord("keeper") : null;
+    return this.#abandon(id) ? unstartedRecord("keeper") : null;
   }
 
-  /** Removes what a keeper that was killed could not: its socket, and the room it had reserved for its record. */
+  /** Removes the socket and the reserved exit record of a keeper that was killed. */
   #tidyAfter(id: string): void {
     for (const name of ["ctl", "exit.new"]) rmSync(join(this.folder(id), name), { force: true });
   }
 
-  /** Makes sure that a command nobody has taken up never runs. False: somebody has. */
-  #forgo(id: string): boolean {
+  /** Makes sure that an unclaimed command never runs. Returns false if a keeper has claimed it. */
+  #abandon(id: string): boolean {
     try {
-      mkdirSync(this.folder(id), { mode: 0o700 }); // the folder is the claim, and now nobody else can make it
+      mkdirSync(this.folder(id), { mode: 0o700 }); // making the folder is the claim, so no keeper can claim it now
     } catch {
-      return this.#isForgone(id);
+      return this.#isAbandoned(id);
     }
     try {
-      writeFileSync(join(this.folder(id), FORGONE), "");
+      writeFileSync(join(this.folder(id), TOMBSTONE), "");
     } catch {
-      // A full disk: others will then call it lost.
+      // The disk is full: other gateways will report the command as lost.
     }
     return true;
   }
 
-  /** Two gateways that look after the same command must come to the same end. */
-  #isForgone(id: string): boolean {
-    return existsSync(join(this.folder(id), FORGONE));
+  /** All gateways must report the same outcome. */
+  #isAbandoned(id: string): boolean {
+    return existsSync(join(this.folder(id), TOMBSTONE));
   }
 
   /**
-   * Whether the keeper that claimed this command still has it; true as long as none has. A native keeper shows in its
-   * title whose command it has, so a reused pid is never mistaken for it.
+   * Whether the keeper that claimed this command still has it; true if none has claimed it. The title of a native
+   * keeper names its command, so a process that reuses the pid is not mistaken for it.
    */
   #isAlive(id: string, keeperPid: number, name: string): boolean {
-    if (!this.#isClaimed(id)) return true; // nothing is known against it
+    if (!this.#isClaimed(id)) return true;
     const portable = isKeptByPortable(this.folder(id), keeperPid);
     if (portable !== null) return portable;
     return readIfExists(`/proc/${keeperPid}/cmdline`)?.startsWith(`keeper: ${name} `) ?? false;
@@ -192,7 +192,7 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  /** The processes of a command, where its keeper has others as well; null: all that its keeper has are its own. */
+  /** The pids of a command whose keeper has other commands too; null: all processes of its keeper. */
   #processesOf(id: string): number[] | null {
     const owner = this.#ownerOf(id);
     return owner?.main ? new ProcessTree(owner.main, id).members().map(({ pid }) => pid) : null;
@@ -217,7 +217,7 @@ export class KeeperExecutor implements Executor {
         used = true;
         return this.#launch(spec.id, frame, connection, moved);
       },
-      // With a command on it, it is that command's: another would take its news for their own.
+      // A connection with a command must not be reused: it receives that command's events.
       cancel: () => {
         if (!used) this.#recycle(connection);
       },
@@ -233,14 +233,14 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  /** `relaunch`: null when this execution did not bring the command, or has tried often enough. */
+  /** `relaunch`: returns null if this execution did not launch the command, or has retried often enough. */
   #execution(id: string, connection: Connection, relaunch: () => Promise<Connection | null> | null): NativeExecution {
     const own = connection.hello?.id === "";
     const home = {
-      // No folder: the keeper died before it claimed the command, so another may have it. Never twice.
+      // Without a folder, the keeper died before it claimed the command, so another keeper may run it.
       reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
       readExit: () => this.#readExit(id),
-      forgo: () => this.#forgo(id),
+      abandon: () => this.#abandon(id),
       tidyAfter: () => this.#tidyAfter(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
@@ -253,7 +253,7 @@ export class KeeperExecutor implements Executor {
   async #again(frame: Buffer, moved: (keeperPid: number) => void): Promise<Connection | null> {
     try {
       const connection = await this.#keepers.connect(this.#state);
-      moved(connection.keeperPid); // before it can claim the command: whoever looks must look at the right one
+      moved(connection.keeperPid); // before that keeper can claim the command, so that its row names the right keeper
       connection.send(frame);
       return connection;
     } catch {
@@ -261,7 +261,7 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  /** Null: nobody has this command. A keeper that hangs up at once has many callers, and is asked again. */
+  /** Null: no keeper has this command. A keeper that disconnects at once is overloaded, so it is tried again. */
   async #reconnect(id: string, attempts = Number.POSITIVE_INFINITY): Promise<Connection | null> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -299,7 +299,7 @@ export class KeeperExecutor implements Executor {
   }
 }
 
-/** A keeper that could not even be asked has its command still. */
+/** Without descriptors, the keeper could not be reached, so it may still have its command. */
 function unlessShort(error: unknown, folder: string): null {
   if (isFdExhaustion(error)) throw outOfDescriptors(folder);
   return null;

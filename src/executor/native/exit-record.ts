@@ -5,7 +5,7 @@ import { readIfExists } from "../fd-exhaustion.ts";
 
 const count = z.number().min(0);
 
-/** The file is the keeper's, but it lies on a disk that may have been full or tampered with. */
+/** The keeper writes the file, but a full disk or tampering may have damaged it. */
 export const ExitShape = z.object({
   reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
   pid: count,
@@ -32,7 +32,7 @@ export const ExitShape = z.object({
   streams: z.array(z.object({ bytes: count, droppedStart: count, droppedEnd: count, lost: count })).max(2),
 });
 
-/** The exit record of a session folder; null when there is none, or none that can be understood. Throws in want of descriptors. */
+/** The exit record of a session folder; null if it is missing or invalid. Throws when descriptors are exhausted. */
 export function readExitRecord(folder: string): ExitRecord | null {
   const text = readIfExists(join(folder, "exit"));
   if (text === null) return null;

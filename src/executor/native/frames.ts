@@ -3,7 +3,7 @@ import type { TerminalSize } from "../../core/terminal.ts";
 import type { KillRequest } from "../executor.ts";
 import { sandboxFields } from "./sandbox-frame.ts";
 
-/** Frames to the keeper: u32 length, u8 type, payload; see native/request.h, which this mirrors. */
+/** Frames to the keeper: u32 length, u8 type, payload; see native/ipc/request.h, which this mirrors. */
 export const TYPE = {
   run: 1,
   write: 2,
@@ -46,7 +46,7 @@ export const TAG = {
 } as const;
 export const BACKGROUND = 1;
 export const FSYNC = 2;
-/** A foreground command that ends sooner is told of once, not twice. */
+/** The start of a foreground command is announced after this time, unless it has ended. */
 const ANNOUNCE_MS = 25;
 
 export const RUN_FRAME_MAX = 32 << 20;
@@ -64,7 +64,7 @@ function list(texts: string[]): string {
   return texts.length === 0 ? "" : `${texts.join("\0")}\0`;
 }
 
-/** Encoding an environment takes longer than all the rest; mostly it is the same one again. */
+/** Encoding the environment takes most of the time, and it is usually the same as before. */
 let lastEnv: Record<string, string> | null = null;
 let lastEnvBytes: Buffer = Buffer.alloc(0);
 

@@ -2,7 +2,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import type { InputState, TerminalProcess } from "../executor.ts";
 import type { InputReply } from "./connection.ts";
 
-/** A keeper says which processes it is about; what they are stands in /proc. */
+/** Adds the details of processes, which the keeper names by pid, from /proc. */
 export function inputStateOf(reply: InputReply): InputState {
   const {
     reading,
@@ -41,7 +41,7 @@ function processOf(pid: number): TerminalProcess {
   };
 }
 
-/** It may have ended meanwhile, or belong to another user. */
+/** The process may have ended, or belong to another user. */
 function seen<T>(look: () => T): T | null {
   try {
     return look();

@@ -1,6 +1,6 @@
 import type { SandboxSpec } from "../../core/launch.ts";
 
-/** A sandbox as fields of a run frame; see native/spec.h, which this mirrors. */
+/** A sandbox as fields of a run frame; see native/sandbox/spec.h, which this mirrors. */
 const TAG = {
   sandbox: 22,
   writable: 23,

@@ -9,9 +9,9 @@ import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */
 const BUILD = join(dirname(fileURLToPath(import.meta.url)), "../../../native/build");
-/** What came with the package: it serves also where no install script was run. */
+/** The keeper that the package contains, for installations without install scripts. */
 const PREBUILT = join(BUILD, "../prebuilt", `${process.platform}-${process.arch}`);
-/** Builds it. Named by its path: package managers that run no install scripts have no command for it. */
+/** Builds the keeper. It is named by its path because installations without install scripts have no command for it. */
 const INSTALLER = join(BUILD, "../install.js");
 export const BUILD_COMMAND = `node ${INSTALLER}`;
 
@@ -20,11 +20,11 @@ export function buildKeeper(): void {
   execFileSync(process.execPath, [INSTALLER], { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** The keeper writes its title over its own arguments: this makes room for one. */
-const TITLE_ROOM = " ".repeat(240);
+/** The title is written over the arguments, so this argument reserves space for it. */
+const TITLE_SPACE = " ".repeat(240);
 const ATTEMPTS = 40;
-/** Hundreds of commands at once wait in one line for keepers that are forked one by one. */
-const IN_LINE_MS = 30_000;
+/** Keepers are forked one after another, so a connection may wait when hundreds of commands start at once. */
+const HELLO_TIMEOUT_MS = 30_000;
 
 export function keeperBinary(): string {
   return process.env.SALLYPORT_KEEPER ?? join(isBuilt(BUILD) || !isBuilt(PREBUILT) ? BUILD : PREBUILT, "keeper");
@@ -37,7 +37,7 @@ function isBuilt(folder: string): boolean {
   return built.has(folder);
 }
 
-/** Two builds never share a zygote: each has its own socket, so an upgrade leaves running commands where they are. */
+/** Every build has a zygote and a socket of its own, so an upgrade does not affect running commands. */
 export function socketPath(state: string): string {
   return join(state, `keeper-${buildId()}.sock`);
 }
@@ -48,12 +48,12 @@ function readBuildId(): string {
   return readFileSync(`${keeperBinary()}.id`, "utf8").trim();
 }
 
-/** A gateway that was opened before an upgrade speaks to the keepers of its own build, and to no other. */
-function insistOnSameBuild(): void {
+/** A gateway that was opened before an upgrade must not start a keeper of another build. */
+function assertSameBuild(): void {
   try {
     if (readBuildId() === buildId()) return;
   } catch {
-    return; // gone altogether: whoever starts it says so
+    return; // the file is missing: starting the keeper reports that
   }
   throw new SallyportError(
     "KeeperUnavailable",
@@ -72,7 +72,7 @@ function buildId(): string {
     knownBuild ??= readBuildId();
     return knownBuild;
   } catch (error) {
-    // Out of descriptors, for instance: that says nothing about the build.
+    // Exhausted descriptors, for instance, say nothing about the build.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unavailable((error as Error).message);
     throw new SallyportError("KeeperUnavailable", "The native keeper has not been built.", [
       { action: "install_compiler", hint: "Install a C compiler (Debian, Ubuntu: apt-get install gcc libc6-dev)." },
@@ -94,33 +94,33 @@ function logLevel(): string {
   return LOG_LEVELS.includes(level) ? level : "warn";
 }
 
-/** An empty environment: nothing of ours can be read from /proc/<zygote>/environ (promise 7). */
+/** The environment of a process can be read by others, so the keeper gets none of the gateway's (promise 7). */
 function start(state: string): Promise<void> {
-  const args = ["serve", state, TITLE_ROOM, "/proc/self", logLevel()];
+  const args = ["serve", state, TITLE_SPACE, "/proc/self", logLevel()];
   return spawnKeeper([keeperBinary(), ...args], { cwd: "/", env: {} }, unavailable);
 }
 
-const NOBODY_THERE = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
+const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
-/** A connection to an idle keeper; starts the zygote when there is none. */
+/** Connects to an idle keeper; starts the zygote if there is none. */
 export async function connectToZygote(state: string): Promise<Connection> {
   const path = socketPath(state);
   let reason = "";
   let full = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
-      return await openConnection(path, IN_LINE_MS);
+      return await openConnection(path, HELLO_TIMEOUT_MS);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       reason = message;
       full = code === "EAGAIN";
       if (code === "EAGAIN") await sleep(25);
-      else if (code !== undefined && NOBODY_THERE.has(code)) {
-        insistOnSameBuild();
+      else if (code !== undefined && NOT_LISTENING.has(code)) {
+        assertSameBuild();
         await start(state);
       } else break;
     }
-    // Another gateway may be starting one at this moment: it holds the lock but does not listen yet.
+    // Another gateway may be starting a zygote, which has the lock but does not listen yet.
     if (attempt > 0) await sleep(Math.min(5 * attempt, 100));
   }
   throw full ? outOfProcesses() : unavailable(reason);

@@ -105,8 +105,8 @@ function openLogFile(path: string, isScoped: boolean, mode: number): number {
 }
 
 /**
- * Finds a program on the given PATH. The system is not asked, because it takes an empty entry for the working directory,
- * where an agent's file could shadow a program.
+ * Finds a program on the given PATH. The system would take an empty entry for the working directory, where an agent's
+ * file could shadow a program.
  */
 export function findProgram(name: string, path: string): string {
   if (name.includes("/")) return name;

@@ -1,4 +1,4 @@
-/** The portable keeper: `node main.js STATE`. The first gateway that needs it starts it, and it outlives that gateway. */
+/** The portable keeper: `node main.js STATE`. The first gateway that needs it starts it; it outlives the gateway. */
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 import { PORTABLE_TITLE } from "../session-owner.ts";
 import { ALREADY_SERVED } from "../spawn-keeper.ts";

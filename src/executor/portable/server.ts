@@ -49,7 +49,7 @@ export class Server {
     return true;
   }
 
-  /** Accepts gateways, for new commands or for one session. Resolves with how to stop; rejects with the system's error. */
+  /** Accepts gateways, for new commands or for one session. Resolves with a function that stops listening. */
   listen(path: string, session: Session | null): Promise<() => void> {
     const { address, close } = socketAddress(path);
     const server = createServer((socket) => this.#clients.add(new Client(socket, this, session)));

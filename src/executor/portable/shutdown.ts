@@ -30,7 +30,7 @@ interface ShutdownListener {
   report(end: End): void;
 }
 
-/** Ends a command and its tree: deadline, kill requests and leftovers. The steps are those of native/session/shutdown.c. */
+/** Ends a command and its tree: deadline, kill requests, leftovers. Like native/session/shutdown.c. */
 export class Shutdown {
   readonly #running: RunningCommand;
   readonly #tree: ProcessTree;

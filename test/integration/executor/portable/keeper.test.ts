@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import type { SessionInfo } from "../../../../src/core/session.ts";
@@ -22,14 +23,14 @@ function keeper(): number {
   return pid;
 }
 
-test("every result says what the portable executor cannot promise", async () => {
+test("every result warns about the limitations of the portable executor", async () => {
   const { warnings, resourceUsage } = await gateway.run({ command: "true" });
   assert.equal(warnings.length, 1, warnings.join("\n"));
   assert.match(warnings[0] ?? "", /portable executor: the kernel does not confine it/);
   assert.equal(resourceUsage, null, "not measured is not nothing");
 });
 
-test("many first commands at once start one keeper", async () => {
+test("concurrent first commands start one keeper", async () => {
   const fresh = new KindHouse();
   try {
     const first = await fresh.openWith("portable");
@@ -44,7 +45,7 @@ test("many first commands at once start one keeper", async () => {
   }
 });
 
-test("a session shows its own processes only, although one keeper has all", async () => {
+test("a session shows only its own processes, although one keeper has all", async () => {
   const one = await gateway.start({ command: "sleep 60 & sleep 60; wait" });
   const two = await gateway.start({ command: "exec sleep 61" });
   const sleeping = (session: Session, seconds: number) =>
@@ -53,7 +54,7 @@ test("a session shows its own processes only, although one keeper has all", asyn
   assert.deepEqual([one.usage().processes.length, two.usage().processes.length], [3, 1]);
 });
 
-test("a killed keeper loses its sessions, and the next one ends what they left running", async () => {
+test("a killed keeper loses its sessions, and the next keeper kills their processes", async () => {
   const session = await gateway.start({ command: "echo up; setsid sleep 300 & sleep 300" });
   await until("it is up", async () => (await session.logs()).text === "up\n");
   await until("its tree is complete", () => house.alive().length >= 3);
@@ -68,7 +69,7 @@ test("a killed keeper loses its sessions, and the next one ends what they left r
   await until("they are ended", () => !before.some(isRunning));
 });
 
-test("a keeper told to leave lets its commands finish, and another takes over at once", async () => {
+test("SIGTERM makes a keeper finish its commands while another keeper takes over", async () => {
   const session = await gateway.start({ command: "sleep 1; echo done" });
   const old = keeper();
   send(old, "SIGTERM");
@@ -77,7 +78,7 @@ test("a keeper told to leave lets its commands finish, and another takes over at
   await until("the old one has left", () => !isRunning(old));
 });
 
-test("a keeper leaves when its folder is gone", async () => {
+test("a keeper exits when its state folder is removed", async () => {
   const fresh = new KindHouse();
   const other = await fresh.openWith("portable");
   await other.run({ command: "true" });
@@ -87,7 +88,25 @@ test("a keeper leaves when its folder is gone", async () => {
   await until("it has left", () => !isRunning(pid));
 });
 
-test("a gateway with the native executor reaches a portable session, and the other way round", async () => {
+test("serves a state folder whose socket paths are too long for an address", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "sallyport-long-"));
+  const deep = new KindHouse(join(parent, "d".repeat(120)));
+  try {
+    const first = await deep.openWith("portable");
+    const session = await first.start({ command: "cat", stdin: "open" });
+    const second = await deep.openWith("portable");
+    await second.session(session.id).write("hello\n");
+    await second.session(session.id).closeStdin();
+    await session.wait();
+    assert.equal((await session.logs()).text, "hello\n");
+    await until("its socket is gone", () => !existsSync(join(deep.sessionFolder(session.id), "ctl")));
+  } finally {
+    await deep.close();
+    rmSync(parent, { recursive: true, force: true });
+  }
+});
+
+test("gateways with the native and the portable executor reach each other's sessions", async () => {
   const native = await house.openWith("native");
   const portable = await gateway.start({ command: "cat; exit 4", stdin: "open" });
   await native.session(portable.id).write("from there\n");
@@ -109,19 +128,19 @@ test("a session survives its gateway, and another kills it", async () => {
   assert.equal((await gateway.session(id).kill()).status, "killed");
 });
 
-test("nothing of a command's input or pipes is left in the state folder", async () => {
+test("removes the stdin file, the pipes and the socket of a command", async () => {
   const { id } = await gateway.run({ command: "cat", stdin: { text: "a secret" } });
   assert.equal(existsSync(join(house.sessionFolder(id), "stdin")), false);
   await until("its pipes are gone", () => !readdirSync(house.state).some((name) => name.startsWith("pipes-")));
   await until("its socket is gone", () => !existsSync(join(house.sessionFolder(id), "ctl")));
 });
 
-test("outputs can be opened again by name", async () => {
+test("/dev/stdout and /dev/stderr can be opened", async () => {
   const result = await gateway.run({ command: "echo out > /dev/stdout; echo err > /dev/stderr" });
   assert.deepEqual([result.stdout, result.stderr], ["out\n", "err\n"]);
 });
 
-test("a keeper shows nothing of the gateway's environment", async () => {
+test("a keeper does not have the gateway's environment", async () => {
   const seen = allProcesses().find(({ pid }) => pid === keeper());
   assert.equal(seen?.title, `keeper: portable ${house.state}`);
   assert.ok(!house.alive().includes(keeper()), "it does not carry what its gateway's environment holds");
