@@ -1,8 +1,9 @@
-// Puts the keeper in place: the one that came with the package where it fits, else built with the system's C compiler.
-// Plain JavaScript for any Node: it runs before anything is checked. No compiler is not a failed install: commands then
-// run under the portable executor, and `sallyport doctor` says so.
-//   --strict    builds it here, and no warning is let pass
-//   --prebuilt  builds the one that goes into the package: static, so that it runs wherever the kernel does
+// Installs the keeper: copies the prebuilt one of the package where it fits, else compiles it with the system's C compiler.
+// Plain JavaScript for any Node: it runs before the Node version is checked. A missing compiler does not fail the install:
+// commands then run under the portable executor, and `sallyport doctor` says so.
+//   --strict            compiles it here and turns warnings into errors
+//   --prebuilt          compiles the one for the package: static, so that it depends on the kernel only
+//   --compile-commands  writes build/compile_commands.json for clangd and clang-tidy, and compiles nothing
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -30,14 +31,14 @@ function sourcesIn(folder) {
   });
 }
 
-/** Two builds are the same exactly when their sources are: a running keeper of another build is left alone. */
+/** Two builds are the same exactly when their flags and sources are: a gateway leaves keepers of other builds alone. */
 function buildId() {
   const hash = createHash("sha256").update(base.join(" "));
   for (const name of sources) hash.update(name).update(readFileSync(join(here, name)));
   return hash.digest("hex").slice(0, 12);
 }
 
-/** Whole or not at all: somebody may be about to run it. */
+/** Replaces the keeper by rename, so that another process never runs a half-written one. */
 function put(folder, id, make) {
   const target = join(folder, `keeper.${process.pid}`);
   mkdirSync(folder, { recursive: true });
@@ -59,7 +60,7 @@ function compile(folder, id, flags) {
   return put(folder, id, run);
 }
 
-/** Made from these very sources, for this kind of machine, and it runs here. */
+/** Copies the prebuilt keeper if it was made from these sources for this platform and runs here. */
 function takePrebuilt(id) {
   const program = join(prebuilt, "keeper");
   try {
@@ -72,7 +73,7 @@ function takePrebuilt(id) {
     });
     return true;
   } catch {
-    return false; // not there, or not for this place: a compiler may do
+    return false; // missing, or for another platform: compile instead
   }
 }
 
@@ -118,4 +119,20 @@ function pack() {
   return result.status === 0 ? 0 : 1;
 }
 
-process.exitCode = process.argv.includes("--prebuilt") ? pack() : install();
+/** The format is described at https://clang.llvm.org/docs/JSONCompilationDatabase.html. */
+function writeCompileCommands() {
+  const flags = [...base, `-I${here}`, ...warnings.filter((flag) => flag !== "-Werror"), '-DKEEPER_BUILD="dev"'];
+  const commands = sources
+    .filter((file) => file.endsWith(".c"))
+    .map((file) => ({ directory: here, file, arguments: ["cc", ...flags, "-c", file] }));
+  mkdirSync(join(here, "build"), { recursive: true });
+  writeFileSync(join(here, "build", "compile_commands.json"), `${JSON.stringify(commands, null, 2)}\n`);
+  return 0;
+}
+
+function main(option) {
+  if (option === "--prebuilt") return pack();
+  return option === "--compile-commands" ? writeCompileCommands() : install();
+}
+
+process.exitCode = main(process.argv[2]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -52,6 +52,18 @@ test("a keeper that came with the package is taken where it is of these sources,
   appendFileSync(join(folder, "native", "process", "title.c"), "\n");
   assert.match(install([], none).stdout, /no C compiler found/);
   rmSync(join(folder, "native", "prebuilt"), { recursive: true });
+});
+
+test("compile_commands.json lists every C file with flags that compile it", () => {
+  assert.equal(install(["--compile-commands"]).status, 0);
+  const path = join(folder, "native", "build", "compile_commands.json");
+  const commands = JSON.parse(readFileSync(path, "utf8")) as { directory: string; file: string; arguments: string[] }[];
+  const files = globSync("**/*.c", { cwd: join(folder, "native") });
+  assert.deepEqual(commands.map(({ file }) => file).sort(), files.sort());
+  const command = commands.find(({ file }) => file === "process/launch.c");
+  assert.ok(command);
+  const [compiler = "", ...args] = command.arguments;
+  execFileSync(compiler, [...args, "-fsyntax-only"], { cwd: command.directory, stdio: "pipe" });
 });
 
 test("a keeper asked for something it does not know says how it is used", () => {
