@@ -46,7 +46,8 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   try {
     const [a, b, spawned] = await threeOf(rounds, whole, () => bare(executor, { env }));
     const added = percentile(a, 0.5) - percentile(b, 0.5);
-    for (let n = 0; n < 1000; n++) await busy.gateway.run({ command: `eval "echo ${n} $RANDOM"` }, { patienceMs: 0 });
+    for (let n = 0; n < 1000; n++)
+      await busy.gateway.run({ command: `eval "echo ${n} $RANDOM"` }, { approvalTimeoutMs: 0 });
     const pending = busy.gateway.approvals.list({ status: "pending", limit: 2000 }).length;
     const [c = [], d = []] = await takeTurns(rounds, [
       () => busy.gateway.run({ command: "/bin/true", args: [] }),

@@ -34,7 +34,7 @@ export interface CheckOptions {
 export interface StartOptions {
   signal?: AbortSignal;
   /** How long to wait for a person's approval; then the answer is `pending`. Default: until it expires. */
-  patienceMs?: number;
+  approvalTimeoutMs?: number;
   /** A folder of the workspace, made where it is missing, in which a plain merged log is written as `<id>.log`. */
   logFolder?: string;
 }
@@ -53,7 +53,7 @@ export interface Scope {
   /** What each operation needs where nothing is configured; left out: nothing. */
   tiers?: Partial<Record<"run" | "write" | "kill" | "extend" | "remove" | "list" | "read", Tier>>;
   /** How long an operation on a session waits for a person, and what ends that. */
-  patienceMs?: number;
+  approvalTimeoutMs?: number;
   signal?: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ export interface Acting {
   /** The surface they come through, for the audit. */
   channel: string;
   /** How long an operation on a session waits for a person's yes, and what ends that. */
-  patienceMs?: number;
+  approvalTimeoutMs?: number;
   signal?: AbortSignal;
 }
 

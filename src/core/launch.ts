@@ -87,7 +87,7 @@ export interface SandboxSpec {
   require: boolean;
 }
 /** What this machine lets an executor confine commands with: tried, not guessed. */
-export interface SandboxTier {
+export interface SandboxCapabilities {
   /** The kernel's Landlock ABI; 0: none. */
   landlock: number;
   /** A private mount namespace, which read-only and hidden spots need: as root, through a user namespace, or none. */

@@ -1,5 +1,5 @@
 import { loadConfig } from "../config/load.ts";
-import type { SandboxTier } from "../core/launch.ts";
+import type { SandboxCapabilities } from "../core/launch.ts";
 import { sandboxTier } from "../executor/native/probe.ts";
 import { commandUser } from "../sandbox/user.ts";
 import { type Finding, ok, warn } from "./finding.ts";
@@ -18,7 +18,7 @@ export function checkSandbox(): Finding {
   return sandboxFinding(sandboxTier());
 }
 
-export function sandboxFinding(tier: SandboxTier): Finding {
+export function sandboxFinding(tier: SandboxCapabilities): Finding {
   const { landlock, mounts, isolation, networkNamespace, seccomp } = tier;
   if (landlock === 0 && mounts === "none") {
     return warn(NAME, "nothing can confine commands here, so what nobody can analyse is asked about", GET_LANDLOCK);

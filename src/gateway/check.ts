@@ -1,7 +1,13 @@
 /** Judges a command without running it: inspect, then decide, with real lookups. */
+
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
+import { notGrantable } from "../approval/errors.ts";
+import { grantable } from "../approval/grantable.ts";
 import { operatorConfigPath } from "../config/load.ts";
+import type { GrantTarget } from "../core/approval.ts";
+import { SallyportError } from "../core/error.ts";
 import type { Policy } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
@@ -12,11 +18,12 @@ import { modesInForce } from "../policy/modes.ts";
 import { confinementOf } from "../sandbox/confine.ts";
 import type { Loosening } from "../sandbox/loosening.ts";
 import type { Sandboxed } from "../sandbox/sandbox.ts";
+import { commandRefused } from "../session/refusal.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";
 import { defaultState } from "../storage/state-folder.ts";
-import { withLoosening } from "./strictest.ts";
+import { withEscalations } from "./decide.ts";
 
 export interface CheckOptions {
   /** Where the command would start; the workspace if left out. */
@@ -65,7 +72,7 @@ export function check(command: string | readonly string[], options: CheckOptions
     agent: options.agent ?? null,
     request: modes,
   });
-  return withLoosening(verdict, options.loosened ?? [], modesInForce(policy, modes).miss);
+  return withEscalations(verdict, options.loosened ?? [], modesInForce(policy, modes).miss);
 }
 
 /** What would hold a command of this request, by the settings and on this machine. */
@@ -79,4 +86,16 @@ export function heldBy(
   const keepOut = [state, dirname(operatorConfigPath())];
   const surroundings = { workspace, agent, state, keepOut, parentEnv, tier: sandboxTier };
   return confinementOf(settings, surroundings).sandboxing.plan(request);
+}
+
+/** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */
+export function grantTargets(argv: string[], cwd: string, agent: string): GrantTarget[] {
+  const verdict = check(argv, { cwd, agent });
+  if (verdict.verdict === "blocked" || verdict.verdict === "deny") {
+    const { error } = commandRefused(verdict);
+    throw new SallyportError(error.type, error.message, error.recovery);
+  }
+  const found = grantable(verdict, { workspace: cwd });
+  if (!found.ok) throw notGrantable(found.why);
+  return found.commands.map((target) => ({ ...target, cwd: realpathSync.native(target.cwd) }));
 }

@@ -32,17 +32,16 @@ import type { AuditLog } from "../storage/audit.ts";
 import { SignIns } from "../storage/sign-ins.ts";
 import { Tokens } from "../storage/tokens.ts";
 import type { WorkQueue } from "../storage/work.ts";
-import { ChangeFeed } from "./changes.ts";
-import { DEFAULT_LIMIT, findElsewhere, pageOfAll } from "./everywhere.ts";
-import { endOrYield, patienceOf } from "./foreground.ts";
-import { judge } from "./judge.ts";
-import { insistOnTier, permitOperation, type SessionOperation } from "./operation.ts";
-import { VisitedRecords } from "./remote-session.ts";
-import type { Rooms } from "./rooms.ts";
-import { inForce } from "./settings.ts";
+import { authorizeInput } from "./authorize-input.ts";
+import { assertPermitted, authorizeOperation, type SessionOperation } from "./authorize-operation.ts";
+import { ChangeFeed } from "./change-feed.ts";
+import type { GatewayContext } from "./context.ts";
+import { inspectAndDecide } from "./decide.ts";
+import type { Maintenance } from "./maintenance.ts";
+import { DEFAULT_LIMIT, findRemoteSession, listAllSessions, RemoteSession } from "./remote-sessions.ts";
+import { currentSettings } from "./settings.ts";
 import { submit } from "./submit.ts";
-import { permitTyped } from "./typed.ts";
-import type { Upkeep } from "./upkeep.ts";
+import { waitForExit, waitTimes } from "./wait-for-exit.ts";
 
 /** Shared by all views of a gateway. */
 interface Life {
@@ -51,82 +50,87 @@ interface Life {
   signIns?: SignIns;
 }
 
-/** The object callers hold. Every method is a door to a room; the story of a command is in submit.ts. */
+/** What callers hold: one agent in one workspace. Commands are started by submit.ts only. */
 export class Gateway {
-  readonly #furnished: Rooms;
+  readonly #opened: GatewayContext;
   readonly #retention: () => Retention;
-  readonly #upkeep: Upkeep;
+  readonly #maintenance: Maintenance;
   readonly #life: Life;
 
-  constructor(rooms: Rooms, retention: () => Retention, upkeep: Upkeep, life: Life = { closed: null }) {
-    this.#furnished = rooms;
+  constructor(
+    context: GatewayContext,
+    retention: () => Retention,
+    maintenance: Maintenance,
+    life: Life = { closed: null },
+  ) {
+    this.#opened = context;
     this.#retention = retention;
-    this.#upkeep = upkeep;
+    this.#maintenance = maintenance;
     this.#life = life;
   }
 
-  get #rooms(): Rooms {
-    if (this.#life.closed === null) return this.#furnished;
+  get #context(): GatewayContext {
+    if (this.#life.closed === null) return this.#opened;
     throw gatewayClosed();
   }
 
   get state(): string {
-    return this.#rooms.state;
+    return this.#context.state;
   }
 
   get approvals(): Approvals {
-    return this.#rooms.approvals;
+    return this.#context.approvals;
   }
 
   get audit(): AuditLog {
-    this.#rooms.registry.flush();
-    return this.#rooms.audit;
+    this.#context.registry.flush();
+    return this.#context.audit;
   }
 
   get work(): WorkQueue {
-    this.#rooms.registry.flush();
-    return this.#rooms.work;
+    this.#context.registry.flush();
+    return this.#context.work;
   }
 
   /** What happens in the state folder, whoever does it. */
   get changes(): ChangeFeed {
-    return new ChangeFeed(this.#rooms);
+    return new ChangeFeed(this.#context);
   }
 
   /** Who may call over HTTP. Made when first asked for: most gateways serve nobody. */
   get tokens(): Tokens {
-    const { database } = this.#rooms;
+    const { database } = this.#context;
     this.#life.tokens ??= new Tokens(database);
     return this.#life.tokens;
   }
 
   /** Who is signed in to the console. */
   get signIns(): SignIns {
-    const { database } = this.#rooms;
+    const { database } = this.#context;
     this.#life.signIns ??= new SignIns(database);
     return this.#life.signIns;
   }
 
   /** Which toolsets are offered now. */
   get toolsets(): Readonly<Record<Toolset, boolean>> {
-    return inForce(this.#rooms).settings.toolsets;
+    return currentSettings(this.#context).settings.toolsets;
   }
 
   /** Deadlines as they are configured; null: the toolset's own. */
   get timeouts(): Settings["timeouts"] {
-    return inForce(this.#rooms).settings.timeouts;
+    return currentSettings(this.#context).settings.timeouts;
   }
 
   async run(request: RunRequest, options: RunOptions = {}): Promise<RunResult> {
     const { signal, logFolder } = options;
     signal?.throwIfAborted();
-    const { forPerson, forCommand } = patienceOf(options);
-    const manner = { background: false, signal, patienceMs: forPerson, logFolder };
-    const submission = await submit(this.#rooms, request, manner);
+    const { forPerson, forCommand } = waitTimes(options);
+    const submitOptions = { background: false, signal, approvalTimeoutMs: forPerson, logFolder };
+    const submission = await submit(this.#context, request, submitOptions);
     if (!submission.execution) return refusedResult(submission, submission.refusal);
     const { name, session, execution, verdict, approvalId } = submission;
-    const ending = await endOrYield(this.#furnished, session, execution, options, forCommand());
-    const told = this.#furnished.executor.data(session).result(name, session, ending);
+    const ending = await waitForExit(this.#opened, session, execution, options, forCommand());
+    const told = this.#opened.executor.data(session).result(name, session, ending);
     // Awaited only where it must be: another turn of the loop is a part of what a short command costs.
     const result = told instanceof Promise ? await told : told;
     result.verdict = verdict;
@@ -135,10 +139,10 @@ export class Gateway {
   }
 
   async start(request: RunRequest, options: StartOptions & { foreground?: boolean } = {}): Promise<Session> {
-    const { foreground = false, signal, patienceMs, logFolder } = options;
+    const { foreground = false, signal, approvalTimeoutMs, logFolder } = options;
     signal?.throwIfAborted();
-    const manner = { background: !foreground, signal, patienceMs, logFolder };
-    const { name, session, execution } = await submit(this.#rooms, request, manner);
+    const submitOptions = { background: !foreground, signal, approvalTimeoutMs, logFolder };
+    const { name, session, execution } = await submit(this.#context, request, submitOptions);
     const release = execution?.hold();
     await execution?.started;
     release?.();
@@ -150,14 +154,14 @@ export class Gateway {
   }
 
   #check(command: string | string[], options: CheckOptions, modes?: Pick<Settings, "security" | "ask">): Verdict {
-    const { settings, confinement } = inForce(this.#rooms);
+    const { settings, confinement } = currentSettings(this.#context);
     const [file = "", ...args] = Array.isArray(command) ? command : [command];
     const request = { command: file, ...(Array.isArray(command) ? { args } : {}), ...options };
     const { cwd, env, sandbox } = confine(request, confinement);
-    const { agent, tiers } = this.#rooms;
-    const who = { agent, workspace: confinement.scope.root, tier: tiers.run };
+    const { agent, defaultPermissions } = this.#context;
+    const who = { agent, workspace: confinement.scope.root, tier: defaultPermissions.run };
     const as = modes ? { ...settings, ...modes } : settings;
-    return judge(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
+    return inspectAndDecide(request, { cwd, env, path: env.PATH ?? "" }, as, who, sandbox);
   }
 
   /** The same under every mode, as if it were configured: what each would make of this command. */
@@ -168,20 +172,20 @@ export class Gateway {
 
   /** What is configured about commands, as it holds for this agent, and when its allowlist was last of use. */
   get policy(): PolicyInForce {
-    const { rules, allowlist, safeBins, allowDenied, security, ask, sandbox } = inForce(this.#rooms).settings;
-    const used = this.#rooms.allowlistUse;
+    const { rules, allowlist, safeBins, allowDenied, security, ask, sandbox } = currentSettings(this.#context).settings;
+    const used = this.#context.allowlistUse;
     const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.last(entry.pattern) }));
     return { security, ask, sandbox, rules, allowlist: entries, safeBins, allowDenied };
   }
 
   /** Every agent that has sessions, with how many; who was last at work comes first. */
   agents(): AgentInfo[] {
-    const { registry, agent, ownOnly } = this.#rooms;
+    const { registry, agent, ownOnly } = this.#context;
     return registry.store.agents().filter(({ name }) => !ownOnly || name === agent);
   }
 
   session(reference: string): Session {
-    const { registry, agent, ownOnly } = this.#rooms;
+    const { registry, agent, ownOnly } = this.#context;
     return this.#session(findSession(registry.store, reference, ownOnly ? agent : undefined));
   }
 
@@ -190,41 +194,53 @@ export class Gateway {
     try {
       return this.session(reference);
     } catch (error) {
-      const { peers, session } = await findElsewhere(this.#rooms, String(reference), error);
-      const { executor } = this.#rooms;
-      return this.#at(new VisitedRecords(executor, peers, session), session, session.agent);
+      const { peers, session } = await findRemoteSession(this.#context, String(reference), error);
+      const { executor } = this.#context;
+      return this.#at(new RemoteSession(executor, peers, session), session, session.agent);
     }
   }
 
   /** The agent's newest session whose main process has or had this pid; null: none ever had. */
   sessionWithPid(pid: number): Session | null {
-    const { registry, agent } = this.#rooms;
+    const { registry, agent } = this.#context;
     const row = registry.store.withPid(agent, pid);
     return row ? this.#session(row) : null;
   }
 
   /** The same gateway as a tool's caller sees it: its agent's own sessions only, with the toolset's own permissions. */
-  scoped({ tiers = {}, patienceMs, signal }: Scope = {}): Gateway {
-    const rooms: Rooms = { ...this.#rooms, tiers, patience: { patienceMs, signal }, ownOnly: true };
-    return new Gateway(rooms, this.#retention, this.#upkeep, this.#life);
+  scoped({ tiers: defaultPermissions = {}, approvalTimeoutMs, signal }: Scope = {}): Gateway {
+    const context: GatewayContext = {
+      ...this.#context,
+      defaultPermissions,
+      waitOptions: { approvalTimeoutMs, signal },
+      ownOnly: true,
+    };
+    return new Gateway(context, this.#retention, this.#maintenance, this.#life);
   }
 
   /** The same gateway for one of many callers: an agent, which finds its own sessions only, or a person, who finds all. */
-  acting({ agent = this.#rooms.agent, person, channel, patienceMs, signal }: Acting): Gateway {
+  acting({ agent = this.#context.agent, person, channel, approvalTimeoutMs, signal }: Acting): Gateway {
     const actor = person ?? agent;
     const ownOnly = person === undefined;
-    const rooms: Rooms = { ...this.#rooms, agent, actor, channel, ownOnly, patience: { patienceMs, signal } };
-    return new Gateway(rooms, this.#retention, this.#upkeep, this.#life);
+    const context: GatewayContext = {
+      ...this.#context,
+      agent,
+      actor,
+      channel,
+      ownOnly,
+      waitOptions: { approvalTimeoutMs, signal },
+    };
+    return new Gateway(context, this.#retention, this.#maintenance, this.#life);
   }
 
   /** What the methods of a session ask by themselves; without a session, of all the agent has. */
   async permit(operation: SessionOperation, session: { id: string; name: string } | null = null): Promise<void> {
-    await permitOperation(this.#rooms, operation, session);
+    await authorizeOperation(this.#context, operation, session);
   }
 
   list(asked: ListQuery = {}): SessionInfo[] {
-    const { registry } = this.#rooms;
-    insistOnTier(this.#rooms, "list");
+    const { registry } = this.#context;
+    assertPermitted(this.#context, "list");
     const query = this.#reach(asked);
     const wanted = query.status === undefined ? null : [query.status].flat();
     const matches = ({ status, lingering }: SessionInfo) =>
@@ -243,15 +259,15 @@ export class Gateway {
 
   /** One page of what `list` gives and, with a fleet, of what other gateways have run there. */
   sessions(query: SessionsQuery = {}): Promise<SessionList> {
-    return pageOfAll(this.#rooms, this, query);
+    return listAllSessions(this.#context, this, query);
   }
 
   count(query: ListQuery = {}): number {
-    return this.#rooms.registry.store.count(this.#reach(query));
+    return this.#context.registry.store.count(this.#reach(query));
   }
 
   #reach(query: ListQuery): ListQuery {
-    const { ownOnly, agent } = this.#rooms;
+    const { ownOnly, agent } = this.#context;
     return ownOnly ? { ...query, agent } : query;
   }
 
@@ -260,15 +276,15 @@ export class Gateway {
     retention: Partial<Retention> = {},
     onProgress?: (done: number, total: number) => void,
   ): Promise<CleanReport> {
-    return clean(this.#rooms.registry, { ...this.#retention(), ...retention }, onProgress);
+    return clean(this.#context.registry, { ...this.#retention(), ...retention }, onProgress);
   }
 
   #session(row: { id: string; name: string }): Session {
-    return this.#at(new OwnRecords(this.#rooms.registry), row);
+    return this.#at(new OwnRecords(this.#context.registry), row);
   }
 
   #at(records: Records, session: { id: string; name: string }, of?: string): Session {
-    const { audit, agent, actor, channel } = this.#rooms;
+    const { audit, agent, actor, channel } = this.#context;
     let owner = of;
     return new Session(records, session, {
       // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
@@ -276,8 +292,8 @@ export class Gateway {
         owner ??= records.located(session.id)?.agent;
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });
       },
-      permit: (operation, session, detail) => permitOperation(this.#rooms, operation, session, detail),
-      permitTyped: (session, commands) => permitTyped(this.#rooms, session, commands),
+      permit: (operation, session, detail) => authorizeOperation(this.#context, operation, session, detail),
+      permitTyped: (session, commands) => authorizeInput(this.#context, session, commands),
     });
   }
 
@@ -288,9 +304,9 @@ export class Gateway {
   }
 
   async #letGo(): Promise<void> {
-    await this.#upkeep.stop();
-    await this.#furnished.executor.close();
-    this.#furnished.registry.close();
-    this.#furnished.database.close();
+    await this.#maintenance.stop();
+    await this.#opened.executor.close();
+    this.#opened.registry.close();
+    this.#opened.database.close();
   }
 }

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { Approvals } from "../approval/approvals.ts";
 import { watchConfig } from "../config/watch.ts";
 import type { Retention } from "../core/gateway.ts";
-import type { SandboxTier } from "../core/launch.ts";
+import type { SandboxCapabilities } from "../core/launch.ts";
 import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
 import { cachedSandboxTier } from "../executor/native/probe.ts";
@@ -22,13 +22,12 @@ import { openDatabase } from "../storage/database.ts";
 import { SessionStore } from "../storage/sessions.ts";
 import { defaultState, openStateFolder } from "../storage/state-folder.ts";
 import { WorkQueue } from "../storage/work.ts";
-import { callbackOf } from "./callback.ts";
-import { onEnded } from "./ended.ts";
+import type { GatewayContext } from "./context.ts";
 import { Gateway } from "./gateway.ts";
-import { type GatewayOptions, insistOnKnownOptions } from "./options.ts";
-import type { Rooms } from "./rooms.ts";
+import { createDispatcher, Maintenance } from "./maintenance.ts";
+import { onSessionEnd } from "./on-session-end.ts";
+import { assertKnownOptions, type GatewayOptions } from "./options.ts";
 import { auditConfig } from "./settings.ts";
-import { Upkeep } from "./upkeep.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 /** Sessions that other gateways started and left are taken up this often, so that their ends are noticed. */
@@ -52,43 +51,46 @@ function retentionOf({ retention }: Settings, given: Partial<Retention> = {}): R
 
 /** Opens the door: the state folder's database and keepers, for one agent in one workspace. */
 export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  return openWith(options, () => {});
+  return openGatewayWith(options, () => {});
 }
 
 /** The same, with a say between the steps of a request: for traces, and for tests that die there. */
-export async function openWith(options: GatewayOptions, checkpoint: Rooms["checkpoint"]): Promise<Gateway> {
-  insistOnKnownOptions(options);
-  const rooms = await furnish(options, checkpoint);
+export async function openGatewayWith(
+  options: GatewayOptions,
+  checkpoint: GatewayContext["checkpoint"],
+): Promise<Gateway> {
+  assertKnownOptions(options);
+  const context = await createContext(options, checkpoint);
   try {
-    const { settings } = rooms.config.look().config;
-    const retention = () => retentionOf(rooms.config.look().config.settings, options.retention);
+    const { settings } = context.config.look().config;
+    const retention = () => retentionOf(context.config.look().config.settings, options.retention);
     const clean = () => {
-      if (!cleanIfDue(rooms.registry, rooms.state, retention())) return;
-      rooms.work.purge(retention().maxAgeMs || SETTLED_MS);
-      rooms.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
-      clearPrivateFolders(rooms.state, { unusedMs: UNUSED_MS, live: rooms.registry.store.live().length > 0 });
+      if (!cleanIfDue(context.registry, context.state, retention())) return;
+      context.work.purge(retention().maxAgeMs || SETTLED_MS);
+      context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
+      clearPrivateFolders(context.state, { unusedMs: UNUSED_MS, live: context.registry.store.live().length > 0 });
     };
     clean();
-    cleanLogs(rooms, retention().maxAgeMs);
-    const upkeep = new Upkeep();
-    const gateway = new Gateway(rooms, retention, upkeep);
-    upkeep.every(CLEAN_EVERY_MS, clean);
-    await rooms.executor.learn(() => rooms.registry.store.live());
+    cleanLogs(context, retention().maxAgeMs);
+    const maintenance = new Maintenance();
+    const gateway = new Gateway(context, retention, maintenance);
+    maintenance.every(CLEAN_EVERY_MS, clean);
+    await context.executor.learn(() => context.registry.store.live());
     if (options.attach ?? true) {
-      await rooms.registry.recover();
-      upkeep.every(LOOK_AROUND_MS, () => void rooms.registry.recover().catch(() => {}));
-      upkeep.callBack(callbackOf(settings, rooms));
+      await context.registry.recover();
+      maintenance.every(LOOK_AROUND_MS, () => void context.registry.recover().catch(() => {}));
+      maintenance.callBack(createDispatcher(settings, context));
     }
     return gateway;
   } catch (error) {
-    await rooms.executor.close();
-    rooms.database.close();
+    await context.executor.close();
+    context.database.close();
     throw error;
   }
 }
 
 /** Nobody asked for it, so nobody is troubled when it does not work out this time. */
-function cleanLogs({ workspace, registry }: Rooms, maxAgeMs: number): void {
+function cleanLogs({ workspace, registry }: GatewayContext, maxAgeMs: number): void {
   if (maxAgeMs === 0) return;
   try {
     cleanExecLogs(workspace, maxAgeMs, (id) => registry.store.get(id)?.status === "running");
@@ -98,11 +100,11 @@ function cleanLogs({ workspace, registry }: Rooms, maxAgeMs: number): void {
 }
 
 /** `callbacks`: false where somebody else tells of ends. `here`: on this machine, whatever fleet is configured. */
-export async function furnish(
+export async function createContext(
   options: GatewayOptions,
-  checkpoint: Rooms["checkpoint"],
+  checkpoint: GatewayContext["checkpoint"],
   { callbacks = true, here = false }: { callbacks?: boolean; here?: boolean } = {},
-): Promise<Rooms> {
+): Promise<GatewayContext> {
   const workspace = resolve(options.workspace ?? process.cwd());
   const env = ownEnvironment();
   const given = { ...options.policy, ...(options.durability ? { durability: options.durability } : {}) };
@@ -120,12 +122,12 @@ export async function furnish(
   const audit = new AuditLog(database);
   const work = new WorkQueue(database);
   const store = new SessionStore(database);
-  const registry = new Registry(database, store, executor, onEnded(audit, callbacks ? work : null, executor));
+  const registry = new Registry(database, store, executor, onSessionEnd(audit, callbacks ? work : null, executor));
   const approvals = new Approvals(database, {
     audit: (entry) => audit.append(entry),
     expiresMs: settings.approvals.expiresMinutes * 60_000,
   });
-  const rooms: Rooms = {
+  const context: GatewayContext = {
     state,
     workspace,
     agent: options.agent ?? "default",
@@ -135,8 +137,8 @@ export async function furnish(
     config,
     database,
     executor,
-    tier: () => tierOf(executor, state),
-    told: new Set(),
+    sandboxCapabilities: () => tierOf(executor, state),
+    warnedOnce: new Set(),
     registry,
     approvals,
     audit,
@@ -146,15 +148,15 @@ export async function furnish(
       running: (agent, limit) => registry.running(agent, limit),
       startedSince: (agent, sinceMs) => store.startedSince(agent, sinceMs),
     }),
-    tiers: {},
-    patience: { patienceMs: undefined, signal: undefined },
+    defaultPermissions: {},
+    waitOptions: { approvalTimeoutMs: undefined, signal: undefined },
     ownOnly: false,
     approve: options.approve ?? null,
-    notify: steady(options.onEvent ?? (() => {})),
+    notify: ignoreErrors(options.onEvent ?? (() => {})),
     checkpoint,
   };
-  if (config.look().config.files.length > 0) auditConfig(rooms, null);
-  return rooms;
+  if (config.look().config.files.length > 0) auditConfig(context, null);
+  return context;
 }
 
 /** Loaded where it is used: most gateways have no fleet, and none of them should start later for it. */
@@ -165,7 +167,7 @@ async function executorFor(state: string, fleet: FleetGatewayOptions | null): Pr
 }
 
 /** Elsewhere it is seen to where the command runs: who cannot confine it there judges it as what it then is. */
-const SOMEWHERE: SandboxTier = {
+const SOMEWHERE: SandboxCapabilities = {
   landlock: 1,
   mounts: "root",
   isolation: true,
@@ -173,13 +175,13 @@ const SOMEWHERE: SandboxTier = {
   seccomp: true,
 };
 
-function tierOf({ abilities }: Executor, state: string): SandboxTier | null {
+function tierOf({ abilities }: Executor, state: string): SandboxCapabilities | null {
   if (abilities.elsewhere) return SOMEWHERE;
   return abilities.confines ? cachedSandboxTier(state) : null;
 }
 
 /** A listener that throws must not break off a request half-way: its command would run with nobody following it. */
-function steady(listener: Rooms["notify"]): Rooms["notify"] {
+function ignoreErrors(listener: GatewayContext["notify"]): GatewayContext["notify"] {
   return (event) => {
     try {
       listener(event);

@@ -47,7 +47,7 @@ const KNOWN: Record<keyof GatewayOptions, true> = {
 };
 
 /** A mistyped `policy` or `approve` must not be a gateway that is more open than was meant. */
-export function insistOnKnownOptions(options: GatewayOptions): void {
+export function assertKnownOptions(options: GatewayOptions): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
   if (unknown === undefined) return;
   const near = nearest(unknown, Object.keys(KNOWN));

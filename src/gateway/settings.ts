@@ -2,9 +2,9 @@ import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Confinement, confinementOf } from "../sandbox/confine.ts";
-import type { Rooms } from "./rooms.ts";
+import type { GatewayContext } from "./context.ts";
 
-export interface InForce {
+export interface CurrentSettings {
   settings: Settings;
   confinement: Confinement;
 }
@@ -15,35 +15,43 @@ const prepared = new WeakMap<Settings, Map<string, Confinement>>();
 const MOST_AGENTS = 1000;
 
 /** What holds for a request of this moment. A configuration that changed is audited once, also one that is bad. */
-export function inForce(rooms: Rooms): InForce {
-  const { config, changed, problem } = rooms.config.look();
-  if (changed) auditConfig(rooms, problem?.message ?? null);
-  const settings = config.forAgent(rooms.agent);
+export function currentSettings(context: GatewayContext): CurrentSettings {
+  const { config, changed, problem } = context.config.look();
+  if (changed) auditConfig(context, problem?.message ?? null);
+  const settings = config.forAgent(context.agent);
   let byAgent = prepared.get(settings);
   if (!byAgent || byAgent.size > MOST_AGENTS) {
     byAgent = new Map();
     prepared.set(settings, byAgent);
   }
-  let confinement = byAgent.get(rooms.agent);
+  let confinement = byAgent.get(context.agent);
   if (!confinement) {
-    const { workspace, agent, state, tier } = rooms;
-    const { elsewhere } = rooms.executor.abilities;
+    const { workspace, agent, state, sandboxCapabilities } = context;
+    const { elsewhere } = context.executor.abilities;
     // Neither its own state nor the operator's word is a command's to work in (promise 7).
-    const keepOut = [rooms.state, dirname(operatorConfigPath(rooms.env))];
-    confinement = confinementOf(settings, { workspace, agent, state, keepOut, parentEnv: rooms.env, tier, elsewhere });
+    const keepOut = [context.state, dirname(operatorConfigPath(context.env))];
+    confinement = confinementOf(settings, {
+      workspace,
+      agent,
+      state,
+      keepOut,
+      parentEnv: context.env,
+      tier: sandboxCapabilities,
+      elsewhere,
+    });
     byAgent.set(agent, confinement);
   }
   return { settings, confinement };
 }
 
-export function auditConfig(rooms: Rooms, problem: string | null): void {
-  const { files, ignored, warnings } = rooms.config.look().config;
-  rooms.audit.append({
+export function auditConfig(context: GatewayContext, problem: string | null): void {
+  const { files, ignored, warnings } = context.config.look().config;
+  context.audit.append({
     kind: "config",
-    agent: rooms.agent,
+    agent: context.agent,
     session: null,
     actor: "sallyport",
-    channel: rooms.channel,
+    channel: context.channel,
     outcome: problem === null ? "loaded" : "refused",
     summary: problem ?? (files.map(({ path }) => path).join(", ") || "defaults"),
     detail: { files, ignored, warnings },

@@ -1,36 +1,32 @@
 import { SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
-import type { RunRequest } from "../core/request.ts";
+import type { Origin } from "../core/launch.ts";
 import type { Verdict } from "../core/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
-import { confine } from "../sandbox/confine.ts";
 import { confinementText } from "../sandbox/describe.ts";
-import { launchSpec } from "../sandbox/launch-spec.ts";
-import { makeFolder } from "../sandbox/make-folder.ts";
-import { commandRefused, keptChanging, notToBeHad, type Refusal, sandboxUnavailable } from "../session/refusal.ts";
-import { mayHaveTerminal } from "../shell/needs-terminal.ts";
+import { commandRefused, keptChanging, notToBeHad, type Refusal } from "../session/refusal.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import { isForbidden, judge } from "./judge.ts";
-import { insistOnPlace, originOf } from "./origin.ts";
-import { type Patience, type Permit, permit } from "./permit.ts";
-import { type Attempt, type Case, recordRefusal, recordRun } from "./record.ts";
-import type { Rooms } from "./rooms.ts";
-import { inForce } from "./settings.ts";
+import { type Authorization, authorize } from "./authorize.ts";
+import type { GatewayContext, WaitOptions } from "./context.ts";
+import { isForbidden } from "./decide.ts";
+import { type Attempt, assertPlacement, type PlannedRun, planRun, withLogFile } from "./plan.ts";
+import { recordRefusal, recordRun } from "./record.ts";
+import { currentSettings } from "./settings.ts";
 import { validate } from "./validate.ts";
 
-interface Manner extends Patience {
+export interface SubmitOptions extends WaitOptions {
   background: boolean;
-  /** Also write a plain log here, named by the session's id. */
+  /** Also write a plain log to this folder, named after the session's id. */
   logFolder?: string | undefined;
-  /** The operator's own command: neither asked about nor confined. A hard block holds all the same (promise 3). */
+  /** The operator's own command: neither approved by a person nor sandboxed. Hard blocks still apply (invariant 3). */
   byOperator?: true;
-  /** Where the session has its id from elsewhere. */
+  /** The session's id, where another gateway has chosen it. */
   id?: string;
-  /** Where nobody can be asked: says whether somebody was, elsewhere. */
-  vouch?: (that: Case) => Permit;
-  /** Where it must be nobody else's: it is only studied until then, and nothing of it is left when this is rejected. */
+  /** Replaces the approval step where no person can be asked: checks that a person approved it elsewhere. */
+  vouch?: (run: PlannedRun) => Authorization;
+  /** Resolves when this worker owns the job; nothing is recorded before that, and nothing at all when it rejects. */
   ours?: Promise<void>;
-  /** JSON: which gateway of a fleet asks for it. */
+  /** JSON: the gateway of a fleet that asks for it. */
   askedBy?: string;
 }
 
@@ -41,47 +37,15 @@ export type Submission = {
   approvalId: string | null;
 } & ({ execution: Execution } | { execution: null; refusal: Refusal });
 
-const TRUSTED: Permit = { go: true, approval: null, grants: [] };
+type Authorized = Authorization & { go: true };
 
-/** So often is a command asked for again that changed after it was approved. */
+const BY_OPERATOR: Authorized = { go: true, approval: null, grants: [] };
+
+/** How often a command that changes between its approval and its launch is planned and asked about again. */
 const MOST_CHANGES = 3;
 
-/**
- * The one way in (promise 1): every command of every surface passes here, and nothing is spawned anywhere else.
- *
- * validate  the request's shape
- * confine   where and with what it would run: plain data
- * judge     what it would run, and whether it may
- * permit    a person's word, where it needs one
- * record    row, audit entry and the use of an approval in one transaction: no run without its entry
- * launch    the keeper takes over
- */
-export async function submit(rooms: Rooms, asked: unknown, manner: Manner): Promise<Submission> {
-  const request = validate(asked);
-  const attempt: Attempt = {
-    id: manner.id ?? newId(),
-    request,
-    background: manner.background,
-    plan: null,
-    verdict: null,
-    sandbox: null,
-    askedBy: manner.askedBy,
-  };
-  rooms.checkpoint("received", attempt.id);
-  try {
-    insistOnPlace(rooms, request);
-    if (manner.byOperator) attempt.request = { ...attempt.request, sandbox: "off" };
-    if (manner.logFolder !== undefined) attempt.request = withLogIn(rooms, manner.logFolder, attempt);
-    return await pass(rooms, attempt.request, manner, attempt);
-  } catch (error) {
-    // What cannot be had is an answer like any other, and an attempt like any other.
-    if (!(error instanceof SallyportError) || !ANSWERS.has(error.type)) throw error;
-    if (manner.ours) await manner.ours;
-    return refuse(rooms, attempt, notToBeHad(error), null);
-  }
-}
-
-const ANSWERS = new Set([
+/** Failures that are answers: they are recorded and returned as refusals. Any other error is thrown. */
+const REFUSALS = new Set([
   "PathOutOfScope",
   "WorkdirNotFound",
   "InvalidRequest",
@@ -89,85 +53,130 @@ const ANSWERS = new Set([
   "SandboxUnavailable",
 ]);
 
-async function pass(rooms: Rooms, request: RunRequest, manner: Manner, attempt: Attempt): Promise<Submission> {
-  for (let changes = 0; ; changes++) {
-    const that = study(rooms, attempt);
-    rooms.checkpoint("judged", attempt.id);
-    const trusted = manner.byOperator === true && that.verdict.verdict !== "blocked";
-    const decided = trusted ? TRUSTED : (manner.vouch?.(that) ?? (await permit(rooms, request, that, manner)));
-    if (manner.ours) await manner.ours;
-    rooms.checkpoint("permitted", attempt.id);
-    if (!decided.go) return refuse(rooms, that, decided.refusal, decided.approvalId);
-    if (decided.approval) {
-      // A person may take their time: what was forbidden meanwhile is forbidden, whatever they said (promise 3).
-      const now = study(rooms, attempt);
-      if (isForbidden(now.verdict)) return refuse(rooms, now, commandRefused(now.verdict), decided.approval.id);
-      // What was approved under one confinement does not run under another (promise 2).
-      if (confinementText(now.sandbox) !== confinementText(that.sandbox)) {
-        if (changes === MOST_CHANGES) return refuse(rooms, that, keptChanging(), decided.approval.id);
-        continue;
-      }
-    }
-    const launched = await launch(rooms, that, decided);
-    if (launched) return launched;
-    // Something changed between the yes and the launch: it is another command now, and is asked anew (promise 2).
-    if (changes === MOST_CHANGES) return refuse(rooms, that, keptChanging(), decided.approval?.id ?? null);
+/**
+ * The only code that starts commands (invariant 1). Every surface ends up here.
+ *
+ * 1. validate   the request against its schema (validate.ts)
+ * 2. plan       workspace, environment, limits, sandbox profile: plain data (plan.ts)
+ * 3. inspect    shell text -> the commands it would run (decide.ts, shell/)
+ * 4. decide     facts and policy -> blocked, deny, ask or allow, with reasons (decide.ts, policy/)
+ * 5. authorize  approval by a person, where required (authorize.ts)
+ * 6. record     session row, audit entry and the use of the approval in one transaction, before anything runs (record.ts)
+ * 7. launch     the executor takes over
+ */
+export async function submit(context: GatewayContext, input: unknown, options: SubmitOptions): Promise<Submission> {
+  const request = validate(input);
+  const attempt: Attempt = {
+    id: options.id ?? newId(),
+    request,
+    background: options.background,
+    plan: null,
+    verdict: null,
+    sandbox: null,
+    askedBy: options.askedBy,
+  };
+  context.checkpoint("received", attempt.id);
+  try {
+    assertPlacement(context, request);
+    if (options.byOperator) attempt.request = { ...attempt.request, sandbox: "off" };
+    if (options.logFolder !== undefined) attempt.request = withLogFile(context, options.logFolder, attempt);
+    return await authorizeAndLaunch(context, attempt, options);
+  } catch (error) {
+    if (!(error instanceof SallyportError) || !REFUSALS.has(error.type)) throw error;
+    if (options.ours) await options.ours;
+    return refuse(context, attempt, notToBeHad(error), null);
   }
 }
 
-function withLogIn(rooms: Rooms, folder: string, { request, id }: Attempt): RunRequest {
-  const { scope } = inForce(rooms).confinement;
-  return { ...request, logFile: `${makeFolder(scope, folder)}/${id}.log` };
+async function authorizeAndLaunch(
+  context: GatewayContext,
+  attempt: Attempt,
+  options: SubmitOptions,
+): Promise<Submission> {
+  for (let changes = 0; ; changes++) {
+    const run = planRun(context, attempt);
+    context.checkpoint("decided", run.id);
+    const authorization = await authorizationFor(context, run, options);
+    if (options.ours) await options.ours;
+    context.checkpoint("authorized", run.id);
+    if (!authorization.go) return refuse(context, run, authorization.refusal, authorization.approvalId);
+    if (authorization.approval) {
+      // A person may take a long time. What policy forbids by now stays forbidden, whatever they said (invariant 3).
+      const now = planRun(context, attempt);
+      if (isForbidden(now.verdict)) return refuse(context, now, commandRefused(now.verdict), authorization.approval.id);
+      // What was approved in one sandbox does not run in another (invariant 2).
+      if (confinementText(now.sandbox) !== confinementText(run.sandbox)) {
+        if (changes === MOST_CHANGES) return refuse(context, run, keptChanging(), authorization.approval.id);
+        continue;
+      }
+    }
+    const launched = await recordAndLaunch(context, run, authorization);
+    if (launched) return launched;
+    // A bound file changed between the approval and the launch: it is another command now (invariant 2).
+    if (changes === MOST_CHANGES) return refuse(context, run, keptChanging(), authorization.approval?.id ?? null);
+  }
 }
 
-/** Where and with what it would run by the settings of this moment, and whether it may. */
-function study(rooms: Rooms, attempt: Attempt): Case {
-  const asIs = studied(rooms, attempt);
-  if (attempt.request.pty !== "auto" || !mayHaveTerminal(attempt.request, asIs.verdict.commands)) return asIs;
-  // On a terminal its environment is another: judged once more as it will run (promise 2).
-  return { ...studied(rooms, { ...attempt, request: { ...attempt.request, pty: true } }), request: attempt.request };
+function authorizationFor(
+  context: GatewayContext,
+  run: PlannedRun,
+  options: SubmitOptions,
+): Authorization | Promise<Authorization> {
+  if (options.byOperator && run.verdict.verdict !== "blocked") return BY_OPERATOR;
+  return options.vouch?.(run) ?? authorize(context, run, options);
 }
 
-function studied(rooms: Rooms, attempt: Attempt): Case {
-  const { request, id, background } = attempt;
-  const { settings, confinement } = inForce(rooms);
-  const confined = confine(request, confinement);
-  const { sandbox } = confined;
-  if (sandbox.unavailable && settings.require) throw sandboxUnavailable();
-  const plan = launchSpec(request, confined, settings, id, background);
-  const who = { agent: rooms.agent, workspace: confinement.scope.root, tier: rooms.tiers.run };
-  const verdict = judge(request, plan, settings, who, sandbox);
-  return { ...attempt, plan, verdict, sandbox, limits: settings.limits };
-}
-
-function refuse(rooms: Rooms, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {
-  const { name, session } = recordRefusal(rooms, attempt, refusal, approvalId);
-  rooms.notify({ type: "refused", session: attempt.id, command: attempt.request.command, status: refusal.status });
+function refuse(context: GatewayContext, attempt: Attempt, refusal: Refusal, approvalId: string | null): Submission {
+  const { name, session } = recordRefusal(context, attempt, refusal, approvalId);
+  context.notify({ type: "refused", session: attempt.id, command: attempt.request.command, status: refusal.status });
   return { name, session, verdict: attempt.verdict, approvalId, execution: null, refusal };
 }
 
-/** Null: what was approved is not what would run any more. */
-async function launch(rooms: Rooms, that: Case, permission: Permit & { go: true }): Promise<Submission | null> {
-  const slot = await rooms.executor.prepare();
-  rooms.checkpoint("prepared", that.id);
+/** Null: the command is no longer the one that was approved. */
+async function recordAndLaunch(
+  context: GatewayContext,
+  run: PlannedRun,
+  authorization: Authorized,
+): Promise<Submission | null> {
+  const slot = await context.executor.prepare();
+  context.checkpoint("prepared", run.id);
   try {
-    const recorded = recordRun(rooms, that, permission, slot.keeperPid);
+    const recorded = recordRun(context, run, authorization, slot.keeperPid);
     if (!recorded) {
       slot.cancel();
       return null;
     }
-    rooms.checkpoint("recorded", that.id);
+    context.checkpoint("recorded", run.id);
     const { name, session } = recorded;
-    const moved = (keeperPid: number) => rooms.registry.store.setKeeper(that.id, keeperPid);
-    const origin = originOf(rooms, that, permission, name);
-    const title = `${name} ${that.plan.title}`;
-    const execution = slot.launch(origin ? { ...that.plan, title, origin } : { ...that.plan, title }, moved);
-    rooms.checkpoint("launched", that.id);
-    rooms.registry.track(execution, session);
-    rooms.notify({ type: "started", session: that.id, command: that.request.command });
-    return { name, session, verdict: that.verdict, approvalId: permission.approval?.id ?? null, execution };
+    const moved = (keeperPid: number) => context.registry.store.setKeeper(run.id, keeperPid);
+    const origin = originOf(context, run, authorization, name);
+    const title = `${name} ${run.plan.title}`;
+    const execution = slot.launch(origin ? { ...run.plan, title, origin } : { ...run.plan, title }, moved);
+    context.checkpoint("launched", run.id);
+    context.registry.track(execution, session);
+    context.notify({ type: "started", session: run.id, command: run.request.command });
+    return { name, session, verdict: run.verdict, approvalId: authorization.approval?.id ?? null, execution };
   } catch (error) {
     slot.cancel();
     throw error;
   }
+}
+
+/** What a worker needs to plan and decide the command again on its own machine; undefined: it runs on this one. */
+function originOf(
+  context: GatewayContext,
+  run: PlannedRun,
+  { approval, grants }: Authorized,
+  name: string,
+): Origin | undefined {
+  if (!context.executor.abilities.elsewhere) return undefined;
+  const asked = approval || grants.length > 0;
+  const approvers = approval ? (context.approvals.get(approval.id)?.decisions ?? []).map(({ who }) => who) : [];
+  return {
+    agent: context.agent,
+    name,
+    workspace: currentSettings(context).confinement.scope.root,
+    request: run.request,
+    approval: asked ? { approval: approval?.id ?? null, grants: [...grants], approvers } : null,
+  };
 }

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import type { LaunchLimits, SandboxTier } from "../core/launch.ts";
+import type { LaunchLimits, SandboxCapabilities } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
@@ -43,7 +43,7 @@ interface Surroundings {
   /** Commands run on other machines. */
   elsewhere?: boolean;
   /** What there is to confine with; null: the executor cannot. */
-  tier: () => SandboxTier | null;
+  tier: () => SandboxCapabilities | null;
 }
 
 export function confinementOf(settings: Settings, surroundings: Surroundings): Confinement {

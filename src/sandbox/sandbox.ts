@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { SandboxSpec, SandboxTier } from "../core/launch.ts";
+import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { uptimeMs } from "../core/uptime.ts";
@@ -37,7 +37,7 @@ interface SandboxInput {
   home: string;
   user: CommandUser | null;
   /** What there is to confine with, asked only where something is to be confined; null: the executor cannot. */
-  tier: () => SandboxTier | null;
+  tier: () => SandboxCapabilities | null;
 }
 
 /** Looked at again at most this often: a repository may appear, but a request in between costs nothing. */

@@ -95,7 +95,7 @@ async function call(
     const scoped = gateway.scoped({
       tiers,
       ...(signal ? { signal } : {}),
-      ...(patienceMs === undefined ? {} : { patienceMs }),
+      ...(patienceMs === undefined ? {} : { approvalTimeoutMs: patienceMs }),
     });
     return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
   } catch (error) {

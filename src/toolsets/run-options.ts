@@ -11,5 +11,5 @@ export function runOptions({ signal, patienceMs, onProgress }: CallContext): Run
 }
 
 export function startOptions({ signal, patienceMs }: CallContext): StartOptions {
-  return { ...(signal ? { signal } : {}), ...(patienceMs === undefined ? {} : { patienceMs }) };
+  return { ...(signal ? { signal } : {}), ...(patienceMs === undefined ? {} : { approvalTimeoutMs: patienceMs }) };
 }

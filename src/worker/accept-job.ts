@@ -10,8 +10,8 @@ import { workspaceKey } from "../fleet/placement.ts";
 import type { Book } from "../fleet/registry.ts";
 import { agentToken } from "../fleet/subjects.ts";
 import { approvedPart, type Entry, Envelope, JobMessage, WIRE_VERSION } from "../fleet/wire.ts";
-import type { WorkerDoor } from "../gateway/for-worker.ts";
 import type { Submission } from "../gateway/submit.ts";
+import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import type { Claim } from "./claims.ts";
 import { localId } from "./claims.ts";
 import { ack, giveBack, terminate } from "./puller.ts";
@@ -25,7 +25,7 @@ const TELL_TOGETHER_MS = 25;
 export interface Post {
   link: Link;
   book: Book;
-  door: WorkerDoor;
+  door: WorkerGateway;
   host: string;
   trusted: TrustedKeys;
   /** Keeps a second delivery of the same message from being taken while the first is. False: it is. */

@@ -6,7 +6,7 @@ import { notHere, notUnderstood } from "../fleet/errors.ts";
 import { agentOf, agentToken, EVERY_AGENT } from "../fleet/subjects.ts";
 import type { Listed, ListedRow } from "../fleet/wire.ts";
 import { Ask, LIST, ListAsk, MAX_LIST_BYTES, MAX_ROW_BYTES } from "../fleet/wire.ts";
-import type { WorkerDoor } from "../gateway/for-worker.ts";
+import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import type { AskedBy, SessionRow, StoredQuery } from "../storage/sessions.ts";
 import { localIds } from "./claims.ts";
 import { ASKED, READ } from "./operations.ts";
@@ -18,7 +18,7 @@ const MAX_TEXT_CHARS = 1000;
  * The sessions that gateways had run here, the newest first. Whose, is said by the subject, which the servers let nobody
  * choose for another (promise 7); what this machine's own people run is none of it.
  */
-export async function* listHere(door: WorkerDoor, agent: string, given: unknown): AsyncGenerator<Piece> {
+export async function* listHere(door: WorkerGateway, agent: string, given: unknown): AsyncGenerator<Piece> {
   const { count, limit, ...asked } = ListAsk.parse(given);
   const whose = agent === EVERY_AGENT ? {} : { agent: agentOf(agent) ?? "" };
   const query = { ...definedOf(asked), ...whose } as StoredQuery;
@@ -49,7 +49,7 @@ function definedOf<T extends object>(given: T): Partial<T> {
 }
 
 /** Under the id and the name its gateway has for it. */
-function listedRow({ registry }: WorkerDoor, row: SessionRow): ListedRow {
+function listedRow({ registry }: WorkerGateway, row: SessionRow): ListedRow {
   const { gateway, id, attempt, name } = JSON.parse(row.asked_by ?? "{}") as AskedBy;
   const info = { ...registry.info(row), id, name: name ?? row.name };
   return { session: short(info) as ListedRow["session"], gateway, attempt };
@@ -81,13 +81,13 @@ export interface Own {
 
 /** Answers what gateways ask about sessions of this host. An agent's gateway finds its own sessions only. */
 export class Control {
-  readonly #door: WorkerDoor;
+  readonly #door: WorkerGateway;
   readonly #host: string;
   readonly #own: Own;
   readonly #flows: Flows;
   readonly #head: string;
 
-  constructor(link: Link, door: WorkerDoor, host: string, own: Own) {
+  constructor(link: Link, door: WorkerGateway, host: string, own: Own) {
     this.#door = door;
     this.#host = host;
     this.#own = own;

@@ -3,7 +3,7 @@ import type { TerminalStory } from "../executor/data.ts";
 import type { Ending, Execution } from "../executor/executor.ts";
 import type { Book, Seen } from "../fleet/registry.ts";
 import type { Address, Entry, News } from "../fleet/wire.ts";
-import type { WorkerDoor } from "../gateway/for-worker.ts";
+import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession, SessionRow } from "../storage/sessions.ts";
 import type { Claim } from "./claims.ts";
@@ -31,7 +31,7 @@ export class Charge {
   readonly claim: Claim;
   holdsSlot = true;
   readonly #reports: Reports;
-  readonly #door: WorkerDoor;
+  readonly #door: WorkerGateway;
   readonly #bearer: Bearer;
   readonly #to = new Map<string, Address>();
   #execution: Execution | null = null;
@@ -44,7 +44,7 @@ export class Charge {
   /** What was told of its end to those who were to be told by then. */
   #exit: News | null = null;
 
-  constructor(claim: Claim, reports: Reports, door: WorkerDoor, bearer: Bearer) {
+  constructor(claim: Claim, reports: Reports, door: WorkerGateway, bearer: Bearer) {
     this.claim = claim;
     this.#reports = reports;
     this.#door = door;

@@ -3,13 +3,13 @@ import * as z from "zod";
 import { SallyportError } from "../core/error.ts";
 import type { LogChunk } from "../core/session.ts";
 import type { KillRequest } from "../executor/executor.ts";
-import type { WorkerDoor } from "../gateway/for-worker.ts";
+import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import { signalName } from "../session/signals.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import type { Piece } from "./response-streams.ts";
 
 export interface On {
-  door: WorkerDoor;
+  door: WorkerGateway;
   row: SessionRow;
 }
 

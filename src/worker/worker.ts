@@ -13,9 +13,9 @@ import { Book } from "../fleet/registry.ts";
 import { openStores, WORKER_TTL_MS } from "../fleet/streams.ts";
 import { agentToken, consumerOf, inboxOf, type Place } from "../fleet/subjects.ts";
 import { type Ask, type Entry, type JobMessage, type News, WIRE_VERSION, type WorkerInfo } from "../fleet/wire.ts";
-import { WorkerDoor } from "../gateway/for-worker.ts";
 import type { GatewayOptions } from "../gateway/options.ts";
 import type { Submission } from "../gateway/submit.ts";
+import { WorkerGateway } from "../gateway/worker-gateway.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { type Post, takeWork } from "./accept-job.ts";
 import { type Claim, Claims } from "./claims.ts";
@@ -69,7 +69,7 @@ export class Worker implements Post {
   readonly host: string;
   readonly link: Link;
   readonly book: Book;
-  readonly door: WorkerDoor;
+  readonly door: WorkerGateway;
   readonly trusted: TrustedKeys;
   readonly #options: WorkerOptions;
   readonly #slots: number;
@@ -87,7 +87,7 @@ export class Worker implements Post {
   #heart: NodeJS.Timeout | null = null;
   #renewal: NodeJS.Timeout | null = null;
 
-  private constructor(link: Link, door: WorkerDoor, options: WorkerOptions) {
+  private constructor(link: Link, door: WorkerGateway, options: WorkerOptions) {
     this.link = link;
     this.host = link.name;
     this.door = door;
@@ -106,7 +106,7 @@ export class Worker implements Post {
     try {
       // Servers that have just been started have no leader yet.
       await insist(() => openStores(link.nc, link.fleet, { replicas: replicas ?? null }), START_MS);
-      const worker = new Worker(link, await WorkerDoor.open(rest, workspaces), options);
+      const worker = new Worker(link, await WorkerGateway.open(rest, workspaces), options);
       await worker.#begin();
       return worker;
     } catch (error) {

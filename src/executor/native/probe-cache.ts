@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxTier } from "../../core/launch.ts";
+import type { SandboxCapabilities } from "../../core/launch.ts";
 
 const NAME = "probed.json";
 /** For what cannot be seen from here, such as a filter that somebody put around all of us. */
@@ -39,7 +39,7 @@ export function readProbeCache(state: string, keeper: string): unknown {
 }
 
 /** Nobody is troubled where it cannot be kept: it is only asked again. */
-export function writeProbeCache(state: string, keeper: string, tier: SandboxTier): void {
+export function writeProbeCache(state: string, keeper: string, tier: SandboxCapabilities): void {
   const own = join(state, `${NAME}.${process.pid}`);
   try {
     const kept: Kept = { atMs: Date.now(), circumstances: circumstancesOf(keeper), tier };

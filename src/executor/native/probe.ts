@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import type { SandboxTier } from "../../core/launch.ts";
+import type { SandboxCapabilities } from "../../core/launch.ts";
 import { readProbeCache, writeProbeCache } from "./probe-cache.ts";
 import { keeperBinary } from "./zygote.ts";
 
-const NOTHING: SandboxTier = {
+const NOTHING: SandboxCapabilities = {
   landlock: 0,
   mounts: "none",
   isolation: false,
@@ -13,16 +13,16 @@ const NOTHING: SandboxTier = {
 /** Making a network namespace waits in line with all who make or remove one. */
 const PATIENCE_MS = 60_000;
 
-let known: SandboxTier | null = null;
+let known: SandboxCapabilities | null = null;
 
 /** What the keeper can confine commands with on this machine; asked once. Nothing, where the keeper cannot say. */
-export function sandboxTier(): SandboxTier {
+export function sandboxTier(): SandboxCapabilities {
   known ??= probe() ?? NOTHING;
   return known;
 }
 
 /** The same, from an answer that was kept in the state folder if nothing it hangs on has changed since. */
-export function cachedSandboxTier(state: string): SandboxTier {
+export function cachedSandboxTier(state: string): SandboxCapabilities {
   if (known !== null) return known;
   const keeper = keeperBinary();
   const kept = tierIn(readProbeCache(state, keeper));
@@ -37,7 +37,7 @@ export function cachedSandboxTier(state: string): SandboxTier {
   return known;
 }
 
-function probe(): SandboxTier | null {
+function probe(): SandboxCapabilities | null {
   const { stdout } = spawnSync(keeperBinary(), ["probe"], { env: {}, encoding: "utf8", timeout: PATIENCE_MS });
   try {
     return tierIn(JSON.parse(stdout));
@@ -47,9 +47,9 @@ function probe(): SandboxTier | null {
 }
 
 /** Null: it is no such answer. */
-function tierIn(answer: unknown): SandboxTier | null {
+function tierIn(answer: unknown): SandboxCapabilities | null {
   if (typeof answer !== "object" || answer === null) return null;
-  const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxTier>;
+  const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxCapabilities>;
   if (typeof landlock !== "number" || !Number.isInteger(landlock) || landlock < 0) return null;
   if (mounts !== "root" && mounts !== "user" && mounts !== "none") return null;
   if (typeof isolation !== "boolean" || typeof networkNamespace !== "boolean" || typeof seccomp !== "boolean")

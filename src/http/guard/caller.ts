@@ -102,11 +102,11 @@ const PATIENCE_MS = 0;
 
 /** The gateway as a caller sees it: an agent its own only, and what a person does is written down under their name. */
 export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller, onBehalfOf?: string): Gateway {
-  if (agent !== null) return gateway.acting({ agent, channel, patienceMs: PATIENCE_MS });
+  if (agent !== null) return gateway.acting({ agent, channel, approvalTimeoutMs: PATIENCE_MS });
   return gateway.acting({
     ...(onBehalfOf ? { agent: onBehalfOf } : {}),
     person: name,
     channel,
-    patienceMs: PATIENCE_MS,
+    approvalTimeoutMs: PATIENCE_MS,
   });
 }

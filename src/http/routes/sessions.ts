@@ -14,7 +14,7 @@ const RUN_BODY_MOST = 50 << 20;
 const manner = {
   background: z.boolean().optional().describe("Answer as soon as it has started"),
   yieldMs: patience.optional().describe("Carry on in the background after so long; the answer is `running`"),
-  patienceMs: patience.optional().describe(`How long to wait for a person's approval; default ${PATIENCE_MS}`),
+  approvalTimeoutMs: patience.optional().describe(`How long to wait for a person's approval; default ${PATIENCE_MS}`),
   agent: words(128).min(1).optional().describe("On whose behalf; for persons only"),
 };
 
@@ -61,9 +61,9 @@ export const sessionOperations: readonly Operation[] = [
     bodyMost: RUN_BODY_MOST,
     answer: z.union([RunResultShape, SessionShape]),
     handle: async ({ service, caller, body, gone }) => {
-      const { background, yieldMs, patienceMs = PATIENCE_MS, agent, ...request } = body;
+      const { background, yieldMs, approvalTimeoutMs = PATIENCE_MS, agent, ...request } = body;
       const gateway = gatewayOf(service, caller, agent);
-      const options = { patienceMs, signal: gone, ...(yieldMs === undefined ? {} : { yieldMs }) };
+      const options = { approvalTimeoutMs, signal: gone, ...(yieldMs === undefined ? {} : { yieldMs }) };
       if (background) return (await gateway.start(request, options)).info();
       return gateway.run(request, options);
     },

@@ -32,7 +32,7 @@ let count = 0;
 async function smuggle(command: string): Promise<RunResult> {
   const name = `attempt-${++count}.sh`;
   writeFileSync(house.path(name), command);
-  return gateway.run({ command: `bash ${name}` }, { patienceMs: 20_000 });
+  return gateway.run({ command: `bash ${name}` }, { approvalTimeoutMs: 20_000 });
 }
 
 test("outside of a session a process is a person's", { skip }, () => {

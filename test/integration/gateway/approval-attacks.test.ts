@@ -157,7 +157,7 @@ test("a command cannot approve another through the library either", async () => 
      await gateway.close();`,
   );
   const { gateway } = await opened(() => {}, { approve: undefined as never });
-  const pending = await gateway.run({ command: "echo wanted" }, { patienceMs: 1 });
+  const pending = await gateway.run({ command: "echo wanted" }, { approvalTimeoutMs: 1 });
   assert.equal(pending.status, "pending");
   const attacker = await house.open();
   const result = await attacker.run({ command: process.execPath, args: ["--no-warnings", script] });
@@ -169,12 +169,12 @@ test("a command cannot approve another through the library either", async () => 
 
 test("a pending request and its later yes survive the gateway that asked", async () => {
   const first = await house.open({ policy: { ask: "always" }, approve: undefined as never });
-  const { approvalId, status } = await first.run({ command: "echo later" }, { patienceMs: 1 });
+  const { approvalId, status } = await first.run({ command: "echo later" }, { approvalTimeoutMs: 1 });
   assert.equal(status, "pending");
   await first.close();
   const second = await house.open({ policy: { ask: "always" }, approve: undefined as never });
   second.approvals.decide(approvalId ?? "", { decision: "once", who: "tester", channel: "library" });
-  const result = await second.run({ command: "echo later" }, { patienceMs: 1 });
+  const result = await second.run({ command: "echo later" }, { approvalTimeoutMs: 1 });
   assert.deepEqual([result.status, result.stdout, result.approvalId], ["completed", "later\n", approvalId]);
 });
 
@@ -217,7 +217,7 @@ test("who must approve follows the configuration without a restart", async () =>
   const quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
   writeFileSync(configuration, JSON.stringify({ ask: "always", approvals: { quorum, expiresMinutes: 1 } }));
   await pause(RELOADED_MS);
-  const { status, approvalId } = await gateway.run({ command: "true" }, { patienceMs: 50 });
+  const { status, approvalId } = await gateway.run({ command: "true" }, { approvalTimeoutMs: 50 });
   assert.equal(status, "pending");
   const approval = gateway.approvals.get(approvalId ?? "");
   assert.deepEqual(approval.quorum, quorum);
@@ -227,7 +227,7 @@ test("who must approve follows the configuration without a restart", async () =>
 test("a file the output would go to is shown, and an approval without it is not good for it", async () => {
   const { gateway, asked } = await opened(() => {});
   const pending = await house.open({ policy: { ask: "always" }, approve: async () => null });
-  const first = await pending.run({ command: "echo out" }, { patienceMs: 1 });
+  const first = await pending.run({ command: "echo out" }, { approvalTimeoutMs: 1 });
   gateway.approvals.decide(first.approvalId ?? "", { ...YES, channel: "cli" });
   await gateway.run({ command: "echo out", logFile: "b\u001b[2Jad.log" });
   assert.equal(asked.length, 1);

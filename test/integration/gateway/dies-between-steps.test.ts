@@ -9,7 +9,7 @@ import { TestHouse } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
 const DIES_AT = fileURLToPath(new URL("../../fixtures/dies-at.ts", import.meta.url));
-const STEPS = ["judged", "asked", "permitted", "prepared", "recorded", "launched"];
+const STEPS = ["decided", "asked", "authorized", "prepared", "recorded", "launched"];
 
 let house: TestHouse;
 let gateway: Gateway;
@@ -96,7 +96,7 @@ function settled(id: string): boolean {
 test("what died after it was approved but before it ran can be asked for again and runs once", async () => {
   const file = house.path("again");
   const command = `eval "$(printf 'echo ran >> ${file}')"`;
-  assert.equal((await dieAt("permitted", "foreground", command)).signal, "SIGKILL");
+  assert.equal((await dieAt("authorized", "foreground", command)).signal, "SIGKILL");
   const result = await gateway.run({ command });
   assert.equal(result.status, "completed");
   assert.equal(readFileSync(join(file), "utf8"), "ran\n");

@@ -57,7 +57,7 @@ test("tiers of a scope hold where nothing is configured, and nowhere else", asyn
 test("an operation waits for a person no longer than its scope does", async () => {
   const silent = await house.open({ approve: async () => null });
   const session = await silent.start({ command: "sleep 60" });
-  const patient = silent.scoped({ tiers: { kill: "ask" }, patienceMs: 20 });
+  const patient = silent.scoped({ tiers: { kill: "ask" }, approvalTimeoutMs: 20 });
   await assert.rejects(patient.session(session.id).kill(), { type: "ApprovalPending" });
   const controller = new AbortController();
   const cancelled = silent.scoped({ tiers: { kill: "ask" }, signal: controller.signal });

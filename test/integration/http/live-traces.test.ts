@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
-import { openWith } from "../../../src/gateway/open.ts";
+import { openGatewayWith } from "../../../src/gateway/open.ts";
 import { TraceExporter } from "../../../src/http/live/traces/exporter.ts";
 import { traceSettings } from "../../../src/http/live/traces/settings.ts";
 import type { Span } from "../../../src/http/live/traces/spans.ts";
@@ -47,7 +47,7 @@ const settings = traceSettings({
   OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret, x-other=1",
 });
 const stages = new Stages();
-const gateway = await openWith(
+const gateway = await openGatewayWith(
   { state: house.state, workspace: house.workspace, ...UNHINDERED, channel: "console" },
   (step, session) => session !== undefined && stages.note(step, session),
 );
@@ -76,7 +76,7 @@ test("a command is a span, its stages are the children, and its id leads to both
   const children = own().filter(({ parentSpanId }) => parentSpanId === root.spanId);
   assert.deepEqual(
     children.map(({ name }) => name),
-    ["judge", "permit", "prepare", "record", "launch", "run"].map((name) => `sallyport.${name}`),
+    ["decide", "authorize", "prepare", "record", "launch", "run"].map((name) => `sallyport.${name}`),
   );
   for (const [index, { startTimeUnixNano, endTimeUnixNano }] of children.entries()) {
     assert.ok(BigInt(startTimeUnixNano) >= BigInt(root.startTimeUnixNano), `child ${index} begins within`);

@@ -35,7 +35,9 @@ function last(kind: string): Pick<AuditEntry, "actor" | "channel" | "outcome" | 
 }
 
 async function pendingOf(command: string): Promise<{ approvalId: string; answer: Promise<{ status: string }> }> {
-  const answer = service.json<{ status: string }>("agent", "/v1/sessions", { body: { command, patienceMs: 60_000 } });
+  const answer = service.json<{ status: string }>("agent", "/v1/sessions", {
+    body: { command, approvalTimeoutMs: 60_000 },
+  });
   const listed = () => service.json<{ approvals: Approval[] }>("approver", "/v1/approvals");
   let found: Approval | undefined;
   await until("it is asked about", async () => {
@@ -89,7 +91,7 @@ test("always makes a grant that is listed, used, and taken back", async () => {
   });
   assert.equal((await answer).status, "completed");
   const again = await service.json<{ status: string }>("agent", "/v1/sessions", {
-    body: { command: "touch four", patienceMs: 0 },
+    body: { command: "touch four", approvalTimeoutMs: 0 },
   });
   assert.equal(again.status, "completed");
   const { grants } = await service.json<{ grants: Grant[] }>("viewer", "/v1/grants");
@@ -97,7 +99,7 @@ test("always makes a grant that is listed, used, and taken back", async () => {
   await service.json("approver", `/v1/grants/${grants[0]?.id}`, { method: "DELETE" });
   assert.deepEqual(last("grant"), { actor: "ann", channel: "http", outcome: "revoked", agent: AGENT });
   const asked = await service.json<{ status: string }>("agent", "/v1/sessions", {
-    body: { command: "touch four", patienceMs: 0 },
+    body: { command: "touch four", approvalTimeoutMs: 0 },
   });
   assert.equal(asked.status, "pending");
 });
@@ -113,13 +115,15 @@ test("a rule is tried before it is added, and lets through what was tried", asyn
     ["ls -l", "ls -a"],
   );
   const before = await service.json<{ status: string }>("agent", "/v1/sessions", {
-    body: { command: "ls -a", patienceMs: 0 },
+    body: { command: "ls -a", approvalTimeoutMs: 0 },
   });
   assert.equal(before.status, "pending");
   const { grants } = await onPage<{ grants: Grant[] }>("/v1/rules", { body: rule });
   assert.deepEqual(last("grant"), { actor: "tester", channel: "console", outcome: "granted", agent: AGENT });
   for (const command of ["ls -l", "ls -a"]) {
-    const run = await service.json<{ status: string }>("agent", "/v1/sessions", { body: { command, patienceMs: 0 } });
+    const run = await service.json<{ status: string }>("agent", "/v1/sessions", {
+      body: { command, approvalTimeoutMs: 0 },
+    });
     assert.equal(run.status, "completed", command);
   }
   const listed = await service.json<{ grants: Grant[]; configured: { security: string }; builtIn: unknown[] }>(
@@ -158,12 +162,12 @@ test("tokens are made and revoked by operators, and the audit never holds a secr
 
 test("everything a person does to a session is written down under their name", async () => {
   const { id } = await service.json<{ id: string }>("agent", "/v1/sessions", {
-    body: { command: "touch five", patienceMs: 0 },
+    body: { command: "touch five", approvalTimeoutMs: 0 },
   });
   assert.deepEqual(last("run"), { actor: AGENT, channel: "http", outcome: "pending", agent: AGENT });
   assert.ok(id);
   const started = await service.json<{ id: string }>("agent", "/v1/sessions", {
-    body: { command: "cat", background: true, pty: true, patienceMs: 0 },
+    body: { command: "cat", background: true, pty: true, approvalTimeoutMs: 0 },
   });
   const path = `/v1/sessions/${started.id}`;
   await onPage(`${path}/wait`, { body: { timeoutMs: 20_000, input: true } });
@@ -193,7 +197,7 @@ test("everything a person does to a session is written down under their name", a
     );
   }
   const run = await service.json<{ id: string }>("operator", "/v1/sessions", {
-    body: { command: "true", agent: AGENT, patienceMs: 0 },
+    body: { command: "true", agent: AGENT, approvalTimeoutMs: 0 },
   });
   assert.ok(run.id);
   assert.deepEqual([last("run").actor, last("run").agent], ["olga", AGENT]);

@@ -57,7 +57,7 @@ test("an agent cannot act on behalf of another", async () => {
 });
 
 test("an agent sees neither approvals nor the audit of others, and decides nothing", async () => {
-  const asking = { command: "curl -s http://127.0.0.1:1/ | sh", ask: "always", patienceMs: 0 };
+  const asking = { command: "curl -s http://127.0.0.1:1/ | sh", ask: "always", approvalTimeoutMs: 0 };
   const pending = await service.json<{ approvalId: string; status: string }>("agent", "/v1/sessions", { body: asking });
   assert.equal(pending.status, "pending");
   const mine = await service.json<{ approvals: { id: string }[] }>("agent", "/v1/approvals");

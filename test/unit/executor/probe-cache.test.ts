@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import type { SandboxTier } from "../../../src/core/launch.ts";
+import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import { cachedSandboxTier, sandboxTier } from "../../../src/executor/native/probe.ts";
 import { readProbeCache, writeProbeCache } from "../../../src/executor/native/probe-cache.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
@@ -13,7 +13,13 @@ const keeper = join(state, "keeper");
 const file = join(state, "probed.json");
 after(() => rmSync(state, { recursive: true, force: true }));
 
-const TIER: SandboxTier = { landlock: 7, mounts: "user", isolation: true, networkNamespace: true, seccomp: true };
+const TIER: SandboxCapabilities = {
+  landlock: 7,
+  mounts: "user",
+  isolation: true,
+  networkNamespace: true,
+  seccomp: true,
+};
 const HOUR_MS = 3600 * 1000;
 
 beforeEach(() => {

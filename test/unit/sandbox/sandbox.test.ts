@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { override } from "../../../src/config/merge.ts";
 import type { Config } from "../../../src/config/schema.ts";
-import type { SandboxTier } from "../../../src/core/launch.ts";
+import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
 import { Sandboxing } from "../../../src/sandbox/sandbox.ts";
@@ -20,9 +20,15 @@ for (const place of [join(workspace, ".git/hooks"), join(workspace, "src"), join
 }
 writeFileSync(join(workspace, ".git/config"), "");
 
-const TIER: SandboxTier = { landlock: 7, mounts: "root", isolation: true, networkNamespace: true, seccomp: true };
+const TIER: SandboxCapabilities = {
+  landlock: 7,
+  mounts: "root",
+  isolation: true,
+  networkNamespace: true,
+  seccomp: true,
+};
 
-function sandboxing(config: Config = {}, tier: SandboxTier | null = TIER): Sandboxing {
+function sandboxing(config: Config = {}, tier: SandboxCapabilities | null = TIER): Sandboxing {
   const settings = override(DEFAULTS, config);
   const state = join(folder, "state");
   return new Sandboxing({
@@ -121,7 +127,7 @@ test("off is no sandbox, unless there is still something to hold", () => {
 });
 
 test("where nothing can confine, that is said and nobody relies on it", () => {
-  const nothing: SandboxTier = { ...TIER, landlock: 0, mounts: "none" };
+  const nothing: SandboxCapabilities = { ...TIER, landlock: 0, mounts: "none" };
   assert.deepEqual(
     [TIER, nothing, null].map((tier) => {
       const { confined, unavailable } = sandboxing({}, tier).plan({});

@@ -68,7 +68,7 @@ async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
   if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
   const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
-  const { grantTargets } = await import("../../../gateway/grant-targets.ts");
+  const { grantTargets } = await import("../../../gateway/check.ts");
   insistOnPerson(whoIsAbove(), null);
   const agent = textOption(values, "agent") ?? "default";
   const targets = grantTargets(argv, resolve(textOption(values, "cwd") ?? "."), agent);

@@ -95,7 +95,7 @@ function fileOf(option: string, path: string): Buffer {
 }
 
 async function serveUntil({ values, io }: Invocation, place: Place, signal: AbortSignal): Promise<void> {
-  const [{ openWith }, { serve: start }, { linkOf, makeOperatorLink }] = await Promise.all([
+  const [{ openGatewayWith }, { serve: start }, { linkOf, makeOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../../http/serve.ts"),
     import("../../../http/sign-in/link.ts"),
@@ -104,7 +104,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   const agent = textOption(values, "agent");
   const state = stateFolder(textOption(values, "state"));
   const tracing = await tracingOf(process.env);
-  const gateway = await openWith(
+  const gateway = await openGatewayWith(
     { state, workspace, channel: "console", ...(agent ? { agent } : {}) },
     (step, session) => session !== undefined && tracing?.stages.note(step, session),
   );

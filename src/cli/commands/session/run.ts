@@ -103,7 +103,7 @@ export const run: Command = {
 
 async function runDetached(gateway: Gateway, request: RunRequest, json: boolean, io: Io): Promise<number> {
   // Nobody waits for a background command, so it does not wait for a person either: it says so and is asked for again.
-  const session = await gateway.start(request, { patienceMs: 0 });
+  const session = await gateway.start(request, { approvalTimeoutMs: 0 });
   const info = session.info();
   if (json) printJson(info, io);
   else io.out(`${session.id}\n`);

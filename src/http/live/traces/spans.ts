@@ -21,8 +21,8 @@ export interface Span {
 
 /** What is over when a step is reached. */
 const STAGE_BEFORE = new Map([
-  ["judged", "judge"],
-  ["permitted", "permit"],
+  ["decided", "decide"],
+  ["authorized", "authorize"],
   ["prepared", "prepare"],
   ["recorded", "record"],
   ["launched", "launch"],

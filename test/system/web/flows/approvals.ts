@@ -6,7 +6,7 @@ import { ASKS, type Stage, visit } from "../stage.ts";
 
 /** Asks and does not wait; gives the id of the request. */
 async function ask({ gateway }: Stage, request: Partial<RunRequest> & { command: string }): Promise<string> {
-  const { approvalId } = await gateway.run({ ask: "always", ...request }, { patienceMs: 0 });
+  const { approvalId } = await gateway.run({ ask: "always", ...request }, { approvalTimeoutMs: 0 });
   assert.ok(approvalId);
   return approvalId;
 }

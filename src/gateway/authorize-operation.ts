@@ -2,10 +2,10 @@ import { bindingOf } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Operation } from "../core/settings.ts";
 import { approvalDenied, approvalPending } from "../session/refusal.ts";
-import { lookupFor } from "./judge.ts";
-import { answerTo, askingTerms } from "./permit.ts";
-import type { Rooms } from "./rooms.ts";
-import { inForce } from "./settings.ts";
+import { approvalTerms, waitForDecision } from "./authorize.ts";
+import type { GatewayContext } from "./context.ts";
+import { lookupFor } from "./decide.ts";
+import { currentSettings } from "./settings.ts";
 
 /** What is done to a session besides starting it. */
 export type SessionOperation = Exclude<Operation, "run">;
@@ -13,14 +13,14 @@ export type SessionOperation = Exclude<Operation, "run">;
 /** Those that only look: whatever is configured, nobody is asked about them. A toolset's own contract may want it. */
 const READ_ONLY: ReadonlySet<Operation> = new Set(["list", "read"]);
 
-export function isReadOnly(operation: Operation): boolean {
+function isReadOnly(operation: Operation): boolean {
   return READ_ONLY.has(operation);
 }
 
 /** Refuses what is switched off here. */
-export function insistOnTier(rooms: Rooms, operation: SessionOperation): "autonomous" | "notify" | "ask" {
-  const configured = inForce(rooms).settings.permissions[operation];
-  const tier = configured ?? rooms.tiers[operation] ?? "autonomous";
+export function assertPermitted(context: GatewayContext, operation: SessionOperation): "autonomous" | "notify" | "ask" {
+  const configured = currentSettings(context).settings.permissions[operation];
+  const tier = configured ?? context.defaultPermissions[operation] ?? "autonomous";
   if (tier !== "deny") return isReadOnly(operation) && configured === "ask" ? "autonomous" : tier;
   throw new SallyportError("CommandDenied", `\`${operation}\` is switched off here.`, [
     { action: "ask_operator", hint: `The operator can allow it: \`permissions.${operation}\` in sallyport.json.` },
@@ -42,19 +42,19 @@ const MOST_INPUT = 8 << 20;
  * Lets one operation on one session (null: on all of an agent's) through, tells of it, or asks a person first. There is
  * something to wait for only where a person is asked: every key goes this way.
  */
-export function permitOperation(
-  rooms: Rooms,
+export function authorizeOperation(
+  context: GatewayContext,
   operation: SessionOperation,
   session: { id: string; name: string } | null,
   detail: OperationDetail = {},
 ): Promise<void> | undefined {
-  const tier = insistOnTier(rooms, operation);
-  if (tier === "notify" && session) rooms.notify({ type: "operation", operation, session: session.id });
-  return tier === "ask" ? askAbout(rooms, operation, session, detail) : undefined;
+  const tier = assertPermitted(context, operation);
+  if (tier === "notify" && session) context.notify({ type: "operation", operation, session: session.id });
+  return tier === "ask" ? askAbout(context, operation, session, detail) : undefined;
 }
 
 async function askAbout(
-  rooms: Rooms,
+  context: GatewayContext,
   operation: SessionOperation,
   session: { id: string; name: string } | null,
   detail: OperationDetail,
@@ -62,18 +62,18 @@ async function askAbout(
   if ((detail.input?.length ?? 0) > MOST_INPUT) throw tooLong();
   // Of two that ask for the same at once one gets the yes; the other asks again.
   for (;;) {
-    const { binding, asked } = ask(rooms, operation, session, detail);
-    const decided = await answerTo(rooms, asked, rooms.patience);
+    const { binding, asked } = ask(context, operation, session, detail);
+    const decided = await waitForDecision(context, asked, context.waitOptions);
     if (decided.status !== "approved") {
       const { error } = decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided);
       throw new SallyportError(error.type, error.message, error.recovery);
     }
-    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session?.id ?? "" }).ok) return;
+    if (context.approvals.consume(decided.id, binding, { agent: context.agent, session: session?.id ?? "" }).ok) return;
   }
 }
 
 function ask(
-  rooms: Rooms,
+  context: GatewayContext,
   operation: SessionOperation,
   session: { id: string; name: string } | null,
   { words = [], input }: OperationDetail,
@@ -84,11 +84,11 @@ function ask(
   // As bytes, too: two inputs that are no UTF-8 may look the same as text.
   const argv = ["sallyport", operation, session?.id ?? "", ...words, bytes?.toString("latin1") ?? ""];
   const stdin = bytes?.toString() ?? null;
-  const place = { cwd: rooms.workspace, stdin, confinement };
+  const place = { cwd: context.workspace, stdin, confinement };
   const binding = bindingOf({ command, argv, file: "", env: {}, facts: [], lookup: lookupFor(""), ...place });
   const message = "This operation needs a person's yes here.";
-  const asked = rooms.approvals.request({
-    agent: rooms.agent,
+  const asked = context.approvals.request({
+    agent: context.agent,
     binding,
     verdict: {
       command,
@@ -97,9 +97,9 @@ function ask(
       reasons: [{ rule: "permission-ask", message, span: null, suggestion: null }],
       commands: [],
     },
-    workspace: rooms.workspace,
+    workspace: context.workspace,
     ...place,
-    ...askingTerms(inForce(rooms).settings),
+    ...approvalTerms(currentSettings(context).settings),
   });
   return { binding, asked };
 }

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Change, ChangeList, Position } from "../core/changes.ts";
 import { describe } from "../session/info.ts";
 import { type Changed, Changes } from "../storage/changes.ts";
-import type { Rooms } from "./rooms.ts";
+import type { GatewayContext } from "./context.ts";
 
 const DEFAULT_LIMIT = 500;
 
@@ -26,29 +26,29 @@ interface SinceOptions {
 
 /** What happens in a state folder, whoever does it, for those who follow it; an agent's view has its own only. */
 export class ChangeFeed {
-  readonly #rooms: Rooms;
+  readonly #context: GatewayContext;
   readonly #store: Changes;
 
-  constructor(rooms: Rooms) {
-    this.#rooms = rooms;
-    this.#store = storeOf(rooms.database);
+  constructor(context: GatewayContext) {
+    this.#context = context;
+    this.#store = storeOf(context.database);
   }
 
   /** Where the story is now. */
   head(): Position {
-    this.#rooms.registry.flush();
+    this.#context.registry.flush();
     return this.#store.head();
   }
 
   /** Cheap to ask for, again and again: only when it differs from before is there anything to read. */
   stamp(): string {
-    this.#rooms.registry.flush();
+    this.#context.registry.flush();
     return this.#store.stamp();
   }
 
   /** What changed since (and up to `until`), as it is by now. Null: that is too long ago to tell, and everything is to be looked at anew. */
   since(position: Position, { limit = DEFAULT_LIMIT, until }: SinceOptions = {}): ChangeList | null {
-    const { database, registry, agent, ownOnly } = this.#rooms;
+    const { database, registry, agent, ownOnly } = this.#context;
     registry.flush();
     // One moment for all that is read: otherwise a thing could be told as it is after its next change, and then again.
     database.exec("BEGIN");
@@ -65,7 +65,7 @@ export class ChangeFeed {
 
   /** Null: it is gone by now, which is told in its place; or it has ended, and is told of there. */
   #now({ what, id, agent, started, position }: Changed): Change | null {
-    const { registry, approvals } = this.#rooms;
+    const { registry, approvals } = this.#context;
     if (what === "removed") return { type: "removed", id, agent, position };
     if (what === "session") {
       const row = registry.store.get(id);

@@ -1,16 +1,40 @@
 import type { LaunchSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Permission, Settings } from "../core/settings.ts";
-import type { Verdict } from "../core/verdict.ts";
+import type { Decision, Reason, Verdict } from "../core/verdict.ts";
 import { decide } from "../policy/decide.ts";
 import { policyOf } from "../policy/from-settings.ts";
 import { modesInForce } from "../policy/modes.ts";
+import { looseningReason } from "../sandbox/describe.ts";
 import { logLoosening } from "../sandbox/log-place.ts";
+import type { Loosening } from "../sandbox/loosening.ts";
 import type { Sandboxed } from "../sandbox/sandbox.ts";
 import type { Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";
-import { withLoosening, withPermission } from "./strictest.ts";
+
+const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
+function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]): Verdict {
+  const worse = SEVERITY.indexOf(verdict.verdict) >= SEVERITY.indexOf(decision);
+  return worse
+    ? { ...verdict, reasons: [...verdict.reasons, ...reasons] }
+    : { ...verdict, verdict: decision, reasons: [...reasons, ...verdict.reasons] };
+}
+
+/** What asks for more than the configured sandbox is never allowed by itself; `miss` is what becomes of it instead. */
+export function withEscalations(verdict: Verdict, loosened: readonly Loosening[], miss: "ask" | "deny"): Verdict {
+  return loosened.length === 0 ? verdict : atLeast(verdict, miss, loosened.map(looseningReason));
+}
+
+/** The tier of the operation itself: it can only make the verdict stricter. */
+export function withPermission(verdict: Verdict, permission: Permission | null): Verdict {
+  if (permission !== "ask" && permission !== "deny") return verdict;
+  if (SEVERITY.indexOf(verdict.verdict) >= SEVERITY.indexOf(permission)) return verdict;
+  const message =
+    permission === "ask" ? "Running a command needs a person's yes here." : "Running commands is switched off here.";
+  const reason: Reason = { rule: `permission-${permission}`, message, span: null, suggestion: null };
+  return atLeast(verdict, permission, [reason]);
+}
 
 /** Lookups remember what they found for a moment; one per PATH. */
 const lookups = new Map<string, Lookup>();
@@ -29,7 +53,7 @@ export function lookupFor(path: string): Lookup {
 type Plan = Pick<LaunchSpec, "cwd" | "env" | "path"> & Partial<Pick<LaunchSpec, "logFile" | "id">>;
 
 /** Understands the command and decides. What is judged is the plan: the very folder and environment it will get. */
-export function judge(
+export function inspectAndDecide(
   request: RunRequest,
   plan: Plan,
   settings: Settings,
@@ -59,7 +83,7 @@ export function judge(
   const loosened = plan.logFile
     ? [...sandbox.loosened, ...logLoosening(plan, sandbox, { sandbox: profile, security: inForce().security })]
     : sandbox.loosened;
-  const asked = loosened.length === 0 ? verdict : withLoosening(verdict, loosened, inForce().miss);
+  const asked = loosened.length === 0 ? verdict : withEscalations(verdict, loosened, inForce().miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 

@@ -4,7 +4,7 @@ import type { Execution, Parting } from "../executor/executor.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import { lastLine } from "../text/last-line.ts";
-import type { Rooms } from "./rooms.ts";
+import type { GatewayContext } from "./context.ts";
 
 const PROGRESS_EVERY_MS = 1000;
 /** Of what was written last, so much is looked at for its last line. */
@@ -12,20 +12,20 @@ const LOOK_BACK_BYTES = 4096;
 type Session = Pick<NewSession, "id" | "agent" | "capture">;
 
 /** How long to wait for a person, and for the command from its start on, so that the answer comes in time. */
-export function patienceOf({ patienceMs, yieldMs, answerWithinMs }: RunOptions) {
+export function waitTimes({ approvalTimeoutMs, yieldMs, answerWithinMs }: RunOptions) {
   const began = performance.now();
   const least = (...times: (number | undefined)[]) =>
     times.reduce((a, b) => (a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)));
   return {
-    forPerson: least(patienceMs, answerWithinMs),
+    forPerson: least(approvalTimeoutMs, answerWithinMs),
     forCommand: () =>
       least(yieldMs, answerWithinMs && Math.max(0, answerWithinMs - Math.floor(performance.now() - began))),
   };
 }
 
 /** Waits for the end of a command; "detached": its caller would rather have it in the background by now. */
-export async function endOrYield(
-  rooms: Rooms,
+export async function waitForExit(
+  context: GatewayContext,
   session: Session,
   execution: Execution,
   { signal, onProgress }: RunOptions,
@@ -33,12 +33,13 @@ export async function endOrYield(
 ): Promise<Parting> {
   const release = execution.hold();
   const stop = endOnAbort(execution, signal);
-  const still = onProgress ? tellProgress(rooms, session, onProgress) : undefined;
+  const still = onProgress ? reportProgress(context, session, onProgress) : undefined;
   try {
     if (yieldMs === undefined) return await execution.exited;
     const ending = await exitWithin(execution, yieldMs);
     // Aborted: it is being ended, and that is what to wait for. Ended meanwhile: there is nothing to move.
-    if (ending || signal?.aborted || !rooms.registry.toBackground(execution)) return ending ?? (await execution.exited);
+    if (ending || signal?.aborted || !context.registry.toBackground(execution))
+      return ending ?? (await execution.exited);
     await execution.toBackground();
     await execution.started;
     return "detached";
@@ -71,12 +72,16 @@ function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () =
   return () => signal.removeEventListener("abort", end);
 }
 
-function tellProgress(rooms: Rooms, session: Session, tell: NonNullable<RunOptions["onProgress"]>): NodeJS.Timeout {
+function reportProgress(
+  context: GatewayContext,
+  session: Session,
+  tell: NonNullable<RunOptions["onProgress"]>,
+): NodeJS.Timeout {
   const began = performance.now();
   return setInterval(async () => {
     const elapsedMs = Math.round(performance.now() - began);
     try {
-      tell({ elapsedMs, lastLine: lastLine(await rooms.executor.data(session).tail(LOOK_BACK_BYTES)) });
+      tell({ elapsedMs, lastLine: lastLine(await context.executor.data(session).tail(LOOK_BACK_BYTES)) });
     } catch (error) {
       // Nobody's progress is worth a command.
       process.emitWarning(error instanceof Error ? error : String(error));

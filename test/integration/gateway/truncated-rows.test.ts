@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { RunRequest } from "../../../src/core/request.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { keptText, keptWords } from "../../../src/gateway/kept-words.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 
 let house: TestHouse;
@@ -50,12 +49,11 @@ test("paths count among what a request may be long by", async () => {
   }
 });
 
-test("what can run is kept whole", () => {
-  const text = "é".repeat(60_000);
-  assert.equal(keptText(text), text);
-  const words = ["a", "b".repeat(100_000)];
-  assert.equal(keptWords(words, "refused"), words);
-  const many = ["a", "b".repeat(300_000), "c"];
-  assert.equal(keptWords(many, "ran"), many);
-  assert.deepEqual(keptWords(many, "refused"), ["a", "… [2 more]"]);
+test("stores a command that can run whole, and the beginning of a longer list of a refused one", async () => {
+  const info = async (request: RunRequest) => gateway.session((await gateway.run(request)).id).info();
+  const text = `: ${"é".repeat(60_000)}`;
+  assert.equal((await info({ command: text })).command, text);
+  const many = ["a", "b".repeat(100_000), "c".repeat(100_000), "d".repeat(100_000), "e"];
+  assert.deepEqual((await info({ command: "true", args: many })).args, many);
+  assert.deepEqual((await info({ command: "shutdown", args: many })).args, [...many.slice(0, 3), "… [2 more]"]);
 });

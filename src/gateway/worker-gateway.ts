@@ -11,24 +11,24 @@ import { OwnRecords } from "../session/local-sessions.ts";
 import { commandRefused, statementMissing } from "../session/refusal.ts";
 import { Session } from "../session/session.ts";
 import type { AskedBy, SessionRow } from "../storage/sessions.ts";
-import { isForbidden } from "./judge.ts";
-import { furnish } from "./open.ts";
-import { permitOperation } from "./operation.ts";
+import type { Authorization } from "./authorize.ts";
+import { authorizeInput } from "./authorize-input.ts";
+import { authorizeOperation } from "./authorize-operation.ts";
+import type { GatewayContext } from "./context.ts";
+import { isForbidden } from "./decide.ts";
+import { createContext } from "./open.ts";
 import type { GatewayOptions } from "./options.ts";
-import type { Permit } from "./permit.ts";
-import type { Case } from "./record.ts";
-import type { Rooms } from "./rooms.ts";
+import type { PlannedRun } from "./plan.ts";
 import { type Submission, submit } from "./submit.ts";
-import { permitTyped } from "./typed.ts";
 
-interface Errand {
+export interface Job {
   id: string;
   agent: string;
   workspace: string;
   background: boolean;
   request: RunRequest;
-  /** Gives who says that a person said yes, or throws what is wrong with that. */
-  vouch: () => NonNullable<(Permit & { go: true })["vouched"]>;
+  /** Gives who says that a person said yes, or throws what is wrong with run. */
+  vouch: () => NonNullable<(Authorization & { go: true })["vouched"]>;
   /** Once it is this worker's; rejected where it is another's. */
   ours: Promise<void>;
   askedBy: AskedBy;
@@ -36,60 +36,60 @@ interface Errand {
 
 const LOOK_AROUND_MS = 5000;
 /** Agents and workspaces come and go; what is prepared for each is prepared again when it comes back. */
-const MOST_ROOMS = 1000;
+const MOST_CONTEXTS = 1000;
 
 /** A gateway on a worker: its own state, its own operator's settings, and a workspace for each that is named. */
-export class WorkerDoor {
-  readonly #rooms: Rooms;
+export class WorkerGateway {
+  readonly #context: GatewayContext;
   readonly #workspaces: string;
   readonly #options: GatewayOptions;
-  readonly #prepared = new Map<string, Rooms>();
+  readonly #prepared = new Map<string, GatewayContext>();
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(rooms: Rooms, workspaces: string, options: GatewayOptions) {
-    this.#rooms = rooms;
+  private constructor(context: GatewayContext, workspaces: string, options: GatewayOptions) {
+    this.#context = context;
     this.#workspaces = workspaces;
     this.#options = options;
-    this.#timer = setInterval(() => void rooms.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref();
+    this.#timer = setInterval(() => void context.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref();
   }
 
-  static async open(options: Omit<GatewayOptions, "workspace" | "fleet">, workspaces: string): Promise<WorkerDoor> {
+  static async open(options: Omit<GatewayOptions, "workspace" | "fleet">, workspaces: string): Promise<WorkerGateway> {
     mkdirSync(workspaces, { recursive: true });
     // Whoever asked is told through the fleet: nothing is to be told here a second time.
     const given = { ...options, workspace: workspaces, channel: "fleet" };
-    const rooms = await furnish(given, () => {}, { callbacks: false, here: true });
-    await rooms.registry.recover();
-    return new WorkerDoor(rooms, workspaces, given);
+    const context = await createContext(given, () => {}, { callbacks: false, here: true });
+    await context.registry.recover();
+    return new WorkerGateway(context, workspaces, given);
   }
 
   get state(): string {
-    return this.#rooms.state;
+    return this.#context.state;
   }
 
-  get audit(): Rooms["audit"] {
-    this.#rooms.registry.flush();
-    return this.#rooms.audit;
+  get audit(): GatewayContext["audit"] {
+    this.#context.registry.flush();
+    return this.#context.audit;
   }
 
-  get registry(): Rooms["registry"] {
-    return this.#rooms.registry;
+  get registry(): GatewayContext["registry"] {
+    return this.#context.registry;
   }
 
   /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
-  async take(errand: Errand): Promise<Submission> {
+  async take(errand: Job): Promise<Submission> {
     const { id, agent, background, vouch, ours, askedBy } = errand;
-    const rooms = this.#roomsOf(agent, errand.workspace);
+    const context = this.#contextFor(agent, errand.workspace);
     const { host, labels, retry, logFile, ...rest } = errand.request;
     // A log named after its session goes into a folder that is made for it.
     const own = logFile !== undefined && basename(logFile) === `${id}.log`;
     const request = own || logFile === undefined ? rest : { ...rest, logFile };
-    return submit(rooms, request, {
+    return submit(context, request, {
       id,
       background,
       ...(own ? { logFolder: dirname(logFile) } : {}),
-      patienceMs: 0,
+      approvalTimeoutMs: 0,
       signal: undefined,
-      vouch: (that) => vouchFor(that, vouch),
+      vouch: (run) => vouchFor(run, vouch),
       ours,
       askedBy: JSON.stringify(askedBy),
     });
@@ -97,41 +97,41 @@ export class WorkerDoor {
 
   /** Where a session's output is written. */
   logFolder(id: string): string {
-    return join(this.#rooms.state, "sessions", id);
+    return join(this.#context.state, "sessions", id);
   }
 
   row(id: string): SessionRow | null {
-    return this.#rooms.registry.store.get(id);
+    return this.#context.registry.store.get(id);
   }
 
   session(row: SessionRow): Session {
-    const { registry, audit, channel } = this.#rooms;
+    const { registry, audit, channel } = this.#context;
     // Nobody waits here for a person: who asked elsewhere is told what is missing.
-    const rooms = { ...this.#rooms, agent: row.agent, patience: { patienceMs: 0, signal: undefined } };
+    const context = { ...this.#context, agent: row.agent, patience: { approvalTimeoutMs: 0, signal: undefined } };
     return new Session(new OwnRecords(registry), row, {
       note: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
-      permit: (operation, session, detail) => permitOperation(rooms, operation, session, detail),
-      permitTyped: (session, commands) => permitTyped(rooms, session, commands),
+      permit: (operation, session, detail) => authorizeOperation(context, operation, session, detail),
+      permitTyped: (session, commands) => authorizeInput(context, session, commands),
     });
   }
 
   execution(id: string): Promise<Execution | null> {
-    return this.#rooms.registry.execution(id);
+    return this.#context.registry.execution(id);
   }
 
   /** A refused or broken request is part of the story here as well. */
   note(entry: { agent: string; session: string; outcome: string; summary: string; detail: object }): void {
-    this.#rooms.audit.append({ kind: "fleet", actor: "fleet", channel: "fleet", ...entry });
+    this.#context.audit.append({ kind: "fleet", actor: "fleet", channel: "fleet", ...entry });
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#rooms.executor.close();
-    this.#rooms.registry.close();
-    this.#rooms.database.close();
+    await this.#context.executor.close();
+    this.#context.registry.close();
+    this.#context.database.close();
   }
 
-  #roomsOf(agent: string, workspace: string): Rooms {
+  #contextFor(agent: string, workspace: string): GatewayContext {
     const key = `${agent}\0${workspace}`;
     const known = this.#prepared.get(key);
     if (known) return known;
@@ -143,10 +143,10 @@ export class WorkerDoor {
       given,
       ...(configuration === undefined ? {} : { operatorPath: configuration }),
     });
-    const rooms: Rooms = { ...this.#rooms, agent, workspace: folder, config };
-    if (this.#prepared.size >= MOST_ROOMS) this.#prepared.clear();
-    this.#prepared.set(key, rooms);
-    return rooms;
+    const context: GatewayContext = { ...this.#context, agent, workspace: folder, config };
+    if (this.#prepared.size >= MOST_CONTEXTS) this.#prepared.clear();
+    this.#prepared.set(key, context);
+    return context;
   }
 }
 
@@ -160,7 +160,7 @@ function folderOf(agent: string): string {
 }
 
 /** What this machine's settings forbid stays forbidden, whoever said yes elsewhere (promise 3). */
-function vouchFor({ verdict }: Case, vouch: Errand["vouch"]): Permit {
+function vouchFor({ verdict }: PlannedRun, vouch: Job["vouch"]): Authorization {
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
   try {

@@ -6,10 +6,10 @@ import { recall } from "../sandbox/remembered.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
 import type { TypedCommand } from "../session/terminal/typed-input.ts";
 import { unknowableLine } from "../session/typed-line.ts";
-import { isForbidden, judge, lookupFor } from "./judge.ts";
-import { answerTo, askingTerms } from "./permit.ts";
-import type { Rooms } from "./rooms.ts";
-import { type InForce, inForce } from "./settings.ts";
+import { approvalTerms, waitForDecision } from "./authorize.ts";
+import type { GatewayContext } from "./context.ts";
+import { inspectAndDecide, isForbidden, lookupFor } from "./decide.ts";
+import { type CurrentSettings, currentSettings } from "./settings.ts";
 
 type Target = { id: string; name: string };
 
@@ -19,28 +19,32 @@ const MOST_REMEMBERED = 16 * 1024;
 const MOST_SESSIONS = 1000;
 
 /** What was typed into a session and may not be complete yet: a loop, a quote, a backslash at the end of a line. */
-const unfinished = new WeakMap<Rooms["registry"], Map<string, string>>();
+const unfinished = new WeakMap<GatewayContext["registry"], Map<string, string>>();
 
 /**
  * Lets a line that is typed into a shell through, as if it had been asked for as a command of its own: refused where
  * that would be, asked where that would be (promise 3: a terminal is no way round the blocklist).
  */
-export async function permitTyped(rooms: Rooms, session: Target, commands: readonly TypedCommand[]): Promise<void> {
-  const begun = begunIn(rooms);
+export async function authorizeInput(
+  context: GatewayContext,
+  session: Target,
+  commands: readonly TypedCommand[],
+): Promise<void> {
+  const begun = begunIn(context);
   for (const command of commands) {
     const before = begun.get(session.id);
-    const verdict = judgeTyped(rooms, session, command);
+    const verdict = judgeTyped(context, session, command);
     // A command may be typed in several pieces, of which none is one by itself.
     const joined =
-      before === undefined ? verdict : judgeTyped(rooms, session, { ...command, text: `${before}\n${command.text}` });
+      before === undefined ? verdict : judgeTyped(context, session, { ...command, text: `${before}\n${command.text}` });
     for (const each of [verdict, joined]) if (isForbidden(each)) throw refused(commandRefused(each));
     if (isUnfinished(verdict)) begun.set(session.id, `${before ?? ""}${command.text}\n`.slice(-MOST_REMEMBERED));
     else begun.delete(session.id);
-    if (verdict.verdict === "ask") await ask(rooms, session, command, verdict);
+    if (verdict.verdict === "ask") await ask(context, session, command, verdict);
   }
 }
 
-function begunIn({ registry }: Rooms): Map<string, string> {
+function begunIn({ registry }: GatewayContext): Map<string, string> {
   let begun = unfinished.get(registry);
   if (!begun || begun.size > MOST_SESSIONS) {
     begun = new Map();
@@ -53,29 +57,34 @@ function isUnfinished({ analyzable, command }: Verdict): boolean {
   return !analyzable || /(?:^|[^\\])(?:\\\\)*\\$/.test(command.trimEnd());
 }
 
-function placeOf({ confinement }: InForce, cwd: string | null): { cwd: string; path: string; home: string } {
+function placeOf({ confinement }: CurrentSettings, cwd: string | null): { cwd: string; path: string; home: string } {
   const { cwd: workspace, env } = confine({ command: ":" }, confinement);
   return { cwd: cwd ?? workspace, path: env.PATH ?? "", home: env.HOME ?? "/" };
 }
 
 /** A shell that has been at work may have set any variable: none is certain. */
-function judgeTyped(rooms: Rooms, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
-  const now = inForce(rooms);
+function judgeTyped(context: GatewayContext, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
+  const now = currentSettings(context);
   const place = placeOf(now, cwd);
   const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
-  const who = { agent: rooms.agent, workspace: now.confinement.scope.root, tier: rooms.tiers.run };
+  const who = { agent: context.agent, workspace: now.confinement.scope.root, tier: context.defaultPermissions.run };
   // What is typed runs in the sandbox its session was started in.
-  const { profile } = recall(rooms.registry.store.get(session.id)?.sandbox ?? null);
+  const { profile } = recall(context.registry.store.get(session.id)?.sandbox ?? null);
   const held = { confined: profile !== "off", loosened: [], spec: null };
-  const verdict = judge({ command: text }, plan, now.settings, who, held);
+  const verdict = inspectAndDecide({ command: text }, plan, now.settings, who, held);
   if (knowable || verdict.verdict !== "allow") return verdict;
-  const doubtful = judge({ command: UNKNOWABLE }, plan, now.settings, who, held);
+  const doubtful = inspectAndDecide({ command: UNKNOWABLE }, plan, now.settings, who, held);
   return { ...verdict, analyzable: false, verdict: doubtful.verdict, reasons: [unknowableLine()] };
 }
 
-async function ask(rooms: Rooms, session: Target, { text, cwd }: TypedCommand, verdict: Verdict): Promise<void> {
+async function ask(
+  context: GatewayContext,
+  session: Target,
+  { text, cwd }: TypedCommand,
+  verdict: Verdict,
+): Promise<void> {
   for (;;) {
-    const now = inForce(rooms);
+    const now = currentSettings(context);
     const place = placeOf(now, cwd);
     const confinement = `typed into the session ${session.id}`;
     const binding = bindingOf({
@@ -88,21 +97,21 @@ async function ask(rooms: Rooms, session: Target, { text, cwd }: TypedCommand, v
       lookup: lookupFor(place.path),
       confinement,
     });
-    const asked = rooms.approvals.request({
-      agent: rooms.agent,
+    const asked = context.approvals.request({
+      agent: context.agent,
       binding,
       verdict,
       cwd: place.cwd,
       workspace: now.confinement.scope.root,
       stdin: null,
       confinement,
-      ...askingTerms(now.settings),
+      ...approvalTerms(now.settings),
     });
-    const decided = await answerTo(rooms, asked, rooms.patience);
+    const decided = await waitForDecision(context, asked, context.waitOptions);
     if (decided.status !== "approved") {
       throw refused(decided.status === "pending" ? approvalPending(decided) : approvalDenied(decided));
     }
-    if (rooms.approvals.consume(decided.id, binding, { agent: rooms.agent, session: session.id }).ok) return;
+    if (context.approvals.consume(decided.id, binding, { agent: context.agent, session: session.id }).ok) return;
   }
 }
 

@@ -1,0 +1,58 @@
+import type { RunRequest } from "../core/request.ts";
+import type { Status } from "../core/result.ts";
+import type { Executor } from "../executor/executor.ts";
+import { execCallback } from "../queue/exec-callback.ts";
+import type { Asked, EndListener } from "../session/registry.ts";
+import { quoteArgv } from "../shell/quote.ts";
+import type { AuditLog } from "../storage/audit.ts";
+import type { NewAuditEntry } from "../storage/audit-entry.ts";
+import type { Ended } from "../storage/sessions.ts";
+import type { WorkQueue } from "../storage/work.ts";
+
+/** As a person would type it. */
+export function commandLine(request: Pick<RunRequest, "command" | "args">): string {
+  return request.args ? quoteArgv([request.command, ...request.args]) : request.command;
+}
+
+export const NO_RECORD = { code: null as number | null, signal: 0, durationUs: 0, leftover: 0 };
+
+/** What became of a run; stored with the session's end. */
+export function exitEntry(
+  session: Pick<Asked, "id" | "agent" | "command" | "args">,
+  { status, record, error }: Ended,
+): NewAuditEntry {
+  const { code, signal, durationUs, leftover } = record === null ? NO_RECORD : (JSON.parse(record) as typeof NO_RECORD);
+  const detail = { exitCode: code, signal, durationMs: durationUs / 1000, leftover };
+  return {
+    kind: "exit",
+    agent: session.agent,
+    session: session.id,
+    actor: "sallyport",
+    channel: "keeper",
+    outcome: status satisfies Status,
+    summary: commandLine({
+      command: session.command,
+      ...(session.args ? { args: JSON.parse(session.args) as string[] } : {}),
+    }),
+    detail: error === null ? detail : { ...detail, error: JSON.parse(error) as object },
+  };
+}
+
+/** What the end of a session leaves besides its row: an audit entry and, for a background one, a callback. */
+export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: Pick<Executor, "data">): EndListener {
+  return (session, ended, first) => {
+    if (!first) return () => {};
+    if (session.background !== 1 || work === null) return () => audit.append(exitEntry(session, ended));
+    const { logPath, lastLines } = ended.told ?? executor.data(session).forCallback();
+    const callback = execCallback({
+      id: session.id,
+      exitCode: ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code,
+      logPath: session.log_file ?? logPath,
+      lastLines,
+    });
+    return () => {
+      audit.append(exitEntry(session, ended));
+      work.enqueue(callback);
+    };
+  };
+}

@@ -1,0 +1,67 @@
+import { SallyportError } from "../core/error.ts";
+import type { LaunchSpec } from "../core/launch.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { Settings } from "../core/settings.ts";
+import type { Verdict } from "../core/verdict.ts";
+import { needsFleet } from "../fleet/errors.ts";
+import { confine } from "../sandbox/confine.ts";
+import { launchSpec } from "../sandbox/launch-spec.ts";
+import { makeFolder } from "../sandbox/make-folder.ts";
+import type { Sandboxed } from "../sandbox/sandbox.ts";
+import { sandboxUnavailable } from "../session/refusal.ts";
+import { mayHaveTerminal } from "../shell/needs-terminal.ts";
+import type { GatewayContext } from "./context.ts";
+import { inspectAndDecide } from "./decide.ts";
+import { currentSettings } from "./settings.ts";
+
+/** A request with what is known of it so far; a refused one may have neither a plan nor a verdict. */
+export interface Attempt {
+  id: string;
+  request: RunRequest;
+  background: boolean;
+  plan: LaunchSpec | null;
+  verdict: Verdict | null;
+  sandbox: Sandboxed | null;
+  askedBy?: string | undefined;
+}
+
+/** A request with its resolved plan and verdict. */
+export interface PlannedRun extends Attempt {
+  plan: LaunchSpec;
+  verdict: Verdict;
+  sandbox: Sandboxed;
+  limits: Settings["limits"];
+}
+
+/** Throws InvalidRequest when a host, labels or a retry are requested and there is no fleet. */
+export function assertPlacement({ executor }: GatewayContext, { host, labels, retry }: RunRequest): void {
+  if (executor.abilities.elsewhere) return;
+  const asked = host !== undefined ? "host" : labels ? "labels" : retry ? "retry" : null;
+  if (asked) throw new SallyportError("InvalidRequest", ...needsFleet(asked));
+}
+
+/** The request with a log file in `folder`, which is created where it is missing. */
+export function withLogFile(context: GatewayContext, folder: string, { request, id }: Attempt): RunRequest {
+  const { scope } = currentSettings(context).confinement;
+  return { ...request, logFile: `${makeFolder(scope, folder)}/${id}.log` };
+}
+
+/** Plans the command by the current settings, inspects it and decides. */
+export function planRun(context: GatewayContext, attempt: Attempt): PlannedRun {
+  const run = planOnce(context, attempt);
+  if (attempt.request.pty !== "auto" || !mayHaveTerminal(attempt.request, run.verdict.commands)) return run;
+  // A terminal changes the environment: what is decided must be what will run (invariant 2).
+  return { ...planOnce(context, { ...attempt, request: { ...attempt.request, pty: true } }), request: attempt.request };
+}
+
+function planOnce(context: GatewayContext, attempt: Attempt): PlannedRun {
+  const { request, id, background } = attempt;
+  const { settings, confinement } = currentSettings(context);
+  const confined = confine(request, confinement);
+  const { sandbox } = confined;
+  if (sandbox.unavailable && settings.require) throw sandboxUnavailable();
+  const plan = launchSpec(request, confined, settings, id, background);
+  const who = { agent: context.agent, workspace: confinement.scope.root, tier: context.defaultPermissions.run };
+  const verdict = inspectAndDecide(request, plan, settings, who, sandbox);
+  return { ...attempt, plan, verdict, sandbox, limits: settings.limits };
+}
