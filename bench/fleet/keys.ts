@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { joinFleet } from "../../src/fleet/connection.ts";
-import { openStores } from "../../src/fleet/streams.ts";
+import { ensureStores } from "../../src/fleet/streams.ts";
 import { sessionKey } from "../../src/fleet/subjects.ts";
 import { NatsServer } from "../../test/fixtures/nats.ts";
 
@@ -15,7 +15,7 @@ const AT_ONCE = 500;
 const server = await NatsServer.start();
 try {
   const { connection } = await joinFleet({ servers: server.url, as: "keys" }, "gateway");
-  const { sessions } = await openStores(connection, "main");
+  const { sessions } = await ensureStores(connection, "main");
   const read = async () => {
     const { mem } = await server.monitor<{ mem: number }>("/varz");
     const { storage } = await server.monitor<{ storage: number }>("/jsz");

@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { jetstream } from "@nats-io/jetstream";
 import { joinFleet } from "../../src/fleet/connection.ts";
-import { openStores } from "../../src/fleet/streams.ts";
+import { ensureStores } from "../../src/fleet/streams.ts";
 import { subjectsOf } from "../../src/fleet/subjects.ts";
 import { NatsCluster, NatsServer } from "../../test/fixtures/nats.ts";
 import { percentile } from "../measure.ts";
@@ -37,7 +37,7 @@ const TICKS_PER_SECOND = 100;
 const servers = values.servers === "1" ? [await NatsServer.start()] : (await NatsCluster.start(3)).servers;
 const urls = servers.map(({ url }) => url);
 const { connection } = await joinFleet({ servers: urls, as: "simulated" }, "gateway");
-await openStores(connection, "main");
+await ensureStores(connection, "main");
 const js = jetstream(connection);
 const subjects = subjectsOf("main");
 

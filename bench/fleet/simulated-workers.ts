@@ -5,20 +5,20 @@
 import { AckPolicy, jetstream } from "@nats-io/jetstream";
 import { createInbox, type Msg } from "@nats-io/transport-node";
 import { joinFleet } from "../../src/fleet/connection.ts";
-import { openStores } from "../../src/fleet/streams.ts";
-import { consumerOf, inboxOf, type Place, sessionKey, storesOf, subjectsOf } from "../../src/fleet/subjects.ts";
+import { ensureStores } from "../../src/fleet/streams.ts";
+import { consumerName, inboxPrefix, type Place, sessionKey, storeNames, subjectsOf } from "../../src/fleet/subjects.ts";
 
 const [servers = "", from = "0", count = "0", beatMs = "2500", ownQueues = "replicated"] = process.argv.slice(2);
 const subjects = subjectsOf("main");
-const stores = storesOf("main");
+const stores = storeNames("main");
 /** More than there are workers: each waits with a request of its own. */
 const MOST_WAITING = 10_000;
 const PULL_EXPIRES_MS = 20_000;
 
 async function join(index: number): Promise<void> {
   const host = `w${index}`;
-  const { connection } = await insist(() => joinFleet({ servers, as: host }, "worker"));
-  const { manager, sessions, workers } = await insist(() => openStores(connection, "main"));
+  const { connection } = await withRetry(() => joinFleet({ servers, as: host }, "worker"));
+  const { manager, sessions, workers } = await withRetry(() => ensureStores(connection, "main"));
   const js = jetstream(connection);
 
   const beat = {
@@ -74,13 +74,13 @@ async function join(index: number): Promise<void> {
 
   const places: Place[] = ownQueues === "none" ? ["any"] : ["any", { host }];
   for (const place of places) {
-    const durable_name = consumerOf(place);
+    const durable_name = consumerName(place);
     const filter_subject = `${subjects.work(place, "x").slice(0, -1)}*`;
     const limits = { max_waiting: MOST_WAITING, max_ack_pending: MOST_WAITING, ack_wait: 15_000_000_000 };
     const copies = ownQueues === "single" && place !== "any" ? { num_replicas: 1, mem_storage: true } : {};
     const config = { durable_name, filter_subject, ack_policy: AckPolicy.Explicit, ...limits, ...copies };
-    await insist(() => manager.consumers.add(stores.work, config));
-    const inbox = createInbox(inboxOf("main", "worker", host));
+    await withRetry(() => manager.consumers.add(stores.work, config));
+    const inbox = createInbox(inboxPrefix("main", "worker", host));
     const pull = () => {
       const asked = JSON.stringify({ batch: 8, expires: PULL_EXPIRES_MS * 1_000_000 });
       connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stores.work}.${durable_name}`, asked, { reply: inbox });
@@ -99,7 +99,7 @@ async function join(index: number): Promise<void> {
 
 /** Under load an answer may not come in time. How often is a part of what is measured. */
 let timeouts = 0;
-async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+async function withRetry<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();

@@ -8,11 +8,19 @@ import { connect, credsAuthenticator, nkeyAuthenticator, PermissionViolationErro
 import { SallyportError } from "../core/error.ts";
 import type { FleetOptions } from "../core/settings.ts";
 import { credentialsUnusable, fleetRefused, fleetUnreachable } from "./errors.ts";
-import { checkedName, inboxOf, nameFrom, type Stores, type Subjects, storesOf, subjectsOf } from "./subjects.ts";
+import {
+  inboxPrefix,
+  type StoreNames,
+  type Subjects,
+  sanitizeName,
+  storeNames,
+  subjectsOf,
+  validateName,
+} from "./subjects.ts";
 
 export const DEFAULT_FLEET = "main";
 /** A server that takes the connection and then says nothing is not one. */
-const CONNECT_MS = 4000;
+const CONNECT_TIMEOUT_MS = 4000;
 
 interface Member {
   connection: NatsConnection;
@@ -22,8 +30,8 @@ interface Member {
 
 /** Connects, and stays connected: a server that goes away is looked for again for ever. */
 export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker"): Promise<Member> {
-  const fleet = checkedName("fleet", options.name ?? DEFAULT_FLEET);
-  const name = options.as === undefined ? nameFrom(hostname()) : checkedName(kind, options.as);
+  const fleet = validateName("fleet", options.name ?? DEFAULT_FLEET);
+  const name = options.as === undefined ? sanitizeName(hostname()) : validateName(kind, options.as);
   const servers = typeof options.servers === "string" ? options.servers.split(",") : [...options.servers];
   const { ca, cert, key } = options.tls ?? {};
   const tls = {
@@ -32,16 +40,16 @@ export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker
     ...(key === undefined ? {} : { keyFile: key }),
   };
   const wantsTls = options.tls !== undefined || servers.some((server) => server.startsWith("tls:"));
-  const authenticator = options.credentials === undefined ? null : authenticatorOf(options.credentials);
+  const authenticator = options.credentials === undefined ? null : readCredentials(options.credentials);
   try {
     const connection = await connect({
       servers,
       name: `sallyport ${kind} ${name}`,
-      inboxPrefix: inboxOf(fleet, kind, name),
+      inboxPrefix: inboxPrefix(fleet, kind, name),
       maxReconnectAttempts: -1,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
-      timeout: CONNECT_MS,
+      timeout: CONNECT_TIMEOUT_MS,
       pingInterval: 5000,
       maxPingOut: 2,
       // A stack for each request in case it fails costs more than the request.
@@ -51,20 +59,20 @@ export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker
     });
     return { connection, fleet, name };
   } catch (error) {
-    throw unreachable(servers, error as Error);
+    throw connectError(servers, error as Error);
   }
 }
 
-function unreachable(servers: string[], error: Error): SallyportError {
+function connectError(servers: string[], error: Error): SallyportError {
   const refused = error.name === "AuthorizationError" || error.name === "UserAuthenticationExpiredError";
   const { message, cause } = error as Error & { cause?: Error };
   const why = cause?.message && !message.includes(cause.message) ? `${message}: ${cause.message}` : message;
-  const words = refused ? fleetRefused(servers, why) : fleetUnreachable(servers, why);
-  return new SallyportError("FleetUnreachable", ...words);
+  const text = refused ? fleetRefused(servers, why) : fleetUnreachable(servers, why);
+  return new SallyportError("FleetUnreachable", ...text);
 }
 
 /** The file says by itself which kind it is. */
-function authenticatorOf(file: string): Authenticator {
+function readCredentials(file: string): Authenticator {
   let content: Buffer;
   try {
     content = readFileSync(file);
@@ -81,23 +89,23 @@ function authenticatorOf(file: string): Authenticator {
 }
 
 /** A member's connection to its fleet, with the names and stores it uses there. */
-export interface Link {
+export interface FleetConnection {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly fleet: string;
   /** Who this is among the members. */
   readonly name: string;
   readonly subjects: Subjects;
-  readonly stores: Stores;
+  readonly stores: StoreNames;
   readonly sessions: KV;
   readonly workers: KV;
   readonly places: KV;
 }
 
-export async function openLink(options: FleetOptions, kind: "gateway" | "worker"): Promise<Link> {
+export async function openConnection(options: FleetOptions, kind: "gateway" | "worker"): Promise<FleetConnection> {
   const { connection: nc, fleet, name } = await joinFleet(options, kind);
   const js = jetstream(nc);
-  const stores = storesOf(fleet);
+  const stores = storeNames(fleet);
   const kvm = new Kvm(js);
   // Bound by name, without asking whether they are there: a worker makes them.
   const open = (bucket: string) => kvm.open(bucket);
@@ -117,38 +125,38 @@ export async function openLink(options: FleetOptions, kind: "gateway" | "worker"
 }
 
 /** "Wrong last sequence", alone and in a cluster. */
-const TAKEN: ReadonlySet<number> = new Set([10071, 10164]);
+const CONFLICT_CODES: ReadonlySet<number> = new Set([10071, 10164]);
 
 /** While servers are restarted or elect a leader, answers fail to come for a moment. */
 const RETRY_FOR_MS = 8000;
 const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 500;
 
-export function isTaken(error: unknown): boolean {
-  return error instanceof JetStreamApiError && TAKEN.has(error.code);
+export function isConflict(error: unknown): boolean {
+  return error instanceof JetStreamApiError && CONFLICT_CODES.has(error.code);
 }
 
 /** Tries again while the servers give no answer; what they answer, also a no, is the answer. */
-export async function insist<T>(attempt: () => Promise<T>, patienceMs = RETRY_FOR_MS): Promise<T> {
-  const end = performance.now() + patienceMs;
-  for (let pause = FIRST_DELAY_MS; ; pause = Math.min(pause * 2, LONGEST_DELAY_MS)) {
+export async function withRetry<T>(attempt: () => Promise<T>, retryForMs = RETRY_FOR_MS): Promise<T> {
+  const end = performance.now() + retryForMs;
+  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
     try {
       return await attempt();
     } catch (error) {
-      if (isRefused(error)) throw error;
-      if ((error as Error).name === "ClosedConnectionError" || performance.now() + pause > end) throw error;
-      await sleep(pause);
+      if (isRejected(error)) throw error;
+      if ((error as Error).name === "ClosedConnectionError" || performance.now() + delay > end) throw error;
+      await sleep(delay);
     }
   }
 }
 
 /** The servers have answered, with a no: asking again changes nothing. */
-export function isRefused(error: unknown): boolean {
-  if (error instanceof JetStreamApiError) return !isBusy(error);
+export function isRejected(error: unknown): boolean {
+  if (error instanceof JetStreamApiError) return !isTransient(error);
   return (error as Error).cause instanceof PermissionViolationError;
 }
 
 /** No leader yet, or too much to do: it says nothing about what was asked. */
-function isBusy({ status }: JetStreamApiError): boolean {
+function isTransient({ status }: JetStreamApiError): boolean {
   return status === 503 || status === 500;
 }

@@ -6,55 +6,55 @@ import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/termi
 import type { LiveUsage, SessionData, TerminalStory } from "../executor/data.ts";
 import type { Execution, Located, Parting } from "../executor/executor.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import type { Ties } from "./client.ts";
-import { notHere, registrySilent } from "./errors.ts";
+import type { FleetClient } from "./client.ts";
+import { registrySilent, sessionNotOnHost } from "./errors.ts";
 import type { FleetExecution } from "./execution.ts";
-import { answerOf, flow } from "./response-stream.ts";
+import { requestValue, streamResponse } from "./response-stream.ts";
 
-const NOTHING: LiveUsage = {
+const NO_USAGE: LiveUsage = {
   usage: { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 },
   processes: [],
 };
 
-/** What is known at once is asked for anew when somebody looks, at most this often. */
-const LOOK_EVERY_MS = 200;
-/** How often a log is followed again whose worker was restarted, before that is given up. */
-const MOST_RESUMES = 20;
+/** A snapshot older than this is refreshed when it is read. */
+const SNAPSHOT_MAX_AGE_MS = 200;
+/** How often following a log is resumed after a restart of its worker. */
+const MAX_RESUMES = 20;
 
-/** What was last heard of a session, for those who cannot wait. */
-export interface Glimpse {
+/** The last known state of a session, for synchronous reads. */
+export interface SessionSnapshot {
   streams: SessionInfo["streams"];
   terminal: TerminalStory | null;
   live: LiveUsage | null;
   atMs: number;
 }
 
-/** What the executor remembers of the sessions it was asked about. */
-export interface Memory {
-  ties(): Promise<Ties>;
+/** The parts of the executor that reading a session needs. */
+export interface DataContext {
+  client(): Promise<FleetClient>;
   execution(id: string): FleetExecution | undefined;
-  glimpses: Map<string, Glimpse>;
-  /** Logs that were put by when it ended, brought here; null: there are none. */
-  stored(session: Located): Promise<SessionData | null>;
+  snapshots: Map<string, SessionSnapshot>;
+  /** The logs in the archive, downloaded; null: there are none. */
+  archived(session: Located): Promise<SessionData | null>;
 }
 
-/** What there is to read of a session on another machine: asked of the worker that has it. */
+/** Reads the data of a session from the worker that has it. */
 export class FleetData implements SessionData {
   readonly #session: Located;
-  readonly #memory: Memory;
+  readonly #context: DataContext;
 
-  constructor(session: Located, memory: Memory) {
+  constructor(session: Located, context: DataContext) {
     this.#session = session;
-    this.#memory = memory;
+    this.#context = context;
   }
 
   streams(): SessionInfo["streams"] {
-    return this.#glimpse()?.streams ?? {};
+    return this.#snapshot()?.streams ?? {};
   }
 
   terminal(): TerminalStory | null {
     if (this.#session.capture !== "merged") return null;
-    return this.#memory.execution(this.#session.id)?.terminal ?? this.#glimpse()?.terminal ?? null;
+    return this.#context.execution(this.#session.id)?.terminal ?? this.#snapshot()?.terminal ?? null;
   }
 
   size(): undefined {
@@ -62,26 +62,26 @@ export class FleetData implements SessionData {
   }
 
   result(name: string, session: Omit<NewSession, "name">, ending: Parting): RunResult | Promise<RunResult> {
-    const told = typeof ending === "string" ? undefined : ending.account?.result;
-    if (told) return this.#asOurs(told, name);
-    return this.#resultNow(name, session, ending);
+    const reported = typeof ending === "string" ? undefined : ending.account?.result;
+    if (reported) return this.#withOwnIdentity(reported, name);
+    return this.#fetchResult(name, session, ending);
   }
 
-  /** Its id and name are ours; the worker has others for it. */
-  #asOurs(result: RunResult, name: string): RunResult {
+  /** The worker uses another id and name for the session. */
+  #withOwnIdentity(result: RunResult, name: string): RunResult {
     return { ...result, id: this.#session.id, name, verdict: null, approvalId: null };
   }
 
-  async #resultNow(name: string, session: Omit<NewSession, "name">, ending: Parting): Promise<RunResult> {
+  async #fetchResult(name: string, session: Omit<NewSession, "name">, ending: Parting): Promise<RunResult> {
     const account = typeof ending === "string" ? undefined : ending.account;
     const record = typeof ending === "string" ? null : ending;
-    // What never came to run has nothing to read.
+    // A command that never ran has no output to read.
     const ran = ending === "detached" || (record !== null && record.pid > 0);
-    const result = ran ? ((await this.#ask("result", {}).catch(() => null)) as RunResult | null) : null;
+    const result = ran ? ((await this.#request("result", {}).catch(() => null)) as RunResult | null) : null;
     const base = result ?? emptyResult(session);
     const status = ending === "detached" ? "running" : ending === "lost" ? "lost" : (account?.status ?? base.status);
     return {
-      ...this.#asOurs(base, name),
+      ...this.#withOwnIdentity(base, name),
       status,
       ...(account
         ? { warnings: account.warnings, hints: account.hints, error: account.error as RunResult["error"] }
@@ -90,10 +90,10 @@ export class FleetData implements SessionData {
   }
 
   async tail(maxBytes: number): Promise<string> {
-    return String(await this.#ask("tail", { maxBytes }));
+    return String(await this.#request("tail", { maxBytes }));
   }
 
-  /** Told with its end. */
+  /** The worker reports it with the end. */
   complaint(): string {
     return "";
   }
@@ -103,27 +103,27 @@ export class FleetData implements SessionData {
   }
 
   async logs(query: LogQuery, live: boolean): Promise<LogSlice> {
-    const stored = await this.#stored();
-    if (stored) return stored.logs(query, live);
-    const slice = (await this.#ask("logs", query)) as LogSlice & { chunks: (LogChunk & { bytes: string })[] };
+    const archived = await this.#archived();
+    if (archived) return archived.logs(query, live);
+    const slice = (await this.#request("logs", query)) as LogSlice & { chunks: (LogChunk & { bytes: string })[] };
     const chunks = slice.chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes as never, "base64") }));
     return { ...slice, chunks };
   }
 
   async *read(query: LogQuery, live: boolean): AsyncGenerator<LogChunk, void, undefined> {
-    const stored = await this.#stored();
-    if (stored) yield* stored.read(query, live);
+    const archived = await this.#archived();
+    if (archived) yield* archived.read(query, live);
     else yield* this.#chunks("read", query);
   }
 
-  /** Goes on where it was when the worker is back after a restart: nothing twice, nothing left out. */
+  /** Resumes at the last offset after a restart of the worker: no byte is repeated or skipped. */
   async *follow(
     query: Omit<FollowQuery, "signal">,
     execution: Execution | null,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<LogChunk, void, undefined> {
-    const stored = execution ? null : await this.#stored();
-    if (stored) return yield* stored.follow(query, null, signal);
+    const archived = execution ? null : await this.#archived();
+    if (archived) return yield* archived.follow(query, null, signal);
     const after: Partial<Record<StreamName, number>> = { ...query.after };
     for (let resumes = 0; ; resumes++) {
       const from = resumes === 0 ? query : { ...query, after };
@@ -134,9 +134,9 @@ export class FleetData implements SessionData {
         }
         return;
       } catch (error) {
-        const again = error instanceof SallyportError && error.type === "HostSilent" && resumes < MOST_RESUMES;
+        const retry = error instanceof SallyportError && error.type === "HostSilent" && resumes < MAX_RESUMES;
         if (signal?.aborted) return;
-        if (!again || (Object.keys(after).length === 0 && !(await this.#isThere()))) throw error;
+        if (!retry || (Object.keys(after).length === 0 && !(await this.#isHostAlive()))) throw error;
       }
     }
   }
@@ -144,19 +144,19 @@ export class FleetData implements SessionData {
   async waitFor(_execution: Execution | null, conditions: WaitConditions): Promise<Omit<WaitOutcome, "info">> {
     const { signal, pattern, ...rest } = conditions;
     const args = { ...rest, ...(pattern ? { pattern: { source: pattern.source, flags: pattern.flags } } : {}) };
-    const found = await this.#ask("waitFor", args, signal);
+    const found = await this.#request("waitFor", args, signal);
     return found as Omit<WaitOutcome, "info">;
   }
 
   async screen(session: { id: string; name: string }, options: object): Promise<Screen> {
-    const stored = await this.#stored();
-    return stored ? stored.screen(session, options) : ((await this.#ask("screen", options)) as Screen);
+    const archived = await this.#archived();
+    return archived ? archived.screen(session, options) : ((await this.#request("screen", options)) as Screen);
   }
 
   async repaint(session: { id: string; name: string }): Promise<Repaint> {
-    const stored = await this.#stored();
-    if (stored) return stored.repaint(session);
-    const { output, ...rest } = (await this.#ask("repaint", {})) as Omit<Repaint, "output"> & { output: string };
+    const archived = await this.#archived();
+    if (archived) return archived.repaint(session);
+    const { output, ...rest } = (await this.#request("repaint", {})) as Omit<Repaint, "output"> & { output: string };
     return { ...rest, output: Buffer.from(output, "base64") };
   }
 
@@ -166,89 +166,90 @@ export class FleetData implements SessionData {
     command: string;
     startedAt: string;
   }): AsyncGenerator<string, void, undefined> {
-    const stored = await this.#stored();
-    if (stored) return yield* stored.recording(session);
-    const { ties, host } = await this.#worker();
-    for await (const frame of flow(ties, host, "recording", { ...this.#asked(), args: {} })) {
+    const archived = await this.#archived();
+    if (archived) return yield* archived.recording(session);
+    const { client, host } = await this.#worker();
+    for await (const frame of streamResponse(client, host, "recording", { ...this.#target(), args: {} })) {
       if (frame.kind === "value") yield String(frame.value);
     }
   }
 
   usage(): LiveUsage {
-    return this.#glimpse()?.live ?? NOTHING;
+    return this.#snapshot()?.live ?? NO_USAGE;
   }
 
-  #asked(): { id: string; agent: string } {
+  #target(): { id: string; agent: string } {
     return { id: this.#session.id, agent: this.#session.agent };
   }
 
-  async #ask(operation: string, args: unknown, signal?: AbortSignal): Promise<unknown> {
-    const { ties, host } = await this.#worker();
-    return answerOf(ties, host, operation, { ...this.#asked(), args }, signal);
+  async #request(operation: string, args: unknown, signal?: AbortSignal): Promise<unknown> {
+    const { client, host } = await this.#worker();
+    return requestValue(client, host, operation, { ...this.#target(), args }, signal);
   }
 
   async *#chunks(operation: string, args: unknown, signal?: AbortSignal): AsyncGenerator<LogChunk, void, undefined> {
-    const { ties, host } = await this.#worker();
-    for await (const frame of flow(ties, host, operation, { ...this.#asked(), args }, signal)) {
+    const { client, host } = await this.#worker();
+    for await (const frame of streamResponse(client, host, operation, { ...this.#target(), args }, signal)) {
       if (frame.kind === "chunk") yield { ...(frame.head as Omit<LogChunk, "bytes">), bytes: frame.bytes };
     }
   }
 
-  async #worker(): Promise<{ ties: Ties; host: string }> {
-    const ties = await this.#memory.ties();
+  async #worker(): Promise<{ client: FleetClient; host: string }> {
+    const client = await this.#context.client();
     const { id, agent } = this.#session;
-    const known = this.#memory.execution(id)?.host ?? this.#session.host ?? null;
-    const host = known ?? (await ties.book.read(agent, id).catch(unheard))?.entry.host ?? null;
-    if (host === null) throw new SallyportError("SessionNotFound", ...notHere(id, "the fleet"));
-    return { ties, host };
+    const known = this.#context.execution(id)?.host ?? this.#session.host ?? null;
+    const host = known ?? (await client.registry.read(agent, id).catch(asFleetError))?.entry.host ?? null;
+    if (host === null) throw new SallyportError("SessionNotFound", ...sessionNotOnHost(id, "the fleet"));
+    return { client, host };
   }
 
-  async #isThere(): Promise<boolean> {
-    const { ties, host } = await this.#worker();
-    return (await ties.hosts.look(host).catch(() => null)) !== null;
+  async #isHostAlive(): Promise<boolean> {
+    const { client, host } = await this.#worker();
+    return (await client.hosts.get(host).catch(() => null)) !== null;
   }
 
   /**
-   * Only of a host that is gone are the logs looked for where they were put by. Where they are not, it is asked all the
-   * same: a heartbeat that is late is not the last word of a host, and neither is a registry that gives no answer.
+   * The archive is used only when the host is gone. When it has no logs the worker is asked all the same, because a
+   * heartbeat may be late and the registry may not respond.
    */
-  async #stored(): Promise<SessionData | null> {
-    const { ties, host } = await this.#worker();
-    if (this.#memory.execution(this.#session.id) || (await ties.hosts.look(host).catch(() => "unknown"))) return null;
-    return this.#memory.stored(this.#session).catch(unheard);
+  async #archived(): Promise<SessionData | null> {
+    const { client, host } = await this.#worker();
+    if (this.#context.execution(this.#session.id) || (await client.hosts.get(host).catch(() => "unknown"))) return null;
+    return this.#context.archived(this.#session).catch(asFleetError);
   }
 
-  /** What was last heard; whoever looks has it asked for anew. */
-  #glimpse(): Glimpse | undefined {
-    const { glimpses } = this.#memory;
+  /** The last known snapshot. Starts a refresh when it is too old. */
+  #snapshot(): SessionSnapshot | undefined {
+    const { snapshots } = this.#context;
     const { id } = this.#session;
-    const before = glimpses.get(id);
-    const wanted = before ? performance.now() > before.atMs + LOOK_EVERY_MS : this.#memory.execution(id) !== undefined;
+    const before = snapshots.get(id);
+    const wanted = before
+      ? performance.now() > before.atMs + SNAPSHOT_MAX_AGE_MS
+      : this.#context.execution(id) !== undefined;
     if (wanted) {
-      // Noted at once: many may look before the answer is there.
-      glimpses.set(id, { streams: {}, terminal: null, live: null, ...before, atMs: performance.now() });
-      void this.look().catch(() => {});
+      // Stored at once, so that concurrent reads start only one refresh.
+      snapshots.set(id, { streams: {}, terminal: null, live: null, ...before, atMs: performance.now() });
+      void this.refreshSnapshot().catch(() => {});
     }
     return before;
   }
 
-  /** Has its worker tell what those want to know who cannot wait. */
-  async look(): Promise<void> {
-    const { glimpses } = this.#memory;
-    const seen = (await this.#ask("glimpse", {})) as Omit<Glimpse, "atMs">;
-    glimpses.delete(this.#session.id);
-    glimpses.set(this.#session.id, { ...seen, atMs: performance.now() });
-    for (const oldest of glimpses.keys()) {
-      if (glimpses.size <= MOST_GLIMPSES) break;
-      glimpses.delete(oldest);
+  async refreshSnapshot(): Promise<void> {
+    const { snapshots } = this.#context;
+    const snapshot = (await this.#request("glimpse", {})) as Omit<SessionSnapshot, "atMs">;
+    snapshots.delete(this.#session.id);
+    snapshots.set(this.#session.id, { ...snapshot, atMs: performance.now() });
+    for (const oldest of snapshots.keys()) {
+      if (snapshots.size <= MAX_SNAPSHOTS) break;
+      snapshots.delete(oldest);
     }
   }
 }
 
-const MOST_GLIMPSES = 10_000;
+const MAX_SNAPSHOTS = 10_000;
 
-/** Promise 8: what the servers' own words do not tell is what to do. */
-function unheard(error: Error): never {
+/** Errors of the servers name no next step, so they are replaced (promise 8). */
+function asFleetError(error: Error): never {
   throw error instanceof SallyportError
     ? error
     : new SallyportError("FleetUnreachable", ...registrySilent(error.message));

@@ -1,7 +1,7 @@
 import type { Recovery } from "../core/error.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 
-type ErrorText = [message: string, recovery: Recovery[]];
+export type ErrorText = [message: string, recovery: Recovery[]];
 
 const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
@@ -73,26 +73,26 @@ export function credentialsUnusable(file: string, why: string): ErrorText {
   ];
 }
 
-export function badTrustName(name: string): ErrorText {
+export function badTrustedName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`, and starts with a letter or digit";
   return [`${quoted(name)} cannot name a gateway.`, [{ action: "fix_request", hint: `A name is ${rule}.` }]];
 }
 
-export function trustNameTaken(name: string): ErrorText {
+export function trustedKeyExists(name: string): ErrorText {
   return [
     `The name or the key is on the list already: ${quoted(name)}.`,
     [{ action: "remove_first", hint: `Take it back first: \`sallyport fleet trust remove ${name}\`.` }],
   ];
 }
 
-export function noSuchTrust(reference: string): ErrorText {
+export function trustedKeyNotFound(reference: string): ErrorText {
   return [
     `No gateway ${quoted(reference)} is trusted here.`,
     [{ action: "list_trusted", hint: "`sallyport fleet trust list` names those that are." }],
   ];
 }
 
-export function trustUnreadable(file: string, why: string): ErrorText {
+export function trustedKeysUnreadable(file: string, why: string): ErrorText {
   return [
     `The list of trusted gateways ${file} cannot be read (${why}), so none is trusted.`,
     [
@@ -105,7 +105,7 @@ export function trustUnreadable(file: string, why: string): ErrorText {
 }
 
 /** What is wrong with a statement of approval. */
-export type StatementFault =
+export type AttestationFault =
   | "unsigned"
   | "malformed"
   | "unknown-key"
@@ -115,7 +115,7 @@ export type StatementFault =
   | "expired"
   | "ahead";
 
-const FAULTS: Record<StatementFault, string> = {
+const FAULTS: Record<AttestationFault, string> = {
   unsigned: "it came without a signed approval",
   malformed: "the approval that came with it is not one",
   "unknown-key": "its approval is signed by a gateway that is not trusted here",
@@ -126,7 +126,7 @@ const FAULTS: Record<StatementFault, string> = {
   ahead: "its approval was given in the future: the clocks disagree",
 };
 
-const REMEDIES: Record<StatementFault, Recovery> = {
+const REMEDIES: Record<AttestationFault, Recovery> = {
   unsigned: {
     action: "ask_at_gateway",
     hint: "This worker's configuration wants it asked: let the gateway ask too, or let the worker's operator allow it.",
@@ -146,11 +146,11 @@ const REMEDIES: Record<StatementFault, Recovery> = {
   ahead: { action: "fix_clock", hint: "Set the clocks of gateway and worker, then run it again." },
 };
 
-export function statementRefused(fault: StatementFault): ErrorText {
+export function attestationRejected(fault: AttestationFault): ErrorText {
   return [`The worker's operator wants this asked, and ${FAULTS[fault]}.`, [REMEDIES[fault]]];
 }
 
-export function noSuchNode(host: string): ErrorText {
+export function nodeNotFound(host: string): ErrorText {
   return [
     `No worker ${quoted(host)} is in the fleet now.`,
     [
@@ -160,7 +160,7 @@ export function noSuchNode(host: string): ErrorText {
   ];
 }
 
-export function nodeSilent(host: string): ErrorText {
+export function nodeUnresponsive(host: string): ErrorText {
   return [
     `The worker ${quoted(host)} does not answer.`,
     [{ action: "try_again", hint: "Try again; if it stays silent its sessions become lost within seconds." }],
@@ -176,7 +176,7 @@ export function needsFleet(field: string): ErrorText {
   ];
 }
 
-export function noFleetYet(fleet: string, why: string): ErrorText {
+export function fleetNotFound(fleet: string, why: string): ErrorText {
   return [
     `There is no fleet ${fleet} on these servers (${why}).`,
     [
@@ -196,14 +196,14 @@ export function hostSilent(host: string): ErrorText {
   ];
 }
 
-export function notLetAsk(host: string): ErrorText {
+export function requestNotPermitted(host: string): ErrorText {
   return [
     `The servers do not let this gateway ask the worker on ${host} for that.`,
     [{ action: "ask_operator", hint: "What each member may ask is said by `sallyport fleet permissions`." }],
   ];
 }
 
-export function anotherGateways(name: string, gateway: string, host: string): ErrorText {
+export function ownedByOtherGateway(name: string, gateway: string, host: string): ErrorText {
   return [
     `The session ${name} on ${host} is the gateway ${gateway}'s: what is kept of it is kept there.`,
     [
@@ -220,21 +220,21 @@ function workersOn(hosts: string[]): string {
   return `The worker${hosts.length === 1 ? "" : "s"} on ${hosts.slice(0, MOST_NAMED).join(", ")}${more}`;
 }
 
-export function silentHosts(hosts: string[]): string {
+export function unresponsiveHosts(hosts: string[]): string {
   const give = hosts.length === 1 ? "gives" : "give";
   return `${workersOn(hosts)} ${give} no answer: what other gateways have there is not shown.`;
 }
 
-export function tooOldHosts(hosts: string[]): string {
+export function outdatedHosts(hosts: string[]): string {
   const are = hosts.length === 1 ? "is" : "are";
   return `${workersOn(hosts)} ${are} too old to tell what other gateways have there: it is shown after an upgrade.`;
 }
 
-export function moreInFleet(shown: number): string {
+export function listingTruncated(shown: number): string {
   return `There are more than the ${shown} that are shown: --agent, or only what runs (without -a), shows fewer.`;
 }
 
-export function othersUnknown(why: string): string {
+export function peerSessionsUnavailable(why: string): string {
   return `Only this gateway's own sessions are shown: ${why}`;
 }
 
@@ -255,14 +255,14 @@ export function tooManyReaders(host: string): ErrorText {
   ];
 }
 
-export function notUnderstood(host: string | null): ErrorText {
+export function incompatibleMessage(host: string | null): ErrorText {
   return [
     `The worker${host === null ? "" : ` on ${host}`} and this gateway do not understand each other.`,
     [{ action: "upgrade", hint: "They run releases that are too far apart: bring both to the same one." }],
   ];
 }
 
-export function otherVersion(host: string, theirs: number, ours: number): ErrorText {
+export function versionMismatch(host: string, theirs: number, ours: number): ErrorText {
   const older = theirs > ours ? `the worker on ${host}` : "the gateway";
   return [
     `The request is of version ${theirs}, and the worker on ${host} speaks version ${ours}.`,
@@ -280,21 +280,21 @@ export function noWorker(wanted: string): ErrorText {
   ];
 }
 
-export function notTakenUp(seconds: number): ErrorText {
+export function claimTimedOut(seconds: number): ErrorText {
   return [
     `No worker had a free slot for it within ${seconds} seconds, so it was given up and never ran.`,
     [LIST_NODES, { action: "retry", hint: "Try again later, or start workers with more slots (`--slots`)." }],
   ];
 }
 
-export function notQueued(why: string): ErrorText {
+export function publishFailed(why: string): ErrorText {
   return [
     `The fleet's servers did not take it (${why}), so it never ran.`,
     [{ action: "retry", hint: "Try again; `sallyport nodes` tells whether the fleet can be reached." }],
   ];
 }
 
-export function givenUp(): ErrorText {
+export function abandoned(): ErrorText {
   return [
     "It was ended before any worker took it up, so it never ran.",
     [{ action: "retry", hint: "Start it again if it is wanted after all." }],
@@ -311,14 +311,14 @@ export function hostLost(host: string): ErrorText {
   ];
 }
 
-export function notHere(id: string, host: string): ErrorText {
+export function sessionNotOnHost(id: string, host: string): ErrorText {
   return [
     `${host} has no session ${id}.`,
     [{ action: "list_processes", hint: "`sallyport ps -a` lists all sessions, with their hosts." }],
   ];
 }
 
-export function workspaceElsewhere(workspace: string, host: string): ErrorText {
+export function workspaceHostDown(workspace: string, host: string): ErrorText {
   return [
     `The files of the workspace ${workspace} are on ${host}, which is not there.`,
     [

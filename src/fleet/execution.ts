@@ -1,54 +1,25 @@
-import type { Recovery } from "../core/error.ts";
 import { SallyportError } from "../core/error.ts";
 import type { TerminalStory } from "../executor/data.ts";
 import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
-import type { Ties } from "./client.ts";
-import { insist } from "./connection.ts";
-import { givenUp, hostLost, notQueued, notTakenUp, noWorker } from "./errors.ts";
-import { announceSurely } from "./exits.ts";
-import { nobodyFor, placeOf } from "./placement.ts";
-import { forgo, type Seen } from "./registry.ts";
-import { Steering } from "./remote-execution.ts";
-import type { OwnWork } from "./resend-store.ts";
+import type { FleetClient } from "./client.ts";
+import { withRetry } from "./connection.ts";
+import { abandoned, claimTimedOut, type ErrorText, hostLost, noWorker, publishFailed } from "./errors.ts";
+import { publishExit } from "./exits.ts";
+import { choosePlace, unmetRequirement } from "./placement.ts";
+import { abandon, type VersionedEntry } from "./registry.ts";
+import { RemoteControl } from "./remote-execution.ts";
+import type { ResendStore } from "./resend-store.ts";
 import type { Place } from "./subjects.ts";
-import { type Entry, type JobMessage, MOST_ATTEMPTS, News, type WorkerInfo } from "./wire.ts";
+import { type JobMessage, MAX_ATTEMPTS, type RegistryEntry, SessionEvent, type WorkerInfo } from "./wire.ts";
 
-/** What a gateway knows of a session it hears news of. */
-interface Known {
-  /** Who has it, as far as that is known. */
-  host: string | null;
-  /** Where it was sent. */
-  place: Place | null;
-  request: JobMessage["request"] | undefined;
-}
+/** When no worker has claimed it by then, checks whether any worker could. */
+const NO_WORKER_CHECK_MS = 3000;
+/** Events can be lost with a server, so the registry is polled as well. */
+const REGISTRY_POLL_MS = 30_000;
 
-/** Who has a session tells of it, or who alone was asked to take it; and each for itself (promise 7). */
-export function mayTell(news: News, from: string, { host, place, request }: Known): boolean {
-  const asked = typeof place === "object" && place !== null && "host" in place ? place.host : from;
-  if (from !== (host ?? asked)) return false;
-  if (news.kind !== "elsewhere") return news.kind === "grew" || news.host === from;
-  // Who named a host or a label wants that one, whatever a worker says of others.
-  return host === null && request?.host === undefined && request?.labels === undefined;
-}
-
-export function accountOf(
-  status: Account["status"],
-  [message, recovery]: [message: string, recovery: Recovery[]],
-): Account {
-  const type = status === "lost" ? "SessionLost" : "NoWorker";
-  return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
-}
-
-/** Queues are quick: after so long without a word it is asked whether anybody could take it at all. */
-const NOBODY_AFTER_MS = 3000;
-/** News can get lost with a server: so often is the registry asked all the same. */
-const LOOK_SURELY_MS = 30_000;
-
-type Words = ReturnType<typeof givenUp>;
-
-/** A command on its way to a worker, or under one's care. */
-export class FleetExecution extends Steering implements Execution {
+/** A command that this gateway has sent to the fleet. */
+export class FleetExecution extends RemoteControl implements Execution {
   readonly id: string;
   readonly agent: string;
   readonly keeperPid = process.pid;
@@ -61,102 +32,105 @@ export class FleetExecution extends Steering implements Execution {
   gaps: readonly string[] = [];
   host: string | null = null;
   terminal: TerminalStory | null = null;
-  readonly #ties: Ties;
-  readonly #own: OwnWork;
+  readonly #client: FleetClient;
+  readonly #resendStore: ResendStore;
   readonly #claimWithinMs: number;
-  #since = performance.now();
-  #work: JobMessage | null;
+  #unclaimedSince = performance.now();
+  #message: JobMessage | null;
   #attempt = 1;
   #place: Place | null = null;
   #sentAttempt = 0;
   #background: boolean;
   #boot: string | null = null;
-  #over = false;
-  #looking = false;
-  #exitTold = false;
+  #done = false;
+  #polling = false;
+  #exitSettled = false;
   #concluding = false;
-  #lookedMs = performance.now();
+  #lastPollMs = performance.now();
   #watchesGrowth = false;
   #unwatch: (() => void) | null = null;
   #listeners = new Set<() => void>();
 
   constructor(
-    ties: Ties,
-    own: OwnWork,
+    client: FleetClient,
+    resendStore: ResendStore,
     session: { id: string; agent: string; background: boolean },
-    work: JobMessage | null,
+    message: JobMessage | null,
     claimWithinMs: number,
   ) {
     super();
-    this.#ties = ties;
-    this.#own = own;
+    this.#client = client;
+    this.#resendStore = resendStore;
     this.id = session.id;
     this.agent = session.agent;
-    this.#work = work;
+    this.#message = message;
     this.#background = session.background;
     this.#claimWithinMs = claimWithinMs;
   }
 
-  /** Puts it in the queue. Whatever becomes of that is told as its end. */
+  /** Publishes the job. A failure ends the execution. */
   async send(to?: Place): Promise<void> {
-    const work = this.#work;
-    if (!work) return;
-    this.#sentAttempt = work.attempt;
+    const message = this.#message;
+    if (!message) return;
+    this.#sentAttempt = message.attempt;
     try {
-      const place = to ?? (await placeOf(this.#ties, work));
+      const place = to ?? (await choosePlace(this.#client, message));
       this.#place = place;
-      const { js, subjects } = this.#ties.link;
+      const { js, subjects } = this.#client.connection;
       const subject = subjects.work(place, this.agent);
-      const payload = JSON.stringify(work);
-      // The same message twice is one to the servers: an answer that never came may have been a yes.
-      await insist(() => js.publish(subject, payload, { msgID: `${work.id}.${work.attempt}${to ? ".moved" : ""}` }));
+      const payload = JSON.stringify(message);
+      // Servers drop a second message with the same id, so a publish whose response was lost can be repeated.
+      await withRetry(() =>
+        js.publish(subject, payload, { msgID: `${message.id}.${message.attempt}${to ? ".moved" : ""}` }),
+      );
     } catch (error) {
-      if (this.#over) return;
-      await this.#forgo(
-        error instanceof SallyportError ? [error.message, [...error.recovery]] : notQueued(reason(error)),
+      if (this.#done) return;
+      await this.#abandon(
+        error instanceof SallyportError ? [error.message, [...error.recovery]] : publishFailed(reason(error)),
       );
     }
   }
 
-  /** News of it, from this host's worker. */
-  told(news: News, from: string): void {
-    if (this.#over || news.agent !== this.agent || news.attempt !== this.#attempt) return;
-    if (!mayTell(news, from, { host: this.host, place: this.#place, request: this.#work?.request })) return;
-    if (news.kind === "grew") for (const listener of this.#listeners) listener();
-    else if (news.kind === "elsewhere") void this.send({ host: news.host });
-    else if (news.kind === "exited") {
-      this.host = news.host;
-      const result = news.result as Account["result"];
-      const account = { ...(news.account as Account), ...(result ? { result } : {}) };
-      void this.#conclude(news.record, account, news.host, news.announced);
+  /** Handles an event that the worker on `from` has sent. */
+  onEvent(event: SessionEvent, from: string): void {
+    if (this.#done || event.agent !== this.agent || event.attempt !== this.#attempt) return;
+    if (!isAuthorizedEvent(event, from, { host: this.host, place: this.#place, request: this.#message?.request }))
+      return;
+    if (event.kind === "grew") for (const listener of this.#listeners) listener();
+    else if (event.kind === "elsewhere") void this.send({ host: event.host });
+    else if (event.kind === "exited") {
+      this.host = event.host;
+      const result = event.result as Account["result"];
+      const account = { ...(event.account as Account), ...(result ? { result } : {}) };
+      void this.#conclude(event.record, account, event.host, event.announced);
     } else {
-      this.#found(news.host);
-      this.gaps = news.gaps;
-      this.terminal = news.terminal as TerminalStory | null;
-      this.#started.resolve(news.pid);
+      this.#setHost(event.host);
+      this.gaps = event.gaps;
+      this.terminal = event.terminal as TerminalStory | null;
+      this.#started.resolve(event.pid);
     }
   }
 
-  /** What the registry says of it: for one whose worker says nothing. */
-  async look(): Promise<void> {
-    if (this.#over || this.#looking) return;
-    if (this.host !== null && performance.now() - this.#lookedMs < LOOK_SURELY_MS) return;
-    this.#looking = true;
-    this.#lookedMs = performance.now();
+  /** Reads the registry, for a session whose worker sends no events. */
+  async poll(): Promise<void> {
+    if (this.#done || this.#polling) return;
+    if (this.host !== null && performance.now() - this.#lastPollMs < REGISTRY_POLL_MS) return;
+    this.#polling = true;
+    this.#lastPollMs = performance.now();
     try {
-      const seen = await this.#ties.book.read(this.agent, this.id);
-      if (seen?.entry.state === "claimed" && seen.entry.host === this.host) return;
-      if (seen) await this.consider(seen);
-      if (!seen || seen.entry.state === "open") await this.#stillWaiting(seen !== null);
+      const current = await this.#client.registry.read(this.agent, this.id);
+      if (current?.entry.state === "claimed" && current.entry.host === this.host) return;
+      if (current) await this.applyEntry(current);
+      if (!current || current.entry.state === "open") await this.#checkUnclaimed(current !== null);
     } catch {
-      // The servers give no answer now; they are asked again.
+      // The servers do not respond; the next poll tries again.
     } finally {
-      this.#looking = false;
+      this.#polling = false;
     }
   }
 
-  async consider({ entry }: Seen): Promise<void> {
-    if (this.#over) return;
+  async applyEntry({ entry }: VersionedEntry): Promise<void> {
+    if (this.#done) return;
     if (entry.state !== "open") this.#attempt = entry.attempt;
     this.#background ||= entry.background;
     if (entry.state === "ended" && entry.record) {
@@ -164,14 +138,14 @@ export class FleetExecution extends Steering implements Execution {
       return void this.#conclude(entry.record, entry.account as Account, entry.host);
     }
     if (entry.state === "lost") {
-      return void this.#conclude("lost", accountOf("lost", hostLost(entry.host ?? "")), entry.host);
+      return void this.#conclude("lost", failureReport("lost", hostLost(entry.host ?? "")), entry.host);
     }
     if (entry.state === "forgone") {
-      return void this.#conclude(unstartedRecord("fleet"), accountOf("failed", givenUp()), null);
+      return void this.#conclude(unstartedRecord("fleet"), failureReport("failed", abandoned()), null);
     }
-    if (entry.state === "open") return this.#again(entry);
+    if (entry.state === "open") return this.#resend(entry);
     if (entry.state === "claimed" && entry.host !== null) {
-      this.#found(entry.host);
+      this.#setHost(entry.host);
       await this.#watch();
     }
   }
@@ -185,162 +159,187 @@ export class FleetExecution extends Steering implements Execution {
     return () => this.#listeners.delete(listener);
   }
 
-  async kill(order: KillRequest): Promise<boolean> {
-    // Nobody has it yet: then nobody is to have it.
-    if (!this.#over && this.host === null && order.ends && (await this.#forgo(givenUp(), "killed"))) return true;
-    return (await this.ask("kill", order)) === true;
+  async kill(killRequest: KillRequest): Promise<boolean> {
+    // No worker has claimed it: make sure that none does.
+    if (!this.#done && this.host === null && killRequest.ends && (await this.#abandon(abandoned(), "killed")))
+      return true;
+    return (await this.request("kill", killRequest)) === true;
   }
 
   async toBackground(): Promise<void> {
     this.#background = true;
-    await this.ask("background");
+    await this.request("background");
   }
 
   release(): void {
-    if (this.#over) return;
-    this.#end();
+    if (this.#done) return;
+    this.#stop();
     this.#started.resolve(null);
     this.#exited.resolve("detached");
     this.#ended.resolve("detached");
   }
 
-  /** The line was down: what was told meanwhile was told to nobody. */
+  /** Reads the registry after events may have been lost. */
   async refresh(): Promise<void> {
-    if (this.#over) return;
-    const seen = await this.#ties.book.read(this.agent, this.id).catch(() => null);
-    if (seen) await this.consider(seen).catch(() => {});
+    if (this.#done) return;
+    const current = await this.#client.registry.read(this.agent, this.id).catch(() => null);
+    if (current) await this.applyEntry(current).catch(() => {});
   }
 
-  #found(host: string): void {
+  #setHost(host: string): void {
     if (this.host === host) return;
     this.host = host;
     this.#boot = null;
     this.#unwatch?.();
-    this.#unwatch = this.#ties.hosts.watch(host, (worker) => void this.#hostIs(worker).catch(() => {}));
+    this.#unwatch = this.#client.hosts.watch(host, (worker) => void this.#onHostState(worker).catch(() => {}));
   }
 
-  async #hostIs(worker: WorkerInfo | null): Promise<void> {
-    if (this.#over) return;
-    if (worker === null) return this.#hostGone();
+  async #onHostState(worker: WorkerInfo | null): Promise<void> {
+    if (this.#done) return;
+    if (worker === null) return this.#onHostLost();
     const restarted = this.#boot !== null && this.#boot !== worker.boot;
     this.#boot = worker.boot;
     if (restarted) await this.refresh();
   }
 
-  /** Only one of all who notice gets to say so, and a worker that has ended it meanwhile was quicker (promise 4). */
-  async #hostGone(): Promise<void> {
-    const seen = await this.#ties.book.read(this.agent, this.id);
-    if (seen?.entry.state !== "claimed" || seen.entry.host !== this.host) return this.refresh();
-    const { entry, revision } = seen;
-    const again = entry.attempt < MOST_ATTEMPTS && this.#own.find(this.id)?.attempt === entry.attempt;
-    const next: Entry = again
+  /** The registry lets only one of all observers mark it as lost, and none after its worker has recorded an end (promise 4). */
+  async #onHostLost(): Promise<void> {
+    const current = await this.#client.registry.read(this.agent, this.id);
+    if (current?.entry.state !== "claimed" || current.entry.host !== this.host) return this.refresh();
+    const { entry, revision } = current;
+    const again = entry.attempt < MAX_ATTEMPTS && this.#resendStore.get(this.id)?.attempt === entry.attempt;
+    const next: RegistryEntry = again
       ? { ...entry, state: "open", attempt: entry.attempt + 1, host: null, claim: "", atMs: Date.now() }
       : { ...entry, state: "lost", atMs: Date.now() };
-    if ((await this.#ties.book.change(this.agent, this.id, next, revision)) === null) return this.refresh();
-    if (again) return this.#again(next);
-    void this.#conclude("lost", accountOf("lost", hostLost(entry.host ?? "")), entry.host);
+    if ((await this.#client.registry.update(this.agent, this.id, next, revision)) === null) return this.refresh();
+    if (again) return this.#resend(next);
+    void this.#conclude("lost", failureReport("lost", hostLost(entry.host ?? "")), entry.host);
   }
 
-  /** Nobody has it now. It may run once more, somewhere else, where that was asked for: as it was asked for here. */
-  async #again({ attempt }: Entry): Promise<void> {
-    if (this.host !== null) this.#since = performance.now();
+  /** The entry is open: sends the job again if it may run more than once, from the copy that this gateway has kept. */
+  async #resend({ attempt }: RegistryEntry): Promise<void> {
+    if (this.host !== null) this.#unclaimedSince = performance.now();
     this.#unwatch?.();
     this.#unwatch = null;
     this.host = null;
-    const own = this.#own.find(this.id);
-    if (!own || attempt === this.#sentAttempt || (attempt !== own.attempt && attempt !== own.attempt + 1)) return;
+    const saved = this.#resendStore.get(this.id);
+    if (!saved || attempt === this.#sentAttempt) return;
+    if (attempt !== saved.attempt && attempt !== saved.attempt + 1) return;
     this.#attempt = attempt;
-    this.#work = { ...own, attempt, to: this.#ties.address };
-    this.#own.keep(this.#work);
+    this.#message = { ...saved, attempt, to: this.#client.address };
+    this.#resendStore.save(this.#message);
     await this.send();
   }
 
-  /** `begun`: somebody had it once, and may come back. */
-  async #stillWaiting(begun: boolean): Promise<void> {
-    if (this.#over || this.host !== null) return;
-    const waited = performance.now() - this.#since;
-    if (waited > this.#claimWithinMs) return void (await this.#forgo(notTakenUp(Math.round(waited / 1000))));
-    if (begun || waited < NOBODY_AFTER_MS || !this.#work) return;
-    const wanted = await nobodyFor(this.#ties, this.#work.request);
-    if (wanted !== null) await this.#forgo(noWorker(wanted));
+  /** `begun`: a worker has had it, and may come back. */
+  async #checkUnclaimed(begun: boolean): Promise<void> {
+    if (this.#done || this.host !== null) return;
+    const waited = performance.now() - this.#unclaimedSince;
+    if (waited > this.#claimWithinMs) return void (await this.#abandon(claimTimedOut(Math.round(waited / 1000))));
+    if (begun || waited < NO_WORKER_CHECK_MS || !this.#message) return;
+    const wanted = await unmetRequirement(this.#client, this.#message.request);
+    if (wanted !== null) await this.#abandon(noWorker(wanted));
   }
 
-  /** Makes sure that a command nobody has never runs, or not again. False: somebody has it. */
-  async #forgo(words: Words, status: "failed" | "killed" = "failed"): Promise<boolean> {
+  /** Makes sure that an unclaimed command does not run (again). False: a worker has it. */
+  async #abandon(error: ErrorText, status: "failed" | "killed" = "failed"): Promise<boolean> {
     const { id, agent } = this;
-    const about = { id, agent, attempt: this.#attempt, to: this.#ties.address, background: this.#background };
-    const became = await forgo(this.#ties.book, { ...about, killed: status === "killed" });
-    if (became === null) return false;
-    if (typeof became === "object") {
-      await this.consider(became);
+    const about = { id, agent, attempt: this.#attempt, to: this.#client.address, background: this.#background };
+    const outcome = await abandon(this.#client.registry, { ...about, killed: status === "killed" });
+    if (outcome === null) return false;
+    if (typeof outcome === "object") {
+      await this.applyEntry(outcome);
       return false;
     }
-    const lost = became === "lost";
+    const lost = outcome === "lost";
     const record = { ...unstartedRecord("fleet"), ...(status === "killed" ? { reason: "killed" as const } : {}) };
-    void this.#conclude(lost ? "lost" : record, accountOf(lost ? "lost" : status, words), null);
+    void this.#conclude(lost ? "lost" : record, failureReport(lost ? "lost" : status, error), null);
     return true;
   }
 
   /**
-   * The stream of exits first, then its row: while that has no end, whoever comes after a kill -9 takes it up again, and
-   * afterwards nobody would know what the stream was not told (each callback exactly once). `announced`: its worker has
-   * seen to that; twice is once there.
+   * Publishes the exit before the row gets its end: after a kill -9, a row without an end is attached again, which publishes
+   * the exit if it is missing (each callback exactly once). `announced`: the worker has published it; the stream drops
+   * duplicates.
    */
   async #conclude(
     record: ExitRecord | "lost",
     account: Account,
     host: string | null,
-    announced = this.#exitTold,
+    announced = this.#exitSettled,
   ): Promise<void> {
-    if (this.#over || this.#concluding) return;
+    if (this.#done || this.#concluding) return;
     if (this.#background && !announced) {
       this.#concluding = true;
       const { status, logPath, lastLines } = account;
       const exitCode = record === "lost" ? null : record.code;
-      const told = { id: this.id, agent: this.agent, host, status, exitCode, logPath, lastLines };
-      await announceSurely(this.#ties.link, told, () => this.#over);
+      const exit = { id: this.id, agent: this.agent, host, status, exitCode, logPath, lastLines };
+      await publishExit(this.#client.connection, exit, () => this.#done);
       this.#concluding = false;
     }
     this.#finish(record, account);
   }
 
-  /** Also registers this process as one to be told. */
+  /** Registers this process as a watcher and handles the latest event. */
   async #watch(): Promise<void> {
     const host = this.host;
-    const news = News.safeParse(await this.ask("watch", { growth: this.#watchesGrowth }));
-    if (news.success && host !== null) this.told(news.data, host);
+    const event = SessionEvent.safeParse(await this.request("watch", { growth: this.#watchesGrowth }));
+    if (event.success && host !== null) this.onEvent(event.data, host);
     // The worker may have announced output before it had the request.
     if (this.#watchesGrowth) for (const listener of this.#listeners) listener();
   }
 
-  #finish(told: ExitRecord | "lost", account: Account): void {
-    if (this.#over) return;
-    const record = told === "lost" ? unstartedRecord("lost") : told;
+  #finish(exit: ExitRecord | "lost", account: Account): void {
+    if (this.#done) return;
+    const record = exit === "lost" ? unstartedRecord("lost") : exit;
     const ending: ExitRecord = { ...record, account };
     this.gaps = record.gaps ?? [];
     this.#started.resolve(record.reason === "failed" ? null : record.pid);
-    if (!this.#exitTold) this.#exited.resolve(ending);
-    this.#exitTold = true;
+    if (!this.#exitSettled) this.#exited.resolve(ending);
+    this.#exitSettled = true;
     for (const listener of this.#listeners) listener();
     if (!record.final) return;
     this.#ended.resolve(ending);
-    this.#end();
-    this.#own.drop(this.id);
+    this.#stop();
+    this.#resendStore.delete(this.id);
   }
 
-  #end(): void {
-    this.#over = true;
+  #stop(): void {
+    this.#done = true;
     this.#unwatch?.();
     this.#unwatch = null;
   }
 
-  protected async ask(operation: string, args?: unknown): Promise<unknown> {
-    if (!this.#over && this.host === null) await this.look();
-    if (this.#over || this.host === null) return undefined;
-    return this.#ties.ask(this.host, operation, { id: this.id, agent: this.agent, args });
+  protected async request(operation: string, args?: unknown): Promise<unknown> {
+    if (!this.#done && this.host === null) await this.poll();
+    if (this.#done || this.host === null) return undefined;
+    return this.#client.request(this.host, operation, { id: this.id, agent: this.agent, args });
   }
 }
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What this gateway knows about the session of an event. */
+interface EventContext {
+  /** The host that has claimed it, when known. */
+  host: string | null;
+  /** The queue it was sent to. */
+  place: Place | null;
+  request: JobMessage["request"] | undefined;
+}
+
+/** Only the host that has the session, or the only one it was sent to, may send its events (promise 7). */
+export function isAuthorizedEvent(event: SessionEvent, from: string, { host, place, request }: EventContext): boolean {
+  const target = typeof place === "object" && place !== null && "host" in place ? place.host : from;
+  if (from !== (host ?? target)) return false;
+  if (event.kind !== "elsewhere") return event.kind === "grew" || event.host === from;
+  // A request that names a host or a label is not redirected.
+  return host === null && request?.host === undefined && request?.labels === undefined;
+}
+
+function failureReport(status: Account["status"], [message, recovery]: ErrorText): Account {
+  const type = status === "lost" ? "SessionLost" : "NoWorker";
+  return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
 }

@@ -5,23 +5,23 @@ import type { FleetGatewayOptions } from "../core/settings.ts";
 import type { SessionData } from "../executor/data.ts";
 import type { Abilities, Ending, Execution, Executor, Located, Slot, Whereabouts } from "../executor/executor.ts";
 import { isOverdue } from "../executor/unstarted-record.ts";
-import { stateApproval } from "./attestation.ts";
-import { Ties } from "./client.ts";
-import { FleetData, type Glimpse } from "./data.ts";
+import { signApproval } from "./attestation.ts";
+import { FleetClient } from "./client.ts";
+import { FleetData, type SessionSnapshot } from "./data.ts";
 import { FleetExecution } from "./execution.ts";
 import { type SigningKey, signingKey } from "./keys.ts";
-import { StoredLogs } from "./log-archive.ts";
-import { FleetOthers } from "./peer-sessions.ts";
+import { LogArchive } from "./log-archive.ts";
+import { FleetPeerSessions } from "./peer-sessions.ts";
 import { workspaceName } from "./placement.ts";
-import { OwnWork } from "./resend-store.ts";
-import { checkedName } from "./subjects.ts";
-import { approvedPart, type JobMessage, WIRE_VERSION } from "./wire.ts";
+import { ResendStore } from "./resend-store.ts";
+import { validateName } from "./subjects.ts";
+import { approvedRequest, type JobMessage, WIRE_VERSION } from "./wire.ts";
 
-const CLAIM_WITHIN_MS = 600_000;
-const LOOK_EVERY_MS = 2000;
-/** A command line shows what it can find out of so many; the rest as it was last known. */
-const MOST_LEARNT = 500;
-const LEARN_MS = 3000;
+const CLAIM_TIMEOUT_MS = 600_000;
+const POLL_MS = 2000;
+/** Rows whose state is looked up for a listing; the rest is shown as last known. */
+const MAX_LEARNED = 500;
+const LEARN_TIMEOUT_MS = 3000;
 
 /** Runs commands on the machines of a fleet. */
 export class FleetExecutor implements Executor {
@@ -38,11 +38,11 @@ export class FleetExecutor implements Executor {
   readonly #state: string;
   readonly #executions = new Map<string, FleetExecution>();
   readonly #endings = new Map<string, Ending>();
-  readonly #glimpses = new Map<string, Glimpse>();
-  readonly #storedLogs: StoredLogs;
-  readonly #own: OwnWork;
-  readonly peerSessions: FleetOthers;
-  #ties: Promise<Ties> | null = null;
+  readonly #snapshots = new Map<string, SessionSnapshot>();
+  readonly #archive: LogArchive;
+  readonly #resendStore: ResendStore;
+  readonly peerSessions: FleetPeerSessions;
+  #client: Promise<FleetClient> | null = null;
   #key: SigningKey | null = null;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
@@ -50,24 +50,26 @@ export class FleetExecutor implements Executor {
   constructor(state: string, options: FleetGatewayOptions) {
     this.#state = state;
     this.#options = options;
-    this.#storedLogs = new StoredLogs(state);
-    this.#own = new OwnWork(state);
-    const glance = (session: Located) => new FleetData(session, this.#memory).look();
-    this.peerSessions = new FleetOthers(
+    this.#archive = new LogArchive(state);
+    this.#resendStore = new ResendStore(state);
+    const refreshSnapshot = (session: Located) => new FleetData(session, this.#dataContext).refreshSnapshot();
+    this.peerSessions = new FleetPeerSessions(
       () => this.#connected(),
-      () => this.#home,
-      glance,
+      () => this.#stateId,
+      refreshSnapshot,
     );
   }
 
   async prepare(): Promise<Slot> {
-    const ties = await this.#connected();
+    const client = await this.#connected();
     return {
       keeperPid: process.pid,
       launch: (spec) => {
-        const work = this.#work(ties, spec);
-        this.#own.keep(work);
-        const execution = this.#follow(new FleetExecution(ties, this.#own, work, work, this.#patience));
+        const message = this.#jobMessage(client, spec);
+        this.#resendStore.save(message);
+        const execution = this.#follow(
+          new FleetExecution(client, this.#resendStore, message, message, this.#claimTimeoutMs),
+        );
         void execution.send();
         return execution;
       },
@@ -76,64 +78,69 @@ export class FleetExecutor implements Executor {
   }
 
   async attach(session: Whereabouts): Promise<Execution | null> {
-    const ties = await this.#connected();
-    const seen = await ties.book.read(session.agent, session.id);
-    if (!seen) return this.#unclaimed(ties, session);
-    const execution = this.#follow(new FleetExecution(ties, this.#own, asKnown(session), null, this.#patience));
-    await execution.consider(seen).catch(() => {}); // its host gives no answer now; it is watched
+    const client = await this.#connected();
+    const current = await client.registry.read(session.agent, session.id);
+    if (!current) return this.#unclaimed(client, session);
+    const execution = this.#follow(
+      new FleetExecution(client, this.#resendStore, sessionRef(session), null, this.#claimTimeoutMs),
+    );
+    await execution.applyEntry(current).catch(() => {}); // its host does not respond at the moment; it is watched
     return execution;
   }
 
-  /** In a queue still, or its gateway died before it got there: after its time it is given up for certain. */
-  async #unclaimed(ties: Ties, session: Whereabouts): Promise<Execution | null> {
-    if (!isOverdue(session.created_ms, this.#patience)) return null;
-    const execution = this.#follow(new FleetExecution(ties, this.#own, asKnown(session), null, 0));
-    await execution.look();
+  /** Still queued, or its gateway died before it was published: abandoned after the claim timeout. */
+  async #unclaimed(client: FleetClient, session: Whereabouts): Promise<Execution | null> {
+    if (!isOverdue(session.created_ms, this.#claimTimeoutMs)) return null;
+    const execution = this.#follow(new FleetExecution(client, this.#resendStore, sessionRef(session), null, 0));
+    await execution.poll();
     return execution;
   }
 
   async learn(live: () => Whereabouts[]): Promise<void> {
-    const rows = live().slice(0, MOST_LEARNT);
+    const rows = live().slice(0, MAX_LEARNED);
     if (rows.length === 0) return;
-    const ties = await this.#connected();
-    await Promise.all(rows.map((row) => this.#learnOf(ties, row).catch(() => {})));
+    const client = await this.#connected();
+    await Promise.all(rows.map((row) => this.#learnOne(client, row).catch(() => {})));
   }
 
-  async #learnOf(ties: Ties, session: Whereabouts): Promise<void> {
+  async #learnOne(client: FleetClient, session: Whereabouts): Promise<void> {
     const { id, agent } = session;
-    const seen = await ties.book.read(agent, id);
-    if (seen?.entry.state === "claimed") {
-      await new FleetData({ id, agent, capture: "merged", host: seen.entry.host }, this.#memory).look();
-    } else if (seen && seen.entry.state !== "open") {
-      const execution = new FleetExecution(ties, this.#own, asKnown(session), null, this.#patience);
-      // Its end counts once the stream of exits has it. Who only looks does not wait for that for ever.
-      const enough = setTimeout(() => execution.release(), LEARN_MS);
-      await execution.consider(seen);
+    const current = await client.registry.read(agent, id);
+    if (current?.entry.state === "claimed") {
+      await new FleetData(
+        { id, agent, capture: "merged", host: current.entry.host },
+        this.#dataContext,
+      ).refreshSnapshot();
+    } else if (current && current.entry.state !== "open") {
+      const execution = new FleetExecution(client, this.#resendStore, sessionRef(session), null, this.#claimTimeoutMs);
+      // The end counts once the stream of exits has it. A listing does not wait longer than this for it.
+      const timer = setTimeout(() => execution.release(), LEARN_TIMEOUT_MS);
+      await execution.applyEntry(current);
       const ending = await execution.exited;
-      clearTimeout(enough);
+      clearTimeout(timer);
       if (ending !== "detached") this.#endings.set(id, ending);
     }
   }
 
-  /** Kept for as long as the session is: a full disk may keep its row from being marked, and it is asked for again. */
+  /** Kept as long as the session: on a full disk the row cannot be updated, and the end is read again later. */
   fate({ id }: Whereabouts): Ending | null {
     return this.#endings.get(id) ?? null;
   }
 
   data(session: Located): SessionData {
-    return new FleetData(session, this.#memory);
+    return new FleetData(session, this.#dataContext);
   }
 
   remove(id: string): void {
     this.#endings.delete(id);
-    this.#glimpses.delete(id);
-    this.#storedLogs.remove(id);
-    this.#own.drop(id);
+    this.#snapshots.delete(id);
+    this.#archive.remove(id);
+    this.#resendStore.delete(id);
   }
 
-  /** Of its end the registry tells. */
+  /** Only archived logs take space here; the end is in the registry. */
   makeRoom(id: string): void {
-    this.#storedLogs.remove(id);
+    this.#archive.remove(id);
   }
 
   removeStrays(): void {}
@@ -144,42 +151,42 @@ export class FleetExecutor implements Executor {
     for (const execution of this.#executions.values()) execution.release();
     this.#executions.clear();
     this.peerSessions.close();
-    const ties = await this.#ties?.catch(() => null);
-    await ties?.close();
+    const client = await this.#client?.catch(() => null);
+    await client?.close();
   }
 
-  get #patience(): number {
-    return this.#options.claimWithinMs ?? CLAIM_WITHIN_MS;
+  get #claimTimeoutMs(): number {
+    return this.#options.claimWithinMs ?? CLAIM_TIMEOUT_MS;
   }
 
-  get #memory() {
+  get #dataContext() {
     return {
-      ties: () => this.#connected(),
+      client: () => this.#connected(),
       execution: (id: string) => this.#executions.get(id),
-      glimpses: this.#glimpses,
-      stored: async (session: Located) => this.#storedLogs.fetch((await this.#connected()).link, session),
+      snapshots: this.#snapshots,
+      archived: async (session: Located) => this.#archive.fetch((await this.#connected()).connection, session),
     };
   }
 
-  /** Connected when first needed: a gateway that is only asked about its rows needs no fleet. */
-  #connected(): Promise<Ties> {
-    this.#ties ??= this.#connect();
-    return this.#ties;
+  /** Connects on first use: reading rows needs no connection. */
+  #connected(): Promise<FleetClient> {
+    this.#client ??= this.#connect();
+    return this.#client;
   }
 
-  async #connect(): Promise<Ties> {
+  async #connect(): Promise<FleetClient> {
     try {
-      const ties = await Ties.open(this.#options);
+      const client = await FleetClient.open(this.#options);
       const refreshAll = () => {
         for (const execution of this.#executions.values()) void execution.refresh();
       };
-      ties.listen((news, from) => this.#executions.get(news.id)?.told(news, from), refreshAll);
+      client.listen((event, from) => this.#executions.get(event.id)?.onEvent(event, from), refreshAll);
       this.#timer = setInterval(() => {
-        for (const execution of this.#executions.values()) void execution.look();
-      }, LOOK_EVERY_MS).unref();
-      return ties;
+        for (const execution of this.#executions.values()) void execution.poll();
+      }, POLL_MS).unref();
+      return client;
     } catch (error) {
-      this.#ties = null; // whoever needs it next tries again
+      this.#client = null; // the next call tries again
       throw error;
     }
   }
@@ -198,41 +205,41 @@ export class FleetExecutor implements Executor {
     return this.#key;
   }
 
-  /** What tells this state folder from every other: nobody has the same key. */
-  get #home(): string {
+  /** Identifies this state folder: each has its own key. */
+  get #stateId(): string {
     return this.#signingKey.public.slice(this.#signingKey.public.indexOf(":") + 1);
   }
 
-  #work(ties: Ties, spec: LaunchSpec): JobMessage {
+  #jobMessage(client: FleetClient, spec: LaunchSpec): JobMessage {
     const origin = originOf(spec);
     const { workspace, sticky = true } = this.#options;
-    const work: JobMessage = {
+    const message: JobMessage = {
       version: WIRE_VERSION,
       id: spec.id,
       attempt: 1,
       agent: origin.agent,
-      to: ties.address,
+      to: client.address,
       workspace: {
         name:
           workspace === undefined
-            ? workspaceName(ties.link.name, origin.workspace)
-            : checkedName("workspace", workspace),
+            ? workspaceName(client.connection.name, origin.workspace)
+            : validateName("workspace", workspace),
         sticky,
       },
       background: spec.background,
-      from: { home: this.#home, name: origin.name },
-      request: travelling(spec, origin),
+      from: { home: this.#stateId, name: origin.name },
+      request: portableRequest(spec, origin),
       statement: null,
       sentMs: Date.now(),
     };
     if (origin.approval) {
-      work.statement = stateApproval(this.#signingKey, approvedPart(work), origin.approval);
+      message.statement = signApproval(this.#signingKey, approvedRequest(message), origin.approval);
     }
-    return work;
+    return message;
   }
 }
 
-function asKnown({ id, agent, background }: Whereabouts): { id: string; agent: string; background: boolean } {
+function sessionRef({ id, agent, background }: Whereabouts): { id: string; agent: string; background: boolean } {
   return { id, agent, background: background === 1 };
 }
 
@@ -241,8 +248,8 @@ function originOf({ origin }: LaunchSpec): Origin {
   return origin;
 }
 
-/** The request as a worker gets it: what was settled here, with paths that hold where its workspace is. */
-function travelling(spec: LaunchSpec, { request, workspace }: Origin): RunRequest {
+/** The request as sent to a worker: with resolved settings, and paths relative to the workspace. */
+function portableRequest(spec: LaunchSpec, { request, workspace }: Origin): RunRequest {
   const { name, logFile, cwd, pty, size, capture, ...rest } = request;
   const within = (path: string) => {
     const short = relative(workspace, path);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Link } from "./connection.ts";
-import { insist, isRefused, isTaken } from "./connection.ts";
+import type { FleetConnection } from "./connection.ts";
+import { isConflict, isRejected, withRetry } from "./connection.ts";
 import type { ExitNotice } from "./wire.ts";
 
-interface Told {
+interface SessionExit {
   id: string;
   agent: string;
-  /** Null: no worker ever had it. */
+  /** Null: no worker has claimed it. */
   host: string | null;
   status: string;
   exitCode: number | null;
@@ -14,52 +14,56 @@ interface Told {
   lastLines: string[];
 }
 
-/** Stands where a host would, in the subject of a session that none ever had. */
+/** The host in the subject of a session that no worker has claimed. */
 const NO_HOST = "none";
-/** Between two rounds of asking while the servers give no answer. */
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 5000;
+/** Delays between attempts while the servers do not respond. */
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 5000;
 
 /**
- * The same until the stream has it, however long the servers take. False: it never will, since they will not have it,
- * or `isOff` says that telling it is another's by now.
+ * Publishes the end of a background session to the stream of exits, retrying until the servers respond. False: the
+ * servers reject it, or `isCancelled` returns true.
  */
-export async function announceSurely(link: Link, told: Told, isOff: () => boolean): Promise<boolean> {
-  for (let pause = FIRST_PAUSE_MS; !isOff(); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+export async function publishExit(
+  connection: FleetConnection,
+  exit: SessionExit,
+  isCancelled: () => boolean,
+): Promise<boolean> {
+  for (let delay = FIRST_DELAY_MS; !isCancelled(); delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
     try {
-      await announceExit(link, told);
+      await publishOnce(connection, exit);
       return true;
     } catch (error) {
-      if (isRefused(error)) return false;
-      await sleep(pause, undefined, { ref: false });
+      if (isRejected(error)) return false;
+      await sleep(delay, undefined, { ref: false });
     }
   }
   return false;
 }
 
 /**
- * Puts the end of a background session into the stream of exits: once, whoever tells of it and however often. The
- * stream refuses a second message of the same session, and an answer that never came may have been a yes (promise 4).
+ * The stream rejects a second message for the same session. Such a conflict counts as success, since an earlier attempt
+ * may have been stored although its response was lost (promise 4).
  */
-async function announceExit(link: Link, told: Told): Promise<void> {
+async function publishOnce(connection: FleetConnection, exit: SessionExit): Promise<void> {
   const notice: ExitNotice = {
     type: "EXEC_CALLBACK",
-    session_id: told.id,
-    agent: told.agent,
-    host: told.host,
-    status: told.status,
-    exit_code: told.exitCode,
-    log_path: told.logPath,
-    last_lines: told.lastLines,
+    session_id: exit.id,
+    agent: exit.agent,
+    host: exit.host,
+    status: exit.status,
+    exit_code: exit.exitCode,
+    log_path: exit.logPath,
+    last_lines: exit.lastLines,
     ended_ms: Date.now(),
   };
-  const subject = link.subjects.exit(told.host ?? NO_HOST, told.agent, told.id);
-  const options = { msgID: told.id, expect: { lastSubjectSequence: 0 } };
-  await insist(async () => {
+  const subject = connection.subjects.exit(exit.host ?? NO_HOST, exit.agent, exit.id);
+  const options = { msgID: exit.id, expect: { lastSubjectSequence: 0 } };
+  await withRetry(async () => {
     try {
-      await link.js.publish(subject, JSON.stringify(notice), options);
+      await connection.js.publish(subject, JSON.stringify(notice), options);
     } catch (error) {
-      if (!isTaken(error)) throw error;
+      if (!isConflict(error)) throw error;
     }
   });
 }

@@ -3,10 +3,17 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import * as z from "zod";
 import { SallyportError } from "../core/error.ts";
-import { badFleetKey, badTrustName, fleetKeyUnusable, noSuchTrust, trustNameTaken, trustUnreadable } from "./errors.ts";
+import {
+  badFleetKey,
+  badTrustedName,
+  fleetKeyUnusable,
+  trustedKeyExists,
+  trustedKeyNotFound,
+  trustedKeysUnreadable,
+} from "./errors.ts";
 
 /** `ed25519:` and 32 bytes in base64url: short enough to be read out, and nothing else looks like it. */
-const SHAPE = /^ed25519:([\w-]{43})$/;
+const PUBLIC_KEY = /^ed25519:([\w-]{43})$/;
 
 /** What a gateway signs with, and by which workers know it. */
 export interface SigningKey {
@@ -23,13 +30,13 @@ export function fleetFolder(state: string): string {
 export function signingKey(state: string): SigningKey {
   const file = join(fleetFolder(state), "signing-key.pem");
   try {
-    return keyOf(readOrMake(file, fleetFolder(state)));
+    return parseSigningKey(readOrCreate(file, fleetFolder(state)));
   } catch (error) {
     throw new SallyportError("StateUnusable", ...fleetKeyUnusable(file, (error as Error).message));
   }
 }
 
-function readOrMake(file: string, folder: string): string {
+function readOrCreate(file: string, folder: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -50,7 +57,7 @@ function readOrMake(file: string, folder: string): string {
   return readFileSync(file, "utf8");
 }
 
-function keyOf(pem: string): SigningKey {
+function parseSigningKey(pem: string): SigningKey {
   const key = createPrivateKey(pem);
   if (key.asymmetricKeyType !== "ed25519") throw new Error(`it holds a key of type ${key.asymmetricKeyType}`);
   const { x = "" } = createPublicKey(key).export({ format: "jwk" });
@@ -58,9 +65,9 @@ function keyOf(pem: string): SigningKey {
 }
 
 /** Throws InvalidRequest when it is not one. */
-export function publicKeyOf(text: string): KeyObject {
+export function parsePublicKey(text: string): KeyObject {
   try {
-    const [, x = ""] = SHAPE.exec(text) ?? [];
+    const [, x = ""] = PUBLIC_KEY.exec(text) ?? [];
     // Node takes base64 with stray bits at its end: the same key must not have two names.
     if (Buffer.from(x, "base64url").toString("base64url") !== x) throw new Error("not canonical");
     return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
@@ -70,7 +77,7 @@ export function publicKeyOf(text: string): KeyObject {
 }
 
 const TRUSTED_NAME = /^[a-z0-9][a-z0-9_.:@-]{0,62}$/i;
-const Trusted = z.strictObject({
+const TrustedKey = z.strictObject({
   name: z.string().regex(TRUSTED_NAME),
   key: z.string(),
   addedAt: z.string(),
@@ -78,8 +85,8 @@ const Trusted = z.strictObject({
 });
 
 /** A gateway whose approvals count on this machine. */
-export type Trusted = z.infer<typeof Trusted>;
-const TrustFile = z.strictObject({ version: z.literal(1), keys: z.array(Trusted).max(10_000) });
+export type TrustedKey = z.infer<typeof TrustedKey>;
+const TrustFile = z.strictObject({ version: z.literal(1), keys: z.array(TrustedKey).max(10_000) });
 
 /**
  * Whose word a worker takes: its operator's own list, in its state folder, which no command can write (promise 7). What
@@ -95,47 +102,50 @@ export class TrustedKeys {
   }
 
   /** Read anew each time: what was taken back must not count any more. */
-  list(): Trusted[] {
+  list(): TrustedKey[] {
     let text: string;
     try {
       text = readFileSync(this.#file, "utf8");
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === "ENOENT") return [];
-      throw new SallyportError("InvalidConfiguration", ...trustUnreadable(this.#file, message));
+      throw new SallyportError("InvalidConfiguration", ...trustedKeysUnreadable(this.#file, message));
     }
     try {
       return TrustFile.parse(JSON.parse(text)).keys;
     } catch {
-      throw new SallyportError("InvalidConfiguration", ...trustUnreadable(this.#file, "it is not what we write there"));
+      throw new SallyportError(
+        "InvalidConfiguration",
+        ...trustedKeysUnreadable(this.#file, "it is not what we write there"),
+      );
     }
   }
 
-  find(key: string): Trusted | null {
+  find(key: string): TrustedKey | null {
     return this.list().find((each) => each.key === key) ?? null;
   }
 
-  add(name: string, key: string, by: string): Trusted {
-    if (!TRUSTED_NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTrustName(name));
-    publicKeyOf(key);
+  add(name: string, key: string, by: string): TrustedKey {
+    if (!TRUSTED_NAME.test(name)) throw new SallyportError("InvalidRequest", ...badTrustedName(name));
+    parsePublicKey(key);
     const known = this.list();
     const taken = known.find((each) => each.name === name || each.key === key);
-    if (taken) throw new SallyportError("NameInUse", ...trustNameTaken(taken.name));
+    if (taken) throw new SallyportError("NameInUse", ...trustedKeyExists(taken.name));
     const added = { name, key, addedAt: new Date().toISOString(), by };
     this.#store([...known, added]);
     return added;
   }
 
   /** By its name, or by the key itself. */
-  remove(reference: string): Trusted {
+  remove(reference: string): TrustedKey {
     const known = this.list();
     const gone = known.find(({ name, key }) => name === reference || key === reference);
-    if (!gone) throw new SallyportError("TrustNotFound", ...noSuchTrust(reference));
+    if (!gone) throw new SallyportError("TrustNotFound", ...trustedKeyNotFound(reference));
     this.#store(known.filter((each) => each !== gone));
     return gone;
   }
 
-  #store(keys: Trusted[]): void {
+  #store(keys: TrustedKey[]): void {
     mkdirSync(fleetFolder(this.#state), { mode: 0o700, recursive: true });
     const draft = `${this.#file}.${randomUUID()}`;
     try {

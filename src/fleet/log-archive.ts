@@ -5,7 +5,7 @@ import type { SessionData } from "../executor/data.ts";
 import type { Located } from "../executor/executor.ts";
 import { LocalData } from "../session/session-data.ts";
 import { Screens } from "../session/terminal/screen-cache.ts";
-import type { Link } from "./connection.ts";
+import type { FleetConnection } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 
 /** The files of a session that tell what it wrote, and when. */
@@ -22,9 +22,13 @@ export interface Kept {
 }
 
 /** Puts a session's files by, so that they outlive their machine. The last of them says that all are there. */
-export async function storeLogs(link: Link, session: { id: string; agent: string }, folder: string): Promise<void> {
+export async function archiveLogs(
+  connection: FleetConnection,
+  session: { id: string; agent: string },
+  folder: string,
+): Promise<void> {
   if (!existsSync(folder)) return;
-  const store = await new Objm(link.js).open(link.stores.logs);
+  const store = await new Objm(connection.js).open(connection.stores.logs);
   const noExit = !existsSync(join(folder, "exit"));
   for (const name of FILES) {
     const path = join(folder, name);
@@ -36,7 +40,7 @@ export async function storeLogs(link: Link, session: { id: string; agent: string
 }
 
 /** A machine that was lost while it put them by leaves a part, which would read as if nothing more had been written. */
-async function isWhole(store: ObjectStore, key: string): Promise<boolean> {
+async function isComplete(store: ObjectStore, key: string): Promise<boolean> {
   const exit = await store.info(`${key}.exit`);
   if (exit && !exit.deleted) return exit.metadata?.ranges !== undefined;
   return (await store.info(`${key}.${NO_EXIT}`)) !== null;
@@ -74,7 +78,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
 }
 
 /** Logs that were put by, brought back when somebody wants to read them. */
-export class StoredLogs {
+export class LogArchive {
   readonly #state: string;
   readonly #screens = new Screens();
 
@@ -83,9 +87,9 @@ export class StoredLogs {
   }
 
   /** Null: nothing was put by, or not all of it. */
-  async fetch(link: Link, session: Located): Promise<SessionData | null> {
+  async fetch(connection: FleetConnection, session: Located): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
-    if (!existsSync(folder) && !(await this.#bring(link, session, folder))) return null;
+    if (!existsSync(folder) && !(await this.#download(connection, session, folder))) return null;
     return new LocalData(session, folder, this.#screens, () => []);
   }
 
@@ -97,9 +101,9 @@ export class StoredLogs {
     return join(this.#state, "fleet", "logs", id);
   }
 
-  async #bring(link: Link, { id, agent }: Located, folder: string): Promise<boolean> {
-    const store = await new Objm(link.js).open(link.stores.logs);
-    if (!(await isWhole(store, sessionKey(agent, id)))) return false;
+  async #download(connection: FleetConnection, { id, agent }: Located, folder: string): Promise<boolean> {
+    const store = await new Objm(connection.js).open(connection.stores.logs);
+    if (!(await isComplete(store, sessionKey(agent, id)))) return false;
     const draft = `${folder}.${process.pid}`;
     mkdirSync(draft, { recursive: true, mode: 0o700 });
     let found = false;

@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
 import { credentialsUnusable } from "./errors.ts";
-import { agentToken, checkedName, consumerOf, inboxOf, type Place, placeTokens, storesOf } from "./subjects.ts";
+import {
+  agentToken,
+  consumerName,
+  inboxPrefix,
+  type Place,
+  placeTokens,
+  storeNames,
+  validateName,
+} from "./subjects.ts";
 
 export type FleetMember =
   | { kind: "gateway"; name: string /** It serves this agent and no other. */; agent?: string | undefined }
@@ -22,15 +30,15 @@ export interface Permissions {
 }
 
 export function permissionsOf(fleet: string, member: FleetMember): Permissions {
-  checkedName(member.kind, member.name);
-  return member.kind === "worker" ? ofWorker(fleet, member) : ofGateway(fleet, member);
+  validateName(member.kind, member.name);
+  return member.kind === "worker" ? workerPermissions(fleet, member) : gatewayPermissions(fleet, member);
 }
 
-function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker" }): Permissions {
-  const { work, exits, sessions, workers, places: stays, logs } = storesOf(fleet);
+function workerPermissions(fleet: string, { name, labels }: FleetMember & { kind: "worker" }): Permissions {
+  const { work, exits, sessions, workers, places: placesBucket, logs } = storeNames(fleet);
   const places: Place[] = ["any", { host: name }, ...labels.map((label): Place => ({ label: [...label] }))];
-  const taking = places.flatMap((place) => {
-    const consumer = consumerOf(place);
+  const consumerSubjects = places.flatMap((place) => {
+    const consumer = consumerName(place);
     return [
       // The filter is a part of the subject: nobody makes a consumer for another host's work.
       `$JS.API.CONSUMER.CREATE.${work}.${consumer}.sp.${fleet}.work.${placeTokens(place)}.*`,
@@ -42,31 +50,31 @@ function ofWorker(fleet: string, { name, labels }: FleetMember & { kind: "worker
   return {
     publish: [
       "$JS.API.INFO",
-      ...[work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${stays}`, `OBJ_${logs}`].map(
+      ...[work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${placesBucket}`, `OBJ_${logs}`].map(
         (each) => `$JS.API.STREAM.INFO.${each}`,
       ),
-      ...taking,
+      ...consumerSubjects,
       `$KV.${sessions}.>`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$KV.${workers}.${name}`,
       // Where a workspace's files are, whoever takes it up first; and whether it is to take no more work.
-      `$KV.${stays}.workspace.*`,
-      `$KV.${stays}.drain.${name}`,
-      `$JS.API.STREAM.MSG.GET.KV_${stays}`,
+      `$KV.${placesBucket}.workspace.*`,
+      `$KV.${placesBucket}.drain.${name}`,
+      `$JS.API.STREAM.MSG.GET.KV_${placesBucket}`,
       `$JS.API.STREAM.MSG.GET.KV_${workers}`,
       `$O.${logs}.>`,
       `$JS.API.STREAM.MSG.GET.OBJ_${logs}`,
       `sp.${fleet}.res.*.${name}.>`,
       `sp.${fleet}.exit.${name}.>`,
     ],
-    subscribe: [`${inboxOf(fleet, "worker", name)}.>`, `sp.${fleet}.ctl.${name}.>`, `sp.${fleet}.node.${name}.*`],
+    subscribe: [`${inboxPrefix(fleet, "worker", name)}.>`, `sp.${fleet}.ctl.${name}.>`, `sp.${fleet}.node.${name}.*`],
     responses: true,
   };
 }
 
-function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gateway" }): Permissions {
+function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind: "gateway" }): Permissions {
   const who = agent === undefined ? "*" : agentToken(agent);
-  const { work, exits, sessions, workers, places, logs } = storesOf(fleet);
+  const { work, exits, sessions, workers, places, logs } = storeNames(fleet);
   const streams = [work, exits, `KV_${sessions}`, `KV_${workers}`, `KV_${places}`, `OBJ_${logs}`];
   const own = `gateway=${name}`;
   return {
@@ -88,16 +96,16 @@ function ofGateway(fleet: string, { name, agent }: FleetMember & { kind: "gatewa
       `$JS.API.CONSUMER.MSG.NEXT.${exits}.${own}`,
       `$JS.ACK.${exits}.${own}.>`,
       "$JS.FC.>",
-      ...(agent === undefined ? ofOperator(fleet, streams) : []),
+      ...(agent === undefined ? operatorPermissions(fleet, streams) : []),
     ],
-    subscribe: [`${inboxOf(fleet, "gateway", name)}.>`, `sp.${fleet}.res.${name}.>`],
+    subscribe: [`${inboxPrefix(fleet, "gateway", name)}.>`, `sp.${fleet}.res.${name}.>`],
     responses: false,
   };
 }
 
 /** What a gateway that serves everybody may do besides: make the fleet's streams, read what gone hosts left, drain. */
-function ofOperator(fleet: string, streams: string[]): string[] {
-  const { logs } = storesOf(fleet);
+function operatorPermissions(fleet: string, streams: string[]): string[] {
+  const { logs } = storeNames(fleet);
   return [
     ...streams.flatMap((each) => [`$JS.API.STREAM.CREATE.${each}`, `$JS.API.STREAM.UPDATE.${each}`]),
     `$JS.API.CONSUMER.CREATE.OBJ_${logs}.>`,
@@ -110,8 +118,8 @@ function ofOperator(fleet: string, streams: string[]): string[] {
 }
 
 /** The public nkey of a member whose seed is in this folder as `<kind>-<name>.seed`; made if it is not there. */
-export function memberKey(folder: string, { kind, name }: { kind: "gateway" | "worker"; name: string }): string {
-  const file = join(folder, `${kind}-${checkedName(kind, name)}.seed`);
+export function memberPublicKey(folder: string, { kind, name }: { kind: "gateway" | "worker"; name: string }): string {
+  const file = join(folder, `${kind}-${validateName(kind, name)}.seed`);
   try {
     return nkeys.fromSeed(readFileSync(file).subarray(0, 58)).getPublicKey();
   } catch (error) {

@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { KV } from "@nats-io/kv";
 import { SallyportError } from "../core/error.ts";
-import type { Ties } from "./client.ts";
-import { noWorker, workspaceElsewhere } from "./errors.ts";
+import type { FleetClient } from "./client.ts";
+import { noWorker, workspaceHostDown } from "./errors.ts";
 import type { Place } from "./subjects.ts";
-import { nameFrom } from "./subjects.ts";
+import { sanitizeName } from "./subjects.ts";
 import type { JobMessage, WorkerInfo } from "./wire.ts";
 
 /** Where a workspace is does not change while its host lives: it is not asked about with every command. */
-const KNOWN_MS = 5000;
+const HOST_CACHE_MS = 5000;
 
-const known = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
+const hostCache = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
 
 export const workspaceKey = (workspace: string): string => `workspace.${workspace}`;
 
@@ -19,53 +19,59 @@ export const workspaceKey = (workspace: string): string => `workspace.${workspac
  * Which queue a command goes into. A host or a label that was asked for comes first; else the host that has the
  * workspace's files; else whoever has a free slot.
  */
-export async function placeOf(ties: Ties, { request, workspace }: JobMessage): Promise<Place> {
+export async function choosePlace(client: FleetClient, { request, workspace }: JobMessage): Promise<Place> {
   if (request.host !== undefined) return { host: request.host };
   const labels = Object.entries(request.labels ?? {});
   const [first] = labels;
   if (first && labels.length === 1) return { label: first };
-  if (labels.length > 1) return { host: await hostWith(ties, labels) };
-  const host = workspace.sticky ? await hostOf(ties, workspace.name) : null;
+  if (labels.length > 1) return { host: await hostWithLabels(client, labels) };
+  const host = workspace.sticky ? await workspaceHost(client, workspace.name) : null;
   return host === null ? "any" : { host };
 }
 
 /** What no worker that is there could give it, in words; null: somebody could run it. */
-export async function nobodyFor(ties: Ties, { host, labels = {} }: JobMessage["request"]): Promise<string | null> {
-  const able = (worker: WorkerInfo) =>
+export async function unmetRequirement(
+  client: FleetClient,
+  { host, labels = {} }: JobMessage["request"],
+): Promise<string | null> {
+  const isEligible = (worker: WorkerInfo) =>
     (host === undefined || worker.host === host) &&
     Object.entries(labels).every(([key, value]) => worker.labels[key] === value);
-  if ((await ties.hosts.all()).some(able)) return null;
+  if ((await client.hosts.list()).some(isEligible)) return null;
   return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
 }
 
 /** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */
-async function hostWith(ties: Ties, labels: [string, string][]): Promise<string> {
-  const able = (await ties.hosts.all()).filter(
+async function hostWithLabels(client: FleetClient, labels: [string, string][]): Promise<string> {
+  const isEligible = (await client.hosts.list()).filter(
     (worker) => !worker.draining && !worker.trouble && labels.every(([key, value]) => worker.labels[key] === value),
   );
-  const best = able.reduce<(typeof able)[number] | null>((a, b) => (a === null || b.free > a.free ? b : a), null);
+  const best = isEligible.reduce<(typeof isEligible)[number] | null>(
+    (a, b) => (a === null || b.free > a.free ? b : a),
+    null,
+  );
   if (!best) throw new SallyportError("NoWorker", ...noWorker("with these labels"));
   return best.host;
 }
 
-async function hostOf(ties: Ties, workspace: string): Promise<string | null> {
-  const bucket = ties.link.places;
-  const hosts = known.get(bucket) ?? new Map<string, { host: string; untilMs: number }>();
-  known.set(bucket, hosts);
-  const before = hosts.get(workspace);
-  if (before && before.untilMs > performance.now()) return before.host;
+async function workspaceHost(client: FleetClient, workspace: string): Promise<string | null> {
+  const bucket = client.connection.places;
+  const hosts = hostCache.get(bucket) ?? new Map<string, { host: string; untilMs: number }>();
+  hostCache.set(bucket, hosts);
+  const cached = hosts.get(workspace);
+  if (cached && cached.untilMs > performance.now()) return cached.host;
   const found = await bucket.get(workspaceKey(workspace));
   if (found?.operation !== "PUT") return null;
   const host = found.string();
-  if (!(await ties.hosts.look(host))) {
-    throw new SallyportError("NoWorker", ...workspaceElsewhere(workspace, host));
+  if (!(await client.hosts.get(host))) {
+    throw new SallyportError("NoWorker", ...workspaceHostDown(workspace, host));
   }
-  hosts.set(workspace, { host, untilMs: performance.now() + KNOWN_MS });
+  hosts.set(workspace, { host, untilMs: performance.now() + HOST_CACHE_MS });
   return host;
 }
 
 /** A workspace's name on the workers: readable, and another for each folder of each gateway. */
 export function workspaceName(gateway: string, folder: string): string {
   const hash = createHash("sha256").update(`${gateway}\0${folder}`).digest("hex").slice(0, 12);
-  return `${nameFrom(basename(folder)).slice(0, 40)}-${hash}`;
+  return `${sanitizeName(basename(folder)).slice(0, 40)}-${hash}`;
 }

@@ -4,19 +4,19 @@ import { STATUSES, type Status } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 import type { Execution, InputState, KillRequest, Parting } from "../executor/executor.ts";
-import { silent, type Ties } from "./client.ts";
-import { answerOf } from "./response-stream.ts";
-import type { Entry } from "./wire.ts";
+import { type FleetClient, hostSilentError } from "./client.ts";
+import { requestValue } from "./response-stream.ts";
+import type { RegistryEntry } from "./wire.ts";
 
-/** What is done to a command on another machine, asked of the worker that has it. */
-export abstract class Steering {
+/** The operations on a command that runs on a worker, sent to that worker. */
+export abstract class RemoteControl {
   wroteHidden = false;
 
-  /** Undefined: it has ended, or nobody has it yet. */
-  protected abstract ask(operation: string, args?: unknown): Promise<unknown>;
+  /** Undefined: the command has ended, or no worker has it yet. */
+  protected abstract request(operation: string, args?: unknown): Promise<unknown>;
 
   async write(data: Uint8Array): Promise<number | null> {
-    const answer = (await this.ask("write", Buffer.from(data).toString("base64"))) as
+    const answer = (await this.request("write", Buffer.from(data).toString("base64"))) as
       | { taken: number | null; hidden: boolean }
       | undefined;
     this.wroteHidden = answer?.hidden ?? false;
@@ -24,170 +24,172 @@ export abstract class Steering {
   }
 
   async closeStdin(): Promise<void> {
-    await this.ask("closeStdin");
+    await this.request("closeStdin");
   }
 
   async resize(size: TerminalSize): Promise<boolean> {
-    return (await this.ask("resize", size)) === true;
+    return (await this.request("resize", size)) === true;
   }
 
   async inputState(): Promise<InputState | null> {
-    const state = (await this.ask("inputState")) as (Omit<InputState, "typed"> & { typed: string }) | null | undefined;
+    const state = (await this.request("inputState")) as
+      | (Omit<InputState, "typed"> & { typed: string })
+      | null
+      | undefined;
     return state ? { ...state, typed: Buffer.from(state.typed, "base64") } : null;
   }
 
   async setDeadline(timeoutMs: number): Promise<boolean> {
-    return (await this.ask("extend", timeoutMs)) === true;
+    return (await this.request("extend", timeoutMs)) === true;
   }
 
-  /** The line to the servers keeps a process alive by itself. */
+  /** The connection to the servers keeps the process alive by itself. */
   hold(): () => void {
     return () => {};
   }
 }
 
-/** So long one wait at the worker lasts; then it is asked how the session is, and waited for again. */
+/** How long one wait request lasts before the state is checked and the wait is repeated. */
 const WAIT_MS = 60_000;
-/** Leftovers of an ended command are looked at this often. */
-const LOOK_EVERY_MS = 250;
-/** Whoever answers for a host that is gone has said so after this long, if anybody does. */
-const GIVEN_UP_WITHIN_MS = 15_000;
+/** Poll interval while leftover processes of an ended command run. */
+const POLL_MS = 250;
+/** The gateway that owns the session marks it as lost within this time. */
+const HOST_LOST_WITHIN_MS = 15_000;
 
 /**
- * A hold on another gateway's session. What is asked goes to the worker that has it, as from its own gateway. Nothing is
- * written down of it here and nothing is told of its end: that is for the gateway that asked for it (each callback
- * exactly once), and so is giving it up when its host is gone.
+ * A session that another gateway started. Requests go to the worker that runs it. Nothing is recorded here and no callback
+ * is sent: the gateway that started it does that (exactly once), and marks it as lost when its host is gone.
  */
-export class Visit extends Steering implements Execution {
+export class RemoteExecution extends RemoteControl implements Execution {
   readonly id: string;
   readonly keeperPid = process.pid;
   readonly started: Promise<number | null>;
   readonly gaps: readonly string[] = [];
   host: string;
-  #now: SessionInfo;
+  #info: SessionInfo;
   #holders = 0;
-  #unheld = new AbortController();
-  readonly #ties: () => Promise<Ties>;
-  readonly #look: (host: string) => Promise<SessionInfo | null>;
-  readonly #told: (now: SessionInfo) => void;
+  #released = new AbortController();
+  readonly #client: () => Promise<FleetClient>;
+  readonly #fetchInfo: (host: string) => Promise<SessionInfo | null>;
+  readonly #onUpdate: (now: SessionInfo) => void;
   readonly #closing: AbortSignal;
 
-  /** `look`: how it is by now, as this host's worker says; null: no answer. `closing`: nobody waits after that. */
+  /** `fetchInfo` asks the worker on a host (null: no response). `closing` ends all waits. */
   constructor(
     session: SessionInfo,
-    ties: () => Promise<Ties>,
-    look: (host: string) => Promise<SessionInfo | null>,
-    told: (now: SessionInfo) => void,
+    client: () => Promise<FleetClient>,
+    fetchInfo: (host: string) => Promise<SessionInfo | null>,
+    onUpdate: (now: SessionInfo) => void,
     closing: AbortSignal,
   ) {
     super();
     this.id = session.id;
     this.host = session.host ?? "";
     this.started = Promise.resolve(session.pid);
-    this.#now = session;
-    this.#ties = ties;
-    this.#look = look;
-    this.#told = told;
+    this.#info = session;
+    this.#client = client;
+    this.#fetchInfo = fetchInfo;
+    this.#onUpdate = onUpdate;
     this.#closing = closing;
   }
 
-  /** Asked for when somebody waits: its end is not followed otherwise. How it ended is told, not given here. */
+  /** Waits only when read. The outcome is passed to `onUpdate`, not to the promise. */
   get exited(): Promise<Parting> {
-    return this.#until(({ status }) => status !== "running");
+    return this.#waitUntil(({ status }) => status !== "running");
   }
 
   get ended(): Promise<Parting> {
-    return this.#until(({ status, lingering }) => status !== "running" && !lingering);
+    return this.#waitUntil(({ status, lingering }) => status !== "running" && !lingering);
   }
 
-  /** What grows is read from its worker, which waits for it there. */
+  /** Output is streamed from the worker, so growth is not watched here. */
   onGrew(): () => void {
     return () => {};
   }
 
-  /** What is typed here is judged by this, so nothing is guessed where it is not known. */
+  /** Policy for typed input depends on this, so the worker is asked where it is not known. */
   async onTerminal(): Promise<boolean> {
-    const { pty, capture } = this.#now;
+    const { pty, capture } = this.#info;
     return pty !== null || (capture === "merged" && (await this.inputState()) !== null);
   }
 
-  async kill(order: KillRequest): Promise<boolean> {
-    return (await this.ask("kill", order)) === true;
+  async kill(killRequest: KillRequest): Promise<boolean> {
+    return (await this.request("kill", killRequest)) === true;
   }
 
   async toBackground(): Promise<void> {
-    await this.ask("background");
+    await this.request("background");
   }
 
-  /** Its end is waited for as long as somebody holds on to it. */
+  /** Waits for the end last as long as there is a holder. */
   override hold(): () => void {
     this.#holders++;
     return () => {
       this.#holders--;
       if (this.#holders > 0) return;
-      this.#unheld.abort();
-      this.#unheld = new AbortController();
+      this.#released.abort();
+      this.#released = new AbortController();
     };
   }
 
   release(): void {
-    this.#unheld.abort();
+    this.#released.abort();
   }
 
-  protected async ask(operation: string, args?: unknown): Promise<unknown> {
+  protected async request(operation: string, args?: unknown): Promise<unknown> {
     const { id, host } = this;
-    return (await this.#ties()).ask(host, operation, { id, agent: this.#now.agent, args });
+    return (await this.#client()).request(host, operation, { id, agent: this.#info.agent, args });
   }
 
-  /** Also when nobody waits any more. */
-  async #until(isOver: (now: SessionInfo) => boolean): Promise<Parting> {
-    const signal = AbortSignal.any([this.#unheld.signal, this.#closing]);
-    for (let silentSince = performance.now(); ; ) {
+  /** Also returns when the last holder has let go. */
+  async #waitUntil(isDone: (now: SessionInfo) => boolean): Promise<Parting> {
+    const signal = AbortSignal.any([this.#released.signal, this.#closing]);
+    for (let lastSeenMs = performance.now(); ; ) {
       if (this.#closing.aborted) return "detached";
       const now = await this.refresh();
-      if (signal.aborted || (now && isOver(now))) return "detached";
-      if (now) silentSince = performance.now();
-      if (performance.now() - silentSince > GIVEN_UP_WITHIN_MS) throw silent(this.host);
-      if (now?.status === "running") await this.#waitThere(signal);
-      else await sleep(LOOK_EVERY_MS);
+      if (signal.aborted || (now && isDone(now))) return "detached";
+      if (now) lastSeenMs = performance.now();
+      if (performance.now() - lastSeenMs > HOST_LOST_WITHIN_MS) throw hostSilentError(this.host);
+      if (now?.status === "running") await this.#waitOnWorker(signal);
+      else await sleep(POLL_MS);
     }
   }
 
-  async #waitThere(signal: AbortSignal): Promise<void> {
-    const asked = { id: this.id, agent: this.#now.agent, args: { timeoutMs: WAIT_MS } };
+  async #waitOnWorker(signal: AbortSignal): Promise<void> {
+    const request = { id: this.id, agent: this.#info.agent, args: { timeoutMs: WAIT_MS } };
     try {
-      await answerOf(await this.#ties(), this.host, "waitFor", asked, signal);
+      await requestValue(await this.#client(), this.host, "waitFor", request, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof SallyportError) || error.type !== "HostSilent") throw error;
-      // It is asked how it is, and that tells more.
-      await sleep(LOOK_EVERY_MS);
+      // The next refresh tells whether the host is gone.
+      await sleep(POLL_MS);
     }
   }
 
-  /** Null: nobody can say how it is, now. */
+  /** Null: the state is not known at the moment. */
   async refresh(): Promise<SessionInfo | null> {
-    const now = (await this.#look(this.host)) ?? (await this.#fromRegistry());
+    const now = (await this.#fetchInfo(this.host)) ?? (await this.#fromRegistry());
     if (!now) return null;
-    this.#now = now;
-    this.#told(now);
+    this.#info = now;
+    this.#onUpdate(now);
     return now;
   }
 
-  /** What became of it, of a host that says nothing. Null: that is not known, or not yet. */
+  /** The end in the registry, for a host that does not respond. Null: there is none yet. */
   async #fromRegistry(): Promise<SessionInfo | null> {
-    const { book } = await this.#ties();
-    const entry = (await book.read(this.#now.agent, this.id).catch(() => null))?.entry;
+    const { registry } = await this.#client();
+    const entry = (await registry.read(this.#info.agent, this.id).catch(() => null))?.entry;
     if (!entry || entry.state === "open") return null;
-    if (entry.state !== "claimed") return endOf(this.#now, entry);
+    if (entry.state !== "claimed") return endOf(this.#info, entry);
     if (entry.host !== null) this.host = entry.host;
     return null;
   }
 }
 
-function endOf(now: SessionInfo, { state, account, record, atMs }: Entry): SessionInfo {
-  const told = STATUSES.find((each) => each === account?.status);
-  const status: Status = state === "ended" ? (told ?? "failed") : state === "lost" ? "lost" : "killed";
+function endOf(now: SessionInfo, { state, account, record, atMs }: RegistryEntry): SessionInfo {
+  const reported = STATUSES.find((each) => each === account?.status);
+  const status: Status = state === "ended" ? (reported ?? "failed") : state === "lost" ? "lost" : "killed";
   const exitCode = typeof record === "object" ? record.code : null;
   return { ...now, status, exitCode, lingering: false, endedAt: new Date(atMs).toISOString() };
 }

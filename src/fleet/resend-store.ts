@@ -6,7 +6,7 @@ import { JobMessage } from "./wire.ts";
  * What this state folder's gateways asked for and may ask for again. Only their own copy is ever sent again: what the
  * registry holds could have been written by any worker (promise 1), and all members can read it.
  */
-export class OwnWork {
+export class ResendStore {
   readonly #folder: string;
 
   constructor(state: string) {
@@ -14,15 +14,15 @@ export class OwnWork {
   }
 
   /** Only of what may run more than once. */
-  keep(work: JobMessage): void {
-    if (work.request.retry !== "idempotent") return;
+  save(message: JobMessage): void {
+    if (message.request.retry !== "idempotent") return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const file = this.#file(work.id);
-    writeFileSync(`${file}.new`, JSON.stringify(work), { mode: 0o600 });
+    const file = this.#file(message.id);
+    writeFileSync(`${file}.new`, JSON.stringify(message), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   }
 
-  find(id: string): JobMessage | null {
+  get(id: string): JobMessage | null {
     try {
       return JobMessage.safeParse(JSON.parse(readFileSync(this.#file(id), "utf8"))).data ?? null;
     } catch {
@@ -30,7 +30,7 @@ export class OwnWork {
     }
   }
 
-  drop(id: string): void {
+  delete(id: string): void {
     rmSync(this.#file(id), { force: true });
   }
 

@@ -1,75 +1,76 @@
 import { SallyportError } from "../core/error.ts";
-import { silent, type Ties } from "./client.ts";
+import { type FleetClient, hostSilentError } from "./client.ts";
 
 /**
- * Answers that may be long or many travel as a row of messages: one byte that says what it is, then the rest. Each chunk
- * says its number, and the end how many there were: what is lost with a server is missed.
+ * Long responses are sent as a sequence of frames: one byte for the kind, then the body. Chunks are numbered and the end
+ * frame has their count, so that a lost frame is noticed.
  */
 const KIND = { value: 1, part: 2, chunk: 3, end: 4, error: 5 } as const;
 
-/** Well below what a server lets pass (1 MiB unless its operator changed that). */
+/** Well below the maximum message size of a server (1 MiB by default). */
 const MAX_FRAME_BYTES = 256 * 1024;
 const MAX_VALUE_BYTES = 64 << 20;
 export type Frame =
   | { kind: "value"; value: unknown }
   | { kind: "chunk"; head: unknown; bytes: Uint8Array }
-  /** Some of it never came. */
+  /** A frame was lost. */
   | { kind: "gap" }
   | { kind: "end" }
   | { kind: "error"; error: unknown };
 
-function framed(kind: number, body: Uint8Array): Uint8Array {
+function encodeFrame(kind: number, body: Uint8Array): Uint8Array {
   const out = Buffer.allocUnsafe(1 + body.length);
   out[0] = kind;
   out.set(body, 1);
   return out;
 }
 
-/** One value, in as many messages as it takes. */
+/** One value, split into as many frames as it takes. */
 export function* valueFrames(value: unknown): Generator<Uint8Array> {
   const bytes = Buffer.from(JSON.stringify(value ?? null));
   let at = 0;
   for (; bytes.length - at > MAX_FRAME_BYTES; at += MAX_FRAME_BYTES)
-    yield framed(KIND.part, bytes.subarray(at, at + MAX_FRAME_BYTES));
-  yield framed(KIND.value, bytes.subarray(at));
+    yield encodeFrame(KIND.part, bytes.subarray(at, at + MAX_FRAME_BYTES));
+  yield encodeFrame(KIND.value, bytes.subarray(at));
 }
 
-/** Bytes as they are, with a little about them before. `n`: of which as many came before. */
+/** Raw bytes after a JSON head. `n` is the number of the chunk, from 0. */
 export function chunkFrame(head: object, bytes: Uint8Array, n: number): Uint8Array {
   const about = Buffer.from(JSON.stringify({ ...head, n }));
   const body = Buffer.allocUnsafe(4 + about.length + bytes.length);
   body.writeUInt32LE(about.length, 0);
   body.set(about, 4);
   body.set(bytes, 4 + about.length);
-  return framed(KIND.chunk, body);
+  return encodeFrame(KIND.chunk, body);
 }
 
-export const endFrame = (chunks: number): Uint8Array => framed(KIND.end, Buffer.from(JSON.stringify({ n: chunks })));
-export const errorFrame = (error: unknown): Uint8Array => framed(KIND.error, Buffer.from(JSON.stringify(error)));
+export const endFrame = (chunks: number): Uint8Array =>
+  encodeFrame(KIND.end, Buffer.from(JSON.stringify({ n: chunks })));
+export const errorFrame = (error: unknown): Uint8Array => encodeFrame(KIND.error, Buffer.from(JSON.stringify(error)));
 
-/** Puts together what came in parts. Throws on what is none of ours. */
+/** Decodes frames and joins values that were sent in parts. Throws on a malformed frame. */
 export class FrameReader {
   #parts: Buffer[] = [];
   #length = 0;
   #chunks = 0;
-  readonly #longest: number;
+  readonly #maxBytes: number;
 
-  constructor(longest = MAX_VALUE_BYTES) {
-    this.#longest = longest;
+  constructor(maxBytes = MAX_VALUE_BYTES) {
+    this.#maxBytes = maxBytes;
   }
 
-  /** Null: more of it is to come. */
+  /** Null: the value has more parts. */
   read(message: Uint8Array): Frame | null {
     const body = Buffer.from(message.buffer, message.byteOffset + 1, message.length - 1);
     switch (message[0]) {
       case KIND.part:
         this.#parts.push(body);
         this.#length += body.length;
-        // Nothing anybody asks for is that long: who sends more means harm (promise 6).
-        if (this.#length > this.#longest) throw new RangeError("an answer without an end");
+        // No valid response is that long (promise 6).
+        if (this.#length > this.#maxBytes) throw new RangeError("an answer without an end");
         return null;
       case KIND.value:
-        return { kind: "value", value: JSON.parse(this.#whole(body)) };
+        return { kind: "value", value: JSON.parse(this.#joinParts(body)) };
       case KIND.chunk: {
         const length = body.readUInt32LE(0);
         const { n, ...head } = JSON.parse(body.toString("utf8", 4, 4 + length)) as { n?: number };
@@ -87,7 +88,7 @@ export class FrameReader {
     }
   }
 
-  #whole(last: Buffer): string {
+  #joinParts(last: Buffer): string {
     const text = this.#parts.length === 0 ? last.toString() : Buffer.concat([...this.#parts, last]).toString();
     this.#parts = [];
     this.#length = 0;
@@ -95,37 +96,36 @@ export class FrameReader {
   }
 }
 
-/** So many bytes may be on their way before what was read is told. */
+/** Bytes that a worker may send ahead of the reader. */
 export const CREDIT_BYTES = 1 << 20;
-const TELL_EVERY_BYTES = 256 * 1024;
-/** A worker drops a flow that nobody has asked to go on for a while. */
-const STILL_THERE_MS = 10_000;
-const MAX_ATTEMPTS = 3;
+const CREDIT_STEP_BYTES = 256 * 1024;
+/** A worker drops a stream whose reader has sent no credit for a while. */
+const KEEPALIVE_MS = 10_000;
+const MAX_TRIES = 3;
 
-interface Asked {
+interface StreamRequest {
   id: string;
-  /** Null: about every agent's sessions. */
+  /** Null: sessions of all agents. */
   agent: string | null;
   args: unknown;
-  /** Bytes of one answer at most; left out: as much as any may have. */
-  longest?: number;
-  /** Who is not there now is not waited for. */
+  /** Maximum size of one value. */
+  maxBytes?: number;
+  /** Do not wait for a worker that is down. */
   now?: boolean;
 }
 
 /**
- * What a worker answers an operation with, value by value or chunk by chunk, as fast as it is read (promise 6). Ends
- * when the worker says so; throws HostSilent when it has gone or was started anew, and when some of it was lost on its
- * way, or may have been since the line to the servers was down.
+ * Streams the response to an operation, value by value or chunk by chunk, at the speed of the reader (promise 6). Throws
+ * HostSilent when the worker is gone or was restarted, when a frame was lost, and after a reconnect, which may lose some.
  */
-export async function* flow(
-  ties: Ties,
+export async function* streamResponse(
+  client: FleetClient,
   host: string,
   operation: string,
-  { id, agent, args, longest, now }: Asked,
+  { id, agent, args, maxBytes, now }: StreamRequest,
   signal?: AbortSignal,
 ): AsyncGenerator<Exclude<Frame, { kind: "end" | "error" | "gap" }>, void, undefined> {
-  const reader = new FrameReader(longest);
+  const reader = new FrameReader(maxBytes);
   const queue: { frame: Frame; bytes: number }[] = [];
   let wake = () => {};
   let failed: Error | null = null;
@@ -133,32 +133,32 @@ export async function* flow(
     failed ??= error;
     wake();
   };
-  const tell = (what: "credit" | "cancel", bytes?: number) =>
-    ties.tell(host, agent, what, { id, args: { bytes }, flow: name, to: ties.address });
-  const { name, close } = ties.openFlow((message) => {
-    if (message === null) return fail(silent(host));
+  const sendControl = (what: "credit" | "cancel", bytes?: number) =>
+    client.notify(host, agent, what, { id, args: { bytes }, flow: name, to: client.address });
+  const { name, close } = client.openStream((message) => {
+    if (message === null) return fail(hostSilentError(host));
     try {
       const frame = reader.read(message);
-      // A part waits for no reader: the rest of its value must come first.
+      // A part is credited at once: the reader needs the rest of the value first.
       if (frame) queue.push({ frame, bytes: message.length });
-      else tell("credit", message.length);
+      else sendControl("credit", message.length);
     } catch (error) {
       fail(error as Error);
     }
     wake();
   });
   let boot: string | null = null;
-  const unwatch = ties.hosts.watch(host, (worker) => {
-    if (worker === null || (boot !== null && worker.boot !== boot)) fail(silent(host));
+  const unwatch = client.hosts.watch(host, (worker) => {
+    if (worker === null || (boot !== null && worker.boot !== boot)) fail(hostSilentError(host));
     else boot ??= worker.boot;
   });
-  const stillThere = setInterval(() => tell("credit", 0), STILL_THERE_MS).unref();
+  const keepalive = setInterval(() => sendControl("credit", 0), KEEPALIVE_MS).unref();
   const abort = () => wake();
   signal?.addEventListener("abort", abort, { once: true });
-  let over = false;
+  let ended = false;
   let read = 0;
   try {
-    void ties.ask(host, operation, { id, agent, args, flow: name, now }).catch(fail);
+    void client.request(host, operation, { id, agent, args, flow: name, now }).catch(fail);
     for (;;) {
       if (signal?.aborted) return;
       const next = queue.shift();
@@ -170,50 +170,50 @@ export async function* flow(
         continue;
       }
       const { frame, bytes } = next;
-      over = frame.kind === "end" || frame.kind === "error";
+      ended = frame.kind === "end" || frame.kind === "error";
       if (frame.kind === "end") return;
-      if (frame.kind === "gap") throw silent(host);
-      if (frame.kind === "error") throw asError(frame.error);
+      if (frame.kind === "gap") throw hostSilentError(host);
+      if (frame.kind === "error") throw deserializeError(frame.error);
       yield frame;
       read += bytes;
-      if (read >= TELL_EVERY_BYTES) {
-        tell("credit", read);
+      if (read >= CREDIT_STEP_BYTES) {
+        sendControl("credit", read);
         read = 0;
       }
     }
   } finally {
-    clearInterval(stillThere);
+    clearInterval(keepalive);
     signal?.removeEventListener("abort", abort);
     unwatch();
     close();
-    if (!over && !failed) tell("cancel");
+    if (!ended && !failed) sendControl("cancel");
   }
 }
 
-/** The one value an operation answers with. It changes nothing, so one whose answer was lost is asked for again. */
-export async function answerOf(
-  ties: Ties,
+/** Requests a single value. Such operations are read-only, so one whose response was lost is repeated. */
+export async function requestValue(
+  client: FleetClient,
   host: string,
   operation: string,
-  asked: Asked,
+  request: StreamRequest,
   signal?: AbortSignal,
 ): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     try {
-      for await (const frame of flow(ties, host, operation, asked, signal)) {
+      for await (const frame of streamResponse(client, host, operation, request, signal)) {
         if (frame.kind === "value") return frame.value;
       }
       signal?.throwIfAborted();
-      throw silent(host);
+      throw hostSilentError(host);
     } catch (error) {
-      const unheard = error instanceof SallyportError && error.type === "HostSilent";
-      const again = unheard && !asked.now && !signal?.aborted && tries < MAX_ATTEMPTS;
-      if (!again || !(await ties.hosts.look(host).catch(() => null))) throw error;
+      const isSilent = error instanceof SallyportError && error.type === "HostSilent";
+      const retry = isSilent && !request.now && !signal?.aborted && tries < MAX_TRIES;
+      if (!retry || !(await client.hosts.get(host).catch(() => null))) throw error;
     }
   }
 }
 
-function asError(given: unknown): SallyportError {
+function deserializeError(given: unknown): SallyportError {
   const { type, message, recovery } = given as { type: string; message: string; recovery: [] };
   return new SallyportError(
     String(type) as SallyportError["type"],

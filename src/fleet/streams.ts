@@ -11,7 +11,7 @@ import {
 import { type KV, Kvm } from "@nats-io/kv";
 import { Objm } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { storesOf } from "./subjects.ts";
+import { storeNames } from "./subjects.ts";
 
 const NS = 1_000_000;
 const HOUR_MS = 3_600_000;
@@ -44,13 +44,13 @@ interface StoreOptions {
 }
 
 /** Makes what is not there yet; leaves alone what is. Who may not make it finds it, or is told so by the server. */
-export async function openStores(
+export async function ensureStores(
   connection: NatsConnection,
   fleet: string,
   { replicas = null }: StoreOptions = {},
 ): Promise<FleetStores> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  const names = storesOf(fleet);
+  const names = storeNames(fleet);
   const copies = replicas ?? (connection.info?.cluster === undefined ? 1 : 3);
   await Promise.all(streamsOf(fleet).map((config) => ensureStream(manager, { ...config, num_replicas: copies })));
   const kv = new Kvm(connection);
@@ -80,7 +80,7 @@ async function ensureLogs(
 }
 
 function streamsOf(fleet: string): (Partial<StreamConfig> & { name: string })[] {
-  const names = storesOf(fleet);
+  const names = storeNames(fleet);
   return [
     {
       name: names.work,

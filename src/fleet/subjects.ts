@@ -10,13 +10,13 @@ import { badFleetName } from "./errors.ts";
 const NAME = /^[A-Za-z0-9_-]{1,63}$/;
 
 /** Of a fleet, a host, a gateway or a label: one token of a subject as it stands. Throws InvalidRequest. */
-export function checkedName(what: string, name: string): string {
+export function validateName(what: string, name: string): string {
   if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badFleetName(what, name));
   return name;
 }
 
 /** Makes a name of what may not be one, such as `web.example.com`. */
-export function nameFrom(text: string): string {
+export function sanitizeName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 63) || "unnamed";
 }
 
@@ -29,14 +29,14 @@ export function agentToken(agent: string): string {
 }
 
 /** The agent of a token; null: no agent has it. */
-export function agentOf(token: string): string | null {
+export function agentFromToken(token: string): string | null {
   const bytes = token.replace(/=([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   const agent = Buffer.from(bytes, "latin1").toString();
   return agent !== "" && agentToken(agent) === token ? agent : null;
 }
 
 /** Stands where an agent would, and is none's: only a gateway that may ask for every agent may ask for this. */
-export const EVERY_AGENT = "=";
+export const ALL_AGENTS = "=";
 
 function hex(byte: number): string {
   return `=${byte.toString(16).padStart(2, "0").toUpperCase()}`;
@@ -63,11 +63,11 @@ export interface Subjects {
 }
 
 export function subjectsOf(fleet: string): Subjects {
-  const head = `sp.${checkedName("fleet", fleet)}`;
+  const head = `sp.${validateName("fleet", fleet)}`;
   return {
     work: (place, agent) => `${head}.work.${placeTokens(place)}.${agentToken(agent)}`,
     control: (host, agent, operation) =>
-      `${head}.ctl.${host}.${agent === null ? EVERY_AGENT : agentToken(agent)}.${operation}`,
+      `${head}.ctl.${host}.${agent === null ? ALL_AGENTS : agentToken(agent)}.${operation}`,
     node: (host, operation) => `${head}.node.${host}.${operation}`,
     result: (gateway, host, process, flow) => `${head}.res.${gateway}.${host}.${process}.${flow}`,
     exit: (host, agent, session) => `${head}.exit.${host}.${agentToken(agent)}.${session}`,
@@ -98,7 +98,7 @@ function parsePlace(text: string): { place: Place; agent: string } | null {
 }
 
 /** The names of what is kept on the servers. */
-export interface Stores {
+export interface StoreNames {
   /** Work to be taken; a message is gone when a worker has it safe. */
   work: string;
   /** Ends of sessions. */
@@ -113,8 +113,8 @@ export interface Stores {
   logs: string;
 }
 
-export function storesOf(fleet: string): Stores {
-  const head = `SP_${checkedName("fleet", fleet)}`;
+export function storeNames(fleet: string): StoreNames {
+  const head = `SP_${validateName("fleet", fleet)}`;
   return {
     work: `${head}_WORK`,
     exits: `${head}_EXITS`,
@@ -131,11 +131,11 @@ export function sessionKey(agent: string, session: string): string {
 }
 
 /** The consumer through which workers take work for this place. */
-export function consumerOf(place: Place): string {
+export function consumerName(place: Place): string {
   return placeTokens(place).replaceAll(".", "=");
 }
 
 /** Where answers come to: each member has a place of its own, which the others may not listen at. */
-export function inboxOf(fleet: string, kind: "gateway" | "worker", name: string): string {
+export function inboxPrefix(fleet: string, kind: "gateway" | "worker", name: string): string {
   return `_INBOX.${fleet}.${kind}.${name}`;
 }

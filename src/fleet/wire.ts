@@ -10,12 +10,12 @@ import type { ApprovedRequest } from "./attestation.ts";
 export const WIRE_VERSION = 1;
 
 /** So often is a command run that may run more than once. */
-export const MOST_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 
 const name = z.string().min(1).max(256);
 export const SessionName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i);
 export const SessionId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-const when = z.number().min(0);
+const timestamp = z.number().min(0);
 export const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 
 /** A process of a gateway: where news of its sessions go. */
@@ -27,14 +27,14 @@ export const Envelope = z.object({
   version: z.number(),
   id: SessionId,
   agent: name,
-  attempt: z.int().min(1).max(MOST_ATTEMPTS).optional(),
+  attempt: z.int().min(1).max(MAX_ATTEMPTS).optional(),
 });
 
 /** A command that somebody is to run. The request is a wish: the worker judges and confines it by its own settings. */
-const AnyWork = z.object({
+const AnyJobMessage = z.object({
   version: z.literal(WIRE_VERSION),
   id: SessionId,
-  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+  attempt: z.int().min(1).max(MAX_ATTEMPTS),
   agent: name,
   to: Address,
   /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
@@ -46,51 +46,54 @@ const AnyWork = z.object({
   request: RunRequest,
   /** A person's yes, signed: see attestation.ts. */
   statement: z.unknown().optional(),
-  sentMs: when,
+  sentMs: timestamp,
 });
 
-export const JobMessage = AnyWork.refine(({ attempt, request }) => attempt === 1 || request.retry === "idempotent", {
-  error: "it may not run a second time",
-});
+export const JobMessage = AnyJobMessage.refine(
+  ({ attempt, request }) => attempt === 1 || request.retry === "idempotent",
+  {
+    error: "it may not run a second time",
+  },
+);
 export type JobMessage = z.infer<typeof JobMessage>;
 
 /** What a person's yes is bound to: all that decides what runs, where and for whom (promise 2). */
-export function approvedPart({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
+export function approvedRequest({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
   return { session: id, agent, request: { workspace: workspace.name, background, ...request } };
 }
 
-const Failure = z.object({
+const SerializedError = z.object({
   type: z.string(),
   message: z.string(),
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })).readonly(),
 });
 
 /** What there is to say of an end where the command ran: its files, its folders and its programs are there. */
-export const Account = z.object({
+export const ExitReport = z.object({
   status: z.string(),
   warnings: z.array(z.string()),
   hints: z.array(z.string()),
-  error: Failure.nullable(),
+  error: SerializedError.nullable(),
   logPath: z.string().nullable(),
   lastLines: z.array(z.string()),
 });
 
 /** The registry's entry of a session. Creating it is the claim: nobody runs what somebody else has. */
-export const Entry = z.object({
+export const RegistryEntry = z.object({
   version: z.number(),
   /** `open`: its worker gave it back unstarted. `forgone`: nobody may start it any more. */
   state: z.enum(["claimed", "ended", "lost", "forgone", "open"]),
   host: token.nullable(),
-  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+  attempt: z.int().min(1).max(MAX_ATTEMPTS),
   to: Address,
   background: z.boolean(),
-  atMs: when,
+  atMs: timestamp,
   /** Tells one claim from another's: an answer that never came may have been a yes. */
   claim: z.string(),
   record: z.union([ExitShape, z.literal("lost")]).optional(),
-  account: Account.optional(),
+  account: ExitReport.optional(),
 });
-export type Entry = z.infer<typeof Entry>;
+export type RegistryEntry = z.infer<typeof RegistryEntry>;
 
 /** A worker's heartbeat. */
 export const WorkerInfo = z.object({
@@ -109,12 +112,12 @@ export const WorkerInfo = z.object({
   draining: z.boolean(),
   /** Why it takes no work at the moment; older ones do not say. */
   trouble: z.string().max(1024).nullish(),
-  startedMs: when,
-  atMs: when,
+  startedMs: timestamp,
+  atMs: timestamp,
 });
 export type WorkerInfo = z.infer<typeof WorkerInfo>;
 
-const Story = z.union([
+const TerminalHistory = z.union([
   z.object({
     sizes: z.array(z.object({ offset: z.number(), columns: z.number(), rows: z.number() })).min(1),
   }),
@@ -122,38 +125,38 @@ const Story = z.union([
 ]);
 
 /** The agent is said, since ids are chosen by whoever asks. */
-const about = { id: SessionId, agent: name, attempt: z.int() };
+const sessionFields = { id: SessionId, agent: name, attempt: z.int() };
 
 /** How a command fares, told to the process that asked for it or watches it. */
-export const News = z.discriminatedUnion("kind", [
+export const SessionEvent = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("started"),
-    ...about,
+    ...sessionFields,
     host: token,
     pid: z.number().nullable(),
     gaps: z.array(z.string()),
-    terminal: Story.nullable(),
+    terminal: TerminalHistory.nullable(),
   }),
-  z.object({ kind: z.literal("grew"), ...about }),
+  z.object({ kind: z.literal("grew"), ...sessionFields }),
   /** Another host has the files of its workspace: it is to be sent there. */
-  z.object({ kind: z.literal("elsewhere"), ...about, host: token }),
+  z.object({ kind: z.literal("elsewhere"), ...sessionFields, host: token }),
   z.object({
     kind: z.literal("exited"),
-    ...about,
+    ...sessionFields,
     host: token,
     /** "lost": its keeper was killed and left no record. */
     record: z.union([ExitShape, z.literal("lost")]),
-    account: Account,
+    account: ExitReport,
     /** The stream of exits has it: who hears of it need not see to that. */
     announced: z.boolean().optional(),
     /** Of a foreground run: all it answers with. Left out where it would not fit, and asked for then. */
     result: z.unknown().optional(),
   }),
 ]);
-export type News = z.infer<typeof News>;
+export type SessionEvent = z.infer<typeof SessionEvent>;
 
 /** A request to the worker that has a session. */
-export const Ask = z.object({
+export const ControlRequest = z.object({
   version: z.literal(WIRE_VERSION),
   id: SessionId,
   args: z.unknown().optional(),
@@ -165,11 +168,11 @@ export const Ask = z.object({
     .optional(),
   statement: z.unknown().optional(),
 });
-export type Ask = z.infer<typeof Ask>;
+export type ControlRequest = z.infer<typeof ControlRequest>;
 
-export const Answer = z.union([
+export const ControlResponse = z.union([
   z.object({ ok: z.literal(true), value: z.unknown() }),
-  z.object({ ok: z.literal(false), error: Failure }),
+  z.object({ ok: z.literal(false), error: SerializedError }),
 ]);
 
 /** What a background session's end looks like in the stream of exits. */
@@ -182,12 +185,12 @@ export const ExitNotice = z.object({
   exit_code: z.number().nullable(),
   log_path: z.string().nullable(),
   last_lines: z.array(z.string()),
-  ended_ms: when,
+  ended_ms: timestamp,
 });
 export type ExitNotice = z.infer<typeof ExitNotice>;
 
 /** The operation, and whose sessions it is about is said by the subject. */
-export const LIST = "sessions";
+export const LIST_OPERATION = "sessions";
 /** Rows of one answer, and about so many bytes: whoever wants more goes on from there. */
 export const MAX_LIST_ROWS = 1000;
 export const MAX_LIST_BYTES = 1 << 20;
@@ -196,7 +199,7 @@ export const MAX_ROW_BYTES = 32 << 10;
 /** Nobody's answer may be longer, with all that a row can hold. */
 export const MAX_LIST_RESPONSE_BYTES = 4 << 20;
 const shortText = z.string().max(1024);
-export const ListAsk = z.object({
+export const ListRequest = z.object({
   /** Those of this home are known to whoever asks. */
   notHome: token,
   status: z.array(z.enum(STATUSES)).max(STATUSES.length).optional(),
@@ -209,7 +212,7 @@ export const ListAsk = z.object({
   /** Also count all that match. */
   count: z.boolean().optional(),
 });
-export type ListAsk = z.infer<typeof ListAsk>;
+export type ListRequest = z.infer<typeof ListRequest>;
 
 /** Shown as it is: it must be nothing that a terminal would obey. */
 const SignalName = z.string().regex(/^SIG[A-Z0-9+-]{1,12}$/) as unknown as z.ZodType<NodeJS.Signals>;
@@ -227,13 +230,22 @@ export const ListedRow = z.object({
     endedAt: z.iso.datetime().nullable(),
   }),
   gateway: token,
-  attempt: z.int().min(1).max(MOST_ATTEMPTS),
+  attempt: z.int().min(1).max(MAX_ATTEMPTS),
 });
 export type ListedRow = z.infer<typeof ListedRow>;
-export const Listed = z.object({
+export const SessionListing = z.object({
   rows: z.array(ListedRow).max(MAX_LIST_ROWS),
   /** There are older ones. */
   more: z.boolean(),
   total: z.int().min(0).nullable(),
 });
-export type Listed = z.infer<typeof Listed>;
+export type SessionListing = z.infer<typeof SessionListing>;
+
+/** The JSON body of a message or bucket entry, or null when it is not JSON. */
+export function parseJson(source: { json(): unknown }): unknown {
+  try {
+    return source.json();
+  } catch {
+    return null;
+  }
+}

@@ -4,7 +4,7 @@ import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
 import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
-import { anotherGateways, othersUnknown, silentHosts, tooOldHosts } from "../fleet/errors.ts";
+import { outdatedHosts, ownedByOtherGateway, peerSessionsUnavailable, unresponsiveHosts } from "../fleet/errors.ts";
 import { ambiguous } from "../session/find.ts";
 import type { Records } from "../session/records.ts";
 import { assertPermitted } from "./authorize-operation.ts";
@@ -54,11 +54,14 @@ async function listPeers(
   try {
     const found = await peers.list({ ...query, ...whose(context, query.agent) });
     const { silent, tooOld } = found;
-    const warnings = [silent.length > 0 ? silentHosts(silent) : "", tooOld.length > 0 ? tooOldHosts(tooOld) : ""];
+    const warnings = [
+      silent.length > 0 ? unresponsiveHosts(silent) : "",
+      tooOld.length > 0 ? outdatedHosts(tooOld) : "",
+    ];
     return { found, warnings: warnings.filter((each) => each !== "") };
   } catch (error) {
     // Our own records are there all the same.
-    return { found: NONE, warnings: [othersUnknown((error as Error).message)] };
+    return { found: NONE, warnings: [peerSessionsUnavailable((error as Error).message)] };
   }
 }
 
@@ -145,7 +148,7 @@ export class RemoteSession implements Records {
 
   insistOnOwn(): never {
     const { name, gateway, host } = this.#session;
-    throw new SallyportError("OtherGateway", ...anotherGateways(name, gateway ?? "", host ?? ""));
+    throw new SallyportError("OtherGateway", ...ownedByOtherGateway(name, gateway ?? "", host ?? ""));
   }
 
   #lives(): boolean {

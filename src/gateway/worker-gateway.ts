@@ -6,7 +6,7 @@ import { watchConfig } from "../config/watch.ts";
 import { SallyportError } from "../core/error.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Execution } from "../executor/executor.ts";
-import { agentToken, checkedName } from "../fleet/subjects.ts";
+import { agentToken, validateName } from "../fleet/subjects.ts";
 import { OwnRecords } from "../session/local-sessions.ts";
 import { commandRefused, statementMissing } from "../session/refusal.ts";
 import { Session } from "../session/session.ts";
@@ -135,7 +135,7 @@ export class WorkerGateway {
     const key = `${agent}\0${workspace}`;
     const known = this.#prepared.get(key);
     if (known) return known;
-    const folder = join(this.#workspaces, folderOf(agent), checkedName("workspace", workspace));
+    const folder = join(this.#workspaces, folderOf(agent), validateName("workspace", workspace));
     mkdirSync(folder, { recursive: true });
     const { policy: given = {}, configuration } = this.#options;
     const config = watchConfig({

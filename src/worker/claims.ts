@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { Entry, MOST_ATTEMPTS } from "../fleet/wire.ts";
+import { MAX_ATTEMPTS, RegistryEntry } from "../fleet/wire.ts";
 
 /** A session this worker has taken up. */
 export const Claim = z.object({
@@ -19,13 +19,13 @@ export const Claim = z.object({
   agent: z.string(),
   /** What its own records here call it. */
   local: z.string(),
-  entry: Entry,
+  entry: RegistryEntry,
   revision: z.number(),
 });
 export type Claim = z.infer<typeof Claim>;
 
 /** As much as a claim takes, and some more. */
-const ROOM_BYTES = 4096;
+const PROBE_BYTES = 4096;
 
 const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]);
 
@@ -35,7 +35,7 @@ const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]
  */
 export class Claims {
   readonly #path: string;
-  #open: number | null = null;
+  #descriptor: number | null = null;
   #trouble: string | null = null;
 
   constructor(state: string) {
@@ -54,16 +54,16 @@ export class Claims {
   }
 
   /** Tries whether there is room again. True: there was trouble, and it is over. */
-  mend(): boolean {
+  recheck(): boolean {
     if (this.#trouble === null) return false;
     try {
       const file = this.#file();
       const { size } = fstatSync(file);
-      this.#write(file, `\n${" ".repeat(ROOM_BYTES)}\n`);
+      this.#write(file, `\n${" ".repeat(PROBE_BYTES)}\n`);
       ftruncateSync(file, size);
       this.#trouble = null;
     } catch (error) {
-      this.#failed(error);
+      this.#recordFailure(error);
     }
     return this.#trouble === null;
   }
@@ -73,7 +73,7 @@ export class Claims {
   }
 
   /** What was left open, by whoever was here before; the file is written anew with no more than that. */
-  open(): Claim[] {
+  load(): Claim[] {
     const claims = new Map<string, Claim>();
     for (const line of this.#lines()) {
       if ("took" in line) claims.set(line.took.local, line.took);
@@ -87,8 +87,8 @@ export class Claims {
   }
 
   close(): void {
-    if (this.#open !== null) closeSync(this.#open);
-    this.#open = null;
+    if (this.#descriptor !== null) closeSync(this.#descriptor);
+    this.#descriptor = null;
   }
 
   /** Begins a line of its own: the last one may have been cut off by a full disk, and must not take this one along. */
@@ -96,7 +96,7 @@ export class Claims {
     try {
       this.#write(this.#file(), `\n${JSON.stringify(line)}\n`);
     } catch (error) {
-      this.#failed(error);
+      this.#recordFailure(error);
       throw error;
     }
   }
@@ -107,11 +107,11 @@ export class Claims {
 
   /** Two lines a command: the file stays open. */
   #file(): number {
-    this.#open ??= openSync(this.#path, "a", 0o600);
-    return this.#open;
+    this.#descriptor ??= openSync(this.#path, "a", 0o600);
+    return this.#descriptor;
   }
 
-  #failed(error: unknown): void {
+  #recordFailure(error: unknown): void {
     this.#trouble = (error as Error).message;
     this.close();
   }
@@ -141,6 +141,6 @@ export function localId(id: string, attempt: number): string {
 }
 
 /** The newest first. */
-export function localIds(id: string, attempts = MOST_ATTEMPTS): string[] {
+export function localIds(id: string, attempts = MAX_ATTEMPTS): string[] {
   return Array.from({ length: attempts }, (_, index) => localId(id, attempts - index));
 }

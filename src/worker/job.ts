@@ -1,216 +1,220 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalStory } from "../executor/data.ts";
 import type { Ending, Execution } from "../executor/executor.ts";
-import type { Book, Seen } from "../fleet/registry.ts";
-import type { Address, Entry, News } from "../fleet/wire.ts";
+import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
+import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
 import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession, SessionRow } from "../storage/sessions.ts";
 import type { Claim } from "./claims.ts";
-import type { Entered, Outcome, Reports } from "./reports.ts";
-import { outcomeHere, storedOutcome } from "./reports.ts";
+import type { Outcome, RecordResult, Reporter } from "./reports.ts";
+import { exitOutcome, outcomeFromRow } from "./reports.ts";
 
-/** A command that ends sooner is told of once, not twice. */
-const ANNOUNCE_MS = 25;
-const GREW_EVERY_MS = 20;
-/** Well before an entry is too old to be kept. */
+/** A command that ends sooner sends one event instead of two. */
+const STARTED_EVENT_DELAY_MS = 25;
+const GREW_INTERVAL_MS = 20;
+/** Well before an entry expires. */
 const RENEW_AFTER_MS = 24 * 3_600_000;
-/** So many processes of gateways are told of one session. */
-const MOST_TOLD = 16;
-/** The end of a session is told until the registry has it. */
-const TELL_AGAIN_MS = 2000;
+/** Gateway processes that receive the events of one session, at most. */
+const MAX_WATCHERS = 16;
+/** Delay between attempts to record an end. */
+const RETRY_MS = 2000;
 
-export interface Bearer {
-  /** Nothing is left to tell of it. */
-  over(): void;
-  slotFree(): void;
+export interface JobObserver {
+  /** The end is recorded; nothing is left to do. */
+  finished(): void;
+  slotFreed(): void;
 }
 
-/** One session this worker has claimed, from there to the moment its end is known to the fleet. */
-export class Charge {
+/** A session that this worker has claimed, until its end is recorded in the fleet. */
+export class Job {
   readonly claim: Claim;
   holdsSlot = true;
-  readonly #reports: Reports;
-  readonly #door: WorkerGateway;
-  readonly #bearer: Bearer;
-  readonly #to = new Map<string, Address>();
+  readonly #reporter: Reporter;
+  readonly #gateway: WorkerGateway;
+  readonly #observer: JobObserver;
+  readonly #watchers = new Map<string, Address>();
   #execution: Execution | null = null;
   #session: Omit<NewSession, "name"> | null = null;
   #name = "";
-  #grew: NodeJS.Timeout | null = null;
+  #grewTimer: NodeJS.Timeout | null = null;
   #watchesGrowth = false;
-  #letGo = false;
-  #announced = false;
-  /** What was told of its end to those who were to be told by then. */
-  #exit: News | null = null;
+  #detached = false;
+  #exitPublished = false;
+  /** The event that was sent when it ended. */
+  #exitedEvent: SessionEvent | null = null;
 
-  constructor(claim: Claim, reports: Reports, door: WorkerGateway, bearer: Bearer) {
+  constructor(claim: Claim, reporter: Reporter, gateway: WorkerGateway, observer: JobObserver) {
     this.claim = claim;
-    this.#reports = reports;
-    this.#door = door;
-    this.#bearer = bearer;
-    this.#tell(claim.entry.to);
+    this.#reporter = reporter;
+    this.#gateway = gateway;
+    this.#observer = observer;
+    this.#addWatcher(claim.entry.to);
   }
 
-  /** Tells of its start and its end. */
-  follow(execution: Execution, session: Omit<NewSession, "name">, name: string): void {
+  /** Reports the start and the end of the execution. */
+  track(execution: Execution, session: Omit<NewSession, "name">, name: string): void {
     this.#execution = execution;
     this.#session = session;
     this.#name = name;
-    const announce = setTimeout(() => void this.#sayStarted(), session.background === 1 ? 0 : ANNOUNCE_MS);
+    const startedTimer = setTimeout(
+      () => void this.#sendStarted(),
+      session.background === 1 ? 0 : STARTED_EVENT_DELAY_MS,
+    );
     void execution.exited.then(async (ending) => {
-      clearTimeout(announce);
-      if (ending === "detached" || this.#letGo) return;
-      await this.#ended(ending).catch(() => this.#resumeLater());
+      clearTimeout(startedTimer);
+      if (ending === "detached" || this.#detached) return;
+      await this.#onExit(ending).catch(() => this.#resumeLater());
     });
   }
 
-  /** After a restart: it runs on, or has ended meanwhile. */
+  /** After a restart: the command still runs, or has ended meanwhile. */
   async resume(row: SessionRow): Promise<void> {
-    const now = this.#door.registry.reconcile(row);
+    const now = this.#gateway.registry.reconcile(row);
     if (now.status !== "running" && now.lingering !== 1) {
-      const logs = this.#door.registry.executor.data(now).forCallback();
+      const logs = this.#gateway.registry.executor.data(now).forCallback();
       this.#session ??= now;
-      return void this.settle(storedOutcome(now, logs));
+      return void this.reportEnd(outcomeFromRow(now, logs));
     }
-    const execution = await this.#door.execution(row.id);
-    if (execution) this.follow(execution, row, row.name);
+    const execution = await this.#gateway.execution(row.id);
+    if (execution) this.track(execution, row, row.name);
     else this.#resumeLater();
   }
 
-  /** Its end could not be made out now; its own records here tell of it, by then or later. */
+  /** The outcome is not known yet: the session's row is checked again later. */
   #resumeLater(): void {
-    const again = () => {
-      const row = this.#letGo ? null : this.#door.row(this.claim.local);
+    const retry = () => {
+      const row = this.#detached ? null : this.#gateway.row(this.claim.local);
       if (row) this.resume(row).catch(() => this.#resumeLater());
     };
-    setTimeout(again, TELL_AGAIN_MS).unref();
+    setTimeout(retry, RETRY_MS).unref();
   }
 
-  /** It ended before this worker was started, and the registry has that: what may be missing is added. */
-  async complete(entry: Entry): Promise<void> {
-    await this.#reports.complete(this.claim, entry, () => this.#letGo);
-    if (!this.#letGo) this.forget();
+  /** It ended before this worker started and the registry has the end: publishes the exit if that is missing. */
+  async complete(entry: RegistryEntry): Promise<void> {
+    await this.#reporter.complete(this.claim, entry, () => this.#detached);
+    if (!this.#detached) this.release();
   }
 
-  /** It was given to others, or given up: whatever of it runs here is ended (never twice). */
+  /** Another worker has it, or it was abandoned: kills what runs here, so that it never runs twice. */
   async supersede(): Promise<void> {
     const { local, id, agent } = this.claim;
-    this.#letGo = true;
-    const execution = this.#execution ?? (this.#door.row(local) ? await this.#door.execution(local) : null);
+    this.#detached = true;
+    const execution = this.#execution ?? (this.#gateway.row(local) ? await this.#gateway.execution(local) : null);
     if (execution) {
-      this.#door.note({ agent, session: local, outcome: "superseded", summary: `${id} was given up`, detail: {} });
+      this.#gateway.note({ agent, session: local, outcome: "superseded", summary: `${id} was given up`, detail: {} });
       await execution.kill(killRequest("SIGKILL", 0));
     }
-    this.#free();
-    this.#bearer.over();
+    this.#freeSlot();
+    this.#observer.finished();
   }
 
-  /** Entries age, and a session may outlive them: its entry is written anew, so that nobody takes it for gone. */
-  async renew(book: Book): Promise<void> {
+  /** Entries expire, and a session may run longer: its entry is written again. */
+  async renew(fleetRegistry: FleetRegistry): Promise<void> {
     const { agent, id, entry } = this.claim;
-    const seen = await book.read(agent, id);
-    if (seen?.entry.state !== "claimed" || seen.entry.claim !== entry.claim) return this.#check(book, seen);
-    if (seen.entry.atMs < Date.now() - RENEW_AFTER_MS)
-      await book.change(agent, id, { ...seen.entry, atMs: Date.now() }, seen.revision);
+    const current = await fleetRegistry.read(agent, id);
+    if (current?.entry.state !== "claimed" || current.entry.claim !== entry.claim)
+      return this.#verifyClaim(fleetRegistry, current);
+    if (current.entry.atMs < Date.now() - RENEW_AFTER_MS)
+      await fleetRegistry.update(agent, id, { ...current.entry, atMs: Date.now() }, current.revision);
   }
 
-  async checkClaim(book: Book): Promise<void> {
-    await this.#check(book, await book.read(this.claim.agent, this.claim.id));
+  async verifyClaim(fleetRegistry: FleetRegistry): Promise<void> {
+    await this.#verifyClaim(fleetRegistry, await fleetRegistry.read(this.claim.agent, this.claim.id));
   }
 
-  async #check(book: Book, seen: Seen | null): Promise<void> {
+  async #verifyClaim(fleetRegistry: FleetRegistry, current: VersionedEntry | null): Promise<void> {
     const { agent, id, entry } = this.claim;
-    // No entry is nobody's decision: it was too old, or the servers lost it.
-    if (!seen) return void (await book.create(agent, id, { ...entry, atMs: Date.now() }));
-    if (seen?.entry.state === "claimed" && seen.entry.claim === entry.claim) return;
-    if (seen?.entry.state === "ended" && seen.entry.claim === entry.claim) return;
+    // A missing entry has expired or was lost by the servers: create it again.
+    if (!current) return void (await fleetRegistry.create(agent, id, { ...entry, atMs: Date.now() }));
+    const { state, claim } = current.entry;
+    if (claim === entry.claim && (state === "claimed" || state === "ended")) return;
     await this.supersede();
   }
 
-  /** It never began here, and others may have it. */
-  forget(): void {
-    this.#free();
-    this.#bearer.over();
+  /** Nothing ran here; other workers may claim it. */
+  release(): void {
+    this.#freeSlot();
+    this.#observer.finished();
   }
 
-  /** Who else is to be told, and how it is by now. */
-  watch(to: Address | undefined, growth: boolean): News | null {
-    if (to) this.#tell(to);
+  /** Adds a watcher and returns the latest event. */
+  watch(to: Address | undefined, growth: boolean): SessionEvent | null {
+    if (to) this.#addWatcher(to);
     if (growth) this.#watchGrowth();
-    return this.#exit ?? this.#startedNews();
+    return this.#exitedEvent ?? this.#startedEvent();
   }
 
-  letGo(): void {
-    this.#letGo = true;
+  detach(): void {
+    this.#detached = true;
   }
 
   /**
-   * Who waits for a foreground command is told at once. Of a background one gateways hear when the stream of exits has
-   * it: whose row has an end by our word must not have to see to that.
+   * Watchers of a foreground command are notified at once. Those of a background command are notified when the stream of
+   * exits has its end, because a gateway that has recorded the end does not publish it any more.
    */
-  async settle(outcome: Outcome): Promise<void> {
-    this.#free();
+  async reportEnd(outcome: Outcome): Promise<void> {
+    this.#freeSlot();
     const background = this.#background;
-    if (!background) this.#sayExited(outcome, false);
-    const entered = await this.#enter(outcome);
-    if (background && entered !== "anothers") await this.#announce(outcome);
-    if (this.#letGo) return;
-    this.#bearer.over();
+    if (!background) this.#sendExited(outcome, false);
+    const recorded = await this.#recordEnd(outcome);
+    if (background && recorded !== "superseded") await this.#publishExit(outcome);
+    if (this.#detached) return;
+    this.#observer.finished();
   }
 
-  async #ended(ending: Ending): Promise<void> {
+  async #onExit(ending: Ending): Promise<void> {
     const session = this.#session as Omit<NewSession, "name">;
     const foreground = session.background !== 1;
-    const outcome = await outcomeHere(this.#door.registry, session, this.#name, ending, foreground);
+    const outcome = await exitOutcome(this.#gateway.registry, session, this.#name, ending, foreground);
     const final = ending === "lost" || ending.final;
-    if (final) return this.settle(outcome);
-    this.#free();
-    await this.#announce(outcome);
+    if (final) return this.reportEnd(outcome);
+    this.#freeSlot();
+    await this.#publishExit(outcome);
     const last = await this.#execution?.ended;
-    if (!last || last === "detached" || this.#letGo) return;
-    const over = last === "lost" ? last : { ...last, final: true };
-    await this.settle(await outcomeHere(this.#door.registry, session, this.#name, over, false));
+    if (!last || last === "detached" || this.#detached) return;
+    const finished = last === "lost" ? last : { ...last, final: true };
+    await this.reportEnd(await exitOutcome(this.#gateway.registry, session, this.#name, finished, false));
   }
 
-  /** The stream of exits, then the gateways. */
-  async #announce(outcome: Outcome): Promise<void> {
-    this.#announced ||= await this.#reports.announce(this.claim, outcome, () => this.#letGo);
-    if (!this.#letGo) this.#sayExited(outcome, this.#announced);
+  /** Publishes to the stream of exits first, then notifies watchers. */
+  async #publishExit(outcome: Outcome): Promise<void> {
+    this.#exitPublished ||= await this.#reporter.publishExit(this.claim, outcome, () => this.#detached);
+    if (!this.#detached) this.#sendExited(outcome, this.#exitPublished);
   }
 
-  #sayExited(outcome: Outcome, announced: boolean): void {
-    this.#exit = this.#reports.exitNews(this.claim, outcome, announced);
-    this.#reports.news(this.#to.values(), this.#exit);
+  #sendExited(outcome: Outcome, announced: boolean): void {
+    this.#exitedEvent = this.#reporter.exitEvent(this.claim, outcome, announced);
+    this.#reporter.sendEvent(this.#watchers.values(), this.#exitedEvent);
   }
 
-  /** Until the registry has answered. */
-  async #enter(outcome: Outcome): Promise<Entered> {
-    while (!this.#letGo) {
+  /** Retries until the registry answers. */
+  async #recordEnd(outcome: Outcome): Promise<RecordResult> {
+    while (!this.#detached) {
       try {
-        return await this.#reports.end(this.claim, outcome, this.#background);
+        return await this.#reporter.recordEnd(this.claim, outcome, this.#background);
       } catch {
-        await sleep(TELL_AGAIN_MS, undefined, { ref: false });
+        await sleep(RETRY_MS, undefined, { ref: false });
       }
     }
-    return "anothers";
+    return "superseded";
   }
 
-  /** A foreground command may have become one meanwhile. */
+  /** A foreground command may have been moved to the background. */
   get #background(): boolean {
     return this.#session ? this.#session.background === 1 : this.claim.entry.background;
   }
 
-  async #sayStarted(): Promise<void> {
+  async #sendStarted(): Promise<void> {
     const pid = await this.#execution?.started;
-    const news = this.#startedNews(pid ?? null);
-    if (news && !this.#letGo) this.#reports.news(this.#to.values(), news);
+    const event = this.#startedEvent(pid ?? null);
+    if (event && !this.#detached) this.#reporter.sendEvent(this.#watchers.values(), event);
   }
 
-  #startedNews(pid = this.#door.row(this.claim.local)?.pid ?? null): News | null {
+  #startedEvent(pid = this.#gateway.row(this.claim.local)?.pid ?? null): SessionEvent | null {
     const session = this.#session;
     if (!session) return null;
-    const terminal = this.#door.registry.executor.data(session).terminal() as TerminalStory | null;
+    const terminal = this.#gateway.registry.executor.data(session).terminal() as TerminalStory | null;
     return {
       kind: "started",
       id: this.claim.id,
@@ -228,24 +232,25 @@ export class Charge {
     this.#watchesGrowth = true;
     const { id, agent, entry } = this.claim;
     this.#execution.onGrew(() => {
-      this.#grew ??= setTimeout(() => {
-        this.#grew = null;
-        this.#reports.news(this.#to.values(), { kind: "grew", id, agent, attempt: entry.attempt });
-      }, GREW_EVERY_MS).unref();
+      this.#grewTimer ??= setTimeout(() => {
+        this.#grewTimer = null;
+        this.#reporter.sendEvent(this.#watchers.values(), { kind: "grew", id, agent, attempt: entry.attempt });
+      }, GREW_INTERVAL_MS).unref();
     });
   }
 
-  #tell(address: Address): void {
+  #addWatcher(address: Address): void {
     const key = `${address.gateway}.${address.process}`;
-    // Who asked for it stays; of those who only watch, whoever came first makes room.
-    const [, oldest] = this.#to.keys();
-    if (!this.#to.has(key) && this.#to.size >= MOST_TOLD && oldest !== undefined) this.#to.delete(oldest);
-    this.#to.set(key, address);
+    // The first watcher is the requester and stays; the oldest of the others is dropped.
+    const [, oldest] = this.#watchers.keys();
+    if (!this.#watchers.has(key) && this.#watchers.size >= MAX_WATCHERS && oldest !== undefined)
+      this.#watchers.delete(oldest);
+    this.#watchers.set(key, address);
   }
 
-  #free(): void {
+  #freeSlot(): void {
     if (!this.holdsSlot) return;
     this.holdsSlot = false;
-    this.#bearer.slotFree();
+    this.#observer.slotFreed();
   }
 }

@@ -6,10 +6,10 @@ import type { KillRequest } from "../executor/executor.ts";
 import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import { signalName } from "../session/signals.ts";
 import type { SessionRow } from "../storage/sessions.ts";
-import type { Piece } from "./response-streams.ts";
+import type { ResponseItem } from "./response-streams.ts";
 
-export interface On {
-  door: WorkerGateway;
+export interface Target {
+  gateway: WorkerGateway;
   row: SessionRow;
 }
 
@@ -45,109 +45,114 @@ const Wait = z.object({
 const Bytes = z.string().max(2 << 20);
 
 /** Ends with one answer. */
-export const ASKED: Record<string, (on: On, args: unknown) => Promise<unknown>> = {
-  write: async (on, args) => {
+export const REQUESTS: Record<string, (target: Target, args: unknown) => Promise<unknown>> = {
+  write: async (target, args) => {
     const bytes = Buffer.from(Bytes.parse(args), "base64");
-    const execution = await on.door.execution(on.row.id);
+    const execution = await target.gateway.execution(target.row.id);
     if (!execution) return { taken: null, hidden: false };
     try {
-      await on.door.session(on.row).write(bytes);
+      await target.gateway.session(target.row).write(bytes);
       return { taken: bytes.length, hidden: execution.wroteHidden };
     } catch (error) {
       if (error instanceof SallyportError && error.type === "StdinClosed") return { taken: null, hidden: false };
       throw error;
     }
   },
-  closeStdin: async (on) => on.door.session(on.row).closeStdin(),
-  resize: async (on, args) => {
-    await on.door.session(on.row).resize(Size.parse(args));
+  closeStdin: async (target) => target.gateway.session(target.row).closeStdin(),
+  resize: async (target, args) => {
+    await target.gateway.session(target.row).resize(Size.parse(args));
     return true;
   },
-  inputState: async (on) => {
-    const state = await (await on.door.execution(on.row.id))?.inputState();
+  inputState: async (target) => {
+    const state = await (await target.gateway.execution(target.row.id))?.inputState();
     return state ? { ...state, typed: Buffer.from(state.typed).toString("base64") } : null;
   },
-  kill: async (on, args) => kill(on, Kill.parse(args)),
-  extend: async (on, args) => {
-    await on.door.session(on.row).extend(z.number().parse(args));
+  kill: async (target, args) => kill(target, Kill.parse(args)),
+  extend: async (target, args) => {
+    await target.gateway.session(target.row).extend(z.number().parse(args));
     return true;
   },
-  background: async (on) => {
-    await on.door.session(on.row).toBackground();
+  background: async (target) => {
+    await target.gateway.session(target.row).toBackground();
     return null;
   },
 };
 
 /** Not waited for here: the gateway that asked hears of the end as of any other. */
-async function kill({ door, row }: On, order: KillRequest): Promise<boolean> {
-  const execution = await door.execution(row.id);
+async function kill({ gateway, row }: Target, request: KillRequest): Promise<boolean> {
+  const execution = await gateway.execution(row.id);
   if (!execution) return false;
-  const session = door.session(row);
-  const signal = signalName(order.signal) ?? String(order.signal);
-  const sent = session.kill({ signal, graceMs: order.ends ? order.graceMs : null });
-  return Promise.race([sent.then(() => true), execution.exited.then(() => true), sentSoon(sent)]);
+  const session = gateway.session(row);
+  const signal = signalName(request.signal) ?? String(request.signal);
+  const sent = session.kill({ signal, graceMs: request.ends ? request.graceMs : null });
+  return Promise.race([sent.then(() => true), execution.exited.then(() => true), afterDelay(sent)]);
 }
 
-const SENT_MS = 100;
+const KILL_RESPONSE_MS = 100;
 
-function sentSoon(sent: Promise<unknown>): Promise<boolean> {
+function afterDelay(sent: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    setTimeout(resolve, SENT_MS, true);
+    setTimeout(resolve, KILL_RESPONSE_MS, true);
     sent.catch(reject);
   });
 }
 
 /** Gives pieces as they are read. */
-export const READ: Record<string, (on: On, args: unknown, signal: AbortSignal) => AsyncIterable<Piece>> = {
-  logs: (on, args) =>
-    once(async () => {
-      const slice = await on.door.session(on.row).logs(logArgs(args));
+export const STREAMS: Record<
+  string,
+  (target: Target, args: unknown, signal: AbortSignal) => AsyncIterable<ResponseItem>
+> = {
+  logs: (target, args) =>
+    single(async () => {
+      const slice = await target.gateway.session(target.row).logs(logArgs(args));
       const chunks = slice.chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes).toString("base64") }));
       return { ...slice, chunks };
     }),
-  read: (on, args) => chunks(on.door.session(on.row).read(logArgs(args))),
-  follow: (on, args, signal) => chunks(on.door.session(on.row).follow({ ...logArgs(args), signal })),
-  recording: (on) => values(on.door.session(on.row).recording()),
-  screen: (on, args) =>
-    once(() =>
-      on.door
-        .session(on.row)
+  read: (target, args) => chunks(target.gateway.session(target.row).read(logArgs(args))),
+  follow: (target, args, signal) => chunks(target.gateway.session(target.row).follow({ ...logArgs(args), signal })),
+  recording: (target) => values(target.gateway.session(target.row).recording()),
+  screen: (target, args) =>
+    single(() =>
+      target.gateway
+        .session(target.row)
         .screen(
           z.object({ attributes: z.boolean().optional(), scrollback: z.boolean().optional() }).parse(args) as object,
         ),
     ),
-  repaint: (on) =>
-    once(async () => {
-      const { output, ...rest } = await on.door.session(on.row).repaint();
+  repaint: (target) =>
+    single(async () => {
+      const { output, ...rest } = await target.gateway.session(target.row).repaint();
       return { ...rest, output: Buffer.from(output).toString("base64") };
     }),
-  waitFor: (on, args, signal) =>
-    once(async () => {
+  waitFor: (target, args, signal) =>
+    single(async () => {
       const { pattern, ...rest } = Wait.parse(args);
       const expression = pattern ? { pattern: new RegExp(pattern.source, pattern.flags) } : {};
-      const { info, ...found } = await on.door.session(on.row).waitFor({ ...rest, ...expression, signal } as object);
+      const { info, ...found } = await target.gateway
+        .session(target.row)
+        .waitFor({ ...rest, ...expression, signal } as object);
       return found;
     }),
-  tail: (on, args) =>
-    once(async () => {
+  tail: (target, args) =>
+    single(async () => {
       const { maxBytes } = z.object({ maxBytes: count.max(1 << 20) }).parse(args);
-      return on.door.registry.executor.data(on.row).tail(maxBytes);
+      return target.gateway.registry.executor.data(target.row).tail(maxBytes);
     }),
-  result: (on) =>
-    once(async () => {
-      const { registry } = on.door;
-      const row = registry.reconcile(on.row);
+  result: (target) =>
+    single(async () => {
+      const { registry } = target.gateway;
+      const row = registry.reconcile(target.row);
       const ending = row.record === null ? (row.status === "lost" ? "lost" : "detached") : JSON.parse(row.record);
       return registry.executor.data(row).result(row.name, row, ending);
     }),
-  glimpse: (on) =>
-    once(async () => {
-      const data = on.door.registry.executor.data(on.row);
-      const live = on.row.status === "running" || on.row.lingering === 1;
+  glimpse: (target) =>
+    single(async () => {
+      const data = target.gateway.registry.executor.data(target.row);
+      const live = target.row.status === "running" || target.row.lingering === 1;
       return {
         streams: data.streams(),
         terminal: data.terminal(),
-        live: live ? data.usage(on.row.keeper_pid) : null,
+        live: live ? data.usage(target.row.keeper_pid) : null,
       };
     }),
 };
@@ -156,14 +161,14 @@ function logArgs(args: unknown): object {
   return Object.fromEntries(Object.entries(LogArgs.parse(args ?? {})).filter(([, value]) => value !== undefined));
 }
 
-async function* once(work: () => unknown): AsyncGenerator<Piece> {
+async function* single(work: () => unknown): AsyncGenerator<ResponseItem> {
   yield { value: await work() };
 }
 
-async function* values(source: AsyncIterable<unknown>): AsyncGenerator<Piece> {
+async function* values(source: AsyncIterable<unknown>): AsyncGenerator<ResponseItem> {
   for await (const value of source) yield { value };
 }
 
-async function* chunks(source: AsyncIterable<LogChunk>): AsyncGenerator<Piece> {
+async function* chunks(source: AsyncIterable<LogChunk>): AsyncGenerator<ResponseItem> {
   for await (const { bytes, ...head } of source) yield { head, bytes };
 }

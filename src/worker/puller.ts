@@ -1,8 +1,8 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 
-const EXPIRES_MS = 20_000;
+const PULL_EXPIRES_MS = 20_000;
 /** A request that was lost with a server is made again after this long. */
-const SILENCE_MS = 30_000;
+const PULL_TIMEOUT_MS = 30_000;
 
 /**
  * Asks a consumer for as much work as there are free slots, and for no more: that is the balance and the back-pressure
@@ -15,14 +15,14 @@ export class Puller {
   readonly #inbox: string;
   readonly #subscription: Subscription;
   readonly #timer: NodeJS.Timeout;
-  #asked = 0;
+  #requested = 0;
   #lastMs = performance.now();
 
   constructor(
     nc: NatsConnection,
     { stream, consumer, inbox }: { stream: string; consumer: string; inbox: string },
     free: () => number,
-    take: (message: Msg) => void,
+    onMessage: (message: Msg) => void,
   ) {
     this.#nc = nc;
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
@@ -30,24 +30,24 @@ export class Puller {
     this.#inbox = createInbox(inbox);
     this.#subscription = nc.subscribe(this.#inbox, {
       callback: (error, message) => {
-        if (!error) this.#come(message, take);
+        if (!error) this.#receive(message, onMessage);
       },
     });
-    this.#timer = setInterval(() => this.#watch(), SILENCE_MS / 3).unref();
+    this.#timer = setInterval(() => this.#checkTimeout(), PULL_TIMEOUT_MS / 3).unref();
   }
 
   /** Asks for what there is room for and was not asked for yet. */
   pull(): void {
-    const batch = this.#free() - this.#asked;
+    const batch = this.#free() - this.#requested;
     if (batch <= 0 || this.#nc.isClosed()) return;
-    this.#asked += batch;
-    const payload = JSON.stringify({ batch, expires: EXPIRES_MS * 1_000_000 });
+    this.#requested += batch;
+    const payload = JSON.stringify({ batch, expires: PULL_EXPIRES_MS * 1_000_000 });
     this.#nc.publish(this.#subject, payload, { reply: this.#inbox });
   }
 
   /** What was asked for before went to a server that is gone. */
-  again(): void {
-    this.#asked = 0;
+  restart(): void {
+    this.#requested = 0;
     this.pull();
   }
 
@@ -56,23 +56,23 @@ export class Puller {
     this.#subscription.unsubscribe();
   }
 
-  #come(message: Msg, take: (message: Msg) => void): void {
+  #receive(message: Msg, onMessage: (message: Msg) => void): void {
     this.#lastMs = performance.now();
     const status = message.headers?.code ?? 0;
     if (status === 0) {
-      this.#asked = Math.max(0, this.#asked - 1);
-      take(message);
+      this.#requested = Math.max(0, this.#requested - 1);
+      onMessage(message);
       return;
     }
     if (status === 100) return;
     // Over, with so much of it never given.
-    const left = Number(message.headers?.get("Nats-Pending-Messages") || this.#asked);
-    this.#asked = Math.max(0, this.#asked - left);
+    const left = Number(message.headers?.get("Nats-Pending-Messages") || this.#requested);
+    this.#requested = Math.max(0, this.#requested - left);
     this.pull();
   }
 
-  #watch(): void {
-    if (performance.now() - this.#lastMs > SILENCE_MS) this.again();
+  #checkTimeout(): void {
+    if (performance.now() - this.#lastMs > PULL_TIMEOUT_MS) this.restart();
     else this.pull();
   }
 }
@@ -80,9 +80,9 @@ export class Puller {
 export const ack = (message: Msg): void => void message.respond("+ACK");
 
 /** It is not to be offered to anybody again. */
-export const terminate = (message: Msg): void => void message.respond("+TERM");
+export const term = (message: Msg): void => void message.respond("+TERM");
 
 /** Somebody else, or we later. */
-export function giveBack(message: Msg, delayMs = 0): void {
+export function nak(message: Msg, delayMs = 0): void {
   message.respond(delayMs === 0 ? "-NAK" : `-NAK ${JSON.stringify({ delay: delayMs * 1_000_000 })}`);
 }

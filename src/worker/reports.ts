@@ -1,10 +1,9 @@
-import type { RunResult } from "../core/result.ts";
-import type { Account, Ending, ExitRecord, Parting } from "../executor/executor.ts";
+import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
-import type { Link } from "../fleet/connection.ts";
-import { announceSurely } from "../fleet/exits.ts";
-import type { Book } from "../fleet/registry.ts";
-import type { Address, Entry, News } from "../fleet/wire.ts";
+import type { FleetConnection } from "../fleet/connection.ts";
+import { publishExit } from "../fleet/exits.ts";
+import type { FleetRegistry } from "../fleet/registry.ts";
+import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
 import { endingOf } from "../session/outcome.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Registry } from "../session/registry.ts";
@@ -16,12 +15,10 @@ export interface Outcome {
   account: Account;
 }
 
-type Asked = Omit<NewSession, "name">;
-
-/** What there is to say of a command's end: only here can its files and folders be looked at. */
-export async function outcomeHere(
+/** The outcome of a command as seen on this host, which has its files and folders. */
+export async function exitOutcome(
   registry: Registry,
-  session: Asked,
+  session: Omit<NewSession, "name">,
   name: string,
   ending: Ending,
   withResult: boolean,
@@ -33,7 +30,7 @@ export async function outcomeHere(
     warnings: JSON.parse(ended.warnings) as string[],
     hints: JSON.parse(ended.hints) as string[],
     error: ended.error === null ? null : (JSON.parse(ended.error) as Account["error"]),
-    ...(session.background === 1 ? told(session, data.forCallback()) : { logPath: null, lastLines: [] }),
+    ...(session.background === 1 ? callbackLogs(session, data.forCallback()) : { logPath: null, lastLines: [] }),
   };
   if (!withResult) return { record: ending, account };
   const result = await data.result(name, session, ending);
@@ -41,12 +38,15 @@ export async function outcomeHere(
   return { record: ending, account: { ...account, status, warnings, hints, error: error as Account["error"], result } };
 }
 
-function told(session: Asked, { logPath, lastLines }: { logPath: string | null; lastLines: string[] }) {
+function callbackLogs(
+  session: Omit<NewSession, "name">,
+  { logPath, lastLines }: { logPath: string | null; lastLines: string[] },
+) {
   return { logPath: session.log_file ?? logPath, lastLines };
 }
 
-/** The end of a session that this worker's records tell of. */
-export function storedOutcome(row: SessionRow, logs: { logPath: string | null; lastLines: string[] }): Outcome {
+/** The outcome of a session that has ended according to its row. */
+export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; lastLines: string[] }): Outcome {
   const record = row.record === null ? ("lost" as const) : (JSON.parse(row.record) as ExitRecord);
   const account: Account = {
     status: row.status,
@@ -58,53 +58,40 @@ export function storedOutcome(row: SessionRow, logs: { logPath: string | null; l
   return { record, account };
 }
 
-/** It never came to run here. */
+/** The outcome of a request that was refused or failed before it ran. */
 export function refusedOutcome({ status, error }: Refusal): Outcome {
   const account: Account = { status, warnings: [], hints: [], error, logPath: null, lastLines: [] };
   return { record: unstartedRecord("worker"), account };
 }
 
-export function isOver(ending: Parting): ending is Ending {
-  return ending !== "detached";
-}
-
-/** What fits into one message besides all else. */
-export function fits(result: RunResult | undefined, most: number): boolean {
-  if (!result) return true;
-  return result.stdout.length + result.stderr.length + result.output.length < most / 4;
-}
-
-/** Results beyond this are fetched when somebody wants them: a server lets no longer message pass. */
-const MOST_PART = 2;
-
 /**
- * What became of an end that was to be entered. `anothers`: somebody has decided otherwise meanwhile, and it is nobody's
- * any more. `unreadable`: what stands there nobody can have made; whoever waits for the session is told all the same.
+ * The result of recording an end. `superseded`: the entry has another claim or state by now. `unreadable`: the entry is
+ * not valid, so the end cannot be recorded, but watchers are still notified.
  */
-export type Entered = "ours" | "anothers" | "unreadable";
+export type RecordResult = "ours" | "superseded" | "unreadable";
 
-/** Tells gateways and the registry how sessions fare. */
-export class Reports {
-  readonly #link: Link;
-  readonly #book: Book;
+/** Reports the state of sessions to gateways, to the registry and to the stream of exits. */
+export class Reporter {
+  readonly #connection: FleetConnection;
+  readonly #fleetRegistry: FleetRegistry;
   readonly #host: string;
 
-  constructor(link: Link, book: Book, host: string) {
-    this.#link = link;
-    this.#book = book;
+  constructor(connection: FleetConnection, fleetRegistry: FleetRegistry, host: string) {
+    this.#connection = connection;
+    this.#fleetRegistry = fleetRegistry;
     this.#host = host;
   }
 
-  news(to: Iterable<Address>, news: News): void {
-    const payload = JSON.stringify(news);
+  sendEvent(to: Iterable<Address>, event: SessionEvent): void {
+    const payload = JSON.stringify(event);
     for (const { gateway, process } of to) {
-      this.#link.nc.publish(this.#link.subjects.result(gateway, this.#host, process, "news"), payload);
+      this.#connection.nc.publish(this.#connection.subjects.result(gateway, this.#host, process, "news"), payload);
     }
   }
 
-  exitNews({ id, agent, entry }: Claim, { record, account }: Outcome, announced: boolean): News {
-    const { result, ...told } = account;
-    const most = (this.#link.nc.info?.max_payload ?? 1 << 20) / MOST_PART;
+  exitEvent({ id, agent, entry }: Claim, { record, account }: Outcome, announced: boolean): SessionEvent {
+    const { result, ...report } = account;
+    const maxBytes = (this.#connection.nc.info?.max_payload ?? 1 << 20) / 2;
     const size = result ? result.stdout.length + result.stderr.length + result.output.length : 0;
     return {
       kind: "exited",
@@ -113,43 +100,48 @@ export class Reports {
       attempt: entry.attempt,
       host: this.#host,
       record,
-      account: told,
+      account: report,
       announced,
-      // A character may take six bytes in JSON.
-      ...(result && size * 6 < most ? { result } : {}),
+      // A character may take six bytes in JSON. A result that does not fit is fetched on demand.
+      ...(result && size * 6 < maxBytes ? { result } : {}),
     };
   }
 
-  /** It may be called again after a failure: what stands in the registry already is found to be one's own. */
-  async end({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<Entered> {
+  /** Safe to repeat after a failure: an end that is already recorded counts as ours. */
+  async recordEnd({ id, agent, entry, revision }: Claim, outcome: Outcome, background: boolean): Promise<RecordResult> {
     const { result, ...account } = outcome.account;
     const ended = { ...entry, state: "ended" as const, background, atMs: Date.now(), record: outcome.record, account };
-    return this.#enter(agent, id, ended, revision);
+    return this.#write(agent, id, ended, revision);
   }
 
-  /** Whose it is the claim tells, not the revision: that may be another than we were told while servers came and went. */
-  async #enter(agent: string, id: string, ended: Entry, revision: number): Promise<Entered> {
+  /** Ownership is decided by the claim, not by the revision, which may change while servers fail over. */
+  async #write(agent: string, id: string, ended: RegistryEntry, revision: number): Promise<RecordResult> {
     for (let known = revision; ; ) {
-      if ((await this.#book.change(agent, id, ended, known)) !== null) return "ours";
-      const seen = await this.#book.read(agent, id);
-      // Of a session that outlived its entry the end is entered all the same.
-      if (!seen) return (await this.#book.create(agent, id, ended)) === null ? "unreadable" : "ours";
-      if (seen.entry.claim !== ended.claim) return "anothers";
-      if (seen.entry.state !== "claimed") return seen.entry.state === "ended" ? "ours" : "anothers";
-      known = seen.revision;
+      if ((await this.#fleetRegistry.update(agent, id, ended, known)) !== null) return "ours";
+      const current = await this.#fleetRegistry.read(agent, id);
+      // The entry has expired: create it again with the end.
+      if (!current) return (await this.#fleetRegistry.create(agent, id, ended)) === null ? "unreadable" : "ours";
+      if (current.entry.claim !== ended.claim) return "superseded";
+      if (current.entry.state !== "claimed") return current.entry.state === "ended" ? "ours" : "superseded";
+      known = current.revision;
     }
   }
 
-  /** What a worker that was killed between the two may not have done: the entry stands, the stream is told (again). */
-  async complete(claim: Claim, { background, record, account }: Entry, isOff: () => boolean): Promise<void> {
-    if (background && record && account) await this.announce(claim, { record, account: account as Account }, isOff);
+  /** Publishes the exit of an entry that ended before a restart, in case the worker was killed in between. */
+  async complete(
+    claim: Claim,
+    { background, record, account }: RegistryEntry,
+    isCancelled: () => boolean,
+  ): Promise<void> {
+    if (background && record && account)
+      await this.publishExit(claim, { record, account: account as Account }, isCancelled);
   }
 
-  /** Until the stream of exits has it; false: that will not take it, or it is no longer ours to tell. */
-  announce({ id, agent }: Claim, { record, account }: Outcome, isOff: () => boolean): Promise<boolean> {
+  /** Resolves when the stream of exits has it; false when the stream rejects it or `isCancelled` returns true. */
+  publishExit({ id, agent }: Claim, { record, account }: Outcome, isCancelled: () => boolean): Promise<boolean> {
     const exitCode = record === "lost" ? null : record.code;
     const { status, logPath, lastLines } = account;
-    const told = { id, agent, host: this.#host, status, exitCode, logPath, lastLines };
-    return announceSurely(this.#link, told, isOff);
+    const report = { id, agent, host: this.#host, status, exitCode, logPath, lastLines };
+    return publishExit(this.#connection, report, isCancelled);
   }
 }

@@ -1,11 +1,11 @@
 import { SallyportError } from "../core/error.ts";
-import type { Link } from "../fleet/connection.ts";
+import type { FleetConnection } from "../fleet/connection.ts";
 import { tooManyReaders } from "../fleet/errors.ts";
 import { CREDIT_BYTES, chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/response-stream.ts";
 import type { Address } from "../fleet/wire.ts";
 
 /** An error as it travels. */
-export function asFailure(error: unknown): {
+export function serializeError(error: unknown): {
   type: string;
   message: string;
   recovery: { action: string; hint: string }[];
@@ -18,15 +18,15 @@ export function asFailure(error: unknown): {
 }
 
 /** Who has not said for so long that it still reads is gone. */
-const GONE_AFTER_MS = 30_000;
+const READER_TIMEOUT_MS = 30_000;
 
 /** So many answers are sent at a time, to all who read here. */
-const MOST_FLOWS = 1000;
+const MAX_STREAMS = 1000;
 
 /** What an operation gives, piece by piece: plain data, or bytes with a little about them. */
-export type Piece = { value: unknown } | { head: object; bytes: Uint8Array };
+export type ResponseItem = { value: unknown } | { head: object; bytes: Uint8Array };
 
-interface Running {
+interface OpenStream {
   credit: number;
   seenMs: number;
   more: () => void;
@@ -34,86 +34,91 @@ interface Running {
 }
 
 /** Answers that are sent as they are read: nobody is sent more than a window ahead (promise 6). */
-export class Flows {
-  readonly #link: Link;
+export class ResponseStreams {
+  readonly #connection: FleetConnection;
   readonly #host: string;
-  readonly #running = new Map<string, Running>();
+  readonly #open = new Map<string, OpenStream>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(link: Link, host: string) {
-    this.#link = link;
+  constructor(connection: FleetConnection, host: string) {
+    this.#connection = connection;
     this.#host = host;
-    this.#timer = setInterval(() => this.#dropGone(), GONE_AFTER_MS / 3).unref();
+    this.#timer = setInterval(() => this.#dropIdle(), READER_TIMEOUT_MS / 3).unref();
   }
 
   /** `pieces` is told by a signal when nobody reads any more. */
-  async run(to: Address, flow: string, pieces: (signal: AbortSignal) => AsyncIterable<Piece>): Promise<void> {
-    if (this.#running.has(flow)) return;
-    if (this.#running.size >= MOST_FLOWS) {
+  async run(to: Address, flow: string, items: (signal: AbortSignal) => AsyncIterable<ResponseItem>): Promise<void> {
+    if (this.#open.has(flow)) return;
+    if (this.#open.size >= MAX_STREAMS) {
       return this.#send(
         to,
         flow,
-        errorFrame(asFailure(new SallyportError("HostSilent", ...tooManyReaders(this.#host)))),
+        errorFrame(serializeError(new SallyportError("HostSilent", ...tooManyReaders(this.#host)))),
       );
     }
-    const running: Running = { credit: CREDIT_BYTES, seenMs: Date.now(), more: () => {}, stop: new AbortController() };
-    this.#running.set(flow, running);
-    const { signal } = running.stop;
+    const stream: OpenStream = {
+      credit: CREDIT_BYTES,
+      seenMs: Date.now(),
+      more: () => {},
+      stop: new AbortController(),
+    };
+    this.#open.set(flow, stream);
+    const { signal } = stream.stop;
     let chunks = 0;
     try {
-      for await (const piece of pieces(signal)) {
+      for await (const item of items(signal)) {
         if (signal.aborted) return;
-        const frames = "bytes" in piece ? [chunkFrame(piece.head, piece.bytes, chunks++)] : valueFrames(piece.value);
+        const frames = "bytes" in item ? [chunkFrame(item.head, item.bytes, chunks++)] : valueFrames(item.value);
         for (const frame of frames) {
-          await this.#room(running);
+          await this.#waitForCredit(stream);
           if (signal.aborted) return;
-          running.credit -= frame.length;
+          stream.credit -= frame.length;
           this.#send(to, flow, frame);
         }
       }
       this.#send(to, flow, endFrame(chunks));
     } catch (error) {
-      if (!signal.aborted) this.#send(to, flow, errorFrame(asFailure(error)));
+      if (!signal.aborted) this.#send(to, flow, errorFrame(serializeError(error)));
     } finally {
-      this.#running.delete(flow);
+      this.#open.delete(flow);
     }
   }
 
   credit(flow: string, bytes: number): void {
-    const running = this.#running.get(flow);
-    if (!running) return;
-    running.seenMs = Date.now();
+    const stream = this.#open.get(flow);
+    if (!stream) return;
+    stream.seenMs = Date.now();
     // Nobody is ever further ahead than a window, whatever is claimed to have been read.
-    if (Number.isFinite(bytes)) running.credit = Math.min(CREDIT_BYTES, running.credit + Math.max(0, bytes));
-    running.more();
+    if (Number.isFinite(bytes)) stream.credit = Math.min(CREDIT_BYTES, stream.credit + Math.max(0, bytes));
+    stream.more();
   }
 
   cancel(flow: string): void {
-    const running = this.#running.get(flow);
-    running?.stop.abort();
-    running?.more();
+    const stream = this.#open.get(flow);
+    stream?.stop.abort();
+    stream?.more();
   }
 
   close(): void {
     clearInterval(this.#timer);
-    for (const flow of [...this.#running.keys()]) this.cancel(flow);
+    for (const flow of [...this.#open.keys()]) this.cancel(flow);
   }
 
-  async #room(running: Running): Promise<void> {
-    while (running.credit <= 0 && !running.stop.signal.aborted) {
+  async #waitForCredit(stream: OpenStream): Promise<void> {
+    while (stream.credit <= 0 && !stream.stop.signal.aborted) {
       await new Promise<void>((resolve) => {
-        running.more = resolve;
+        stream.more = resolve;
       });
     }
   }
 
   #send({ gateway, process }: Address, flow: string, frame: Uint8Array): void {
-    if (this.#link.nc.isClosed()) return;
-    this.#link.nc.publish(this.#link.subjects.result(gateway, this.#host, process, flow), frame);
+    if (this.#connection.nc.isClosed()) return;
+    this.#connection.nc.publish(this.#connection.subjects.result(gateway, this.#host, process, flow), frame);
   }
 
-  #dropGone(): void {
-    const before = Date.now() - GONE_AFTER_MS;
-    for (const [flow, { seenMs }] of this.#running) if (seenMs < before) this.cancel(flow);
+  #dropIdle(): void {
+    const before = Date.now() - READER_TIMEOUT_MS;
+    for (const [flow, { seenMs }] of this.#open) if (seenMs < before) this.cancel(flow);
   }
 }

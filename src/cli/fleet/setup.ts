@@ -1,6 +1,6 @@
 import { SallyportError } from "../../core/error.ts";
 import { needsFleet } from "../../fleet/errors.ts";
-import { storesOf } from "../../fleet/subjects.ts";
+import { storeNames } from "../../fleet/subjects.ts";
 import type { Invocation } from "../command.ts";
 import { countOption } from "../options.ts";
 import { printJson } from "../print-json.ts";
@@ -10,7 +10,7 @@ import { UsageError } from "../usage-error.ts";
 export async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
   const replicas = countOption(values, "replicas") ?? null;
-  const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { openStores }] = await Promise.all([
+  const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { ensureStores }] = await Promise.all([
     import("../../fleet/url.ts"),
     import("../../config/load.ts"),
     import("../../fleet/connection.ts"),
@@ -20,8 +20,8 @@ export async function setUp({ values, io }: Invocation, [unexpected]: string[]):
   if (!options) throw new SallyportError("InvalidRequest", ...needsFleet("fleet setup"));
   const { connection, fleet } = await joinFleet(options, "gateway");
   try {
-    await openStores(connection, fleet, { replicas });
-    if (values.json) printJson({ fleet, stores: storesOf(fleet) }, io);
+    await ensureStores(connection, fleet, { replicas });
+    if (values.json) printJson({ fleet, stores: storeNames(fleet) }, io);
     return 0;
   } finally {
     await connection.close();

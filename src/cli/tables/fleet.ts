@@ -1,10 +1,10 @@
-import type { Trusted } from "../../fleet/keys.ts";
+import type { TrustedKey } from "../../fleet/keys.ts";
 import type { WorkerInfo } from "../../fleet/wire.ts";
 import { formatAge } from "../../text/duration.ts";
 import { shownLine } from "../../text/shown-text.ts";
 import type { Column } from "../../text/table.ts";
 
-export function trustColumns(nowMs: number): Column<Trusted>[] {
+export function trustColumns(nowMs: number): Column<TrustedKey>[] {
   return [
     { title: "NAME", value: ({ name }) => name },
     { title: "KEY", value: ({ key }) => shownLine(key), flexible: true },
@@ -14,7 +14,7 @@ export function trustColumns(nowMs: number): Column<Trusted>[] {
 }
 
 /** For a program. */
-export const PIPED_TRUST_COLUMNS: Column<Trusted>[] = [
+export const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
   { title: "NAME", value: ({ name }) => name },
   { title: "KEY", value: ({ key }) => shownLine(key) },
   { title: "ADDED", value: ({ addedAt }) => shownLine(addedAt) },

@@ -7,10 +7,10 @@ import { fileURLToPath } from "node:url";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
-import { openLink } from "../../../src/fleet/connection.ts";
-import { Book } from "../../../src/fleet/registry.ts";
-import { openStores } from "../../../src/fleet/streams.ts";
-import type { Entry, ExitNotice } from "../../../src/fleet/wire.ts";
+import { openConnection } from "../../../src/fleet/connection.ts";
+import { FleetRegistry } from "../../../src/fleet/registry.ts";
+import { ensureStores } from "../../../src/fleet/streams.ts";
+import type { ExitNotice, RegistryEntry } from "../../../src/fleet/wire.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
 import { NO_NATS } from "../../fixtures/nats.ts";
 import { until } from "../../fixtures/until.ts";
@@ -24,7 +24,7 @@ before(async () => {
   if (skip) return;
   fleet = await TestFleet.start();
   nc = await connect({ servers: fleet.servers });
-  await openStores(nc, "main");
+  await ensureStores(nc, "main");
 });
 
 after(async () => {
@@ -60,13 +60,13 @@ async function exitsOf(session: string): Promise<ExitNotice[]> {
 
 /** As a worker enters the end of a session, before it tells the stream. */
 async function enterEnd(session: string): Promise<void> {
-  const link = await openLink({ servers: fleet.servers, as: "gone" }, "worker");
+  const link = await openConnection({ servers: fleet.servers, as: "gone" }, "worker");
   const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: ["last"] };
   const record = { ...unstartedRecord("exec"), reason: "exited" as const, pid: 7, code: 4 };
   const to = { gateway: "office", process: "p" };
   const about = { version: 1, host: "gone", attempt: 1, to, background: true, atMs: Date.now(), claim: "c" };
-  const entry: Entry = { ...about, state: "ended", record, account };
-  assert.notEqual(await new Book(link.sessions).create("default", session, entry), null);
+  const entry: RegistryEntry = { ...about, state: "ended", record, account };
+  assert.notEqual(await new FleetRegistry(link.sessions).create("default", session, entry), null);
   await link.nc.close();
 }
 
@@ -99,7 +99,7 @@ test("an end whose machine is gone waits for the stream, through a gateway that 
   await second.close();
   const third = await fleet.open();
   assert.equal(third.session(session.id).info().status, "running");
-  await openStores(nc, "main");
+  await ensureStores(nc, "main");
   const ended = await third.session(session.id).wait({ timeoutMs: 60_000 });
   assert.deepEqual([ended.status, ended.exitCode], ["completed", 4]);
   const [exit, ...more] = await exitsOf(session.id);

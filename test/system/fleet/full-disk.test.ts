@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
-import { openLink } from "../../../src/fleet/connection.ts";
+import { openConnection } from "../../../src/fleet/connection.ts";
 import { FleetExecutor } from "../../../src/fleet/executor.ts";
 import { Nodes } from "../../../src/fleet/nodes.ts";
 import { type Claim, Claims } from "../../../src/worker/claims.ts";
@@ -48,7 +48,7 @@ test("a line that was cut off takes no other along", () => {
     claims.took(second);
     claims.close();
     assert.deepEqual(
-      new Claims(state).open().map(({ id }) => id),
+      new Claims(state).load().map(({ id }) => id),
       [first.id, second.id],
     );
   } finally {
@@ -64,12 +64,12 @@ test("what cannot be noted is not taken, until there is room again", () => {
     symlinkSync("/dev/full", file);
     assert.throws(() => claims.took(claim()), { code: "ENOSPC" });
     assert.match(claims.trouble ?? "", /ENOSPC/);
-    assert.equal(claims.mend(), false);
+    assert.equal(claims.recheck(), false);
     rmSync(file);
-    assert.equal(claims.mend(), true);
+    assert.equal(claims.recheck(), true);
     assert.deepEqual([claims.trouble, readFileSync(file, "utf8")], [null, ""]);
     claims.took(claim());
-    assert.equal(claims.open().length, 1);
+    assert.equal(claims.load().length, 1);
   } finally {
     rmSync(state, { recursive: true });
   }
@@ -82,7 +82,7 @@ test("a worker that cannot note what it takes says so, takes nothing, and leaves
   rmSync(file, { force: true });
   symlinkSync("/dev/full", file);
   const gateway = await fleet.open({ fleet: { servers: fleet.servers, as: "office", sticky: false } });
-  const link = await openLink({ servers: fleet.servers, as: "operator" }, "gateway");
+  const link = await openConnection({ servers: fleet.servers, as: "operator" }, "gateway");
   const nodes = new Nodes(link);
   const trouble = async () => (await nodes.list()).find(({ host }) => host === "h1")?.trouble;
   try {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
 import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
-import { type Link, openLink } from "../../../src/fleet/connection.ts";
-import { mayTell } from "../../../src/fleet/execution.ts";
-import { Book, forgo } from "../../../src/fleet/registry.ts";
-import type { Entry, News } from "../../../src/fleet/wire.ts";
+import { type FleetConnection, openConnection } from "../../../src/fleet/connection.ts";
+import { isAuthorizedEvent } from "../../../src/fleet/execution.ts";
+import { abandon, FleetRegistry } from "../../../src/fleet/registry.ts";
+import type { RegistryEntry, SessionEvent } from "../../../src/fleet/wire.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
 import type { TestHouse } from "../../fixtures/gateway.ts";
@@ -20,14 +20,14 @@ const skip = NO_NATS;
 let fleet: TestFleet;
 let house: TestHouse;
 let worker: Worker;
-let liar: Link;
+let liar: FleetConnection;
 
 before(async () => {
   if (skip) return;
   fleet = await TestFleet.start();
   house = fleet.house();
   worker = await fleet.worker("w1", {}, house);
-  liar = await openLink({ servers: fleet.servers, as: "liar" }, "gateway");
+  liar = await openConnection({ servers: fleet.servers, as: "liar" }, "gateway");
 });
 
 after(async () => {
@@ -36,9 +36,9 @@ after(async () => {
 });
 
 const BY_A_LIAR = { gateway: "liar", home: "h", id: "", attempt: 1, name: null };
-const summaries = (session: string) => worker.door.audit.search({ session }).map(({ summary }) => summary);
+const summaries = (session: string) => worker.gateway.audit.search({ session }).map(({ summary }) => summary);
 const ended = async (agent: string, id: string) =>
-  (await new Book(liar.sessions).read(agent, id))?.entry.state === "ended";
+  (await new FleetRegistry(liar.sessions).read(agent, id))?.entry.state === "ended";
 
 /** Work as a gateway sends it, but for what the test says. */
 async function send(changes: { agent?: string; id?: string; [key: string]: unknown }): Promise<string> {
@@ -63,7 +63,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
   for (const name of ["../../outside", "..", "/tmp/outside", "a/b", "."]) {
     const id = await send({ workspace: { name, sticky: false } });
     await until(`${name} is refused`, async () => await ended("a", id));
-    const error = (await new Book(liar.sessions).read("a", id))?.entry.account?.error;
+    const error = (await new FleetRegistry(liar.sessions).read("a", id))?.entry.account?.error;
     assert.equal(error?.type, "InvalidRequest", name);
   }
   assert.ok(!existsSync(join(house.folder, "outside")));
@@ -77,7 +77,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
     ours: Promise.resolve(),
     askedBy: BY_A_LIAR,
   };
-  await assert.rejects(async () => worker.door.take({ ...errand, workspace: "../outside" }), {
+  await assert.rejects(async () => worker.gateway.take({ ...errand, workspace: "../outside" }), {
     type: "InvalidRequest",
   });
 
@@ -101,8 +101,8 @@ test("what turns out to be another's leaves nothing here, whatever there was to 
       vouch: () => assert.fail(),
       askedBy: BY_A_LIAR,
     };
-    await assert.rejects(worker.door.take({ ...errand, ours: Promise.reject(another) }), another);
-    assert.equal(worker.door.row(id), null);
+    await assert.rejects(worker.gateway.take({ ...errand, ours: Promise.reject(another) }), another);
+    assert.equal(worker.gateway.row(id), null);
     assert.deepEqual(summaries(id), []);
   }
   assert.ok(!existsSync(mark));
@@ -113,12 +113,12 @@ test("an id that is another agent's session here is not taken, and says nothing 
   await until("it has run", async () => await ended("a", id));
   await send({ agent: "b", id });
   await until("it is written down", () => summaries(id).some((each) => each.includes("another agent's")));
-  assert.equal(await new Book(liar.sessions).read("b", id), null);
-  assert.equal(worker.door.row(id)?.agent, "a");
+  assert.equal(await new FleetRegistry(liar.sessions).read("b", id), null);
+  assert.equal(worker.gateway.row(id)?.agent, "a");
 });
 
 /** Entries as a worker makes them. */
-function entry(changes: Partial<Entry>): Entry {
+function entry(changes: Partial<RegistryEntry>): RegistryEntry {
   const to = { gateway: "liar", process: "p" };
   return {
     version: 1,
@@ -133,7 +133,7 @@ function entry(changes: Partial<Entry>): Entry {
   };
 }
 
-function exited(id: string, host: string, agent = "default"): News {
+function exited(id: string, host: string, agent = "default"): SessionEvent {
   const account = { status: "completed", warnings: [], hints: [], error: null, logPath: null, lastLines: [] };
   return { kind: "exited", id, agent, attempt: 1, host, record: unstartedRecord("liar"), account };
 }
@@ -176,15 +176,18 @@ test("news count from the host that has the session, of its agent, under their o
 });
 
 test("a worker sends nobody elsewhere who named a host or a label", () => {
-  const news: News = { kind: "elsewhere", id: newId(), agent: "a", attempt: 1, host: "w9" };
+  const news: SessionEvent = { kind: "elsewhere", id: newId(), agent: "a", attempt: 1, host: "w9" };
   const free = { command: "true" };
-  assert.equal(mayTell(news, "w1", { host: null, place: "any", request: free }), true);
-  assert.equal(mayTell(news, "w1", { host: null, place: { host: "w1" }, request: free }), true);
-  assert.equal(mayTell(news, "w2", { host: null, place: { host: "w1" }, request: free }), false);
-  assert.equal(mayTell(news, "w1", { host: "w1", place: "any", request: free }), false);
+  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: "any", request: free }), true);
+  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: { host: "w1" }, request: free }), true);
+  assert.equal(isAuthorizedEvent(news, "w2", { host: null, place: { host: "w1" }, request: free }), false);
+  assert.equal(isAuthorizedEvent(news, "w1", { host: "w1", place: "any", request: free }), false);
   const labels = { gpu: "yes" };
-  assert.equal(mayTell(news, "w1", { host: null, place: "any", request: { ...free, labels } }), false);
-  assert.equal(mayTell(news, "w1", { host: null, place: { host: "w1" }, request: { ...free, host: "w1" } }), false);
+  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: "any", request: { ...free, labels } }), false);
+  assert.equal(
+    isAuthorizedEvent(news, "w1", { host: null, place: { host: "w1" }, request: { ...free, host: "w1" } }),
+    false,
+  );
 });
 
 test("a worker runs nothing a second time that may not run twice", { skip }, async () => {
@@ -194,9 +197,9 @@ test("a worker runs nothing a second time that may not run twice", { skip }, asy
   }
   const id = await send({ attempt: 4, request: { command: "true", retry: "idempotent" } });
   await until("it is refused", () =>
-    worker.door.audit.search({}).some(({ summary }) => summary === "a request nobody can have sent"),
+    worker.gateway.audit.search({}).some(({ summary }) => summary === "a request nobody can have sent"),
   );
-  assert.equal(worker.door.row(id), null);
+  assert.equal(worker.gateway.row(id), null);
 });
 
 test("a gateway sends again what it asked for itself, not what the registry says", { skip }, async () => {
@@ -208,7 +211,7 @@ test("a gateway sends again what it asked for itself, not what the registry says
   await until("it runs", () => lines() === "own\n");
   await first.close();
   const key = `default.${id}`;
-  const stored = (await liar.sessions.get(key))?.json<Entry>();
+  const stored = (await liar.sessions.get(key))?.json<RegistryEntry>();
   assert.ok(stored && !("work" in stored), "what is to run is for nobody else to read");
   const work = { version: 1, id, attempt: 1, agent: "default", to: stored.to, workspace: { name: "x", sticky: false } };
   const bad = { ...work, background: true, request: { command: `touch ${evil}`, retry: "idempotent" }, sentMs: 1 };
@@ -225,11 +228,11 @@ test("a gateway sends again what it asked for itself, not what the registry says
 });
 
 test("what nobody has is given up for certain, and only that", { skip }, async () => {
-  const book = new Book(liar.sessions);
-  const become = async (before: Entry, killed = false) => {
+  const book = new FleetRegistry(liar.sessions);
+  const become = async (before: RegistryEntry, killed = false) => {
     const id = newId();
     await book.create("a", id, before);
-    const became = await forgo(book, { ...before, agent: "a", id, killed });
+    const became = await abandon(book, { ...before, agent: "a", id, killed });
     return [typeof became === "string" ? became : "seen", (await book.read("a", id))?.entry.state];
   };
   assert.deepEqual(await become(entry({ state: "open", host: null })), ["forgone", "forgone"]);
@@ -250,8 +253,8 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   await until("it has a host", () => waiting.info().host === "mortal");
   await killAndWait(mortal.child);
   assert.equal((await bound.wait()).status, "lost");
-  const link = await openLink({ ...own, as: "looker" }, "gateway");
-  const book = new Book(link.sessions);
+  const link = await openConnection({ ...own, as: "looker" }, "gateway");
+  const book = new FleetRegistry(link.sessions);
   await until("it waits for its host", async () => (await book.read("default", waiting.id))?.entry.state === "open");
   await waiting.kill();
   assert.equal((await waiting.wait()).status, "killed");
@@ -274,7 +277,7 @@ test("an entry that nobody can have made, or a place with another word in it, ke
   await killAndWait(first.child);
   for (const text of ["not even JSON", JSON.stringify({ state: "claimed", host: "*" })]) {
     await liar.sessions.put(`default.${session.id}`, text);
-    assert.equal(await new Book(liar.sessions).read("default", session.id), null);
+    assert.equal(await new FleetRegistry(liar.sessions).read("default", session.id), null);
   }
   await liar.places.put("drain.w2", "no");
   const second = await fleet.workerProcess("w2", {}, first.house);
@@ -304,7 +307,7 @@ test("a session that outlives its entry goes on, and its end is entered", { skip
   const manager = await liar.js.jetstreamManager(false);
   const key = `$KV.${liar.stores.sessions}.default.${session.id}`;
   const age = () => manager.streams.purge(`KV_${liar.stores.sessions}`, { filter: key });
-  const state = async () => (await new Book(liar.sessions).read("default", session.id))?.entry.state;
+  const state = async () => (await new FleetRegistry(liar.sessions).read("default", session.id))?.entry.state;
   await age();
   // Whoever was cut off looks whether its sessions are its own still.
   await fleet.server.kill();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
 import { joinFleet } from "../../../src/fleet/connection.ts";
-import { openStores } from "../../../src/fleet/streams.ts";
+import { ensureStores } from "../../../src/fleet/streams.ts";
 import { Certificates } from "../../fixtures/certificates.ts";
 import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
 import { missing } from "../../fixtures/on-path.ts";
@@ -32,7 +32,7 @@ test("what a fleet keeps is made once, whoever comes first", { skip: NO_NATS }, 
     const members = await Promise.all(
       ["a", "b", "c"].map((as) => joinFleet({ servers: server.url, as }, as === "a" ? "gateway" : "worker")),
     );
-    const stores = await Promise.all(members.map(({ connection, fleet }) => openStores(connection, fleet)));
+    const stores = await Promise.all(members.map(({ connection, fleet }) => ensureStores(connection, fleet)));
     await stores[0]?.sessions.create("agent.s1", "mine");
     await assert.rejects(async () => stores[1]?.sessions.create("agent.s1", "mine too"), /wrong last sequence/);
     assert.equal((await stores[2]?.sessions.get("agent.s1"))?.string(), "mine");

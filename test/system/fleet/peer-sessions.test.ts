@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { SessionList } from "../../../src/core/gateway.ts";
-import { openLink } from "../../../src/fleet/connection.ts";
+import { openConnection } from "../../../src/fleet/connection.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { tools } from "../../../src/index.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
@@ -180,14 +180,14 @@ test("what is forgotten by its gateway is no other's, and what a machine runs fo
   const { id } = await office.run({ command: "echo forget me" });
   await office.session(id).remove();
   assert.ok(!ids(await listed(office)).includes(id));
-  const rows = worker.door.registry.store.list({ limit: 1000 }).map(({ asked_by }) => asked_by);
+  const rows = worker.gateway.registry.store.list({ limit: 1000 }).map(({ asked_by }) => asked_by);
   assert.ok(rows.length > 0 && rows.every((by) => by !== null));
 });
 
 test("a worker that gives no answer is named, and the rest is shown", { skip }, async () => {
   const far = await office.start({ command: "sleep 1000", host: "h2" });
   // Its heartbeat has not run out yet.
-  const link = await openLink({ servers: fleet.servers, as: "nurse" }, "worker");
+  const link = await openConnection({ servers: fleet.servers, as: "nurse" }, "worker");
   const stop = beat(link, "h3");
   try {
     await until("it is looked for", async () => (await branch.sessions({ live: true })).warnings.length > 0);
@@ -202,7 +202,7 @@ test("a worker that gives no answer is named, and the rest is shown", { skip }, 
 });
 
 test("a worker of an earlier release, which knows of no lists, is named as that", { skip }, async () => {
-  const link = await openLink({ servers: fleet.servers, as: "elder" }, "worker");
+  const link = await openConnection({ servers: fleet.servers, as: "elder" }, "worker");
   const error = { type: "SessionNotFound", message: "elder has no session", recovery: [] };
   link.nc.subscribe("sp.main.ctl.elder.*.sessions", {
     callback: (_, message) => {
@@ -229,7 +229,7 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
   const row = (changes: object) => ({ session: { ...shown, ...changes }, gateway: "office", attempt: 1 });
   const newest = idAt(Date.now() + 60_000);
   let answer: unknown;
-  const link = await openLink({ servers: fleet.servers, as: "liar" }, "worker");
+  const link = await openConnection({ servers: fleet.servers, as: "liar" }, "worker");
   await answerLists(link.nc, "liar", () => answer);
   const stop = beat(link, "liar");
   try {

@@ -12,8 +12,8 @@ import {
   PermissionViolationError,
 } from "@nats-io/transport-node";
 import { joinFleet } from "../../../src/fleet/connection.ts";
-import { openStores } from "../../../src/fleet/streams.ts";
-import { consumerOf, inboxOf, storesOf, subjectsOf } from "../../../src/fleet/subjects.ts";
+import { ensureStores } from "../../../src/fleet/streams.ts";
+import { consumerName, inboxPrefix, storeNames, subjectsOf } from "../../../src/fleet/subjects.ts";
 import { answerLists, beat } from "../../fixtures/false-worker.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
@@ -22,7 +22,7 @@ import { until } from "../../fixtures/until.ts";
 
 const skip = NO_NATS;
 const subjects = subjectsOf("main");
-const stores = storesOf("main");
+const stores = storeNames("main");
 
 /** One who may do everything, and sees what really got through. */
 const watcher = nkeys.createUser();
@@ -78,7 +78,7 @@ before(async () => {
   watching.subscribe(">", { callback: (_, { subject }) => void seen.push(subject) });
   await watching.flush();
   members.office = await member("gateway", "office");
-  await openStores(members.office, "main");
+  await ensureStores(members.office, "main");
   members.laptop = await member("gateway", "laptop");
   members.h1 = await member("worker", "h1");
   members.h2 = await member("worker", "h2");
@@ -109,14 +109,14 @@ for (const [gateway, agent] of [
     const [asking, working] = [who(gateway), who("h1")];
     const session = `session-of-${gateway}`;
     const results = asking.subscribe(subjects.result(gateway, "*", "p1", "*"), { max: 1 });
-    const store = await openStores(working, "main");
-    const theirs = await openStores(asking, "main");
+    const store = await ensureStores(working, "main");
+    const theirs = await ensureStores(asking, "main");
     await asking.flush();
 
     for (const place of ["any", { host: "h1" }, { label: ["gpu", "yes"] }] as const) {
       const subject = subjects.work(place as never, agent);
-      await jetstream(asking).publish(subject, "do it", { msgID: `${session} ${consumerOf(place as never)}` });
-      const durable_name = consumerOf(place as never);
+      await jetstream(asking).publish(subject, "do it", { msgID: `${session} ${consumerName(place as never)}` });
+      const durable_name = consumerName(place as never);
       const filter_subject = subjects.work(place as never, "*").replace("=2A", "*");
       const config = { durable_name, filter_subject, ack_policy: AckPolicy.Explicit };
       await store.manager.consumers.add(stores.work, config);
@@ -185,7 +185,7 @@ const UNSPEAKABLE: [string, string][] = [
   ["h1", subjects.work("any", "anybody")],
   ["h1", subjects.control("h2", "anybody", "kill")],
   ["h1", subjects.node("h2", "drain")],
-  ["h1", `${inboxOf("main", "gateway", "office")}.x`],
+  ["h1", `${inboxPrefix("main", "gateway", "office")}.x`],
   ["h1", `$JS.API.STREAM.DELETE.${stores.work}`],
   ["h1", `$JS.API.STREAM.PURGE.${stores.work}`],
   ["h1", `$JS.API.STREAM.CREATE.${stores.work}`],
@@ -236,16 +236,16 @@ test("nobody says what is another's to say", { skip }, async () => {
 const UNHEARABLE: [string, string][] = [
   ["h1", ">"],
   ["h1", "_INBOX.>"],
-  ["h1", `${inboxOf("main", "gateway", "office")}.>`],
-  ["h1", `${inboxOf("main", "worker", "h2")}.>`],
+  ["h1", `${inboxPrefix("main", "gateway", "office")}.>`],
+  ["h1", `${inboxPrefix("main", "worker", "h2")}.>`],
   ["h1", "sp.main.ctl.h2.>"],
   ["h1", "sp.main.work.>"],
   ["h1", "sp.main.res.>"],
   ["h1", `$KV.${stores.sessions}.>`],
-  ["office", `${inboxOf("main", "gateway", "laptop")}.>`],
+  ["office", `${inboxPrefix("main", "gateway", "laptop")}.>`],
   ["office", "sp.main.work.>"],
   ["office", "sp.main.res.laptop.>"],
-  ["laptop", `${inboxOf("main", "gateway", "office")}.>`],
+  ["laptop", `${inboxPrefix("main", "gateway", "office")}.>`],
 ];
 
 test("nobody hears what is not meant for them", { skip }, async () => {
@@ -291,7 +291,7 @@ test("a gateway that serves one agent lists that agent's sessions, whoever asks 
 }, async () => {
   const house = new TestHouse();
   const asked = await answerLists(who("h1"), "h1", () => ({ rows: [], more: false, total: 0 }));
-  const stop = beat(await openStores(who("h1"), "main"), "h1");
+  const stop = beat(await ensureStores(who("h1"), "main"), "h1");
   const listing = async (as: string) => {
     const credentials = join(folder, "keys", `gateway-${as}.seed`);
     const gateway = await house.open({ agent: "team/b", fleet: { servers: server.url, as, credentials } });

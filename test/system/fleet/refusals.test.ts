@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Objm } from "@nats-io/obj";
 import { newId } from "../../../src/core/id.ts";
-import { openLink } from "../../../src/fleet/connection.ts";
-import { Book } from "../../../src/fleet/registry.ts";
+import { openConnection } from "../../../src/fleet/connection.ts";
+import { FleetRegistry } from "../../../src/fleet/registry.ts";
 import { sessionKey } from "../../../src/fleet/subjects.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
@@ -29,7 +29,7 @@ after(() => fleet?.close());
 
 /** What a worker's own records say of a session. */
 function auditOf(worker: Worker, session: string): string[] {
-  return worker.door.audit.search({ session }).map(({ kind, outcome }) => `${kind} ${outcome}`);
+  return worker.gateway.audit.search({ session }).map(({ kind, outcome }) => `${kind} ${outcome}`);
 }
 
 test("what a worker's own rules forbid does not run there, whatever the gateway thinks of it", { skip }, async () => {
@@ -51,12 +51,12 @@ test("a yes of a gateway that the worker does not know counts for nothing, on bo
 });
 
 test("a request of another version is answered with a clear word", { skip }, async () => {
-  const link = await openLink({ servers: fleet.servers, as: "newer" }, "gateway");
+  const link = await openConnection({ servers: fleet.servers, as: "newer" }, "gateway");
   try {
     const id = newId();
     const work = { version: 99, id, attempt: 1, agent: "default", to: { gateway: "newer", process: "p" }, more: true };
     await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
-    const book = new Book(link.sessions);
+    const book = new FleetRegistry(link.sessions);
     await until("it is answered", async () => (await book.read("default", id))?.entry.state === "ended");
     const error = (await book.read("default", id))?.entry.account?.error;
     assert.equal(error?.type, "FleetVersion");
@@ -68,13 +68,13 @@ test("a request of another version is answered with a clear word", { skip }, asy
 });
 
 test("who speaks for another agent than the servers let it is not run", { skip }, async () => {
-  const link = await openLink({ servers: fleet.servers, as: "liar" }, "gateway");
+  const link = await openConnection({ servers: fleet.servers, as: "liar" }, "gateway");
   try {
     const id = newId();
     const work = { version: 1, id, attempt: 1, agent: "somebody", to: { gateway: "liar", process: "p" } };
     await link.js.publish(link.subjects.work("any", "default"), JSON.stringify(work), { msgID: id });
     await until("it is written down", () => auditOf(wary, id).includes("fleet refused"));
-    assert.equal(await new Book(link.sessions).read("somebody", id), null);
+    assert.equal(await new FleetRegistry(link.sessions).read("somebody", id), null);
   } finally {
     await link.nc.close();
   }
@@ -85,7 +85,7 @@ test("logs that were put by outlive their machine", { skip }, async () => {
   const gateway = await fleet.open();
   const session = await gateway.start({ command: "echo kept; echo too >&2", host: "mortal" });
   await session.wait();
-  const link = await openLink({ servers: fleet.servers, as: "looker" }, "gateway");
+  const link = await openConnection({ servers: fleet.servers, as: "looker" }, "gateway");
   try {
     const store = await new Objm(link.js).open(link.stores.logs);
     const [first, last] = ["stdout", "exit"].map((name) => `${sessionKey("default", session.id)}.${name}`);

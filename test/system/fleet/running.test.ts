@@ -99,5 +99,5 @@ test("its log goes into a folder of the workspace where it runs", { skip }, asyn
   assert.equal(result.exitCode, 0, JSON.stringify(result.error));
   const { stdout } = await gateway.run({ command: `cat .tmp/exec/${result.id}.log`, host: "h1" });
   assert.equal(stdout, "logged\n");
-  assert.ok(readdirSync(join(h1.door.state)).length > 0);
+  assert.ok(readdirSync(join(h1.gateway.state)).length > 0);
 });

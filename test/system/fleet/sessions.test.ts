@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openLink } from "../../../src/fleet/connection.ts";
+import { openConnection } from "../../../src/fleet/connection.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { tools } from "../../../src/index.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
@@ -128,7 +128,7 @@ test("a log is read from its worker while the registry gives no answer", { skip 
     const { id } = await first.run({ command: "echo still there" });
     const again = await other.open(); // one that has no line of its own to that session
     assert.equal((await again.session(id).logs()).text, "still there\n");
-    const link = await openLink({ servers: other.servers, as: "operator" }, "gateway");
+    const link = await openConnection({ servers: other.servers, as: "operator" }, "gateway");
     const manager = await link.js.jetstreamManager();
     await manager.streams.delete(`KV_${link.stores.workers}`);
     await link.nc.close();

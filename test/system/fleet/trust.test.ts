@@ -9,9 +9,9 @@ import { connect } from "@nats-io/transport-node";
 import { serverConfig } from "../../../src/cli/fleet/server-config.ts";
 import { joinFleet } from "../../../src/fleet/connection.ts";
 import { Nodes } from "../../../src/fleet/nodes.ts";
-import { type FleetMember, memberKey, permissionsOf } from "../../../src/fleet/permissions.ts";
-import { openStores } from "../../../src/fleet/streams.ts";
-import { storesOf } from "../../../src/fleet/subjects.ts";
+import { type FleetMember, memberPublicKey, permissionsOf } from "../../../src/fleet/permissions.ts";
+import { ensureStores } from "../../../src/fleet/streams.ts";
+import { storeNames } from "../../../src/fleet/subjects.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { AuditLog } from "../../../src/storage/audit.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
@@ -72,13 +72,13 @@ test("the yes of a gateway that is not trusted, or nobody's, is refused in both 
 
 test("a request that is altered on its way does not run, whatever it was approved as", { skip }, async () => {
   const { fleet, house, worker, gateway } = await asking({ trusting: true });
-  const nodes = new Nodes(worker.link);
+  const nodes = new Nodes(worker.connection);
   await nodes.drain("h1");
   const running = gateway.run({ command: "echo approved" });
   // Whoever runs the server can do that.
   const connection = await connect({ servers: fleet.servers });
   const manager = await jetstreamManager(connection);
-  const { work: stream } = storesOf("main");
+  const { work: stream } = storeNames("main");
   await until("it waits in the queue", async () => (await manager.streams.info(stream)).state.messages === 1);
   const message = await manager.streams.getMessage(stream, {
     seq: (await manager.streams.info(stream)).state.last_seq,
@@ -113,7 +113,7 @@ before(async () => {
     { kind: "worker", name: "h1", labels: [["gpu", "yes"]] },
   ];
   const named = members.map((member) => {
-    return { member, permissions: permissionsOf("main", member), nkey: memberKey(folder, member) };
+    return { member, permissions: permissionsOf("main", member), nkey: memberPublicKey(folder, member) };
   });
   server = await NatsServer.start({ config: serverConfig("main", named) });
 });
@@ -133,7 +133,7 @@ test("with the printed permissions real members can do all they do", { skip }, a
   });
   // As `fleet setup` does: a worker makes no streams.
   const { connection } = await joinFleet(as("gateway", "office"), "gateway");
-  await openStores(connection, "main");
+  await ensureStores(connection, "main");
   await connection.close();
   const gateway = await fleet.open({ fleet: as("gateway", "office") });
   await fleet.worker("h1", { fleet: as("worker", "h1"), labels: { gpu: "yes" }, shipLogs: true });

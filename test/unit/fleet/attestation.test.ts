@@ -7,13 +7,13 @@ import { after, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import {
   type ApprovedRequest,
+  ATTESTATION_MS,
+  type Attestation,
   canonicalJson,
-  checkStatement,
-  STATEMENT_MS,
-  type Statement,
-  stateApproval,
+  signApproval,
+  verifyAttestation,
 } from "../../../src/fleet/attestation.ts";
-import { publicKeyOf, signingKey, TrustedKeys } from "../../../src/fleet/keys.ts";
+import { parsePublicKey, signingKey, TrustedKeys } from "../../../src/fleet/keys.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-statement-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,11 +28,11 @@ const WHAT: ApprovedRequest = {
   request: { command: "rm", args: ["-r", "build"], cwd: "shop", env: { CI: "1" }, stdin: "none", sandbox: "read-only" },
 };
 const BY = { approval: "7f", grants: [], approvers: ["ada", "grace"] };
-const made = stateApproval(gateway, WHAT, BY);
+const made = signApproval(gateway, WHAT, BY);
 
 function refusal(given: unknown, what = WHAT, now = Date.now()): unknown {
   try {
-    checkStatement(given, what, worker, now);
+    verifyAttestation(given, what, worker, now);
     return null;
   } catch (error) {
     assert.ok(error instanceof SallyportError);
@@ -43,7 +43,7 @@ function refusal(given: unknown, what = WHAT, now = Date.now()): unknown {
 }
 
 test("a statement of a trusted gateway is good for exactly its request, also after the way over the wire", () => {
-  const { gateway: name, ...statement } = checkStatement(JSON.parse(JSON.stringify(made)), WHAT, worker);
+  const { gateway: name, ...statement } = verifyAttestation(JSON.parse(JSON.stringify(made)), WHAT, worker);
   assert.equal(name, "office");
   assert.deepEqual(statement, made);
   assert.deepEqual(statement.approvers, ["ada", "grace"]);
@@ -76,7 +76,7 @@ test("one session's statement is none for another session", () => {
 });
 
 test("a change of the statement itself breaks its signature", () => {
-  const changes: Partial<Statement>[] = [
+  const changes: Partial<Attestation>[] = [
     { session: "0199-b" },
     { request: "0".repeat(64) },
     { approvers: ["ada"] },
@@ -97,8 +97,8 @@ test("what is not a statement is refused, whatever it is", () => {
 });
 
 test("it expires, and does not come from the future", () => {
-  assert.equal(refusal(made, WHAT, made.issuedMs + STATEMENT_MS - 1), null);
-  assert.equal(refusal(made, WHAT, made.issuedMs + STATEMENT_MS), "expired");
+  assert.equal(refusal(made, WHAT, made.issuedMs + ATTESTATION_MS - 1), null);
+  assert.equal(refusal(made, WHAT, made.issuedMs + ATTESTATION_MS), "expired");
   assert.equal(refusal(made, WHAT, made.issuedMs - 6 * 60_000), "ahead");
   assert.equal(refusal(made, WHAT, made.issuedMs - 4 * 60_000), null);
 });
@@ -106,7 +106,7 @@ test("it expires, and does not come from the future", () => {
 test("an unknown key is refused, and so is one that was taken back", () => {
   const other = signingKey(join(folder, "other"));
   assert.notEqual(other.public, gateway.public);
-  const statement = stateApproval(other, WHAT, BY);
+  const statement = signApproval(other, WHAT, BY);
   assert.equal(refusal(statement), "unknown-key");
   worker.add("lab", other.public, "tester");
   assert.equal(refusal(statement), null);
@@ -153,7 +153,7 @@ test("only a key that is one gets on the list, under one name", () => {
   // The last letter carries two bits too many: they must be zero.
   const last = gateway.public.at(-1) ?? "";
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  assert.throws(() => publicKeyOf(gateway.public.slice(0, -1) + letters[letters.indexOf(last) + 1]));
+  assert.throws(() => parsePublicKey(gateway.public.slice(0, -1) + letters[letters.indexOf(last) + 1]));
   assert.deepEqual(list.remove(gateway.public), added);
   assert.throws(() => list.remove("office"), /No gateway/);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
-import { Visit } from "../../../src/fleet/remote-execution.ts";
+import { RemoteExecution } from "../../../src/fleet/remote-execution.ts";
 
 const RUNNING = { id: "x", agent: "default", host: "h1", pid: 1, status: "running", pty: null, capture: "merged" };
 
@@ -11,7 +11,7 @@ function visitOf(type: "CommandDenied" | "HostSilent", told: object[], closing =
   const ties = () => Promise.reject(new SallyportError(type, "no", []));
   const looks = told.map((changes) => ({ ...RUNNING, ...changes }) as SessionInfo);
   const look = async () => (looks.length > 1 ? looks.shift() : looks[0]) ?? null;
-  return new Visit({ ...RUNNING, ...told[0] } as SessionInfo, ties, look, () => {}, closing);
+  return new RemoteExecution({ ...RUNNING, ...told[0] } as SessionInfo, ties, look, () => {}, closing);
 }
 
 test("whoever may not wait is told so", async () => {

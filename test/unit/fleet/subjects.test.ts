@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentToken, checkedName, nameFrom, subjectsOf } from "../../../src/fleet/subjects.ts";
+import { agentToken, sanitizeName, subjectsOf, validateName } from "../../../src/fleet/subjects.ts";
 
 test("an agent's name becomes one token, and no two become the same", () => {
   assert.equal(agentToken("builder"), "builder");
@@ -12,12 +12,12 @@ test("an agent's name becomes one token, and no two become the same", () => {
 });
 
 test("names of hosts and fleets are one token as they stand", () => {
-  assert.equal(checkedName("host", "web-1"), "web-1");
+  assert.equal(validateName("host", "web-1"), "web-1");
   for (const bad of ["", "a.b", "*", ">", "a b", "a".repeat(64), "é"]) {
-    assert.throws(() => checkedName("host", bad), /cannot be the name of a host/);
+    assert.throws(() => validateName("host", bad), /cannot be the name of a host/);
   }
-  assert.equal(nameFrom("web.example.com"), "web-example-com");
-  assert.equal(nameFrom(""), "unnamed");
+  assert.equal(sanitizeName("web.example.com"), "web-example-com");
+  assert.equal(sanitizeName(""), "unnamed");
 });
 
 test("what a work subject says is read back from it", () => {

@@ -8,17 +8,17 @@ import { UsageError } from "../../usage-error.ts";
 /** Prints what the server must know about each member that is named. */
 export async function printPermissions({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`\`fleet permissions\` takes no \`${unexpected}\``);
-  const [{ permissionsOf }, { DEFAULT_FLEET, memberKey }, { checkedName }] = await Promise.all([
+  const [{ permissionsOf }, { DEFAULT_FLEET, memberPublicKey }, { validateName }] = await Promise.all([
     import("../../../fleet/permissions.ts"),
     loadKeys(),
     import("../../../fleet/subjects.ts"),
   ]);
-  const fleet = checkedName("fleet", textOption(values, "name") ?? DEFAULT_FLEET);
+  const fleet = validateName("fleet", textOption(values, "name") ?? DEFAULT_FLEET);
   const folder = textOption(values, "keys");
   const members = membersOf(values).map((member) => ({
     member,
     permissions: permissionsOf(fleet, member),
-    nkey: folder === undefined ? null : memberKey(folder, member),
+    nkey: folder === undefined ? null : memberPublicKey(folder, member),
   }));
   if (values.json) printJson(members, io);
   else io.out(values.nsc ? nscCommands(members) : serverConfig(fleet, members));
@@ -26,11 +26,11 @@ export async function printPermissions({ values, io }: Invocation, [unexpected]:
 }
 
 async function loadKeys() {
-  const [{ DEFAULT_FLEET }, { memberKey }] = await Promise.all([
+  const [{ DEFAULT_FLEET }, { memberPublicKey }] = await Promise.all([
     import("../../../fleet/connection.ts"),
     import("../../../fleet/permissions.ts"),
   ]);
-  return { DEFAULT_FLEET, memberKey };
+  return { DEFAULT_FLEET, memberPublicKey };
 }
 
 function membersOf(values: Invocation["values"]): FleetMember[] {

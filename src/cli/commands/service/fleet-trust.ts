@@ -1,4 +1,4 @@
-import type { Trusted, TrustedKeys } from "../../../fleet/keys.ts";
+import type { TrustedKey, TrustedKeys } from "../../../fleet/keys.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Invocation } from "../../command.ts";
 import { textOption } from "../../options.ts";
@@ -53,7 +53,7 @@ async function remove(invocation: Invocation, names: string[]): Promise<number> 
 /** For persons only: a command that could add a key could approve itself (promise 7). Each change is in the audit. */
 async function withTrust(
   invocation: Invocation,
-  change: (keys: TrustedKeys) => { changed: Trusted; outcome: string }[],
+  change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
 ): Promise<number> {
   const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
   insistOnPerson(whoIsAbove(), null);

@@ -55,11 +55,11 @@ async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> 
   insistOnPerson(whoIsAbove(), null);
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("nodes"));
-  const [{ openLink }, { Nodes }] = await Promise.all([
+  const [{ openConnection }, { Nodes }] = await Promise.all([
     import("../../../fleet/connection.ts"),
     import("../../../fleet/nodes.ts"),
   ]);
-  const link = await openLink(fleet, "gateway");
+  const link = await openConnection(fleet, "gateway");
   try {
     return await use(new Nodes(link));
   } finally {

@@ -39,7 +39,7 @@ configuration. SIGTERM ends the worker and not the commands: they go on, and the
     const options = await optionsOf(values);
     const { Worker } = await import("../../../worker/worker.ts");
     const started = await Worker.start(options);
-    io.err(`${started.host} takes work from the fleet ${started.link.fleet}.\n`);
+    io.err(`${started.host} takes work from the fleet ${started.connection.fleet}.\n`);
     await new Promise<void>((resolve) => {
       for (const signal of STOPPING) process.once(signal, () => resolve());
     });

@@ -1,6 +1,6 @@
 import type { ListQuery } from "../../../core/gateway.ts";
 import type { SessionInfo } from "../../../core/session.ts";
-import { moreInFleet } from "../../../fleet/errors.ts";
+import { listingTruncated } from "../../../fleet/errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Command, Io } from "../../command.ts";
@@ -69,7 +69,8 @@ async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE
     sessions.push(...found.sessions);
     for (const warning of found.warnings) warnings.add(warning);
     before = found.next;
-    if (found.fleet && before !== null && sessions.length >= MOST_OF_FLEET) warnings.add(moreInFleet(sessions.length));
+    if (found.fleet && before !== null && sessions.length >= MOST_OF_FLEET)
+      warnings.add(listingTruncated(sessions.length));
     if (found.fleet && sessions.length >= MOST_OF_FLEET) break;
   } while (before !== null && sessions.length < limit);
   return { sessions, warnings };

@@ -2,7 +2,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
-import { sessionKey, storesOf } from "../../../../src/fleet/subjects.ts";
+import { sessionKey, storeNames } from "../../../../src/fleet/subjects.ts";
 import { until } from "../../../fixtures/until.ts";
 import type { ChaosHouse } from "./house.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
@@ -144,7 +144,7 @@ async function outputFrom(gateway: Member, id: string, tries: number): Promise<s
 async function registeredHost(house: ChaosHouse, id: string): Promise<string | null> {
   const connection = await connect({ servers: house.cluster.urls });
   try {
-    const bucket = await new Kvm(connection).open(storesOf("main").sessions);
+    const bucket = await new Kvm(connection).open(storeNames("main").sessions);
     return (await bucket.get(sessionKey("default", id)))?.json<{ host: string | null }>().host ?? null;
   } finally {
     await connection.close();
@@ -166,7 +166,7 @@ async function checkExits(house: ChaosHouse, background: Set<string>, account: A
   const connection = await connect({ servers: house.cluster.urls });
   try {
     const manager = await jetstreamManager(connection);
-    const { state } = await manager.streams.info(storesOf("main").exits, { subjects_filter: ">" });
+    const { state } = await manager.streams.info(storeNames("main").exits, { subjects_filter: ">" });
     const seen = new Map<string, number>();
     for (const [subject, count] of Object.entries(state.subjects ?? {})) {
       const id = subject.slice(subject.lastIndexOf(".") + 1);
