@@ -109,9 +109,9 @@ const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approva
   src/text/set-own.ts src/session/terminal/command-readers.ts
   src/session/terminal/key-table.ts src/session/terminal/screen-cache.ts src/session/terminal/history.ts
   src/session/terminal/input.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
-  src/shell/commands/output.ts src/shell/emit.ts src/shell/field.ts src/shell/handlers.ts src/shell/hidden.ts
-  src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/run.ts src/shell/values.ts
-  src/shell/walk.ts`);
+  src/shell/commands/output.ts src/shell/walk/emit.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts
+  src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/walk/run.ts src/shell/walk/state.ts
+  src/shell/walk/walk.ts`);
 
 /** A file that has moved would be loaded at every start without notice. */
 function rejectStalePlaces(ids: string[]): void {

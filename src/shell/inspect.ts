@@ -8,13 +8,13 @@
  * 5. run.ts      each command: what it starts, deletes, writes
  */
 import type { Analysis } from "../core/facts.ts";
+import { hidden } from "./confusable.ts";
 import type { InspectContext } from "./context.ts";
-import { literal } from "./field.ts";
-import { hidden } from "./hidden.ts";
+import { literal } from "./expand/field.ts";
 import { quoteWord } from "./quote.ts";
-import { runArgv } from "./run.ts";
-import { visitText } from "./visit.ts";
-import { doubt, finish, isolated, rootOrigin, startWalk, tooMuch, type Walk } from "./walk.ts";
+import { runArgv } from "./walk/run.ts";
+import { visitText } from "./walk/visit.ts";
+import { doubt, finish, isolated, rootOrigin, startWalk, tooMuch, type Walk } from "./walk/walk.ts";
 
 export type { InspectContext, Lookup } from "./context.ts";
 

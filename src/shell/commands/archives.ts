@@ -1,7 +1,8 @@
 /** tar and rsync: what they write and delete depends on a mode as much as on words. */
-import { type Call, target, unclear } from "../call.ts";
-import { type Field, literal } from "../field.ts";
-import { hasOption, optionValue, readOptions } from "../options.ts";
+
+import { type Field, literal } from "../expand/field.ts";
+import { type Call, target, unclear } from "../walk/call.ts";
+import { hasOption, optionValue, readOptions } from "./options.ts";
 
 const TAR_LONG =
   "directory= file= extract get create list append update delete remove-files exclude= strip-components= transform= to-command= use-compress-program= absolute-names overwrite checkpoint checkpoint-action= files-from= exclude-from= owner= group= mode= mtime= one-top-level wildcards gzip bzip2 xz zstd auto-compress verbose";

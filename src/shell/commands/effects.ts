@@ -1,7 +1,8 @@
 /** Which words of a file command are what it deletes, overwrites or re-permissions. */
-import { type Call, target } from "../call.ts";
-import { type Field, literal, tail } from "../field.ts";
-import { hasOption, type Options, optionValue } from "../options.ts";
+
+import { type Field, literal, tail } from "../expand/field.ts";
+import { type Call, target } from "../walk/call.ts";
+import { hasOption, type Options, optionValue } from "./options.ts";
 
 export type Effect = (call: Call, options: Options) => void;
 

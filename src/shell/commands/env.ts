@@ -1,10 +1,11 @@
 /** `env`: options, assignments, then a command; with -S one of its words is split into several. */
-import type { Assigned, Call, Runner } from "../call.ts";
-import { unclear } from "../call.ts";
-import { environmentCode } from "../environment.ts";
-import { type Field, literal, tail } from "../field.ts";
-import { optionValue, readOptions } from "../options.ts";
+
+import { type Field, literal, tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
+import type { Assigned, Call, Runner } from "../walk/call.ts";
+import { unclear } from "../walk/call.ts";
+import { environmentCode } from "../walk/environment.ts";
+import { optionValue, readOptions } from "./options.ts";
 
 const SPEC = {
   short: "iu:C:S:0vP:a:",

@@ -1,7 +1,7 @@
 /** Commands that delete, overwrite or re-permission files. A new one is a line in the table. */
-import type { Call } from "../call.ts";
-import { tail } from "../field.ts";
-import { hasOption, type OptionSpec, readOptions } from "../options.ts";
+
+import { tail } from "../expand/field.ts";
+import type { Call } from "../walk/call.ts";
 import {
   changesAll,
   changesMode,
@@ -20,6 +20,7 @@ import {
   writesNth,
   writesOption,
 } from "./effects.ts";
+import { hasOption, type OptionSpec, readOptions } from "./options.ts";
 
 interface FileCommand extends OptionSpec {
   effect: Effect;

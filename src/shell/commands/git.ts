@@ -1,8 +1,9 @@
 /** git runs commands from its configuration and from several of its options. */
-import { type Call, type Runner, target, unclear } from "../call.ts";
-import { type Field, literal, tail } from "../field.ts";
-import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "../options.ts";
+
+import { type Field, literal, tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
+import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 /** Configuration keys whose value git hands to a shell. */
 const CODE_KEYS =

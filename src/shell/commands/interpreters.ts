@@ -1,7 +1,7 @@
 /** Interpreters of other languages: code given to them in an argument or on standard input is not analysed. */
-import type { Call } from "../call.ts";
-import { target, unclear } from "../call.ts";
-import { type OptionSpec, readOptions } from "../options.ts";
+import type { Call } from "../walk/call.ts";
+import { target, unclear } from "../walk/call.ts";
+import { type OptionSpec, readOptions } from "./options.ts";
 
 interface Interpreter extends OptionSpec {
   /** Options whose argument is code. */

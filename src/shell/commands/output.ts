@@ -1,6 +1,7 @@
 /** Programs nobody listed: an absolute path after an option that usually names an output file is taken for one. */
-import { type Call, target } from "../call.ts";
-import { tail } from "../field.ts";
+
+import { tail } from "../expand/field.ts";
+import { type Call, target } from "../walk/call.ts";
 
 /** `-o` means something else to these. */
 const OTHERWISE = /^(?:[efz]?grep|rg|ag|ack|find|test|\[|ssh|mount|ps|ls|lsblk|stat|echo|printf|git)$/;

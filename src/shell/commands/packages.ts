@@ -1,7 +1,8 @@
 /** Package managers and build tools that start a command given to them. */
-import { joined } from "../builtins.ts";
-import { type Call, type Runner, unclear } from "../call.ts";
-import { hasOption, optionValue, optionValues, readOptions } from "../options.ts";
+
+import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { joined } from "./builtins.ts";
+import { hasOption, optionValue, optionValues, readOptions } from "./options.ts";
 
 const NPX = {
   short: "c:p:yq",

@@ -3,11 +3,11 @@
  * A new one is a line in the table.
  */
 
-import type { Assigned } from "../call.ts";
-import { type Call, type Runner, unclear } from "../call.ts";
-import { tail } from "../field.ts";
-import { type OptionSpec, optionValue, readOptions } from "../options.ts";
+import { tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
+import type { Assigned } from "../walk/call.ts";
+import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { type OptionSpec, optionValue, readOptions } from "./options.ts";
 
 interface Prefix extends OptionSpec {
   /** Further options stand between those operands and the command (`setarch x86_64 -R cmd`, `perf stat -e x cmd`). */

@@ -1,8 +1,9 @@
 /** Small languages whose programs are usually harmless: awk, sed, editors, sqlite. A program that could run or write is not. */
-import { type Call, type Runner, target, unclear } from "../call.ts";
-import type { Field } from "../field.ts";
-import { hasOption, optionValues, readOptions } from "../options.ts";
+
+import type { Field } from "../expand/field.ts";
+import { type Call, type Runner, target, unclear } from "../walk/call.ts";
 import { versionless } from "./interpreters.ts";
+import { hasOption, optionValues, readOptions } from "./options.ts";
 
 export function awk(call: Call): void {
   const options = readOptions(call.argv, {

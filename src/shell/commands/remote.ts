@@ -1,8 +1,9 @@
 /** Commands for another machine or a container: looked into the same way, and marked remote. */
-import { joined } from "../builtins.ts";
-import { type Call, type Runner, unclear } from "../call.ts";
-import { type Field, tail } from "../field.ts";
-import { hasOption, optionValues, readOptions } from "../options.ts";
+
+import { type Field, tail } from "../expand/field.ts";
+import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { joined } from "./builtins.ts";
+import { hasOption, optionValues, readOptions } from "./options.ts";
 
 const SSH = { short: "1246AaB:b:c:D:E:e:F:fGgI:i:J:Kkl:L:Mm:NnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", stop: true };
 /** Options of ssh that hold a command for the local shell. */

@@ -1,9 +1,10 @@
 /** Shells: code in an argument, in a file, or on standard input. */
-import { type Call, type Runner, unclear } from "../call.ts";
-import { literal } from "../field.ts";
-import { hasOption, optionValues, readOptions } from "../options.ts";
+
+import { literal } from "../expand/field.ts";
 import { normalise } from "../path.ts";
-import { isHarmlessFlags, isHarmlessName } from "../shell-options.ts";
+import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { hasOption, optionValues, readOptions } from "./options.ts";
+import { isHarmlessFlags, isHarmlessName } from "./shell-options.ts";
 
 export const SHELLS = [
   "sh",

@@ -1,9 +1,9 @@
 /** Programs that take shell text in one of their arguments and run it. */
 
-import { joined } from "../builtins.ts";
-import { type Call, type Runner, unclear } from "../call.ts";
-import { type Field, literal, tail } from "../field.ts";
-import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "../options.ts";
+import { type Field, literal, tail } from "../expand/field.ts";
+import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { joined } from "./builtins.ts";
+import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 interface TextRunner extends OptionSpec {
   /** Options whose argument is shell text. */

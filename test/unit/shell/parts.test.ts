@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { expandBraces } from "../../../src/shell/brace.ts";
-import { literal } from "../../../src/shell/field.ts";
-import { hidden, lookAlike, resembles } from "../../../src/shell/hidden.ts";
-import { hasOption, optionValue, readOptions } from "../../../src/shell/options.ts";
+import { hasOption, optionValue, readOptions } from "../../../src/shell/commands/options.ts";
+import { hidden, lookAlike, resembles } from "../../../src/shell/confusable.ts";
+import { expandBraces } from "../../../src/shell/expand/brace.ts";
+import { literal } from "../../../src/shell/expand/field.ts";
 import { isInside, normalise } from "../../../src/shell/path.ts";
 import { quoteArgv } from "../../../src/shell/quote.ts";
 import { splitWords } from "../../../src/shell/split.ts";

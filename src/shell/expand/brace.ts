@@ -1,5 +1,5 @@
 /** Brace expansion, on the raw text of a word as bash does it: `{rm,-rf,/}` is three words before anything else. */
-import { limits } from "./limits.ts";
+import { limits } from "../limits.ts";
 
 const SEQUENCE = /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?$/;
 

@@ -1,12 +1,12 @@
 /** `$x` and `${x…}`: the value of a parameter, where this text or the context settles it. */
-import type { Span, Unknown } from "../core/facts.ts";
+import type { Span, Unknown } from "../../core/facts.ts";
+import type { ParameterExpansionPart, WordNode, WordPart } from "../parse.ts";
+import type { Value } from "../walk/state.ts";
+import { doubt } from "../walk/walk.ts";
 import { arithmeticText, subscript } from "./arithmetic.ts";
 import { type Expander, expandValue } from "./expand.ts";
 import type { Field } from "./field.ts";
 import { modify } from "./modify.ts";
-import type { ParameterExpansionPart, WordNode, WordPart } from "./parse.ts";
-import type { Value } from "./values.ts";
-import { doubt } from "./walk.ts";
 
 /** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
 export type Piece =

@@ -1,5 +1,5 @@
 /** One word of a command after expansion, with what the contract's `Word` does not need to show. */
-import type { Span, Unknown, Word } from "../core/facts.ts";
+import type { Span, Unknown, Word } from "../../core/facts.ts";
 
 export interface Field extends Word {
   /**

@@ -1,9 +1,9 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
-import type { CommandFact, Target, Unknown } from "../core/facts.ts";
-import type { Field } from "./field.ts";
-import { limits } from "./limits.ts";
-import { isInside, normalise } from "./path.ts";
-import type { Feed } from "./values.ts";
+import type { CommandFact, Target, Unknown } from "../../core/facts.ts";
+import type { Field } from "../expand/field.ts";
+import { limits } from "../limits.ts";
+import { isInside, normalise } from "../path.ts";
+import type { Feed } from "./state.ts";
 import { doubt, isolated, next, type Origin, tooMuch, type Walk } from "./walk.ts";
 
 export interface Assigned {

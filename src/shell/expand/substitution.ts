@@ -1,5 +1,5 @@
 /** Command substitutions whose output is known, or at least cannot be a dangerous path or piece of code. */
-import type { Walk } from "./walk.ts";
+import type { Walk } from "../walk/walk.ts";
 
 const INERT =
   /^(?:date(?: \+[\w%:. -]*| "\+[\w%:. -]*"| '\+[\w%:. -]*')?|nproc|whoami|id -[ug]n?|uname(?: -[a-z])?|hostname(?: -s)?|arch)$/;

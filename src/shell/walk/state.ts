@@ -1,7 +1,7 @@
 /** What is known about variables, the working directory and standard input at one point of the text. */
-import type { Unknown } from "../core/facts.ts";
-import type { Field } from "./field.ts";
-import type { SyntaxNode } from "./parse.ts";
+import type { Unknown } from "../../core/facts.ts";
+import type { Field } from "../expand/field.ts";
+import type { SyntaxNode } from "../parse.ts";
 import type { Origin } from "./walk.ts";
 
 /** `doubt`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */

@@ -1,11 +1,11 @@
 /** `xargs`, `parallel` and `find -exec`: the command is here, its arguments arrive from elsewhere. */
 
-import { joined } from "../builtins.ts";
-import { type Call, type Runner, target, unclear } from "../call.ts";
-import { unknownField } from "../expand.ts";
-import { type Field, likely, literal } from "../field.ts";
+import { unknownField } from "../expand/expand.ts";
+import { type Field, likely, literal } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { hasOption, type Options, optionValue, readOptions } from "../options.ts";
+import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { joined } from "./builtins.ts";
+import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
 
 export function xargs(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {

@@ -1,10 +1,10 @@
 /** Facts about one command, filled in as it is looked at. */
-import type { CommandFact, Span } from "../core/facts.ts";
+import type { CommandFact, Span } from "../../core/facts.ts";
+import { plain } from "../expand/field.ts";
 import type { Call } from "./call.ts";
 import { addTarget } from "./call.ts";
-import { plain } from "./field.ts";
 import type { Redirects } from "./redirect.ts";
-import { NOTHING } from "./values.ts";
+import { NOTHING } from "./state.ts";
 import { type Origin, spend, type Walk } from "./walk.ts";
 
 export function blankFact(walk: Walk, origin: Origin, span: Span): CommandFact {

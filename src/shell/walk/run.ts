@@ -1,20 +1,20 @@
 /**
  * Runs one command in the mind: finds what its name means, what it would start, and what it would touch.
  */
-import type { CommandFact, Span } from "../core/facts.ts";
-import { builtin, isBuiltin } from "./builtins.ts";
+import type { CommandFact, Span } from "../../core/facts.ts";
+import { builtin, isBuiltin } from "../commands/builtins.ts";
+import { handlerOf, isSensitive } from "../commands/handlers.ts";
+import { outputOption } from "../commands/output.ts";
+import { lookAlike, resembles } from "../confusable.ts";
+import { type Field, plain } from "../expand/field.ts";
+import { fromField } from "../expand/parameter.ts";
+import { limits } from "../limits.ts";
+import { basename, normalise } from "../path.ts";
 import { type Assigned, type Call, type InnerOptions, inChild, innerOrigin, type Runner, unclear } from "./call.ts";
-import { outputOption } from "./commands/output.ts";
 import { addRedirects, blankFact, finishFact } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
-import { type Field, plain } from "./field.ts";
-import { handlerOf, isSensitive } from "./handlers.ts";
-import { lookAlike, resembles } from "./hidden.ts";
-import { limits } from "./limits.ts";
-import { fromField } from "./parameter.ts";
-import { basename, normalise } from "./path.ts";
 import type { Redirects } from "./redirect.ts";
-import { type Feed, NOTHING, type State } from "./values.ts";
+import { type Feed, NOTHING, type State } from "./state.ts";
 import { visitFunction, visitText } from "./visit.ts";
 import { doubt, next, type Origin, spend, tooMuch, type Walk } from "./walk.ts";
 

@@ -1,16 +1,16 @@
 /** Builtins of bash: the ones that change what later commands mean, or that run text as code. */
-import { arithmeticText } from "./arithmetic.ts";
-import { type Call, type Runner, target, unclear } from "./call.ts";
+import { arithmeticText } from "../expand/arithmetic.ts";
+import { type Field, literal, tail } from "../expand/field.ts";
+import { variableName } from "../expand/test-expression.ts";
+import { limits } from "../limits.ts";
+import { normalise } from "../path.ts";
+import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { echoed, formatted } from "./builtin-output.ts";
 import { declare, forget, readInto } from "./declare.ts";
-import { type Field, literal, tail } from "./field.ts";
 import { changeFolder, popFolder, pushFolder } from "./folders.ts";
 import { handlerOf } from "./handlers.ts";
-import { limits } from "./limits.ts";
 import { hasOption, readOptions } from "./options.ts";
-import { normalise } from "./path.ts";
-import { echoed, formatted } from "./printed.ts";
 import { isHarmlessFlags, isHarmlessName } from "./shell-options.ts";
-import { variableName } from "./test-expression.ts";
 
 type Builtin = (call: Call, run: Runner) => void;
 

@@ -1,5 +1,5 @@
 /** Options as getopt_long reads them, abbreviations included: `--compress-prog=x` is `--compress-program=x`. */
-import { type Field, tail } from "./field.ts";
+import { type Field, tail } from "../expand/field.ts";
 
 /** `short`: letters, each followed by `:` when it takes an argument. `long`: names, ending in `=` when they do, in one string. */
 export interface OptionSpec {

@@ -1,16 +1,16 @@
 /** Which table knows a command: by its name, versions and variants folded together. */
-import type { Call, Runner } from "./call.ts";
-import { rsync, tar } from "./commands/archives.ts";
-import { env } from "./commands/env.ts";
-import { find, parallel, xargs } from "./commands/feeders.ts";
-import { FILE_COMMANDS, files } from "./commands/files.ts";
-import { git } from "./commands/git.ts";
-import { INTERPRETERS, interpreter, versionless } from "./commands/interpreters.ts";
-import { cargo, cmake, cmd, environmentRun, go, multicall, npm } from "./commands/packages.ts";
-import { PREFIXES, prefix } from "./commands/prefix.ts";
-import { awk, editor, make, sed, sqlite } from "./commands/programs.ts";
-import { boxed, container, kubectl, ssh } from "./commands/remote.ts";
-import { SHELLS, shell } from "./commands/shells.ts";
+import type { Call, Runner } from "../walk/call.ts";
+import { rsync, tar } from "./archives.ts";
+import { concatenated } from "./builtin-output.ts";
+import { env } from "./env.ts";
+import { FILE_COMMANDS, files } from "./files.ts";
+import { git } from "./git.ts";
+import { INTERPRETERS, interpreter, versionless } from "./interpreters.ts";
+import { cargo, cmake, cmd, environmentRun, go, multicall, npm } from "./packages.ts";
+import { PREFIXES, prefix } from "./prefix.ts";
+import { awk, editor, make, sed, sqlite } from "./programs.ts";
+import { boxed, container, kubectl, ssh } from "./remote.ts";
+import { SHELLS, shell } from "./shells.ts";
 import {
   at,
   benchmarked,
@@ -22,8 +22,8 @@ import {
   TEXT_OPTIONS,
   textOption,
   watch,
-} from "./commands/texts.ts";
-import { concatenated } from "./printed.ts";
+} from "./texts.ts";
+import { find, parallel, xargs } from "./xargs-find.ts";
 
 type Handler = (call: Call, run: Runner) => void;
 

@@ -1,8 +1,9 @@
 /** `cd`, `pushd` and `popd`: where relative paths start from then on. */
-import type { Call } from "./call.ts";
-import type { Field } from "./field.ts";
+
+import type { Field } from "../expand/field.ts";
+import { isInside, normalise } from "../path.ts";
+import type { Call } from "../walk/call.ts";
 import { readOptions } from "./options.ts";
-import { isInside, normalise } from "./path.ts";
 
 export function changeFolder(call: Call): void {
   const { operands } = readOptions(call.argv, { short: "LPe@" });

@@ -1,4 +1,4 @@
-import type { Walk } from "./walk.ts";
+import type { Walk } from "../walk/walk.ts";
 
 /** `~`, `~user`, `~+` and `~-` at the start of a word, and after `=` in something that looks like an assignment. */
 export function tilde(

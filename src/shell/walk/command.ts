@@ -1,15 +1,15 @@
 /** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
-import { arithmeticText, evaluates, subscript } from "./arithmetic.ts";
+import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
+import { type Expander, expand, expandValue, type Nested } from "../expand/expand.ts";
+import type { Field } from "../expand/field.ts";
+import { fromField } from "../expand/parameter.ts";
+import { limits } from "../limits.ts";
+import type { Assignment, Command, WordNode } from "../parse.ts";
 import { emitKeyword } from "./emit.ts";
 import { environmentCode } from "./environment.ts";
-import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
-import type { Field } from "./field.ts";
-import { limits } from "./limits.ts";
-import { fromField } from "./parameter.ts";
-import type { Assignment, Command, WordNode } from "./parse.ts";
 import { redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
-import type { Value } from "./values.ts";
+import type { Value } from "./state.ts";
 import { visitNested } from "./visit.ts";
 import { doubt, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
 

@@ -1,5 +1,5 @@
 /** `${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}` of a known value by literal operands. Everything else stays unknown. */
-import type { Span } from "../core/facts.ts";
+import type { Span } from "../../core/facts.ts";
 import type { Field } from "./field.ts";
 import type { Piece } from "./parameter.ts";
 

@@ -1,9 +1,10 @@
 /** `[[ … ]]` and `test`: comparisons of numbers and `-v` evaluate text, the rest only reads words. */
+
+import { forEachChild, type SyntaxNode, type TestExpression } from "../parse.ts";
+import { doubt, place } from "../walk/walk.ts";
 import { arithmeticText } from "./arithmetic.ts";
 import { type Expander, expandValue } from "./expand.ts";
 import type { Field } from "./field.ts";
-import { forEachChild, type SyntaxNode, type TestExpression } from "./parse.ts";
-import { doubt, place } from "./walk.ts";
 
 const NUMERIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
 

@@ -1,10 +1,10 @@
 /** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
-import type { Redirect } from "../core/facts.ts";
-import { type Expander, expandParts, expandValue } from "./expand.ts";
-import { type Field, literal, plain } from "./field.ts";
-import type { HereDoc, Redirection } from "./parse.ts";
-import { normalise } from "./path.ts";
-import type { Feed } from "./values.ts";
+import type { Redirect } from "../../core/facts.ts";
+import { type Expander, expandParts, expandValue } from "../expand/expand.ts";
+import { type Field, literal, plain } from "../expand/field.ts";
+import type { HereDoc, Redirection } from "../parse.ts";
+import { normalise } from "../path.ts";
+import type { Feed } from "./state.ts";
 import { doubt, place } from "./walk.ts";
 
 export interface Redirects {

@@ -2,13 +2,13 @@
  * Arithmetic runs code: bash evaluates the text of every variable in it, and a subscript in that text may hold `$(…)`.
  * So each variable in it must be known to hold a number, or nobody knows what runs.
  */
-import type { Span } from "../core/facts.ts";
+import type { Span } from "../../core/facts.ts";
+import { type ArithmeticExpression, forEachChild, type SyntaxNode, type WordNode, type WordPart } from "../parse.ts";
+import { isInteger, type Value } from "../walk/state.ts";
+import { doubt, type Origin, place } from "../walk/walk.ts";
 import type { Expander } from "./expand.ts";
 import { expandValue } from "./expand.ts";
-import { type ArithmeticExpression, forEachChild, type SyntaxNode, type WordNode, type WordPart } from "./parse.ts";
 import { isNumeric } from "./substitution.ts";
-import { isInteger, type Value } from "./values.ts";
-import { doubt, type Origin, place } from "./walk.ts";
 
 const NUMBER = /^(?:0[xX][0-9a-fA-F]+|\d+#[0-9a-zA-Z@_]+|\d+)$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -4,11 +4,11 @@
  * It runs from an explicit list of steps, not by recursion, so nesting in the input cannot overflow the stack. A step may
  * put further steps in front of the rest; each sees the state its predecessors left, as the shell would.
  */
-import type { CommandFact, Span, Unknown } from "../core/facts.ts";
-import type { InspectContext } from "./context.ts";
-import { limits } from "./limits.ts";
-import type { SyntaxNode } from "./parse.ts";
-import { copyState, type Feed, initialState, NOTHING, type State } from "./values.ts";
+import type { CommandFact, Span, Unknown } from "../../core/facts.ts";
+import type { InspectContext } from "../context.ts";
+import { limits } from "../limits.ts";
+import type { SyntaxNode } from "../parse.ts";
+import { copyState, type Feed, initialState, NOTHING, type State } from "./state.ts";
 
 /** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
 export interface Origin {

@@ -1,8 +1,8 @@
 /** Loops: a `for` over known words is walked once per word; what a loop body changes is not known inside it. */
-import type { Field } from "./field.ts";
-import { limits } from "./limits.ts";
-import { fromField } from "./parameter.ts";
-import { isInteger, type Value } from "./values.ts";
+import type { Field } from "../expand/field.ts";
+import { fromField } from "../expand/parameter.ts";
+import { limits } from "../limits.ts";
+import { isInteger, type Value } from "./state.ts";
 import type { Walk } from "./walk.ts";
 
 const UNKNOWN: Value = { kind: "unknown", exported: false };

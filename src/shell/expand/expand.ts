@@ -2,16 +2,16 @@
  * Words become values, as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, variables set
  * earlier in the same text. What cannot be known stays null, with the reason.
  */
-import type { Unknown } from "../core/facts.ts";
+import type { Unknown } from "../../core/facts.ts";
+import { limits } from "../limits.ts";
+import { type ParsedScript, parse, parseWord, type WordNode, type WordPart } from "../parse.ts";
+import { doubt, type Origin, place, type Walk } from "../walk/walk.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal } from "./field.ts";
-import { limits } from "./limits.ts";
 import { type Piece, parameter } from "./parameter.ts";
-import { type ParsedScript, parse, parseWord, type WordNode, type WordPart } from "./parse.ts";
 import { evidentOutput } from "./substitution.ts";
 import { tilde } from "./tilde.ts";
-import { doubt, type Origin, place, type Walk } from "./walk.ts";
 
 /** A script inside a word. It runs before the command the word belongs to. */
 export interface Nested {

@@ -1,12 +1,12 @@
 /** `export`, `declare`, `unset`, `read` and their kin: they set variables, by names that may themselves be evaluated. */
-import { arithmeticText } from "./arithmetic.ts";
-import { type Call, unclear } from "./call.ts";
-import { setVariable } from "./command.ts";
-import { environmentCode } from "./environment.ts";
-import { tail } from "./field.ts";
+import { arithmeticText } from "../expand/arithmetic.ts";
+import { tail } from "../expand/field.ts";
+import { fromField } from "../expand/parameter.ts";
+import { variableName } from "../expand/test-expression.ts";
+import { type Call, unclear } from "../walk/call.ts";
+import { setVariable } from "../walk/command.ts";
+import { environmentCode } from "../walk/environment.ts";
 import { hasOption, readOptions } from "./options.ts";
-import { fromField } from "./parameter.ts";
-import { variableName } from "./test-expression.ts";
 
 export function declare(call: Call): void {
   const options = readOptions(call.argv, { short: "aAfFgiIlnprtuxU" });

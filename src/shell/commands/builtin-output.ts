@@ -1,7 +1,8 @@
 /** What `echo`, `printf` and `cat` print, where that is evident: it may be piped into a shell. */
-import type { Call } from "./call.ts";
-import type { Field } from "./field.ts";
-import type { Feed } from "./values.ts";
+
+import type { Field } from "../expand/field.ts";
+import type { Call } from "../walk/call.ts";
+import type { Feed } from "../walk/state.ts";
 
 const UNKNOWN: Feed = { kind: "unknown", why: "printed text that is not known" };
 

@@ -1,14 +1,14 @@
 /** The compound forms of the language: each puts the commands inside it on the walk, in the state they would run in. */
-import { arithmetic } from "./arithmetic.ts";
+import { arithmetic } from "../expand/arithmetic.ts";
+import { type Expander, expand, expandValue, type Nested } from "../expand/expand.ts";
+import { testExpression } from "../expand/test-expression.ts";
+import { limits } from "../limits.ts";
+import { type CompoundList, type ParsedScript, parse, type Statement, type SyntaxNode } from "../parse.ts";
 import { visitCommand } from "./command.ts";
 import { emitKeyword } from "./emit.ts";
-import { type Expander, expand, expandValue, type Nested } from "./expand.ts";
-import { limits } from "./limits.ts";
 import { unroll, unsettle } from "./loop.ts";
-import { type CompoundList, type ParsedScript, parse, type Statement, type SyntaxNode } from "./parse.ts";
 import { redirects } from "./redirect.ts";
-import { testExpression } from "./test-expression.ts";
-import { copyState, type Feed, mergeStates, type State } from "./values.ts";
+import { copyState, type Feed, mergeStates, type State } from "./state.ts";
 import { doubt, isolated, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
 
 /** Parses a text and walks it. The caller decides what state it starts in. */
