@@ -1,4 +1,5 @@
-import type { ErrorType, Recovery } from "../core/error.ts";
+import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
+import { API_HEADERS } from "./guard/headers.ts";
 
 /** What can be wrong with a request before the gateway hears of it. */
 type HttpErrorType =
@@ -226,4 +227,42 @@ export function pageMissing(): HttpError {
     action: "build_page",
     hint: "In a checkout: npm run build:web. An installed package has it.",
   });
+}
+
+/** Every failure as an answer: its type, what it is, and a way out (promise 8). What is nobody's business stays here. */
+export function failure(service: { onfailure(error: Error): void }, error: unknown): Response {
+  const told = tellable(error);
+  if (told === null) service.onfailure(error instanceof Error ? error : new Error(String(error)));
+  const { status, headers, ...body } = told ?? shaped(internalError());
+  return Response.json({ error: body }, { status, headers: { ...API_HEADERS, ...headers } });
+}
+
+interface Told {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  type: string;
+  message: string;
+  recovery: unknown;
+}
+
+function tellable(error: unknown): Told | null {
+  if (error instanceof HttpError) return shaped(error);
+  if (!(error instanceof SallyportError)) return null;
+  return { ...error.toJSON(), status: statusOf(error.type), headers: {} };
+}
+
+function shaped({ status, headers, type, message, recovery }: HttpError): Told {
+  return { status, headers, type, message, recovery };
+}
+
+export function cannotListen(place: string, { message }: Error): SallyportError {
+  return new SallyportError("InvalidRequest", `The service cannot listen at ${place}: ${message}.`, [
+    { action: "other_port", hint: "Choose another place: --listen [HOST:]PORT; port 0 takes a free one." },
+  ]);
+}
+
+export function unusableCertificate({ message }: Error): SallyportError {
+  return new SallyportError("InvalidRequest", `The certificate and its key cannot be used: ${message}.`, [
+    { action: "fix_certificate", hint: "--tls-cert and --tls-key take PEM files that belong together." },
+  ]);
 }

@@ -1,17 +1,123 @@
 import * as z from "zod";
+import { ErrorBody } from "../core/session-shape.ts";
 import type { Live } from "./live/open.ts";
-import { openApi } from "./openapi.ts";
-import { type Operation, operation } from "./operation.ts";
+import { type Media, type Operation, operation } from "./operation.ts";
 import { approvalOperations } from "./routes/approvals.ts";
 import { auditOperations } from "./routes/audit.ts";
+import { steeringOperations } from "./routes/control.ts";
 import { logOperations } from "./routes/logs.ts";
 import { overviewOperations } from "./routes/overview.ts";
 import { ruleOperations } from "./routes/rules.ts";
 import { sessionOperations } from "./routes/sessions.ts";
 import { signInOperations } from "./routes/sign-in.ts";
-import { steeringOperations } from "./routes/steering.ts";
 import { terminalOperations } from "./routes/terminal.ts";
 import { tokenOperations } from "./routes/tokens.ts";
+
+type Json = Record<string, unknown>;
+
+/** The description of everything the service can be asked, from the very schemas that requests are held to. */
+export function openApi(operations: readonly Operation[], version: string): Json {
+  const paths: Record<string, Json> = {};
+  const schemas: Record<string, unknown> = {};
+  for (const operation of operations) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation, schemas) };
+  }
+  const { $schema, ...error } = z.toJSONSchema(z.object({ error: ErrorBody })) as Json;
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Sallyport",
+      version,
+      description: "The one guarded door between AI agents and an operating system, over HTTP.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    paths,
+    components: {
+      schemas: { ...schemas, Error: error },
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer", description: "sallyport token create NAME --role ROLE" },
+        page: {
+          type: "apiKey",
+          in: "cookie",
+          name: "sallyport",
+          description: "From /v1/sign-in; together with its key in the header X-Sallyport-Key",
+        },
+      },
+    },
+  };
+}
+
+function described(operation: Operation, schemas: Record<string, unknown>): Json {
+  const { id, summary, roles, body, answer, status = 200 } = operation;
+  const anyone = roles === "anyone";
+  const refusals = anyone ? ["400", "403"] : ["400", "401", "403"];
+  return {
+    operationId: id,
+    summary,
+    tags: [tagOf(operation.path)],
+    security: anyone ? [] : [{ token: [] }, { page: [] }],
+    "x-roles": anyone ? "anyone" : roles,
+    parameters: [...pathParameters(operation), ...queryParameters(operation)],
+    ...(body
+      ? { requestBody: { required: true, content: { "application/json": { schema: inputSchema(body) } } } }
+      : {}),
+    responses: {
+      [status]: { description: "Done", content: contentOf(answer, schemas) },
+      ...Object.fromEntries(refusals.map((code) => [code, REFUSED])),
+      default: REFUSED,
+    },
+  };
+}
+
+const REFUSED = {
+  description: "Refused or failed; `error` says why, and what to do",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+function tagOf(path: string): string {
+  return /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? "service";
+}
+
+function pathParameters({ path }: Operation): Json[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+    return { name, in: "path", required: true, schema: { type: "string", maxLength: 256 } };
+  });
+}
+
+function queryParameters({ query }: Operation): Json[] {
+  if (!query) return [];
+  const { properties = {}, required = [] } = inputSchema(query) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => {
+    return { name, in: "query", required: required.includes(name), ...(description ? { description } : {}), schema };
+  });
+}
+
+function inputSchema(schema: z.ZodType): Json {
+  const { $schema, ...rest } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    reused: "inline",
+  }) as Json;
+  return rest;
+}
+
+/** What has a name stands once, under `components`. */
+function contentOf(answer: z.ZodType | Media, schemas: Record<string, unknown>): Json {
+  if ("media" in answer) return { [answer.media]: { schema: { type: "string", description: answer.description } } };
+  const { $schema, $defs, ...rest } = z.toJSONSchema(answer, { io: "output", unrepresentable: "any" }) as Json;
+  const moved = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+  for (const [name, each] of Object.entries(($defs ?? {}) as Json)) schemas[name] = moved(each);
+  const { id } = (answer.meta() ?? {}) as { id?: string };
+  if (id === undefined) return { "application/json": { schema: moved(rest) } };
+  schemas[id] = moved(rest);
+  return { "application/json": { schema: { $ref: `#/components/schemas/${id}` } } };
+}
 
 /** Everything the service can be asked. */
 export function operations(live: Pick<Live, "operations">): Operation[] {

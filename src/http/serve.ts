@@ -1,20 +1,55 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { DoorOptions } from "../mcp/door.ts";
+import type { DoorOptions } from "../mcp/agent-context.ts";
+import type { Front } from "../mcp/http/handler.ts";
 import { makeApp } from "./app.ts";
-import { tooManyBodies } from "./errors.ts";
-import { ConnectionLimiter } from "./guard/connection-limiter.ts";
-import { RequestCounts } from "./live/metrics.ts";
+import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
+import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
 import { openLive } from "./live/open.ts";
-import type { Tracing } from "./live/traces/tracer.ts";
-import { McpPath } from "./mcp.ts";
+import { RequestCounts } from "./live/prometheus.ts";
 import { operations } from "./operations.ts";
-import { Page } from "./page.ts";
-import { cannotListen, unusableCertificate } from "./serve-errors.ts";
 import type { Service } from "./service.ts";
-import { RateLimiter } from "./sign-in/rate-limiter.ts";
+import { Page } from "./static-files.ts";
+import type { Tracing } from "./tracing/tracer.ts";
+
+const PATH = "/mcp";
+const SESSIONS = { most: 64, idleMs: 30 * 60_000 };
+
+/** The Model Context Protocol behind the same listener, for agents with a token. Loaded when somebody first asks. */
+export class McpPath {
+  readonly #service: Service;
+  readonly #door: Omit<DoorOptions, "agent">;
+  #front: Promise<Front> | null = null;
+
+  constructor(service: Service, door: Omit<DoorOptions, "agent">) {
+    this.#service = service;
+    this.#door = door;
+  }
+
+  takes({ url = "" }: IncomingMessage): boolean {
+    return url === PATH || url.startsWith(`${PATH}?`);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#front ??= this.#open();
+    await (await this.#front).answer(request, response);
+  }
+
+  async #open(): Promise<Front> {
+    const { Front } = await import("../mcp/http/handler.ts");
+    const { names, tokens, largeBodies, onfailure } = this.#service;
+    // Persons decide on the page: what an agent's own client says about its user counts for nothing here (promise 7).
+    const hostDecides = false;
+    const options = { ...SESSIONS, names, tokens, largeBodies, hostDecides, door: this.#door };
+    return new Front({ ...options, onerror: () => {}, onfailure });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#front)?.close();
+  }
+}
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
 const MOST_CONNECTIONS = 4096;

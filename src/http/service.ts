@@ -1,10 +1,9 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SignIns } from "../storage/sign-ins.ts";
 import type { Tokens } from "../storage/tokens.ts";
-import type { ConnectionLimiter } from "./guard/connection-limiter.ts";
-import type { RequestCounts } from "./live/metrics.ts";
-import type { Tracing } from "./live/traces/tracer.ts";
-import type { RateLimiter } from "./sign-in/rate-limiter.ts";
+import type { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
+import type { RequestCounts } from "./live/prometheus.ts";
+import type { Tracing } from "./tracing/tracer.ts";
 
 /** What everything behind the listener stands on. */
 export interface Service {

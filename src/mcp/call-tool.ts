@@ -7,14 +7,72 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Tool } from "../toolsets/tool.ts";
-import { hostDesk, NOBODY } from "./ask-host.ts";
-import { type Call, inCall } from "./call.ts";
+import { SallyportError } from "../core/error.ts";
+import { formatDuration } from "../text/duration.ts";
+import { failureText } from "../text/error-text.ts";
+import { terminalText } from "../text/terminal-text.ts";
+import { truncateMiddle } from "../text/truncate.ts";
+import type { Tool, ToolAnswer } from "../toolsets/tool.ts";
+import { type Call, type Door, inCall } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
-import type { Door } from "./door.ts";
-import { unknownTool } from "./messages.ts";
-import { tellProgress } from "./progress.ts";
-import { failedResult, toolResult } from "./tool-result.ts";
+import { hostDesk, NOBODY } from "./elicitation.ts";
+import { unexpected, unknownTool } from "./errors.ts";
+
+/** Text for a model, the same as data for a program. */
+export function toolResult({ text, structured, isError }: ToolAnswer): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: structured, ...(isError ? { isError } : {}) };
+}
+
+/** Sallyport itself could not work. That, too, is an answer with a type and a way out (promise 8). */
+export function failedResult(error: unknown): CallToolResult {
+  const failure = error instanceof SallyportError ? error.toJSON() : unexpected(error);
+  return toolResult({ text: failureText(failure), structured: { error: failure }, isError: true });
+}
+
+const LINE_BYTES = 200;
+
+/** How long it has been going on, and what was written last: `12s: compiling main.c`. */
+export function progressLine(elapsedMs: number, lastLine: string): string {
+  const elapsed = formatDuration(Math.floor(elapsedMs / 1000) * 1000);
+  const line = terminalText(lastLine).trim().split("\n").at(-1) ?? "";
+  return line === "" ? elapsed : `${elapsed}: ${truncateMiddle(line, { maxBytes: LINE_BYTES }).text}`;
+}
+
+/** Often enough to show that something is going on, and to keep a client from giving up. */
+const EVERY_MS = 1000;
+
+export interface Progress {
+  report(news: { lastLine: string }): void;
+  stop(): void;
+}
+
+/** Tells a client that asked for it how long its call has been going on, and the last line that was written. */
+export function tellProgress({ mcpReq }: ServerContext): Progress | null {
+  const token = mcpReq._meta?.progressToken;
+  if (token === undefined) return null;
+  const from = performance.now();
+  let last = "";
+  // A client that reads slowly is not sent more than it can take.
+  let sending = false;
+  const timer = setInterval(() => {
+    if (sending || mcpReq.signal.aborted) return;
+    sending = true;
+    const elapsedMs = performance.now() - from;
+    const params = { progressToken: token, progress: elapsedMs / 1000, message: progressLine(elapsedMs, last) };
+    mcpReq
+      .notify({ method: "notifications/progress", params })
+      .catch(() => {})
+      .finally(() => {
+        sending = false;
+      });
+  }, EVERY_MS);
+  return {
+    report({ lastLine }) {
+      last = lastLine;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
 
 /** As many as may be configured (`limits.sessions`). */
 const MOST_LIVING = 10_000;

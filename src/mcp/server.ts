@@ -1,18 +1,38 @@
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../core/version.ts";
+import { shownLine } from "../text/shown-text.ts";
+import type { Door } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
-import type { Door } from "./door.ts";
-import { instructions } from "./messages.ts";
-import { once } from "./once.ts";
-import { sessionUri } from "./resources/uri.ts";
+import { sessionUri } from "./resource-uri.ts";
+
+/** The same promise for every caller: an `import()` is looked up anew each time, which a call would pay for. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** What a model is told about the server as a whole. */
+export function instructions(workspace: string): string {
+  return [
+    `Commands run on this machine, in ${shownLine(workspace)} unless they say otherwise. Each is judged before it runs:`,
+    "what is refused names a rule, and writing it differently does not help.",
+    "What needs a person's approval waits for them; if they have not decided in time the answer says so, and calling the",
+    "same again waits on.",
+    "A command that outlasts a call's patience runs on as a session, and the answer says how to wait for it.",
+    "Sessions and their output are also resources: sallyport://session/{id} and its /output, /stdout and /stderr.",
+  ].join(" ");
+}
 
 const MOST_SUBSCRIBED = 1000;
 
 /** Loaded with the first request that needs them: a client is greeted without. */
 const calls = once(() => import("./call-tool.ts"));
-const lists = once(() => import("./resources/list.ts"));
-const reads = once(() => import("./resources/read.ts"));
-const owned = once(() => import("./resources/own-session.ts"));
+const lists = once(() => import("./resources.ts"));
+const reads = once(() => import("./resources.ts"));
+const owned = once(() => import("./resources.ts"));
 
 /** The protocol's side of one agent's door: each method is a line that says who answers it. */
 export function makeServer(door: Door, connection: Connection): Server {

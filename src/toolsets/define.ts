@@ -2,28 +2,51 @@ import type * as z from "zod";
 import { SallyportError } from "../core/error.ts";
 import type { Operation, Permission } from "../core/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { answerType, inputSchema, outputSchema } from "./json-schema.ts";
-import { badArguments } from "./texts/bad-arguments.ts";
-import { cancelled, cappedFailure, switchedOff, toolFailureText } from "./texts/failure.ts";
-import type { CallContext, Tool, ToolAnswer, ToolFailure } from "./tool.ts";
+import { cancelled, failureText, toolsetDisabled, truncateFailure } from "./failures.ts";
+import { argumentFailure, inputSchema, outputSchema, resultType } from "./schema.ts";
+import type { CallContext, Tool, ToolAnnotations, ToolAnswer, ToolFailure } from "./tool.ts";
 
-/** What a tool's handler is called with besides its arguments. */
-export interface Call {
-  /** Of the caller's agent only, with the permissions of the toolset. */
+/** Tools that run commands: a command can do anything. */
+export const RUN_ANNOTATIONS: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** Tools that only read. */
+export const READ_ANNOTATIONS: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** Tools that end a session; ending it again changes nothing. */
+export const KILL_ANNOTATIONS: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** What a handler receives besides its arguments. */
+export interface HandlerCall {
+  /** Limited to the caller's agent, with the permissions of the tool. */
   gateway: Gateway;
-  /** The same for all calls. */
+  /** The gateway without these limits, the same object for every call. */
   root: Gateway;
   context: CallContext;
 }
 
-/** What a handler gives back. */
-export interface Answer {
+/** What a handler returns. */
+export interface HandlerResult {
   structured: Record<string, unknown>;
-  /** Where it says nothing else: the result as JSON, or what there is to say of a failure. */
+  /** Default: the result as JSON, or the text of the failure. */
   text?: string;
-  /** Why what was asked for did not happen; named as the toolset does, it becomes `error`. */
+  /** Why the request failed; becomes `error`, in the names of the toolset's contract. */
   failure?: ToolFailure | null;
-  /** The result is complete in spite of the failure, and is the text as well. */
+  /** `structured` is a complete result in spite of the failure, and is the text, too. */
   complete?: boolean;
 }
 
@@ -32,15 +55,15 @@ export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
   extends Pick<Tool, "name" | "title" | "description" | "annotations" | "meta" | "operation"> {
   input: Input;
   output: z.ZodObject;
-  /** What it needs where nothing is configured. Default: nothing. */
+  /** Needed where nothing is configured. Default: `autonomous`. */
   permission?: Permission;
-  /** Where it does more than one kind of thing: what the others need. */
-  tiers?: Partial<Record<Operation, Permission>>;
-  /** What its contract promises even where it fails. */
-  failed?: Readonly<Record<string, unknown>>;
-  /** What is told of a bad argument of this name, where the contract has its own word for it. */
-  faults?: Record<string, (message: string) => ToolFailure>;
-  handle(args: z.output<Input>, call: Call): Promise<Answer>;
+  /** Of a tool with several operations: the permissions of the others. */
+  permissions?: Partial<Record<Operation, Permission>>;
+  /** Fields that the contract promises even when the tool fails. */
+  failureFields?: Readonly<Record<string, unknown>>;
+  /** The contract's own errors for invalid arguments, by parameter. */
+  argumentFailures?: Record<string, (message: string) => ToolFailure>;
+  handle(args: z.output<Input>, call: HandlerCall): Promise<HandlerResult>;
 }
 
 /** Keeps the arguments' type from the schema to the handler. */
@@ -48,15 +71,15 @@ export function tool<Input extends z.ZodObject>(spec: ToolSpec<Input>): ToolSpec
   return spec as unknown as ToolSpec;
 }
 
-/** What belongs to a toolset as a whole. */
+/** One published contract. */
 export interface Toolset {
   name: Tool["toolset"];
   tools: readonly ToolSpec[];
-  /** Its own words for failures. */
-  rename?: (failure: ToolFailure) => ToolFailure;
+  /** Translates a failure to the contract's error types and parameter names. */
+  mapFailure?: (failure: ToolFailure) => ToolFailure;
 }
 
-/** From a declaration to something that can be called. */
+/** Makes a declared tool callable. */
 export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
   const { name, title, description, input, output, annotations, operation, permission = "autonomous" } = spec;
   return {
@@ -66,7 +89,7 @@ export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
     inputSchema: inputSchema(input),
     outputSchema: outputSchema(output),
     input,
-    output: answerType(output),
+    output: resultType(output),
     annotations,
     ...(spec.meta ? { meta: spec.meta } : {}),
     toolset: toolset.name,
@@ -76,8 +99,8 @@ export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
   };
 }
 
-/** These are no answers: nothing can be asked of Sallyport as long as they last. */
-const BROKEN = new Set(["GatewayClosed", "StateUnusable", "KeeperUnavailable"]);
+/** Errors of Sallyport itself: the call rejects with them instead of answering. */
+const UNAVAILABLE = new Set(["GatewayClosed", "StateUnusable", "KeeperUnavailable"]);
 
 async function call(
   gateway: Gateway,
@@ -86,11 +109,11 @@ async function call(
   args: unknown,
   context: CallContext,
 ): Promise<ToolAnswer> {
-  if (!gateway.toolsets[toolset.name]) return refuse(spec, switchedOff(toolset.name));
+  if (!gateway.toolsets[toolset.name]) return refuse(spec, toolsetDisabled(toolset.name));
   const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
-  if (!parsed.success) return refuse(spec, badArguments(spec, parsed.error.issues, args));
+  if (!parsed.success) return refuse(spec, argumentFailure(spec, parsed.error.issues, args));
   const { signal, patienceMs } = context;
-  const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.tiers };
+  const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.permissions };
   try {
     const scoped = gateway.scoped({
       tiers,
@@ -100,22 +123,22 @@ async function call(
     return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
   } catch (error) {
     if (signal?.aborted && error === signal.reason) return refuse(spec, cancelled());
-    if (!(error instanceof SallyportError) || BROKEN.has(error.type)) throw error;
+    if (!(error instanceof SallyportError) || UNAVAILABLE.has(error.type)) throw error;
     const failure = error.toJSON();
-    return refuse(spec, toolset.rename?.(failure) ?? failure);
+    return refuse(spec, toolset.mapFailure?.(failure) ?? failure);
   }
 }
 
-function finish({ structured, text, failure, complete = false }: Answer, { rename }: Toolset): ToolAnswer {
+function finish({ structured, text, failure, complete = false }: HandlerResult, { mapFailure }: Toolset): ToolAnswer {
   if (!failure) return { structured, text: text ?? JSON.stringify(structured), isError: false };
-  const error = cappedFailure(rename?.(failure) ?? failure);
-  const told = { ...structured, error };
-  return { structured: told, text: text ?? (complete ? JSON.stringify(told) : toolFailureText(error)), isError: true };
+  const error = truncateFailure(mapFailure?.(failure) ?? failure);
+  const result = { ...structured, error };
+  return { structured: result, text: text ?? (complete ? JSON.stringify(result) : failureText(error)), isError: true };
 }
 
-function refuse({ failed }: ToolSpec, failure: ToolFailure): ToolAnswer {
-  const error = cappedFailure(failure);
-  return { text: toolFailureText(error), structured: { ...failed, error }, isError: true };
+function refuse({ failureFields }: ToolSpec, failure: ToolFailure): ToolAnswer {
+  const error = truncateFailure(failure);
+  return { text: failureText(error), structured: { ...failureFields, error }, isError: true };
 }
 
 /** Some providers fill in null for every parameter that a model left out. */

@@ -1,13 +1,13 @@
 import { SallyportError } from "../core/error.ts";
 import { TOOLSETS } from "../core/settings.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { nearest } from "../text/nearest.ts";
 import { BASH } from "./bash/index.ts";
 import { bind, type Toolset } from "./define.ts";
 import { EXEC } from "./exec/index.ts";
 import { PROCESS } from "./process/index.ts";
 import { RUNNER } from "./runner/index.ts";
 import { SHELL } from "./shell/index.ts";
-import { nameClash, unknownToolset } from "./texts/offer.ts";
 import type { Tool, ToolsetName } from "./tool.ts";
 
 const ALL: Record<ToolsetName, Toolset> = { runner: RUNNER, process: PROCESS, exec: EXEC, shell: SHELL, bash: BASH };
@@ -23,22 +23,37 @@ export function tools(gateway: Gateway, names: ToolsetName | readonly ToolsetNam
   const enabled = gateway.toolsets;
   const wanted = [...new Set([names].flat())].map(find).filter(({ name }) => enabled[name]);
   const found = wanted.flatMap((toolset) => toolset.tools.map((spec) => bind(gateway, toolset, spec)));
-  insistOnDistinct(found);
+  assertDistinctNames(found);
   return found;
 }
 
 function find(name: ToolsetName): Toolset {
   const toolset = Object.hasOwn(ALL, name) ? ALL[name] : undefined;
   if (toolset) return toolset;
-  throw new SallyportError("InvalidRequest", ...unknownToolset(String(name), TOOLSETS));
+  throw unknownToolset(String(name));
 }
 
-/** Two tools of one name: a model would call one and mean the other. */
-export function insistOnDistinct(found: readonly Pick<Tool, "name" | "toolset">[]): void {
+/** Rejects two tools of one name: a model could not say which one it means. */
+export function assertDistinctNames(found: readonly Pick<Tool, "name" | "toolset">[]): void {
   const seen = new Map<string, string>();
   for (const { name, toolset } of found) {
     const other = seen.get(name);
-    if (other !== undefined) throw new SallyportError("InvalidConfiguration", ...nameClash(name, other, toolset));
+    if (other !== undefined) throw duplicateToolName(name, other, toolset);
     seen.set(name, toolset);
   }
+}
+
+function unknownToolset(name: string): SallyportError {
+  const near = nearest(name, TOOLSETS);
+  const message = `There is no toolset ${JSON.stringify(name)}${near ? `; did you mean \`${near}\`?` : "."}`;
+  return new SallyportError("InvalidRequest", message, [
+    { action: "choose_toolset", hint: `Choose from ${TOOLSETS.join(", ")}.` },
+  ]);
+}
+
+function duplicateToolName(tool: string, one: string, other: string): SallyportError {
+  const message = `The toolsets ${one} and ${other} both have a tool named ${JSON.stringify(tool)}.`;
+  return new SallyportError("InvalidConfiguration", message, [
+    { action: "choose_toolset", hint: `Offer only one of them: ${one} or ${other}.` },
+  ]);
 }

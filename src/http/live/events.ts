@@ -1,12 +1,10 @@
-import type { Caller } from "../guard/caller.ts";
-import type { ConnectionLimiter } from "../guard/connection-limiter.ts";
+import type { Caller } from "../guard/authenticate.ts";
+import type { ConnectionLimiter } from "../guard/limiters.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
-import { type EventText, parsePosition, positionText } from "./event-format.ts";
-import { EVENT_STREAM, EventStream, eventText, lastEventId } from "./event-stream.ts";
-import { type Feed, resetEvent } from "./feed.ts";
+import { type EventText, type Feed, parsePosition, positionText, resetEvent } from "./change-feed.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
 import type { Stats } from "./stats.ts";
-import type { Streams } from "./streams.ts";
 
 export interface EventsContext {
   service: Service;

@@ -2,13 +2,12 @@ import * as z from "zod";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { Capture, LogChunk, StreamName } from "../../core/session.ts";
 import { wrongInput } from "../errors.ts";
-import type { ConnectionLimiter } from "../guard/connection-limiter.ts";
+import type { ConnectionLimiter } from "../guard/limiters.ts";
 import { type Call, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { logPiece } from "../routes/logs.ts";
+import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
-import { count } from "../shapes/inputs.ts";
-import { EVENT_STREAM, EventStream, eventText, lastEventId } from "./event-stream.ts";
-import type { Streams } from "./streams.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
 
 export interface FollowContext {
   service: Service;

@@ -1,17 +1,56 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { ConnectionLimiter } from "../guard/connection-limiter.ts";
-import type { Operation } from "../operation.ts";
+import * as z from "zod";
+import { notReady } from "../errors.ts";
+import { ConnectionLimiter } from "../guard/limiters.ts";
+import { type Operation, operation } from "../operation.ts";
 import type { Service } from "../service.ts";
+import { Tracer } from "../tracing/tracer.ts";
+import { Feed } from "./change-feed.ts";
+import { Streams } from "./event-stream.ts";
 import { eventsOperation } from "./events.ts";
-import { Feed } from "./feed.ts";
 import { followOperation } from "./follow.ts";
-import { healthOperations } from "./health.ts";
 import { metricsOperation } from "./metrics.ts";
 import { Stats, statsOperation } from "./stats.ts";
-import { Streams } from "./streams.ts";
 import { Terminals } from "./terminals.ts";
-import { Tracer } from "./traces/tracer.ts";
+
+/** For whoever watches over the service itself. They tell nothing else, to anyone. */
+export function healthOperations({ gateway, stopping }: Service): Operation[] {
+  return [
+    operation({
+      method: "GET",
+      path: "/healthz",
+      id: "health",
+      summary: "The service lives: it answers at all",
+      roles: "anyone",
+      anyHost: true,
+      answer: z.object({ status: z.literal("ok") }),
+      handle: () => ({ status: "ok" }),
+    }),
+    operation({
+      method: "GET",
+      path: "/readyz",
+      id: "ready",
+      summary: "The service can take requests: its database answers and it is not stopping",
+      roles: "anyone",
+      anyHost: true,
+      answer: z.object({ status: z.literal("ready") }),
+      handle: () => {
+        if (stopping.aborted || !answers(gateway)) throw notReady();
+        return { status: "ready" };
+      },
+    }),
+  ];
+}
+
+function answers(gateway: Service["gateway"]): boolean {
+  try {
+    gateway.changes.head();
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** What stays open: event streams and terminals. */
 export interface Live {

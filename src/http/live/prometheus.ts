@@ -83,3 +83,44 @@ export class Histogram {
     ];
   }
 }
+
+const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10, 60];
+
+/** Counts requests by operation and status. Operations are a fixed set, so a client cannot add label values. */
+export class RequestCounts {
+  readonly #counts = new Map<string, { operation: string; status: number; count: number }>();
+  readonly #durations = new Map<string, Histogram>();
+
+  note(operation: string, status: number, durationMs: number): void {
+    const key = `${operation} ${status}`;
+    const known = this.#counts.get(key) ?? { operation, status, count: 0 };
+    known.count++;
+    this.#counts.set(key, known);
+    let histogram = this.#durations.get(operation);
+    if (!histogram) {
+      histogram = new Histogram(REQUEST_SECONDS);
+      this.#durations.set(operation, histogram);
+    }
+    histogram.add(durationMs / 1000);
+  }
+
+  metrics(): Metric[] {
+    return [
+      {
+        name: "sallyport_http_requests_total",
+        type: "counter",
+        help: "Requests answered, by operation and status.",
+        samples: [...this.#counts.values()].map(({ operation, status, count }) => ({
+          labels: { operation, status: String(status) },
+          value: count,
+        })),
+      },
+      {
+        name: "sallyport_http_request_duration_seconds",
+        type: "histogram",
+        help: "From a request to its answer, or to the beginning of a stream.",
+        samples: [...this.#durations].flatMap(([operation, histogram]) => histogram.samples({ operation })),
+      },
+    ];
+  }
+}

@@ -3,8 +3,7 @@ import { approvalNotFound } from "../../approval/errors.ts";
 import type { Approval } from "../../core/approval.ts";
 import { SallyportError } from "../../core/error.ts";
 import { type Call, DECIDERS, type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
-import { ApprovalShape, GrantShape } from "../shapes/approval.ts";
-import { count, flag, milliseconds, words } from "../shapes/inputs.ts";
+import { ApprovalShape, count, flag, GrantShape, milliseconds, words } from "../schemas.ts";
 
 const MOST_LISTED = 1000;
 const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;

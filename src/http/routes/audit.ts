@@ -3,8 +3,8 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { ChainReport } from "../../storage/audit-chain.ts";
 import type { AuditFilter } from "../../storage/audit-entry.ts";
 import { type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
-import { count, time, words } from "../shapes/inputs.ts";
-import { attachment, streamed } from "../stream.ts";
+import { count, time, words } from "../schemas.ts";
+import { attachment, streamed } from "../stream-response.ts";
 
 const MOST_LISTED = 1000;
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type Operation, operation, READERS } from "../operation.ts";
+import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
-import { count } from "../shapes/inputs.ts";
 
 /** The looks at a machine start programs: those who ask within this time share them. */
 const EXAMINED_MS = 10_000;

@@ -7,11 +7,9 @@ import { SallyportError } from "../../core/error.ts";
 import { grantTargets } from "../../gateway/check.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { RULES } from "../../policy/rules/index.ts";
-import { gatewayOf } from "../guard/caller.ts";
+import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS, type Operation, operation, READERS } from "../operation.ts";
-import { GrantShape } from "../shapes/approval.ts";
-import { milliseconds, words } from "../shapes/inputs.ts";
-import { Span, VerdictShape } from "../shapes/session.ts";
+import { GrantShape, milliseconds, Span, VerdictShape, words } from "../schemas.ts";
 
 const MOST_TRIED = 50;
 const DEFAULT_AGENT = "default";
@@ -47,6 +45,7 @@ const BuiltIn = z.object({
   message: z.string(),
   suggestion: z.string(),
 });
+
 const builtIn = RULES.map(({ id, tier, message, suggestion }) => ({ id, tier, message, suggestion }));
 
 export const ruleOperations: readonly Operation[] = [

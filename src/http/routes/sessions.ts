@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { RunRequest } from "../../core/request.ts";
-import { gatewayOf } from "../guard/caller.ts";
+import { SessionShape, Status } from "../../core/session-shape.ts";
+import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { count, flag, patience, words } from "../shapes/inputs.ts";
-import { RecordedVerdict, RunResultShape, SessionShape, Status } from "../shapes/session.ts";
+import { count, flag, patience, RecordedVerdict, RunResultShape, words } from "../schemas.ts";
 
 const MOST_LISTED = 1000;
 /** A person answers within this time, or the answer is `pending`: ask again with the same request. */

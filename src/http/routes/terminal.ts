@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { Usage } from "../../core/session-shape.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { flag } from "../shapes/inputs.ts";
-import { Usage } from "../shapes/session.ts";
-import { attachment, streamed } from "../stream.ts";
+import { flag } from "../schemas.ts";
+import { attachment, streamed } from "../stream-response.ts";
 
 const Screen = z
   .looseObject({

@@ -3,7 +3,7 @@ import { tokenEntry } from "../../storage/token-entry.ts";
 import { TOKEN_ROLES } from "../../storage/tokens.ts";
 import { wrongInput } from "../errors.ts";
 import { OPERATORS, type Operation, operation } from "../operation.ts";
-import { flag, milliseconds, words } from "../shapes/inputs.ts";
+import { flag, milliseconds, words } from "../schemas.ts";
 
 const TokenShape = z
   .object({

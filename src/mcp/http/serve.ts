@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Front, type FrontOptions, PATH } from "./front.ts";
+import { Front, type FrontOptions, PATH } from "./handler.ts";
 
 /** Sockets, of whoever connects. */
 const MOST_CONNECTIONS = 1024;

@@ -1,13 +1,75 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/node";
-import type { JSONRPCMessage, Server } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  InMemoryServerEventBus,
+  type JSONRPCMessage,
+  type McpHttpHandler,
+  type Server,
+} from "@modelcontextprotocol/server";
 import type { Token } from "../../storage/tokens.ts";
-import { Connection } from "../connection.ts";
-import { leave } from "../leave.ts";
+import { Door, type DoorOptions } from "../agent-context.ts";
+import { Connection, leave } from "../connection.ts";
 import { keepInformed, makeServer } from "../server.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { refuse } from "./reply.ts";
+
+/** What one agent is served with over HTTP: its door, and the handler of the 2026 era, which knows no connections. */
+export class Endpoint {
+  readonly door: Door;
+  readonly modern: McpHttpHandler;
+  readonly #stops: (() => void)[];
+
+  constructor(options: DoorOptions, onerror: (error: Error) => void) {
+    this.door = new Door(options);
+    const bus = new ListenedBus((tell) => this.door.watch.listen(tell));
+    this.modern = createMcpHandler(
+      ({ authInfo }) => makeServer(this.door, new Connection(authInfo?.clientId || null)),
+      { legacy: "reject", onerror, bus },
+    );
+    this.#stops = [this.door.shelf.onChange(() => this.modern.notify.toolsChanged())];
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    await this.modern.close();
+    await this.door.close();
+  }
+}
+
+/** Watches sessions only while somebody listens. */
+class ListenedBus extends InMemoryServerEventBus {
+  readonly #watch: (tell: (uri: string) => void) => () => void;
+  #stop: (() => void) | null = null;
+
+  constructor(watch: (tell: (uri: string) => void) => () => void) {
+    super();
+    this.#watch = watch;
+  }
+
+  override subscribe(listener: Parameters<InMemoryServerEventBus["subscribe"]>[0]): () => void {
+    this.#stop ??= this.#watch((uri) => this.publish({ kind: "resource_updated", uri }));
+    const unsubscribe = super.subscribe(listener);
+    return () => {
+      unsubscribe();
+      if (this.listenerCount > 0) return;
+      this.#stop?.();
+      this.#stop = null;
+    };
+  }
+}
+
+/** An answer that no protocol handler gives: the request did not get that far. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  { code = -32000, headers = {} }: { code?: number; headers?: Record<string, string> } = {},
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(body);
+}
 
 export interface SessionLimits {
   /** Of all agents together. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 export const DEFAULT_TIMEOUT = 120;
-export const MOST_TIMEOUT = 600;
+export const MAX_TIMEOUT = 600;
 /** Whose reading position BashOutput goes by. */
 export const READER = "bash";
 
@@ -14,7 +14,7 @@ export const BashInput = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe(`Seconds until it is killed; default ${DEFAULT_TIMEOUT}, at most ${MOST_TIMEOUT}. Ignored in background`),
+    .describe(`Seconds until it is killed; default ${DEFAULT_TIMEOUT}, at most ${MAX_TIMEOUT}. Ignored in background`),
   run_in_background: z.boolean().default(false).describe("Return a shell_id at once; the command runs on"),
 });
 

@@ -2,9 +2,8 @@ import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import { counted } from "../../text/counted.ts";
 import { forModel, type ModelText } from "../../text/for-model.ts";
-import { messageFor } from "../message.ts";
-import { repeatedCommand } from "../texts/command.ts";
-import { exitStatus } from "../texts/exit-status.ts";
+import { outcomeMessage } from "../outcome-message.ts";
+import { exitStatus, repeatedCommand } from "../result-text.ts";
 
 /** The merged output of a foreground command, at most 100 KiB of it. */
 export function bashOutput({ id, output, truncated }: RunResult): ModelText {
@@ -23,7 +22,7 @@ function trailer(result: RunResult, timeoutMs: number): string[] {
   const exit = code === null || code === 0 ? [] : [`exit: ${code}`];
   if (result.status === "timed_out") return [`bash: timed out after ${timeoutMs / 1000}s`, ...exit];
   // A code speaks for itself; that somebody ended it, or a signal nobody asked for, does not.
-  const why = result.status === "killed" || result.status === "lost" || result.signal ? messageFor(result) : null;
+  const why = result.status === "killed" || result.status === "lost" || result.signal ? outcomeMessage(result) : null;
   return [...(why === null ? [] : [`bash: ${why}`]), ...exit];
 }
 

@@ -1,13 +1,97 @@
-import type { Toolset } from "../define.ts";
-import { renaming } from "../rename.ts";
-import { execute, executePty } from "./execute.ts";
-import { processManager } from "./process-manager.ts";
-import { processList, processLog, processPoll } from "./read-only.ts";
-import { EXEC_ERRORS } from "./text.ts";
+import type { z } from "zod";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { RunRequest } from "../../core/request.ts";
+import { EXEC_LOG_FOLDER } from "../../session/exec-logs.ts";
+import { forModel } from "../../text/for-model.ts";
+import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type ToolSpec, type Toolset, tool } from "../define.ts";
+import { failureMapper } from "../failures.ts";
+import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
+import { DEFAULT_TIMEOUT, ExecuteInput, ExecuteResult } from "./schema.ts";
+import { processList, processLog, processManager, processPoll } from "./sessions.ts";
+import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, IN_BACKGROUND } from "./text.ts";
+
+type Args = z.output<typeof ExecuteInput>;
+const HOW = `Foreground: waits up to timeout (default ${DEFAULT_TIMEOUT} s), then it is killed, timed_out is true and output holds what was written. background: true returns a session_id at once; follow it with process_poll and process_log. All output is also in log_path. Output over 64 KiB has its middle left out: read it with process_log. A person approves each command: if told that it is pending, call again with the same arguments to wait.`;
+export const execute = executeTool({
+  name: "execute",
+  title: "Run a command",
+  description: `Run a shell command in the workspace. ${HOW}`,
+  pty: false,
+});
+
+export const executePty = executeTool({
+  name: "execute_pty",
+  title: "Run a command on a terminal",
+  description: `Run a command on a pseudo-terminal (120 x 30), for programs that need one: REPLs, coding agents, interactive installers. Drive it with process_manager (write, send-keys). ${HOW}`,
+  pty: true,
+});
+
+function executeTool({ pty, ...names }: Pick<ToolSpec, "name" | "title" | "description"> & { pty: boolean }): ToolSpec {
+  return tool({
+    ...names,
+    input: ExecuteInput,
+    output: ExecuteResult,
+    annotations: RUN_ANNOTATIONS,
+    meta: { category: "exec" },
+    operation: "run",
+    permission: "ask",
+    handle: (args, call) => (args.background ? start(args, pty, call) : run(args, pty, call)),
+  });
+}
+
+async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+  const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT });
+  const options = { ...runOptions(context), logFolder: EXEC_LOG_FOLDER };
+  const result = await gateway.run({ ...requestOf(args, pty), timeoutMs }, options);
+  const refused = refusal(result, { session_id: result.id });
+  if (refused) return refused;
+  const output = execOutput(result);
+  const structured = {
+    session_id: result.id,
+    log_path: logPath(gateway, result.id),
+    exit_code: exitCodeOf(result),
+    output,
+    timed_out: result.timedOut,
+    status: result.status,
+    ...(result.warnings.length > 0 ? { warnings: result.warnings } : {}),
+  };
+  return { structured, text: executeText(output, structured, executeNote(result, timeoutMs)) };
+}
+
+async function start(args: Args, pty: boolean, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
+  // Kept open: whoever starts it in the background may want to write to it.
+  const timeoutMs =
+    args.timeout === undefined ? {} : { timeoutMs: deadlineMs(gateway, args.timeout, { defaultSeconds: 0 }) };
+  const request: RunRequest = { ...requestOf(args, pty), ...timeoutMs, stdin: "open" };
+  const session = await gateway.start(request, { ...startOptions(context), logFolder: EXEC_LOG_FOLDER });
+  const info = session.info();
+  const refused = refusal(info, { session_id: info.id });
+  if (refused) return refused;
+  const { text } = await root.scoped().session(info.id).logs({ limit: MODEL_BYTES });
+  const output = forModel(text).text;
+  const structured = {
+    session_id: info.id,
+    log_path: info.logFile,
+    exit_code: exitCodeOf(info),
+    output,
+    timed_out: false,
+    status: info.status,
+    ...(info.warnings.length > 0 ? { warnings: info.warnings } : {}),
+  };
+  return { structured, text: executeText(output, structured, IN_BACKGROUND) };
+}
+
+function requestOf({ command, cwd, env }: Args, pty: boolean): RunRequest {
+  return { command, capture: "merged", ...(pty ? { pty } : {}), ...(cwd ? { cwd } : {}), ...(env ? { env } : {}) };
+}
+
+function logPath(gateway: HandlerCall["gateway"], id: string): string | null {
+  return gateway.session(id).info().logFile;
+}
 
 /** The shell execution module: commands and terminals whose exits come back through the work queue. */
 export const EXEC: Toolset = {
   name: "exec",
   tools: [execute, executePty, processManager, processList, processPoll, processLog],
-  rename: renaming(EXEC_ERRORS, { timeoutMs: "timeout" }),
+  mapFailure: failureMapper(EXEC_ERRORS, { timeoutMs: "timeout" }),
 };

@@ -1,16 +1,16 @@
 import * as z from "zod";
-import { DEFAULT_LINES, MOST_LINES } from "../log-lines.ts";
+import { DEFAULT_LINES, MAX_LINES } from "../sessions.ts";
 
 export const DEFAULT_TIMEOUT = 30;
 const ACTIONS = ["list", "poll", "log", "write", "send-keys", "kill"] as const;
 export const POLL_LINES = 20;
 const DEFAULT_LIST = 50;
-const MOST_LISTED = 500;
+const MAX_LISTED = 500;
 
 const sessionId = z.string().min(1).max(200).describe("The session_id that execute or execute_pty returned");
-const listLimit = z.int().min(1).max(MOST_LISTED).default(DEFAULT_LIST).describe("At most so many, newest first");
+const listLimit = z.int().min(1).max(MAX_LISTED).default(DEFAULT_LIST).describe("At most so many, newest first");
 const offset = z.int().default(0).describe("Lines to skip; negative: from the end, -50 gives the last 50");
-const lines = z.int().min(1).max(MOST_LINES).default(DEFAULT_LINES).describe("Lines to return at most");
+const lines = z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Lines to return at most");
 
 export const ExecuteInput = z.strictObject({
   command: z.string().min(1, "must not be empty").describe("Command line for bash"),

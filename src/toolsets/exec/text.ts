@@ -2,9 +2,8 @@ import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { forModel } from "../../text/for-model.ts";
-import { messageFor } from "../message.ts";
-import { listedCommand } from "../texts/command.ts";
-import { exitStatus } from "../texts/exit-status.ts";
+import { outcomeMessage } from "../outcome-message.ts";
+import { exitStatus, listedCommand } from "../result-text.ts";
 
 /** `exit_code`: none after a timeout, which `timed_out` tells. */
 export function exitCodeOf(ended: Parameters<typeof exitStatus>[0]): number | null {
@@ -23,7 +22,7 @@ export function executeText(output: string, facts: Record<string, unknown>, note
 }
 
 export function executeNote(result: RunResult, timeoutMs: number): string | null {
-  if (result.status !== "running") return messageFor(result, { timeoutMs });
+  if (result.status !== "running") return outcomeMessage(result, timeoutMs);
   return `Still running after ${formatDuration(result.durationMs)}: it carries on in the background until its timeout. See process_poll and process_log.`;
 }
 
@@ -39,24 +38,6 @@ export function sessionEntry(info: SessionInfo): Record<string, unknown> {
     started_at: info.startedAt,
     duration_ms: Math.round(info.durationMs),
     log_path: info.logFile,
-  };
-}
-
-export const LINE_CUT = "[… the rest of this line is left out: it is longer than an answer may be]";
-
-/** The lines as they are, and where they stand among all. */
-export function logText(content: string, from: number, next: number, total: number): string {
-  const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `no more than ${total} lines`;
-  const where = total === 0 ? "no output" : some;
-  const more = next < total ? `; go on with offset ${next}` : "";
-  return `${content}${content === "" || content.endsWith("\n") ? "" : "\n"}[${where}${more}]`;
-}
-
-export function missingArgument(action: string, name: string) {
-  return {
-    type: "InvalidRequest",
-    message: `\`${name}\` is required for the action ${action}.`,
-    recovery: [{ action: "fix_request", hint: `Give \`${name}\` with action: "${action}".` }],
   };
 }
 

@@ -1,15 +1,198 @@
-import type { Toolset } from "../define.ts";
-import { renaming } from "../rename.ts";
-import { processKill } from "./kill.ts";
-import { processList } from "./list.ts";
+import type { z } from "zod";
+import { SallyportError } from "../../core/error.ts";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { RunRequest } from "../../core/request.ts";
+import type { ResourceUsage, RunResult as Result, Status } from "../../core/result.ts";
+import type { SessionInfo } from "../../core/session.ts";
+import { alreadyExited } from "../../session/errors.ts";
+import type { Session } from "../../session/session.ts";
+import { signalName, signalNumber } from "../../session/signals.ts";
+import {
+  type HandlerCall,
+  type HandlerResult,
+  KILL_ANNOTATIONS,
+  READ_ANNOTATIONS,
+  RUN_ANNOTATIONS,
+  type Toolset,
+  tool,
+} from "../define.ts";
+import { failureMapper } from "../failures.ts";
+import { warningsNote, withinBytes } from "../result-text.ts";
+import { deadlineMs, isUnstarted, refusal, runOptions, startOptions } from "../run.ts";
 import { processLogs } from "./logs.ts";
-import { processMonitor } from "./monitor.ts";
-import { processRun } from "./run.ts";
-import { PROCESS_ERRORS } from "./text.ts";
+import {
+  DEFAULT_FORCE_AFTER,
+  DEFAULT_TIMEOUT,
+  KillInput,
+  KillResult,
+  ListInput,
+  ListResult,
+  MAX_TIMEOUT,
+  MonitorInput,
+  MonitorResult,
+  RunInput,
+  RunResult,
+} from "./schema.ts";
+import { invalidFilter, PROCESS_ERRORS, processEntry, processResult, stateOf, unstartedFailure } from "./text.ts";
+
+type Args = z.output<typeof RunInput>;
+
+export const processRun = tool({
+  name: "process.run",
+  title: "Run a command",
+  description: `Execute a command in the sandbox; returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. Prefer args over quoting: with args the program is run directly, without them command goes to the shell. Default timeout ${DEFAULT_TIMEOUT} s, at most ${MAX_TIMEOUT} s: pass one for slow test suites and builds. A timeout is no error: state is "timed_out", exit_code null, and the summaries hold what was written; rerun with a higher timeout or background: true. In background it returns a process_id at once and no timeout applies: follow it with process.monitor and process.logs, end it with process.kill. The full output is in process.logs. If a person has to approve it first, call again with the same arguments to wait for it.`,
+  input: RunInput,
+  output: RunResult,
+  annotations: RUN_ANNOTATIONS,
+  operation: "run",
+  permission: "notify",
+  handle: (args, call) => (args.background ? start(args, call) : run(args, call)),
+});
+
+async function run(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+  const timeoutMs = deadlineMs(gateway, args.timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
+  const stdin = args.stdin === undefined ? {} : { stdin: { text: args.stdin } };
+  const result = await gateway.run({ ...requestOf(args), ...stdin, timeoutMs }, runOptions(context));
+  const usage = result.status === "running" ? gateway.session(result.id).usage().usage : result.resourceUsage;
+  return answer(result, args.stdout_lines, usage);
+}
+
+async function start(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+  const session = await gateway.start(requestOf(args), startOptions(context));
+  const info = session.info();
+  const refused = refusal(info, { process_id: info.id });
+  return refused ?? { structured: started(info, session.usage().usage) };
+}
+
+function answer(result: Result, lines: number, usage: ResourceUsage | null): HandlerResult {
+  const refused = refusal(result, { process_id: result.id, duration_ms: 0 });
+  if (refused) return refused;
+  return { structured: processResult(result, lines, usage), failure: result.error, complete: true };
+}
+
+/** Nothing is told of its output yet: whoever wants it asks for its logs. */
+function started({ id, status, exitCode, durationMs, warnings, hints }: SessionInfo, usage: ResourceUsage | null) {
+  const nothing = { stdout: "", stderr: "", output: "", truncated: { stdout: 0, stderr: 0 }, leftover: 0 };
+  const told = { id, status, exitCode, durationMs, warnings, hints, error: null, ...nothing } as unknown as Result;
+  const { note: _, ...structured } = processResult(told, 0, usage);
+  return structured;
+}
+
+function requestOf({ command, args, working_directory: cwd, environment: env, ...limited }: Args): RunRequest {
+  const { cpu_limit: cpu, memory_limit: memoryBytes } = limited;
+  const limits = { ...(cpu === undefined ? {} : { cpu }), ...(memoryBytes === undefined ? {} : { memoryBytes }) };
+  return {
+    command,
+    ...(args ? { args } : {}),
+    ...(cwd ? { cwd } : {}),
+    ...(env ? { env } : {}),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+  };
+}
+
+export const processMonitor = tool({
+  name: "process.monitor",
+  title: "Check a process",
+  description:
+    "State (running, completed, killed or timed_out), exit code, elapsed time and resource usage of a process. Its output is in process.logs. While it is running, do something else and ask again.",
+  input: MonitorInput,
+  output: MonitorResult,
+  annotations: READ_ANNOTATIONS,
+  operation: "read",
+  async handle({ process_id }, { gateway }) {
+    const session = await gateway.find(process_id);
+    await gateway.permit("read", session);
+    const info = session.info();
+    if (!isUnstarted(info)) return { structured: processEntry(info, session.usage().usage) };
+    return { structured: { process_id: info.id }, failure: unstartedFailure(info) };
+  },
+});
+
+/** What never ran is no process. */
+const STATUSES: Record<string, Status[]> = {
+  running: ["running"],
+  completed: ["completed"],
+  killed: ["killed", "lost"],
+  timed_out: ["timed_out"],
+  all: ["running", "completed", "killed", "lost", "timed_out"],
+};
+
+export const processList = tool({
+  name: "process.list",
+  title: "List processes",
+  description:
+    "Processes of this agent, the most recent first: running, completed, killed and timed out, with exit code, times and resource usage. total counts all that match; narrow it with state_filter.",
+  input: ListInput,
+  output: ListResult,
+  annotations: READ_ANNOTATIONS,
+  operation: "list",
+  argumentFailures: { state_filter: invalidFilter },
+  async handle({ state_filter, limit }, { gateway }) {
+    const status = STATUSES[state_filter] ?? [];
+    const { sessions, total, warnings } = await gateway.sessions({ status, limit });
+    const entries = sessions.map((info) => {
+      const ownAndLive = info.gateway === null && info.status === "running";
+      return processEntry(info, ownAndLive ? gateway.session(info.id).usage().usage : info.resourceUsage);
+    });
+    return { structured: { processes: withinBytes(entries, MODEL_BYTES), total, ...warningsNote(warnings) } };
+  },
+});
+
+/** A signal that nothing follows takes effect when the process gets to it: so long it is given to be seen. */
+const SETTLE_MS = 1000;
+
+export const processKill = tool({
+  name: "process.kill",
+  title: "End a process",
+  description: `Send a signal to a process and all it started. SIGTERM (default) is followed by SIGKILL after force_after seconds (default ${DEFAULT_FORCE_AFTER}; 0: never). killed is false if it had exited before the signal arrived, or still runs.`,
+  input: KillInput,
+  output: KillResult,
+  annotations: KILL_ANNOTATIONS,
+  operation: "kill",
+  permission: "notify",
+  async handle({ process_id, signal, force_after: seconds }, { gateway }) {
+    const session = await gateway.find(process_id);
+    const name = signalName(signalNumber(signal)) ?? signal;
+    if (hasEnded(session)) return exitedBefore(session);
+    const graceMs = name === "SIGTERM" && seconds > 0 ? seconds * 1000 : null;
+    const sent = await send(session, name, graceMs);
+    const info = await session.wait({ timeoutMs: SETTLE_MS });
+    // What ended it in the end: a SIGTERM that was not heeded was followed.
+    const last = info.signal === "SIGKILL" ? "SIGKILL" : name;
+    const killed = sent && info.status !== "running";
+    return { structured: { killed, signal_sent: last, process_id: info.id, state: stateOf(info.status) } };
+  },
+});
+
+function hasEnded(session: Session): boolean {
+  const { status, lingering } = session.info();
+  return status !== "running" && !lingering;
+}
+
+/** False: it exited before the signal arrived. */
+async function send(session: Session, signal: string, graceMs: number | null): Promise<boolean> {
+  try {
+    await session.kill({ signal, graceMs });
+    return true;
+  } catch (error) {
+    if (!(error instanceof SallyportError)) throw error;
+    if (error.type === "AlreadyExited") return false;
+    if (error.type === "KeeperUnavailable") throw new SallyportError("KillFailed", error.message, error.recovery);
+    throw error;
+  }
+}
+
+function exitedBefore(session: Session): HandlerResult {
+  const { id, status } = session.info();
+  return {
+    structured: { killed: false, process_id: id, state: stateOf(status) ?? "completed" },
+    failure: alreadyExited(session.name).toJSON(),
+  };
+}
 
 /** The process capabilities: one result shape, named errors with named ways out, permission tiers. */
 export const PROCESS: Toolset = {
   name: "process",
   tools: [processRun, processMonitor, processKill, processList, processLogs],
-  rename: renaming(PROCESS_ERRORS, { cwd: "working_directory", env: "environment", timeoutMs: "timeout" }),
+  mapFailure: failureMapper(PROCESS_ERRORS, { cwd: "working_directory", env: "environment", timeoutMs: "timeout" }),
 };

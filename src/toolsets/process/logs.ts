@@ -2,11 +2,10 @@ import type { LogSlice } from "../../core/gateway.ts";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import type { Session } from "../../session/session.ts";
-import { LOOKS } from "../annotations.ts";
-import { tool } from "../define.ts";
-import { neverRan } from "../refusal.ts";
+import { READ_ANNOTATIONS, tool } from "../define.ts";
+import { isUnstarted } from "../run.ts";
 import { LogsInput, LogsResult } from "./schema.ts";
-import { invalidStream, neverStarted, stateOf } from "./text.ts";
+import { invalidStream, stateOf, unstartedFailure } from "./text.ts";
 
 const NOTHING: Part = { text: "", size: 0, consumed: 0, complete: true };
 
@@ -17,14 +16,14 @@ export const processLogs = tool({
     "Output of a running or finished process, at most 64 KiB at a time. offset and limit are bytes of each stream; no character is split. To go on, or to follow a running process, call again with offset = offset + stdout_consumed (or stderr_consumed). truncated: there is more.",
   input: LogsInput,
   output: LogsResult,
-  annotations: LOOKS,
+  annotations: READ_ANNOTATIONS,
   operation: "read",
-  faults: { stream: invalidStream },
+  argumentFailures: { stream: invalidStream },
   async handle({ process_id, stream, offset, limit }, { gateway }) {
     const session = await gateway.find(process_id);
     const info = session.info();
-    if (neverRan(info)) {
-      return { structured: { process_id: info.id }, failure: neverStarted(info) };
+    if (isUnstarted(info)) {
+      return { structured: { process_id: info.id }, failure: unstartedFailure(info) };
     }
     const room = share(info, offset, limit ?? MODEL_BYTES, stream);
     const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await read(session, "stdout", offset, room.stdout);

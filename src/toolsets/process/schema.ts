@@ -1,13 +1,13 @@
 import * as z from "zod";
 
 export const DEFAULT_TIMEOUT = 300;
-export const MOST_TIMEOUT = 3600;
+export const MAX_TIMEOUT = 3600;
 export const DEFAULT_FORCE_AFTER = 10;
-const STATES = ["running", "completed", "killed", "timed_out"] as const;
+export const STATES = ["running", "completed", "killed", "timed_out"] as const;
 const FILTERS = [...STATES, "all"] as const;
-const STREAMS = ["stdout", "stderr", "both"] as const;
-const DEFAULT_LIST = 50;
-const MOST_LISTED = 500;
+export const STREAMS = ["stdout", "stderr", "both"] as const;
+export const DEFAULT_LIST = 50;
+export const MAX_LISTED = 500;
 
 const processId = z.string().min(1).max(200).describe("The process_id that process.run returned");
 
@@ -25,9 +25,9 @@ export const RunInput = z.strictObject({
   timeout: z
     .int()
     .min(1)
-    .max(MOST_TIMEOUT)
+    .max(MAX_TIMEOUT)
     .optional()
-    .describe(`Seconds in the foreground; default ${DEFAULT_TIMEOUT}, at most ${MOST_TIMEOUT}. Not for background`),
+    .describe(`Seconds in the foreground; default ${DEFAULT_TIMEOUT}, at most ${MAX_TIMEOUT}. Not for background`),
   background: z.boolean().default(false).describe("Return at once with a process_id; no timeout applies"),
   stdin: z.string().optional().describe("Input for the process; ignored in background"),
   cpu_limit: z.number().positive().optional().describe("Fraction of one core, 0.5 is half of one"),
@@ -51,14 +51,14 @@ export const KillInput = z.strictObject({
   force_after: z
     .int()
     .min(0)
-    .max(MOST_TIMEOUT)
+    .max(MAX_TIMEOUT)
     .default(DEFAULT_FORCE_AFTER)
     .describe("Seconds from SIGTERM to SIGKILL; 0 never escalates. Only for SIGTERM"),
 });
 
 export const ListInput = z.strictObject({
   state_filter: z.enum(FILTERS).default("all").describe("Only processes in this state"),
-  limit: z.int().min(1).max(MOST_LISTED).default(DEFAULT_LIST).describe("At most so many, the most recent first"),
+  limit: z.int().min(1).max(MAX_LISTED).default(DEFAULT_LIST).describe("At most so many, the most recent first"),
 });
 
 export const LogsInput = z.strictObject({

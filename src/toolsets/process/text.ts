@@ -1,8 +1,8 @@
 import type { ResourceUsage, RunResult, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { summary } from "../../text/tail.ts";
-import { messageFor } from "../message.ts";
-import { listedCommand } from "../texts/command.ts";
+import { outcomeMessage } from "../outcome-message.ts";
+import { listedCommand } from "../result-text.ts";
 
 const STATE: Partial<Record<Status, string>> = {
   running: "running",
@@ -36,7 +36,7 @@ export function exitCodeOf({ status, exitCode }: Pick<SessionInfo, "status" | "e
 export function processResult(result: RunResult, lines: number, usage: ResourceUsage | null): Record<string, unknown> {
   const { id, status, stdout, stderr, truncated, durationMs, warnings, error } = result;
   const hint = `process.logs process_id=${id}`;
-  const note = status === "running" ? runsOn(durationMs) : messageFor(result);
+  const note = status === "running" ? stillRunning(durationMs) : outcomeMessage(result);
   return {
     exit_code: exitCodeOf(result),
     stdout_summary: summary(stdout, lines, { omittedBytes: truncated.stdout, hint }),
@@ -50,7 +50,7 @@ export function processResult(result: RunResult, lines: number, usage: ResourceU
   };
 }
 
-function runsOn(durationMs: number): string {
+function stillRunning(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
   return `Still running after ${seconds}s: it carries on in the background until its timeout. See process.monitor, process.logs and process.kill.`;
 }
@@ -69,7 +69,7 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
   };
 }
 
-export function neverStarted({ id, status, error }: SessionInfo) {
+export function unstartedFailure({ id, status, error }: SessionInfo) {
   return {
     type: "ProcessNotFound",
     message: `There is no process ${id}: it was ${status}, and nothing ran. ${error?.message ?? ""}`.trim(),
@@ -82,10 +82,12 @@ const CHECK_SCOPE = {
   action: "check_scope",
   hint: "Name a folder within the workspace, or leave working_directory out.",
 };
+
 const CHECK_PERMISSIONS = {
   action: "check_permissions",
   hint: "Verify that the command is executable and that the sandbox lets it do what it needs.",
 };
+
 const RETRY = { action: "retry", hint: "Retry the operation." };
 const SPAWN_FAILED = { type: "SpawnFailed", recovery: [CHECK_PERMISSIONS, RETRY] };
 const NOT_FOUND = { type: "ProcessNotFound", recovery: [LIST_PROCESSES], only: true };

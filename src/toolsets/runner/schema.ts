@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 export const DEFAULT_TIMEOUT = 60;
-export const MOST_TIMEOUT = 3600;
+export const MAX_TIMEOUT = 3600;
 export const DEFAULT_GRACE = 5;
 
 const command = (what: string) => z.string().min(1, "must not be empty").describe(what);
@@ -19,9 +19,9 @@ export const RunInput = z.strictObject({
   timeout: z
     .int()
     .min(1)
-    .max(MOST_TIMEOUT)
+    .max(MAX_TIMEOUT)
     .optional()
-    .describe(`Seconds until it is ended; default ${DEFAULT_TIMEOUT}, at most ${MOST_TIMEOUT}`),
+    .describe(`Seconds until it is ended; default ${DEFAULT_TIMEOUT}, at most ${MAX_TIMEOUT}`),
   cwd,
   env: z.record(z.string(), z.string()).optional().describe("Environment variables, merged with the current ones"),
   shell: z.boolean().default(false).describe("Run through the shell: needed for pipes, redirections, && and globs"),
@@ -37,7 +37,7 @@ export const RunBackgroundInput = z.strictObject({
 export const KillProcessInput = z.strictObject({
   pid: z.int().min(1).describe("The pid that run_background returned"),
   intent: intent("Which process is ended and why"),
-  graceful_timeout: z.int().min(0).max(MOST_TIMEOUT).default(DEFAULT_GRACE).describe("Seconds from SIGTERM to SIGKILL"),
+  graceful_timeout: z.int().min(0).max(MAX_TIMEOUT).default(DEFAULT_GRACE).describe("Seconds from SIGTERM to SIGKILL"),
 });
 
 export const IsBlockedInput = z.strictObject({ command: command("The command to check") });

@@ -3,9 +3,9 @@ import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import type { Verdict } from "../../core/verdict.ts";
 import { forModel } from "../../text/for-model.ts";
-import { messageFor } from "../message.ts";
-import { repeatedCommand } from "../texts/command.ts";
-import { cappedFailure } from "../texts/failure.ts";
+import { truncateFailure } from "../failures.ts";
+import { outcomeMessage } from "../outcome-message.ts";
+import { repeatedCommand } from "../result-text.ts";
 
 const NO_CODE = -1;
 
@@ -24,11 +24,11 @@ function stream(text: string, omittedBytes: number, id: string): string {
 /** Everything `run` promises about a command, whatever became of it. */
 export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
   const { id, status, stdout, stderr, truncated } = result;
-  const error = result.error && cappedFailure(result.error);
+  const error = result.error && truncateFailure(result.error);
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
   const exitCode = exitCodeOf(result);
-  const note = messageFor(result);
+  const note = outcomeMessage(result);
   return {
     success: status === "completed" && exitCode === 0,
     command: repeatedCommand(command),
@@ -43,7 +43,7 @@ export function runnerResult(command: string, result: RunResult): Record<string,
   };
 }
 
-export function runsOn(pid: number | null, durationMs: number): string {
+export function stillRunning(pid: number | null, durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
   return `Still running after ${seconds}s: it carries on in the background until its timeout. End it with kill_process pid=${pid}.`;
 }
@@ -69,7 +69,7 @@ export const NO_COMMAND = {
   recovery: [{ action: "fix_request", hint: "Name the program to run." }],
 };
 
-export function notOurs(pid: number) {
+export function unknownPid(pid: number) {
   return {
     type: "ProcessNotFound",
     message: `No process with pid ${pid} was started here.`,

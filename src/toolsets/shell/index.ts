@@ -1,12 +1,62 @@
-import type { Toolset } from "../define.ts";
-import { renaming } from "../rename.ts";
-import { exec } from "./exec.ts";
+import type { z } from "zod";
+import type { RunRequest } from "../../core/request.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type Toolset, tool } from "../define.ts";
+import { failureMapper } from "../failures.ts";
+import { deadlineMs, refusal, runOptions, startOptions } from "../run.ts";
+import { markRead } from "../sessions.ts";
 import { processTool } from "./process.ts";
-import { SHELL_ERRORS } from "./text.ts";
+import { DEFAULT_TIMEOUT, DEFAULT_YIELD_MS, ExecInput, ExecResult, GRACE_MS, READER } from "./schema.ts";
+import { execFields, execText, SHELL_ERRORS, sessionFields, startedText } from "./text.ts";
+
+type Args = z.output<typeof ExecInput>;
+
+export const exec = tool({
+  name: "exec",
+  title: "Run a command",
+  description: `Run a shell command in the workspace. Waits up to yieldMs (default ${DEFAULT_YIELD_MS / 1000} s); a command still running then carries on in the background and its session_id comes back for the process tool. background: true does not wait. pty: "auto" gives programs that need a terminal one (drive it with process: send-keys, screen, wait). Ends at timeout (default ${DEFAULT_TIMEOUT} s, 0: never): timed_out is true and output is kept. aggregated holds all output (middle left out when long; read it with process action=log), tail its end, warnings every fallback. If a person has to approve it first, call again with the same arguments to wait for it.`,
+  input: ExecInput,
+  output: ExecResult,
+  annotations: RUN_ANNOTATIONS,
+  operation: "run",
+  handle: (args, call) => (args.background ? start(args, call) : run(args, call)),
+});
+
+async function run(args: Args, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
+  const result = await gateway.run(requestOf(args, gateway), { ...runOptions(context), yieldMs: args.yieldMs });
+  const refused = refusal(result, { session_id: result.id, warnings: result.warnings });
+  if (refused) return refused;
+  const running = result.status === "running";
+  if (running) markRead(root, READER, result);
+  const pid = running ? gateway.session(result.id).info().pid : null;
+  return { structured: execFields(args.command, result, pid), text: execText(result, pid) };
+}
+
+async function start(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
+  // Kept open: whoever starts it in the background may want to write to it.
+  const session = await gateway.start({ ...requestOf(args, gateway), stdin: "open" }, startOptions(context));
+  const info = session.info();
+  const refused = refusal(info, { session_id: info.id, warnings: info.warnings });
+  return refused ?? { structured: { ...sessionFields(info), aggregated: "", tail: "" }, text: startedText(info) };
+}
+
+function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args, gateway: Gateway): RunRequest {
+  return {
+    command,
+    pty,
+    capture: "merged",
+    timeoutMs: deadlineMs(gateway, timeout, { defaultSeconds: DEFAULT_TIMEOUT }),
+    graceMs: GRACE_MS,
+    ...(workdir ? { cwd: workdir } : {}),
+    ...(env ? { env } : {}),
+    ...(security ? { security } : {}),
+    ...(ask ? { ask } : {}),
+  };
+}
 
 /** Multi-mode execution: commands that move to the background by themselves, and terminals. */
 export const SHELL: Toolset = {
   name: "shell",
   tools: [exec, processTool],
-  rename: renaming(SHELL_ERRORS, { cwd: "workdir", timeoutMs: "timeout" }),
+  mapFailure: failureMapper(SHELL_ERRORS, { cwd: "workdir", timeoutMs: "timeout" }),
 };

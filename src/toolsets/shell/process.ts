@@ -1,15 +1,144 @@
 import type { z } from "zod";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { TerminalSize } from "../../core/terminal.ts";
 import type { Session } from "../../session/session.ts";
-import { RUNS } from "../annotations.ts";
-import { type Answer, type Call, tool } from "../define.ts";
-import { missingArgument } from "../exec/text.ts";
-import { extend, kill, remove, write } from "./act.ts";
-import { list, log, poll } from "./look.ts";
-import { ProcessInput, ProcessResult } from "./schema.ts";
-import { enter, paste, resize, screen, sendKeys, wait } from "./terminal.ts";
+import { forModel } from "../../text/for-model.ts";
+import { lastLine } from "../../text/last-line.ts";
+import { regularExpression } from "../../text/pattern.ts";
+import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, tool } from "../define.ts";
+import { missingArgument } from "../failures.ts";
+import { joinLines, logText, screenText, warningsNote, withinBytes } from "../result-text.ts";
+import { endSession, readLines, readUnread } from "../sessions.ts";
+import { GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
+import { pollText, sessionFields, stateText, waitText } from "./text.ts";
+
+export function state(session: Session, more: Record<string, unknown> = {}): HandlerResult {
+  const info = session.info();
+  return { structured: { ...sessionFields(info), ...more }, text: stateText(info) };
+}
+
+export async function write(session: Session, data: string, eof: boolean): Promise<HandlerResult> {
+  if (data !== "") await session.write(data);
+  if (eof) await session.closeStdin();
+  return state(session);
+}
+
+export async function extend(session: Session, seconds: number): Promise<HandlerResult> {
+  await session.extend(Math.ceil(seconds * 1000));
+  return state(session);
+}
+
+export async function kill(session: Session, signal: string | undefined): Promise<HandlerResult> {
+  const killed = await endSession(session, { graceMs: GRACE_MS, ...(signal === undefined ? {} : { signal }) });
+  return state(session, { killed });
+}
+
+/** `clear` forgets one that has ended; `remove` ends it first where it must. */
+export async function remove(session: Session, force: boolean): Promise<HandlerResult> {
+  const before = state(session);
+  await session.remove({ force });
+  const text = joinLines([before.text ?? null, "It is removed, with its log."]);
+  return { structured: { ...before.structured, removed: true }, text: force ? "Removed, with its log." : text };
+}
+
+const LAST_LINE_BYTES = 4096;
+/** What waits to be polled at most; older output is in the log. */
+const POLL_BUFFER = 1 << 20;
+
+export async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {
+  const found = await gateway.sessions({ limit });
+  const sessions = await Promise.all(
+    found.sessions.map(async (info) => {
+      // Another gateway's is looked into when somebody asks for it: not every worker with every list.
+      const own = info.gateway === null ? gateway.session(info.id) : null;
+      const last = await own?.logs({ tail: 1, limit: LAST_LINE_BYTES });
+      return { ...sessionFields(info), tail: lastLine(last?.text ?? "") };
+    }),
+  );
+  const { total, warnings } = found;
+  return { structured: { sessions: withinBytes(sessions, MODEL_BYTES), total, ...warningsNote(warnings) } };
+}
+
+/** What is new since the last poll. */
+export async function poll({ root }: HandlerCall, session: Session): Promise<HandlerResult> {
+  // Before the output: what ends in between is told with the next poll, and nothing is missed.
+  const info = session.info();
+  const unread = await readUnread(root, session, { reader: READER, page: MODEL_BYTES, buffer: POLL_BUFFER });
+  const output = forModel(unread.text, {
+    maxBytes: MODEL_BYTES,
+    ...(unread.skipped > 0 ? { omittedBytes: unread.skipped, omittedAt: 0, hint: "process action=log" } : {}),
+  }).text;
+  return {
+    structured: { ...sessionFields(info), output, unread_bytes: unread.left },
+    text: pollText(output, info, unread.left),
+  };
+}
+
+/** A slice of lines; the last ones where no offset is named. */
+export async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
+  const { text, total, from, next } = await readLines(session, offset ?? -limit, limit);
+  return {
+    structured: { ...sessionFields(session.info()), output: text, total, next_offset: next },
+    text: logText(text, from, next, total),
+  };
+}
+
+export async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
+  await session.sendKeys(keys);
+  return state(session);
+}
+
+/** The text as typed, then Enter. */
+export async function enter(session: Session, text: string): Promise<HandlerResult> {
+  if (session.info().pty === null) await session.write(`${text}\n`);
+  else if (text === "") await session.sendKeys(["Enter"]);
+  else await session.paste(text, { submit: true });
+  return state(session);
+}
+
+export async function paste(session: Session, text: string): Promise<HandlerResult> {
+  await session.paste(text);
+  return state(session);
+}
+
+export async function resize(session: Session, size: TerminalSize): Promise<HandlerResult> {
+  await session.resize(size);
+  return state(session);
+}
+
+export async function screen(session: Session): Promise<HandlerResult> {
+  const shown = await session.screen();
+  const { columns, rows, lines, cursor, title, alternate } = shown;
+  return {
+    structured: { ...sessionFields(session.info()), screen: { columns, rows, lines, cursor, title, alternate } },
+    text: screenText(shown),
+  };
+}
+
+interface Conditions {
+  pattern?: string | undefined;
+  quietMs?: number | undefined;
+  input: boolean;
+  timeoutMs: number;
+}
+
+/** Waits, but not longer than the caller does, and gives what is new by then. */
+export async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
+  const { signal, patienceMs = Number.POSITIVE_INFINITY } = call.context;
+  const { pattern, quietMs, input, timeoutMs } = asked;
+  const { reason, match } = await session.waitFor({
+    ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern") }),
+    ...(quietMs === undefined ? {} : { quietMs }),
+    input,
+    timeoutMs: Math.min(timeoutMs, patienceMs),
+    ...(signal ? { signal } : {}),
+  });
+  const polled = await poll(call, session);
+  return { structured: { ...polled.structured, reason, match }, text: waitText(reason, polled.text ?? "") };
+}
 
 type Args = z.output<typeof ProcessInput>;
-type Action = (session: Session, args: Args, call: Call) => Promise<Answer>;
+type Action = (session: Session, args: Args, call: HandlerCall) => Promise<HandlerResult>;
 
 export const processTool = tool({
   name: "process",
@@ -18,7 +147,7 @@ export const processTool = tool({
     "Follow and steer sessions that exec started. list; poll (output since the last poll, and state); log (lines; the last ones unless offset is given); wait (for exit, a pattern, quiet, or until it waits for input: better than polling); write (text to its input, eof closes it); for terminals: send-keys, submit (text and Enter), paste, screen (what a person would see), resize; extend (the deadline); kill; clear (forget one that has ended); remove (end and forget).",
   input: ProcessInput,
   output: ProcessResult,
-  annotations: RUNS,
+  annotations: RUN_ANNOTATIONS,
   operation: "write",
   async handle(args, call) {
     const answer = await act(args, call);
@@ -26,25 +155,25 @@ export const processTool = tool({
   },
 });
 
-async function act(args: Args, call: Call): Promise<Answer> {
+async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   const { action, session_id } = args;
   if (action === "list") return list(call, args.limit);
-  const name = [...(session_id === undefined ? ["session_id"] : []), ...(NEEDS[action] ?? [])].find(
+  const name = [...(session_id === undefined ? ["session_id"] : []), ...(REQUIRED_ARGUMENTS[action] ?? [])].find(
     (needed) => args[needed as keyof Args] === undefined,
   );
   if (name !== undefined || session_id === undefined) return missing(action, name ?? "session_id");
-  return DO[action](await call.gateway.find(session_id), args, call);
+  return ACTION_HANDLERS[action](await call.gateway.find(session_id), args, call);
 }
 
 /** What an action cannot do without. */
-const NEEDS: Partial<Record<Args["action"], readonly (keyof Args)[]>> = {
+const REQUIRED_ARGUMENTS: Partial<Record<Args["action"], readonly (keyof Args)[]>> = {
   "send-keys": ["keys"],
   paste: ["data"],
   extend: ["timeout"],
   resize: ["columns", "rows"],
 };
 
-const DO: Record<Exclude<Args["action"], "list">, Action> = {
+const ACTION_HANDLERS: Record<Exclude<Args["action"], "list">, Action> = {
   poll: (session, _, call) => poll(call, session),
   log: (session, { offset, limit }) => log(session, offset, limit),
   write: (session, { data, eof }) =>
@@ -61,6 +190,6 @@ const DO: Record<Exclude<Args["action"], "list">, Action> = {
   remove: (session) => remove(session, true),
 };
 
-function missing(action: string, name: string): Answer {
+function missing(action: string, name: string): HandlerResult {
   return { structured: {}, failure: missingArgument(action, name) };
 }

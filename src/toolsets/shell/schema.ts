@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { DEFAULT_LINES, MOST_LINES } from "../log-lines.ts";
+import { DEFAULT_LINES, MAX_LINES } from "../sessions.ts";
 
 export const DEFAULT_YIELD_MS = 10_000;
 export const DEFAULT_TIMEOUT = 1800;
@@ -7,8 +7,8 @@ export const DEFAULT_TIMEOUT = 1800;
 export const GRACE_MS = 1000;
 export const READER = "shell";
 
-const LONGEST_MS = 24 * 3600 * 1000;
-const LONGEST_SECONDS = 2_147_483;
+const MAX_MS = 24 * 3600 * 1000;
+const MAX_SECONDS = 2_147_483;
 
 export const ExecInput = z.strictObject({
   command: z.string().min(1, "must not be empty").describe("Command line for bash"),
@@ -17,14 +17,14 @@ export const ExecInput = z.strictObject({
   yieldMs: z
     .int()
     .min(0)
-    .max(LONGEST_MS)
+    .max(MAX_MS)
     .default(DEFAULT_YIELD_MS)
     .describe("Wait so long for it; then it carries on in the background and its session_id comes back"),
   background: z.boolean().default(false).describe("Do not wait for it at all"),
   timeout: z
     .number()
     .min(0)
-    .max(LONGEST_SECONDS)
+    .max(MAX_SECONDS)
     .optional()
     .describe(`Seconds until it is ended, also in the background; default ${DEFAULT_TIMEOUT}, 0: never`),
   pty: z
@@ -85,12 +85,12 @@ export const ProcessInput = z.strictObject({
   eof: z.boolean().default(false).describe("write: close its input afterwards"),
   keys: z.array(z.string()).min(1).optional().describe('send-keys: such as ["C-c"], ["Up", "Enter"] or ["y"]'),
   offset: z.int().optional().describe("log: lines to skip; negative from the end. Default: the last lines"),
-  limit: z.int().min(1).max(MOST_LINES).default(DEFAULT_LINES).describe("log: lines, list: sessions, at most"),
+  limit: z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("log: lines, list: sessions, at most"),
   pattern: z.string().min(1).max(1000).optional().describe("wait: until this regular expression matches new output"),
-  quietMs: z.int().min(1).max(LONGEST_MS).optional().describe("wait: until nothing was written for so long"),
+  quietMs: z.int().min(1).max(MAX_MS).optional().describe("wait: until nothing was written for so long"),
   input: z.boolean().default(false).describe("wait: until it waits for input at its terminal"),
-  timeoutMs: z.int().min(0).max(LONGEST_MS).default(30_000).describe("wait: at most so long; its exit also ends it"),
-  timeout: z.number().min(0).max(LONGEST_SECONDS).optional().describe("extend: seconds from now, 0: no deadline"),
+  timeoutMs: z.int().min(0).max(MAX_MS).default(30_000).describe("wait: at most so long; its exit also ends it"),
+  timeout: z.number().min(0).max(MAX_SECONDS).optional().describe("extend: seconds from now, 0: no deadline"),
   columns: z.int().min(1).max(1000).optional().describe("resize"),
   rows: z.int().min(1).max(1000).optional().describe("resize"),
   signal: z.string().min(1).optional().describe("kill: default SIGTERM, followed by SIGKILL after 1 s"),

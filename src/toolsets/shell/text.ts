@@ -1,15 +1,16 @@
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
+import type { WaitOutcome } from "../../core/terminal.ts";
 import { counted } from "../../text/counted.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { forModel } from "../../text/for-model.ts";
 import { aggregated, tail } from "../../text/tail.ts";
-import { messageFor } from "../message.ts";
-import { listedCommand } from "../texts/command.ts";
+import { outcomeMessage } from "../outcome-message.ts";
+import { joinLines, listedCommand } from "../result-text.ts";
 
 /** What is told of a session everywhere. `exit_code` is null where a signal or a deadline ended it. */
-export function outcomeOf(info: SessionInfo): Record<string, unknown> {
+export function sessionFields(info: SessionInfo): Record<string, unknown> {
   return {
     session_id: info.id,
     command: listedCommand(info.command, info.args),
@@ -26,7 +27,7 @@ export function outcomeOf(info: SessionInfo): Record<string, unknown> {
 }
 
 /** The same of a foreground command, without looking its session up. */
-export function execOutcome(command: string, result: RunResult, pid: number | null): Record<string, unknown> {
+export function execFields(command: string, result: RunResult, pid: number | null): Record<string, unknown> {
   const { id, status, exitCode, signal, timedOut, durationMs, warnings, output, truncated } = result;
   const facts = { omittedBytes: truncated.stdout, hint: hintFor(id) };
   return {
@@ -53,37 +54,30 @@ function hintFor(id: string): string {
 export function execText(result: RunResult, pid: number | null): string {
   const { id, output, truncated, warnings } = result;
   const shown = forModel(output, { maxBytes: MODEL_BYTES, omittedBytes: truncated.stdout, hint: hintFor(id) }).text;
-  const end = result.status === "running" ? runsOn(id, pid, result.durationMs) : messageFor(result);
-  return joined([shown, end, ...warnings.map((warning) => `Warning: ${warning}`)]);
+  const end = result.status === "running" ? stillRunning(id, pid, result.durationMs) : outcomeMessage(result);
+  return joinLines([shown, end, ...warnings.map((warning) => `Warning: ${warning}`)]);
 }
 
-function runsOn(id: string, pid: number | null, durationMs: number): string {
+function stillRunning(id: string, pid: number | null, durationMs: number): string {
   const since = formatDuration(durationMs);
   return `Still running after ${since} (session_id ${id}, pid ${pid}): it carries on in the background. Use process (poll, wait, log, write, kill) for follow-up.`;
 }
 
 export function startedText({ id, pid, warnings }: SessionInfo): string {
   const start = `Started in the background (session_id ${id}, pid ${pid}). Use process (poll, wait, log, write, kill) for follow-up.`;
-  return joined([start, ...warnings.map((warning) => `Warning: ${warning}`)]);
+  return joinLines([start, ...warnings.map((warning) => `Warning: ${warning}`)]);
 }
 
 /** New output, then how it stands. */
 export function pollText(output: string, info: SessionInfo, left: number): string {
   const more = left > 0 ? `${counted(left, "byte")} more to read: poll again.` : null;
-  return joined([output === "" ? "(no new output)" : output, more, stateLine(info)]);
+  return joinLines([output === "" ? "(no new output)" : output, more, stateText(info)]);
 }
 
-export function stateLine(info: SessionInfo): string {
+export function stateText(info: SessionInfo): string {
   if (info.status === "running") return `Session ${info.id} is running (pid ${info.pid}).`;
   const how = info.signal ? `signal ${info.signal}` : `exit code ${info.exitCode}`;
-  return messageFor(info) ?? `Session ${info.id} has ended: ${info.status}, ${how}.`;
-}
-
-export function joined(parts: readonly (string | null)[]): string {
-  return parts
-    .filter((part): part is string => part !== null && part !== "")
-    .map((part) => (part.endsWith("\n") ? part.slice(0, -1) : part))
-    .join("\n");
+  return outcomeMessage(info) ?? `Session ${info.id} has ended: ${info.status}, ${how}.`;
 }
 
 const LIST = { action: "list_processes", hint: 'process with action: "list" shows the sessions there are.' };
@@ -105,3 +99,15 @@ export const SHELL_ERRORS = {
   },
   StdinClosed: { recovery: [STDIN_HINT], only: true },
 } as const;
+
+const REASONS: Record<WaitOutcome["reason"], string> = {
+  exit: "It has ended.",
+  pattern: "The pattern was found.",
+  quiet: "It has gone quiet.",
+  input: "It waits for input.",
+  timeout: "Nothing of what was waited for has happened yet; wait again, or look with poll or screen.",
+};
+
+export function waitText(reason: WaitOutcome["reason"], output: string): string {
+  return joinLines([output, REASONS[reason]]);
+}

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { encodeWatch } from "../../../src/executor/native/frames.ts";
-import { SOCKET_PROTOCOL } from "../../../src/http/guard/caller.ts";
+import { SOCKET_PROTOCOL } from "../../../src/http/guard/authenticate.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { HeldWatch } from "../../fixtures/held-watch.ts";
 import { RawKeeper } from "../../fixtures/raw-keeper.ts";

@@ -5,10 +5,9 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { openGatewayWith } from "../../../src/gateway/open.ts";
-import { TraceExporter } from "../../../src/http/live/traces/exporter.ts";
-import { traceSettings } from "../../../src/http/live/traces/settings.ts";
-import type { Span } from "../../../src/http/live/traces/spans.ts";
-import { Stages } from "../../../src/http/live/traces/stages.ts";
+import { Stages, traceSettings } from "../../../src/http/tracing/settings.ts";
+import type { Span } from "../../../src/http/tracing/spans.ts";
+import { TraceExporter } from "../../../src/http/tracing/tracer.ts";
 import { TestHouse, UNHINDERED } from "../../fixtures/gateway.ts";
 import { TestService } from "../../fixtures/service.ts";
 import { until } from "../../fixtures/until.ts";
@@ -46,6 +45,7 @@ const settings = traceSettings({
   OTEL_EXPORTER_OTLP_ENDPOINT: `${taker.url}/`,
   OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret, x-other=1",
 });
+
 const stages = new Stages();
 const gateway = await openGatewayWith(
   { state: house.state, workspace: house.workspace, ...UNHINDERED, channel: "console" },

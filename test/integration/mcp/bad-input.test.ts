@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { MESSAGE_MOST } from "../../../src/mcp/fault.ts";
+import { MESSAGE_MOST } from "../../../src/mcp/errors.ts";
 import { McpHouse, RawClient } from "../../fixtures/mcp.ts";
 
 const house = new McpHouse();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
-import { MESSAGE_MOST } from "../../../src/mcp/fault.ts";
+import { MESSAGE_MOST } from "../../../src/mcp/errors.ts";
 import { type HttpServer, McpHouse } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 

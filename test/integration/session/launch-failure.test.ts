@@ -9,9 +9,15 @@ import { launchFailure } from "../../../src/session/failure/launch.ts";
 import { noexecMount, whyRefused } from "../../../src/session/failure/permission-denied.ts";
 import { shellFailure } from "../../../src/session/failure/shell.ts";
 import { complaintIn } from "../../../src/session/failure/shell-complaint.ts";
-import { failureMessage } from "../../../src/toolsets/messages/failure.ts";
 
 const { errno: E } = constants;
+
+/** The message and the first recovery hint, as sentences. */
+function failureMessage({ message, recovery }: { message: string; recovery: readonly { hint: string }[] }): string {
+  const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
+  return [message, ...recovery.slice(0, 1).map(({ hint }) => hint)].map(sentence).join(" ");
+}
+
 const folder = mkdtempSync(join(tmpdir(), "sallyport-launch-"));
 after(() => rmSync(folder, { recursive: true }));
 

@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import { TOOLSETS } from "../../../src/core/settings.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../../../src/toolsets/tool.ts";
-import { insistOnDistinct, tools } from "../../../src/toolsets/tools.ts";
+import { assertDistinctNames, tools } from "../../../src/toolsets/tools.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 
 const house = new TestHouse();
@@ -83,11 +83,11 @@ test("two tools of one name are refused, and both toolsets are named", () => {
     { name: "exec", toolset: "shell" },
     { name: "run", toolset: "process" },
   ] as const;
-  assert.throws(() => insistOnDistinct(clash), {
+  assert.throws(() => assertDistinctNames(clash), {
     type: "InvalidConfiguration",
     message: 'The toolsets runner and process both have a tool named "run".',
   });
-  insistOnDistinct(all);
+  assertDistinctNames(all);
 });
 
 test("an unknown toolset is refused with those there are", () => {

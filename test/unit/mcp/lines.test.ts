@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lines } from "../../../src/mcp/stdio/lines.ts";
+import { Lines } from "../../../src/mcp/stdio.ts";
 
 function cut(pieces: string[], maxBytes: number): string[] {
   const lines = new Lines(maxBytes);

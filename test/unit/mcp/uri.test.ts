@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, sessionUri } from "../../../src/mcp/resources/uri.ts";
+import { addressOf, sessionUri } from "../../../src/mcp/resource-uri.ts";
 
 const ID = "01a1dd77-d239-7468-9041-a8abe6260b4f";
 

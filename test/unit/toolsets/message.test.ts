@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
+import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { sessionLost } from "../../../src/session/lost.ts";
-import { type Known, messageFor } from "../../../src/toolsets/message.ts";
+import { tools } from "../../../src/toolsets/tools.ts";
 
 const usage = { cpuMs: 1, memoryPeakBytes: 1536 << 20, ioReadBytes: 0, ioWriteBytes: 0 };
 
@@ -71,37 +72,23 @@ function info(changes: Partial<SessionInfo>): SessionInfo {
   };
 }
 
-const verdict = (verdict: "blocked" | "deny", suggestion: string | null): RunResult["verdict"] => ({
-  command: "rm -rf /",
-  verdict,
-  analyzable: true,
-  reasons: [{ rule: "delete-root", message: "Deletes the root.", span: null, suggestion }],
-  commands: [],
-});
-
 const bytes = (count: number) => ({ stdout: { bytes: count, droppedStart: 0, droppedEnd: 0, lost: 0 } });
 const failed = (code: number) =>
   result({ exitCode: code, stderr: "make: *** no rule\n", output: "make: *** no rule\n" });
 
-const cases: [what: string, outcome: RunResult | SessionInfo, message: string | null, known?: Known][] = [
+const cases: [what: string, outcome: RunResult | SessionInfo, message: string | null][] = [
   ["success", result({}), null],
   ["running", info({ status: "running", exitCode: null }), null],
   [
     "blocked",
-    result({ status: "blocked", exitCode: null, verdict: verdict("blocked", null) }),
-    "Blocked: Deletes the root. No approval lifts this: report it instead of looking for a way round.",
-  ],
-  [
-    "blocked, with a suggestion",
-    result({ status: "blocked", exitCode: null, verdict: verdict("blocked", "name the folder to delete") }),
-    "Blocked: Deletes the root. Instead: name the folder to delete.",
+    info({ status: "blocked", exitCode: null }),
+    "Blocked. No approval lifts this: report it instead of looking for a way round.",
   ],
   [
     "denied by a person",
-    result({
+    info({
       status: "denied",
       exitCode: null,
-      verdict: verdict("deny", null),
       error: {
         type: "PermissionDenied",
         message: "Denied by a person: not on a Friday",
@@ -117,19 +104,13 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   ],
   [
     "pending",
-    result({ status: "pending", exitCode: null, approvalId: "ap-1" }),
-    "Waiting for approval ap-1; nothing has run yet. A person decides: wait for it, do not submit it again.",
+    info({ status: "pending", exitCode: null }),
+    "Waiting for approval; nothing has run yet. A person decides: wait for it, do not submit it again.",
   ],
   [
     "timeout, though a signal ended it and processes were left",
     result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
     "Timed out after 2.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
-  ],
-  [
-    "timeout of a known length",
-    result({ status: "timed_out", timedOut: true, exitCode: 0 }),
-    "Timed out after 1.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
-    { timeoutMs: 1500 },
   ],
   [
     "timeout of a session",
@@ -142,10 +123,9 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
     "Ended on request with SIGTERM; its output so far is kept.",
   ],
   [
-    "killed by somebody, exiting by itself",
+    "killed, exiting by itself",
     result({ status: "killed", exitCode: 3 }),
-    "Ended by the operator and exited with code 3; its output so far is kept.",
-    { killedBy: "the operator" },
+    "Ended on request and exited with code 3; its output so far is kept.",
   ],
   [
     "lost",
@@ -154,7 +134,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   ],
   [
     "limit",
-    result({
+    info({
       status: "failed",
       exitCode: null,
       signal: "SIGKILL",
@@ -168,7 +148,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   ],
   [
     "failed start",
-    result({
+    info({
       status: "failed",
       exitCode: null,
       error: {
@@ -226,6 +206,46 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   ["leftovers of the background that are gone by now", info({ leftover: 2 }), null],
 ];
 
-for (const [what, outcome, message, known] of cases) {
-  test(`message: ${what}`, () => assert.equal(messageFor(outcome, known), message));
+/** Only what these two tools call. */
+function gatewayWith(outcome: RunResult | SessionInfo): Gateway {
+  const gateway = {
+    toolsets: { shell: true, exec: true },
+    timeouts: {},
+    scoped: () => gateway,
+    run: async () => outcome,
+    find: async () => ({ id: outcome.id, info: () => outcome, extend: async () => {} }),
+    session: () => ({ info: () => info({}) }),
+  };
+  return gateway as unknown as Gateway;
 }
+
+/** What the shell toolset says about an outcome, after the output. */
+async function messageOf(outcome: RunResult | SessionInfo): Promise<string> {
+  const [exec, process] = tools(gatewayWith(outcome), "shell");
+  const { output } = outcome as Partial<RunResult>;
+  if (output === undefined) {
+    return (await process?.call({ action: "extend", session_id: outcome.id, timeout: 1 }))?.text ?? "";
+  }
+  const answer = await exec?.call({ command: "make" });
+  assert.ok(answer);
+  assert.ok(answer.text.startsWith(output.trimEnd()));
+  return answer.text.slice(output.trimEnd().length).trimStart();
+}
+
+function expectedWithoutMessage(outcome: RunResult | SessionInfo): string {
+  if ("output" in outcome) return "";
+  if (outcome.status === "running") return `Session ${outcome.id} is running (pid 7).`;
+  return `Session ${outcome.id} has ended: completed, exit code 0.`;
+}
+
+for (const [what, outcome, message] of cases) {
+  test(`message: ${what}`, async () => {
+    assert.equal(await messageOf(outcome), message ?? expectedWithoutMessage(outcome));
+  });
+}
+
+test("message: a timeout names the deadline that was given", async () => {
+  const [execute] = tools(gatewayWith(result({ status: "timed_out", timedOut: true, exitCode: 0 })), "exec");
+  const answer = await execute?.call({ command: "make", timeout: 1.5 });
+  assert.match(answer?.text ?? "", /^Timed out after 1\.5s and was ended with all it had started;/m);
+});

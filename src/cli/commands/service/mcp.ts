@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 import { resolve } from "node:path";
-import type { DoorOptions, OnDisconnect } from "../../../mcp/door.ts";
+import type { DoorOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../../options.ts";
 import { decider } from "../../person.ts";
@@ -110,8 +110,8 @@ async function serveStdio(options: DoorOptions, { signal, hostDecides, io }: Ser
   // Whatever writes with console.log must not be taken for protocol.
   globalThis.console = new Console(process.stderr);
   const [{ Door }, { serveStdio }] = await Promise.all([
-    import("../../../mcp/door.ts"),
-    import("../../../mcp/stdio/serve.ts"),
+    import("../../../mcp/agent-context.ts"),
+    import("../../../mcp/stdio.ts"),
   ]);
   const door = new Door(options);
   const hostUser = hostDecides ? decider().who : null;
@@ -136,7 +136,7 @@ async function serveHttp(
   const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
   // A bad configuration and toolsets that clash stop the start, not the first agent's first call.
-  const { Door } = await import("../../../mcp/door.ts");
+  const { Door } = await import("../../../mcp/agent-context.ts");
   const proof = new Door(options);
   await proof.shelf.listed().finally(() => proof.close());
   await withDatabase(invocation, async (database) => {

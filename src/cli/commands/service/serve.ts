@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { packageVersion } from "../../../core/version.ts";
-import { isLoopback, parseListen } from "../../../http/listen.ts";
 import type { ServeOptions } from "../../../http/serve.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { textOption, textOptions } from "../../options.ts";
@@ -98,7 +97,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   const [{ openGatewayWith }, { serve: start }, { linkOf, makeOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../../http/serve.ts"),
-    import("../../../http/sign-in/link.ts"),
+    import("../../../http/sign-in-link.ts"),
   ]);
   const workspace = resolve(textOption(values, "workspace") ?? ".");
   const agent = textOption(values, "agent");
@@ -127,13 +126,25 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
 
 /** Traces where the operator's environment says so, as for every program that sends them. */
 async function tracingOf(env: NodeJS.ProcessEnv): Promise<ServeOptions["tracing"]> {
-  const { traceSettings } = await import("../../../http/live/traces/settings.ts");
+  const { traceSettings } = await import("../../../http/tracing/settings.ts");
   try {
     const settings = traceSettings(env);
     if (!settings) return null;
-    const { Stages } = await import("../../../http/live/traces/stages.ts");
+    const { Stages } = await import("../../../http/tracing/settings.ts");
     return { settings, stages: new Stages() };
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+/** Parses `HOST:PORT`, `PORT` or `[::1]:PORT`; null when it is none of these. */
+function parseListen(text: string): { host: string; port: number } | null {
+  const [, host = "127.0.0.1", port] = /^(?:(\[[0-9a-fA-F:.]+\]|[^:\s]+):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) return null;
+  return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
+}
+
+/** Whether only this machine can reach it. Of all names only `localhost` is certain. */
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -97,7 +97,7 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
   const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
   insistOnPerson(whoIsAbove(), null);
   const [{ linkOf, makeOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
-    import("../../../http/sign-in/link.ts"),
+    import("../../../http/sign-in-link.ts"),
     import("../../../storage/sign-ins.ts"),
     import("../../../storage/audit.ts"),
   ]);

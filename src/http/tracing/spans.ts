@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import type { SessionInfo } from "../../core/session.ts";
+import { quoteArgv } from "../../shell/quote.ts";
+import { maskText } from "../../text/secrets.ts";
+import type { Stage } from "./settings.ts";
+
+export type Attribute = string | number | boolean;
+
+export interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  startMs: number;
+  endMs: number;
+  attributes: Readonly<Record<string, Attribute>>;
+  /** Null: neither good nor bad is known of it. */
+  ok: boolean | null;
+  message?: string;
+}
+
+/** What is over when a step is reached. */
+const STAGE_BEFORE = new Map([
+  ["decided", "decide"],
+  ["authorized", "authorize"],
+  ["prepared", "prepare"],
+  ["recorded", "record"],
+  ["launched", "launch"],
+]);
+
+/** As in the audit: one line for a person, secrets masked. */
+const MOST_COMMAND = 1000;
+
+/** A span for a command that is over, and one for each of its stages. */
+export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
+  // The id of a session is as long as that of a trace: whoever has the one finds the other.
+  const traceId = info.id.replaceAll("-", "");
+  const root = spanId(info.id, "command");
+  const startedMs = Date.parse(info.startedAt);
+  const endMs = info.endedAt === null ? startedMs : Date.parse(info.endedAt);
+  const begunMs = Math.min(stages[0]?.atMs ?? startedMs, startedMs);
+  const child = (name: string, from: number, to: number): Span => ({
+    traceId,
+    spanId: spanId(info.id, name),
+    parentSpanId: root,
+    name: `sallyport.${name}`,
+    startMs: from,
+    endMs: Math.max(from, to),
+    attributes: {},
+    ok: null,
+  });
+  const steps = stages.flatMap(({ step, atMs }, index) => {
+    const name = STAGE_BEFORE.get(step);
+    const before = stages[index - 1];
+    return name && before ? [child(index < 6 ? name : `${name}.${index}`, before.atMs, atMs)] : [];
+  });
+  const lastMs = stages.at(-1)?.atMs ?? startedMs;
+  const ran = info.pid !== null || info.exitCode !== null ? [child("run", Math.min(lastMs, endMs), endMs)] : [];
+  const whole: Span = {
+    traceId,
+    spanId: root,
+    name: "sallyport.command",
+    startMs: begunMs,
+    endMs: Math.max(endMs, lastMs),
+    attributes: attributesOf(info),
+    ok: info.status === "completed" ? info.exitCode === 0 : false,
+    ...(info.error ? { message: maskText(info.error.message) } : {}),
+  };
+  return [whole, ...steps, ...ran];
+}
+
+function attributesOf(info: SessionInfo): Record<string, Attribute> {
+  const { id, name, agent, status, background, sandbox, exitCode, signal, cwd, pid, resourceUsage } = info;
+  const line = info.args ? quoteArgv([info.command, ...info.args]) : info.command;
+  return {
+    "sallyport.session.id": id,
+    "sallyport.session.name": name,
+    "sallyport.agent": agent,
+    "sallyport.status": status,
+    "sallyport.background": background,
+    "sallyport.sandbox": sandbox,
+    "process.command_line": maskText(line.slice(0, MOST_COMMAND)),
+    "process.working_directory": cwd,
+    ...(pid === null ? {} : { "process.pid": pid }),
+    ...(exitCode === null ? {} : { "process.exit.code": exitCode }),
+    ...(signal === null ? {} : { "sallyport.signal": signal }),
+    ...(resourceUsage === null
+      ? {}
+      : { "sallyport.cpu_ms": resourceUsage.cpuMs, "sallyport.memory_peak_bytes": resourceUsage.memoryPeakBytes }),
+  };
+}
+
+/** The same whoever tells it: told twice, it is still one. */
+function spanId(session: string, name: string): string {
+  return createHash("sha256").update(`${session} ${name}`).digest("hex").slice(0, 16);
+}

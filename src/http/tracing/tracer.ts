@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Change } from "../../core/changes.ts";
+import type { Feed } from "../live/change-feed.ts";
+import { counter, type Metric } from "../live/prometheus.ts";
+import type { Stages, TraceSettings } from "./settings.ts";
+import { type Attribute, type Span, spansOf } from "./spans.ts";
+
+const MOST_QUEUED = 4096;
+const AT_ONCE = 512;
+const EVERY_MS = 2000;
+const PATIENCE_MS = 5000;
+/** The service does not stop later for them. */
+const PARTING_MS = 1000;
+
+/** Sends spans in batches, beside everything else: who takes none costs a bounded queue and nobody's time. */
+export class TraceExporter {
+  readonly #settings: TraceSettings;
+  readonly #version: string;
+  readonly #onfailure: (error: Error) => void;
+  readonly #timer: NodeJS.Timeout;
+  #queue: Span[] = [];
+  #sending: Promise<void> | null = null;
+  #sent = 0;
+  #dropped = 0;
+  #complained = false;
+
+  constructor(settings: TraceSettings, version: string, onfailure: (error: Error) => void) {
+    this.#settings = settings;
+    this.#version = version;
+    this.#onfailure = onfailure;
+    this.#timer = setInterval(() => void this.flush(), EVERY_MS);
+    this.#timer.unref();
+  }
+
+  add(spans: readonly Span[]): void {
+    if (this.#queue.length + spans.length > MOST_QUEUED) {
+      this.#dropped += spans.length;
+      return;
+    }
+    this.#queue.push(...spans);
+    if (this.#queue.length >= AT_ONCE) void this.flush();
+  }
+
+  /** One batch at a time; what it cannot get rid of now is tried with the next. */
+  flush(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = null;
+    });
+    return this.#sending;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const late = sleep(PARTING_MS, undefined, { ref: false });
+    await Promise.race([late, this.flush().then(() => this.flush())]);
+  }
+
+  metrics(): Metric[] {
+    return [
+      counter("sallyport_spans_exported_total", "Spans the collector took.", this.#sent),
+      counter("sallyport_spans_dropped_total", "Spans that nobody took in time.", this.#dropped),
+    ];
+  }
+
+  async #send(): Promise<void> {
+    const batch = this.#queue.splice(0, AT_ONCE);
+    if (batch.length === 0) return;
+    const outcome = await this.#post(batch);
+    if (outcome === "taken") this.#sent += batch.length;
+    else if (outcome === "refused" || this.#queue.length + batch.length > MOST_QUEUED) this.#dropped += batch.length;
+    else this.#queue.unshift(...batch);
+  }
+
+  /** `later`: nobody there, or too busy. */
+  async #post(batch: readonly Span[]): Promise<"taken" | "refused" | "later"> {
+    const { url, headers, serviceName } = this.#settings;
+    const resource = { "service.name": serviceName, "service.version": this.#version };
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: otlpText(batch, resource, this.#version),
+        redirect: "error",
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      await response.body?.cancel();
+      if (response.ok) {
+        this.#complained = false;
+        return "taken";
+      }
+      this.#complain(`answered ${response.status}`);
+      return response.status === 429 || response.status >= 500 ? "later" : "refused";
+    } catch (error) {
+      this.#complain((error as Error).message);
+      return "later";
+    }
+  }
+
+  /** Once, until it works again. */
+  #complain(what: string): void {
+    if (!this.#complained) this.#onfailure(new Error(`traces: ${this.#settings.url}: ${what}`));
+    this.#complained = true;
+  }
+}
+
+const INTERNAL = 1;
+const UNSET = 0;
+const OK = 1;
+const ERROR = 2;
+
+/** Spans as OTLP's JSON, as the collector's /v1/traces takes it. */
+export function otlpText(spans: readonly Span[], resource: Readonly<Record<string, string>>, version: string): string {
+  return JSON.stringify({
+    resourceSpans: [
+      {
+        resource: { attributes: attributes(resource) },
+        scopeSpans: [{ scope: { name: "sallyport", version }, spans: spans.map(spanJson) }],
+      },
+    ],
+  });
+}
+
+function spanJson({ traceId, spanId, parentSpanId, name, startMs, endMs, ok, message, attributes: given }: Span) {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId ? { parentSpanId } : {}),
+    name,
+    kind: INTERNAL,
+    startTimeUnixNano: nanoseconds(startMs),
+    endTimeUnixNano: nanoseconds(endMs),
+    attributes: attributes(given),
+    status: { code: ok === null ? UNSET : ok ? OK : ERROR, ...(message ? { message } : {}) },
+  };
+}
+
+/** A number of JSON has not enough digits for them. */
+function nanoseconds(ms: number): string {
+  return String(BigInt(Math.round(ms * 1000)) * 1000n);
+}
+
+function attributes(given: Readonly<Record<string, Attribute>>) {
+  return Object.entries(given).map(([key, value]) => ({ key, value: valueJson(value) }));
+}
+
+function valueJson(value: Attribute) {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** What traces are made from; the stages are those of the commands that came through this process. */
+export interface Tracing {
+  settings: TraceSettings;
+  stages: Stages;
+}
+
+/** Tells a collector of every command that is over, whoever ran it. */
+export class Tracer {
+  readonly #exporter: TraceExporter;
+  readonly #stages: Stages;
+  readonly #stop: () => void;
+
+  constructor(feed: Feed, { settings, stages }: Tracing, version: string, onfailure: (error: Error) => void) {
+    this.#exporter = new TraceExporter(settings, version, onfailure);
+    this.#stages = stages;
+    feed.start();
+    this.#stop = feed.listen((_, changes) => this.#note(changes));
+  }
+
+  metrics(): Metric[] {
+    return this.#exporter.metrics();
+  }
+
+  async close(): Promise<void> {
+    this.#stop();
+    await this.#exporter.close();
+  }
+
+  /** One whose leftovers live on is told of twice, with the same ids. */
+  #note(changes: readonly Change[]): void {
+    for (const change of changes) {
+      if (change.type !== "session" || change.session.status === "running") continue;
+      this.#exporter.add(spansOf(change.session, this.#stages.take(change.session.id)));
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import {
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+} from "@modelcontextprotocol/server";
+import { SallyportError } from "../core/error.ts";
+import { MODEL_BYTES } from "../core/output-limits.ts";
+import type { SessionInfo } from "../core/session.ts";
+import type { Session } from "../session/session.ts";
+import { forModel } from "../text/for-model.ts";
+import { truncateMiddle } from "../text/truncate.ts";
+import { screenText } from "../toolsets/result-text.ts";
+import type { Door } from "./agent-context.ts";
+import { noSuchResource } from "./errors.ts";
+import { type Address, addressOf, isLog, LOGS, type Log, sessionUri } from "./resource-uri.ts";
+
+export interface Found {
+  address: Address;
+  session: Session;
+  info: SessionInfo;
+}
+
+/** What an address names, if it is this agent's. Another agent's is answered as if it did not exist. */
+export async function ownSession(door: Door, uri: string): Promise<Found> {
+  const address = addressOf(uri);
+  if (!address) throw missing(uri);
+  const gateway = await door.gateway();
+  try {
+    const session = gateway.session(address.id);
+    const info = session.info();
+    if (info.agent === door.options.agent && info.id === address.id) return { address, session, info };
+  } catch (error) {
+    if (!(error instanceof SallyportError) || error.type !== "SessionNotFound") throw error;
+  }
+  throw missing(uri);
+}
+
+/** As what never was. */
+export function missing(uri: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, noSuchResource(uri), { uri: uri.slice(0, 1000) });
+}
+
+const TITLE_BYTES = 120;
+
+/** How a session and its output are listed. */
+export function resourceTexts({ command, status, exitCode, name }: SessionInfo) {
+  const title = truncateMiddle(command.replaceAll(/\s+/g, " "), { maxBytes: TITLE_BYTES }).text.replaceAll("\n", " ");
+  const outcome = exitCode === null ? status : `${status}, exit code ${exitCode}`;
+  return {
+    about: { title, description: `Session ${name}: ${outcome}` },
+    output: { title: `Output of ${title}`, description: `What session ${name} wrote, both streams in order` },
+    screen: { title: `Screen of ${title}`, description: `What a person at the terminal of session ${name} would see` },
+  };
+}
+
+export function templateTexts() {
+  const words = { stdout: "wrote to stdout", stderr: "wrote to stderr", output: "wrote, both streams in order" };
+  const bounds = `\`offset\` and \`limit\` are bytes, ${MODEL_BYTES} at most; without them both ends of it`;
+  return {
+    screen: {
+      title: "A session's screen",
+      description: "What a person would see at the terminal of one of your sessions that has one",
+    },
+    session: { title: "A session", description: "One of your sessions: command, state, times, usage; as JSON" },
+    log: (part: keyof typeof words) => ({
+      title: `A session's ${part}`,
+      description: `What one of your sessions ${words[part]}. ${bounds}`,
+    }),
+  };
+}
+
+const LONGEST_TEXT = 8 << 10;
+const MOST_WORDS = 200;
+
+/** Everything known about a session; of over-long texts both ends, of over-long lists the beginning. */
+export function sessionJson(info: SessionInfo): string {
+  return JSON.stringify(
+    info,
+    (_, value: unknown) => {
+      if (typeof value === "string") return truncateMiddle(value, { maxBytes: LONGEST_TEXT }).text;
+      if (!Array.isArray(value) || JSON.stringify(value).length <= LONGEST_TEXT) return value;
+      return [...shortened(value), `[… ${value.length} in all]`];
+    },
+    2,
+  );
+}
+
+function shortened(list: unknown[]): unknown[] {
+  const most = Math.floor(LONGEST_TEXT / MOST_WORDS);
+  const cut = (value: unknown) => (typeof value === "string" ? truncateMiddle(value, { maxBytes: most }).text : value);
+  return list.slice(0, MOST_WORDS).map(cut);
+}
+
+/** Sessions on a page; each is two resources, or three. */
+const PAGE = 50;
+/** Nobody turns so many pages; `sallyport ps -a` goes further. */
+const MOST_LISTED = 1000;
+
+/** The agent's own sessions, newest first. A cursor is how many were listed before. */
+export async function listResources(door: Door, cursor: string | undefined): Promise<ListResourcesResult> {
+  const from = cursor === undefined ? 0 : Number(/^\d{1,4}$/.test(cursor) ? cursor : Number.NaN);
+  if (Number.isNaN(from)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such page.");
+  const gateway = await door.gateway();
+  const sessions = gateway.list({ agent: door.options.agent, limit: Math.min(MOST_LISTED, from + PAGE + 1) });
+  const page = sessions.slice(from, from + PAGE);
+  const next = sessions.length > from + PAGE ? { nextCursor: String(from + PAGE) } : {};
+  return { resources: page.flatMap(resourcesOf), ...next };
+}
+
+function resourcesOf(info: SessionInfo): Resource[] {
+  const { about, output, screen } = resourceTexts(info);
+  const lastModified = info.endedAt ?? info.startedAt;
+  return [
+    {
+      uri: sessionUri(info.id),
+      name: info.name,
+      mimeType: "application/json",
+      ...about,
+      annotations: { lastModified },
+    },
+    { uri: sessionUri(info.id, "output"), name: `${info.name}/output`, mimeType: "text/plain", ...output },
+    ...(info.pty
+      ? [{ uri: sessionUri(info.id, "screen"), name: `${info.name}/screen`, mimeType: "text/plain", ...screen }]
+      : []),
+  ];
+}
+
+export function listTemplates(): ListResourceTemplatesResult {
+  const { session, log, screen } = templateTexts();
+  return {
+    resourceTemplates: [
+      { uriTemplate: "sallyport://session/{id}", name: "session", mimeType: "application/json", ...session },
+      ...LOGS.map((part) => ({
+        uriTemplate: `sallyport://session/{id}/${part}{?offset,limit}`,
+        name: part,
+        mimeType: "text/plain",
+        ...log(part),
+      })),
+      { uriTemplate: "sallyport://session/{id}/screen", name: "screen", mimeType: "text/plain", ...screen },
+    ],
+  };
+}
+
+/** One session's facts, or a part of what it wrote; never more than a model takes (promise 6). */
+export async function readResource(door: Door, uri: string): Promise<ReadResourceResult> {
+  const found = await ownSession(door, uri);
+  const { part, offset, limit } = found.address;
+  if (part === null) return { contents: [{ uri, mimeType: "application/json", text: sessionJson(found.info) }] };
+  if (!isLog(part)) return { contents: [{ uri, mimeType: "text/plain", text: await screenOf(found, uri) }] };
+  const { text, meta } =
+    offset === null && limit === null ? await bothEnds(found, part) : await slice(found, part, offset ?? 0, limit);
+  return { contents: [{ uri, mimeType: "text/plain", text, _meta: meta }] };
+}
+
+interface Reading {
+  text: string;
+  meta: Record<string, number>;
+}
+
+/** At most as large as a terminal can be. A session on pipes has no such resource. */
+async function screenOf({ session, info }: Found, uri: string): Promise<string> {
+  if (!info.pty) throw missing(uri);
+  return truncateMiddle(screenText(await session.screen()), { maxBytes: MODEL_BYTES }).text;
+}
+
+const streamOf = (part: Log) => (part === "output" ? "merged" : part);
+
+/** Bytes as they were written, from the one asked for on; `nextOffset` is where to go on. */
+async function slice({ session }: Found, part: Log, offset: number, limit: number | null): Promise<Reading> {
+  const most = Math.min(limit ?? MODEL_BYTES, MODEL_BYTES);
+  const { text, nextOffset, totalBytes, droppedBytes } = await session.logs({
+    stream: streamOf(part),
+    offset,
+    limit: most,
+  });
+  return { text, meta: facts({ nextOffset, totalBytes, droppedBytes }) };
+}
+
+/** The beginning and the end, with a line between that says how to get the rest. */
+async function bothEnds({ session, address }: Found, part: Log): Promise<Reading> {
+  const stream = streamOf(part);
+  const half = MODEL_BYTES / 2;
+  const head = await session.logs({ stream, offset: 0, limit: half });
+  const tailFrom = Math.max(head.nextOffset, head.totalBytes - half);
+  const tail = await session.logs({ stream, offset: tailFrom, limit: half });
+  const { totalBytes } = tail;
+  const shown = forModel(head.text + tail.text, {
+    omittedAt: head.text.length,
+    omittedBytes: Math.max(0, tailFrom - head.nextOffset) + head.droppedBytes + tail.droppedBytes,
+    totalBytes,
+    hint: `sallyport://session/${address.id}/${part}?offset=${head.nextOffset}`,
+  });
+  return { text: shown.text, meta: facts({ totalBytes, omittedBytes: shown.omittedBytes }) };
+}
+
+function facts(values: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`sallyport/${name}`, value]));
+}

@@ -1,0 +1,208 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
+import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
+import type { Door } from "./agent-context.ts";
+import { Connection, leave } from "./connection.ts";
+import { badMessage, type Fault, MESSAGE_MOST } from "./errors.ts";
+import { keepInformed, makeServer } from "./server.ts";
+
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+
+/** Cuts a stream of bytes into lines. Holds no more than one line of the largest size (promise 6). */
+export class Lines {
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #skipping = false;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The lines that end in this piece. One that is too long is told once, when that is known, and then skipped. */
+  *take(chunk: Buffer): Generator<Buffer | "too long"> {
+    let at = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, at)) {
+      const fits = this.#keep(chunk.subarray(at, end));
+      at = end + 1;
+      const told = this.#skipping;
+      const line = this.#whole();
+      if (!fits) yield "too long";
+      else if (!told) yield line;
+    }
+    if (at < chunk.length && !this.#keep(chunk.subarray(at))) yield "too long";
+  }
+
+  /** False: with this piece the line has become too long. */
+  #keep(piece: Buffer): boolean {
+    if (this.#skipping) return true;
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#maxBytes) {
+      if (piece.length > 0) this.#parts.push(piece);
+      return true;
+    }
+    this.#parts = [];
+    this.#skipping = true;
+    return false;
+  }
+
+  #whole(): Buffer {
+    const [only] = this.#parts;
+    const line = this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#skipping = false;
+    return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
+  }
+}
+
+/**
+ * One message a line. Unlike the SDK's own transport it answers what is no message at all, so that nobody waits for
+ * ever for the reply to a broken request, and an over-long line costs that line and not the connection.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** The client wants to hear of changes. The SDK answers that by itself and tells nobody. */
+  onlisten?: () => void;
+  /** Resolves when the first answer has been written. */
+  readonly greeted: Promise<void>;
+  readonly #greet: () => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #lines: Lines;
+  #room: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(input: Readable, output: Writable, maxBytes = MESSAGE_MOST) {
+    this.#input = input;
+    this.#output = output;
+    this.#lines = new Lines(maxBytes);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.greeted = promise;
+    this.#greet = resolve;
+  }
+
+  async start(): Promise<void> {
+    this.#input.on("data", this.#read);
+    this.#input.on("end", this.#gone);
+    this.#input.on("close", this.#gone);
+    this.#input.on("error", this.#gone);
+    this.#output.on("error", this.#gone);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closed) return;
+    this.#greet();
+    if (this.#output.write(`${JSON.stringify(message)}\n`)) return;
+    // A client that does not read holds up whoever has something to tell it, and nobody else.
+    this.#room ??= once(this.#output, "drain").then(this.#roomAgain, this.#roomAgain);
+    await this.#room;
+  }
+
+  readonly #roomAgain = () => {
+    this.#room = null;
+  };
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#input.off("data", this.#read);
+    this.#input.pause();
+    this.onclose?.();
+  }
+
+  readonly #gone = () => void this.close();
+
+  readonly #read = (chunk: Buffer) => {
+    for (const line of this.#lines.take(chunk)) {
+      if (this.#closed) return;
+      if (line === "too long") this.#refuse({ code: -32600, message: `longer than ${MESSAGE_MOST} bytes`, id: null });
+      else if (line.length > 0) this.#receive(line);
+    }
+  };
+
+  #receive(line: Buffer): void {
+    const message = decode(line);
+    if ("fault" in message) this.#refuse(message.fault);
+    else {
+      this.onmessage?.(message.value);
+      if ("method" in message.value && message.value.method === "subscriptions/listen") this.onlisten?.();
+    }
+  }
+
+  #refuse(fault: Fault): void {
+    this.onerror?.(new Error(`A message was refused: ${fault.message}`));
+    // The SDK's type leaves no room for the null that JSON-RPC wants where no id could be read.
+    void this.send(badMessage(fault) as unknown as JSONRPCMessage);
+  }
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+function decode(line: Buffer): { value: JSONRPCMessage } | { fault: Fault } {
+  let value: unknown;
+  try {
+    value = JSON.parse(UTF8.decode(line));
+  } catch {
+    return { fault: { code: -32700, message: "it is not JSON in UTF-8", id: null } };
+  }
+  try {
+    return { value: parseJSONRPCMessage(value) };
+  } catch {
+    return { fault: { code: -32600, message: "it is not a JSON-RPC 2.0 message", id: idOf(value) } };
+  }
+}
+
+function idOf(value: unknown): string | number | null {
+  const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
+  return typeof id === "string" || (typeof id === "number" && Number.isSafeInteger(id)) ? id : null;
+}
+
+/** A client sends its greeting at once; what takes time waits for that to be answered, but not for a silent client. */
+const GREETING_MS = 100;
+
+export interface StdioOptions {
+  input: Readable;
+  output: Writable;
+  /** Ends serving, as the client's leaving does. */
+  signal: AbortSignal;
+  /** As whom the host's user decides; null: decisions are not taken from the client. */
+  hostUser: string | null;
+  onerror: (error: Error) => void;
+}
+
+/** Serves one client until it leaves. Rejects when the agent's gateway cannot be opened. */
+export async function serveStdio(door: Door, options: StdioOptions): Promise<void> {
+  const { input, output, signal, hostUser, onerror } = options;
+  const connection = new Connection(hostUser);
+  const transport = new LineTransport(input, output);
+  const closed = new Promise<void>((resolve) => {
+    const handle = serve(
+      () => {
+        const server = makeServer(door, connection);
+        transport.onlisten = keepInformed(server, door, connection).watchAll;
+        return server;
+      },
+      { transport, onerror },
+    );
+    // The entry has taken the transport's callbacks by now; it hears of the end first.
+    const entryClosed = transport.onclose;
+    transport.onclose = () => {
+      entryClosed?.();
+      resolve();
+    };
+    const stop = () => void handle.close();
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  await Promise.race([transport.greeted, closed, sleep(GREETING_MS, undefined, { ref: false })]);
+  // Not only the gateway: toolsets that clash are refused at the start, too.
+  await Promise.race([door.shelf.listed(), closed]);
+  await closed;
+  await leave(door, connection);
+}

@@ -1,0 +1,82 @@
+import type { Tool as ListedTool } from "@modelcontextprotocol/server";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Tool, ToolsetName } from "../toolsets/tool.ts";
+
+/** Gates open and close with the configuration, which the gateway itself looks at no more often. */
+const LOOK_EVERY_MS = 1000;
+
+interface Offer {
+  /** The toolsets that are switched on, of those wanted. */
+  gates: string;
+  tools: ReadonlyMap<string, Tool>;
+  listed: ListedTool[];
+}
+
+/** The tools on offer at this moment. */
+export class ToolShelf {
+  readonly #gateway: () => Promise<Gateway>;
+  readonly #toolsets: readonly ToolsetName[];
+  readonly #listeners = new Set<() => void>();
+  #offer: Offer | null = null;
+  /** Loaded with the first call: a client is greeted before that. */
+  #module: Promise<typeof import("../toolsets/tools.ts")> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(gateway: () => Promise<Gateway>, toolsets: readonly ToolsetName[]) {
+    this.#gateway = gateway;
+    this.#toolsets = toolsets;
+  }
+
+  async listed(): Promise<ListedTool[]> {
+    return (await this.#look()).listed;
+  }
+
+  async find(name: string): Promise<Tool | null> {
+    return (await this.#look()).tools.get(name) ?? null;
+  }
+
+  /** Told when tools have come or gone. Returns how to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    this.#timer ??= setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS).unref();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.close();
+    };
+  }
+
+  close(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  async #look(): Promise<Offer> {
+    this.#module ??= import("../toolsets/tools.ts");
+    const [gateway, { tools }] = await Promise.all([this.#gateway(), this.#module]);
+    const enabled = gateway.toolsets;
+    const gates = this.#toolsets.filter((name) => enabled[name]).join(" ");
+    if (this.#offer?.gates === gates) return this.#offer;
+    const offered = tools(gateway, this.#toolsets);
+    const changed = this.#offer !== null;
+    this.#offer = {
+      gates,
+      tools: new Map(offered.map((tool) => [tool.name, tool])),
+      listed: offered.map(listedTool),
+    };
+    if (changed) for (const listener of [...this.#listeners]) listener();
+    return this.#offer;
+  }
+}
+
+function listedTool(tool: Tool): ListedTool {
+  const { name, title, description, annotations, meta } = tool;
+  return {
+    name,
+    title,
+    description,
+    inputSchema: tool.inputSchema as ListedTool["inputSchema"],
+    outputSchema: tool.outputSchema as ListedTool["outputSchema"],
+    annotations: { title, ...annotations },
+    _meta: { "sallyport/toolset": tool.toolset, "sallyport/permission": tool.permission, ...meta },
+  };
+}

@@ -1,0 +1,145 @@
+import type { z } from "zod";
+import { MODEL_BYTES } from "../../core/output-limits.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Session } from "../../session/session.ts";
+import { forModel } from "../../text/for-model.ts";
+import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
+import { missingArgument } from "../failures.ts";
+import { logText, warningsNote, withinBytes } from "../result-text.ts";
+import { endSession, readLines } from "../sessions.ts";
+import {
+  ListInput,
+  ListResult,
+  LogInput,
+  LogResult,
+  ManagerInput,
+  ManagerResult,
+  POLL_LINES,
+  PollInput,
+  PollResult,
+} from "./schema.ts";
+import { sessionEntry } from "./text.ts";
+
+/** What the three read-only tools answer, and process_manager in their place. */
+
+export async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
+  const { sessions, total, warnings } = await gateway.sessions({ limit });
+  const listed = withinBytes(sessions.map(sessionEntry), MODEL_BYTES);
+  return { structured: { sessions: listed, total, ...warningsNote(warnings) } };
+}
+
+export async function pollSession(session: Session): Promise<HandlerResult> {
+  const info = session.info();
+  const { text } = await session.logs({ tail: POLL_LINES, limit: MODEL_BYTES });
+  const output = forModel(text).text;
+  return { structured: { ...sessionEntry(info), running: info.status === "running", output } };
+}
+
+export async function logOfSession(session: Session, offset: number, limit: number): Promise<HandlerResult> {
+  const { text, total, from, next } = await readLines(session, offset, limit);
+  const { id, logFile } = session.info();
+  return {
+    structured: { session_id: id, log_path: logFile, content: text, total, next_offset: next },
+    text: logText(text, from, next, total),
+  };
+}
+
+type Args = z.output<typeof ManagerInput>;
+
+export const processManager = tool({
+  name: "process_manager",
+  title: "Manage a session",
+  description:
+    "Act on a session: write text to its input, send-keys to its terminal (names such as Enter, C-c, Up), kill it with all it started. Also list, poll and log; for those use process_list, process_poll and process_log instead: they need no approval, this tool does.",
+  input: ManagerInput,
+  output: ManagerResult,
+  annotations: RUN_ANNOTATIONS,
+  meta: { category: "process" },
+  operation: "write",
+  permission: "ask",
+  // The contract asks per tool, whatever the action.
+  permissions: { kill: "ask", list: "ask", read: "ask" },
+  async handle(args, call) {
+    const answer = await act(args, call);
+    return { ...answer, structured: { action: args.action, ...answer.structured } };
+  },
+});
+
+async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
+  const { action, session_id } = args;
+  if (action === "list") return list(args, call);
+  if (session_id === undefined) return missing(action, "session_id");
+  const session = await call.gateway.find(session_id);
+  if (action === "write") return args.data === undefined && !args.eof ? missing(action, "data") : write(session, args);
+  if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
+  if (action === "kill") return kill(session);
+  await call.gateway.permit("read", session);
+  // Permitted just now: not to be asked about a second time.
+  const permitted = await call.root.scoped().find(session.id);
+  return action === "poll" ? pollSession(permitted) : logOfSession(permitted, args.offset, args.limit);
+}
+
+async function list({ limit }: Args, { gateway }: HandlerCall): Promise<HandlerResult> {
+  await gateway.permit("list");
+  return listSessions(gateway, limit);
+}
+
+async function write(session: Session, { data = "", eof }: Args): Promise<HandlerResult> {
+  if (data !== "") await session.write(data);
+  if (eof) await session.closeStdin();
+  return { structured: { ...sessionEntry(session.info()), written_bytes: Buffer.byteLength(data) } };
+}
+
+async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
+  await session.sendKeys(keys);
+  return { structured: sessionEntry(session.info()) };
+}
+
+async function kill(session: Session): Promise<HandlerResult> {
+  const killed = await endSession(session);
+  return { structured: { ...sessionEntry(session.info()), killed } };
+}
+
+function missing(action: string, name: string): HandlerResult {
+  return { structured: {}, failure: missingArgument(action, name) };
+}
+
+const meta = { category: "process" };
+
+export const processList = tool({
+  name: "process_list",
+  title: "List sessions",
+  description: "Sessions of this agent, newest first, with status and exit code. Needs no approval.",
+  input: ListInput,
+  output: ListResult,
+  annotations: READ_ANNOTATIONS,
+  meta,
+  operation: "list",
+  handle: async ({ limit }, { gateway }) => listSessions(gateway, limit),
+});
+
+export const processPoll = tool({
+  name: "process_poll",
+  title: "Check a session",
+  description: `Whether a session still runs, its exit code once it has ended, and its last ${POLL_LINES} lines. Needs no approval.`,
+  input: PollInput,
+  output: PollResult,
+  annotations: READ_ANNOTATIONS,
+  meta,
+  operation: "read",
+  handle: async ({ session_id }, { gateway }) => pollSession(await gateway.find(session_id)),
+});
+
+export const processLog = tool({
+  name: "process_log",
+  title: "Read a session's log",
+  description:
+    "A slice of lines of a session's output and how many there are in all. Go on at next_offset; a negative offset counts from the end. At most 64 KiB at a time. Needs no approval.",
+  input: LogInput,
+  output: LogResult,
+  annotations: READ_ANNOTATIONS,
+  meta,
+  operation: "read",
+  handle: async ({ session_id, offset, limit }, { gateway }) =>
+    logOfSession(await gateway.find(session_id), offset, limit),
+});

@@ -1,0 +1,72 @@
+import { constants } from "node:os";
+import { COMMAND_BYTES, LISTED_COMMAND_BYTES } from "../core/output-limits.ts";
+import type { Screen } from "../core/terminal.ts";
+import { commandLine } from "../text/command-line.ts";
+import { truncateMiddle } from "../text/truncate.ts";
+
+/** A command for a list or a status: one line. */
+export function listedCommand(command: string, args: readonly string[] | null): string {
+  return truncateMiddle(commandLine(command, args), { maxBytes: LISTED_COMMAND_BYTES }).text.replaceAll("\n", " ");
+}
+
+/** A command as it was given, truncated when very long. */
+export function repeatedCommand(command: string): string {
+  return truncateMiddle(command, { maxBytes: COMMAND_BYTES }).text;
+}
+
+const TIMED_OUT = 124;
+const SIGNAL_BASE = 128;
+
+interface Ended {
+  status: string;
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The exit status as a shell and timeout(1) report it. Null: still running, or never started. */
+export function exitStatus({ status, exitCode, signal }: Ended): number | null {
+  if (status === "timed_out") return TIMED_OUT;
+  if (exitCode !== null) return exitCode;
+  return signal === null ? null : SIGNAL_BASE + (constants.signals[signal] ?? 0);
+}
+
+/** The `note` of a list that may be incomplete. */
+export function warningsNote(warnings: readonly string[]): { note?: string } {
+  return warnings.length > 0 ? { note: warnings.join(" ") } : {};
+}
+
+/** The first entries whose JSON fits into `maxBytes` (promise 6). */
+export function withinBytes<T>(entries: readonly T[], maxBytes: number): T[] {
+  const fitting: T[] = [];
+  let bytes = 2;
+  for (const entry of entries) {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (bytes > maxBytes) break;
+    fitting.push(entry);
+  }
+  return fitting;
+}
+
+export const LINE_CUT = "[… the rest of this line is left out: it is longer than an answer may be]";
+
+/** A slice of a log, then its position in the log. */
+export function logText(content: string, from: number, next: number, total: number): string {
+  const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `no more than ${total} lines`;
+  const where = total === 0 ? "no output" : some;
+  const more = next < total ? `; go on with offset ${next}` : "";
+  return `${content}${content === "" || content.endsWith("\n") ? "" : "\n"}[${where}${more}]`;
+}
+
+export function joinLines(parts: readonly (string | null)[]): string {
+  return parts
+    .filter((part): part is string => part !== null && part !== "")
+    .map((part) => (part.endsWith("\n") ? part.slice(0, -1) : part))
+    .join("\n");
+}
+
+/** A terminal's rows without trailing blank ones, then its size and cursor position. */
+export function screenText({ lines, cursor, columns, rows, alternate }: Screen): string {
+  const used = lines.slice(0, lines.findLastIndex((line) => line !== "") + 1);
+  const place = `cursor at row ${cursor.row + 1}, column ${cursor.column + 1}${cursor.visible ? "" : " (hidden)"}`;
+  return joinLines([used.join("\n"), `[${columns} x ${rows}, ${place}${alternate ? ", full-screen program" : ""}]`]);
+}
