@@ -8,7 +8,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build, type Plugin } from "vite";
 import { coldModules, type Graph } from "./cold-modules.ts";
-import { scriptsOf } from "./scripts-of.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
@@ -126,14 +125,14 @@ function isSeldomUsed(id: string): boolean {
 }
 
 /** What it takes to run a command is compiled ahead, which takes scripts; see src/cli/compile-cache.ts. */
-function compileAhead(folder: string): void {
+function writeScripts(folder: string): void {
   const files = readdirSync(folder);
   const part = (name: string) => {
     const file = files.find((one) => one.startsWith(`${name}-`) && one.endsWith(".js"));
     if (file === undefined) throw new Error(`there is no chunk ${name}`);
     return { file, code: readFileSync(join(folder, file), "utf8") };
   };
-  const written = scriptsOf({ core: part("core"), cold: part("cold") });
+  const written = compileAhead({ core: part("core"), cold: part("cold") });
   for (const [file, code] of Object.entries(written)) writeFileSync(join(folder, file), code);
 }
 
@@ -175,7 +174,7 @@ async function bundle(folder: string): Promise<void> {
       },
     },
   });
-  compileAhead(folder);
+  writeScripts(folder);
   writeFileSync(join(folder, "LICENSES.txt"), licences());
 }
 

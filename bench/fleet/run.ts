@@ -1,7 +1,7 @@
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
-import { BenchFleet } from "./house.ts";
+import { BenchFleet } from "./bench-fleet.ts";
 
 const TRUE = { command: "/bin/true", args: [] };
 const SLEEP = { command: "sleep", args: ["0.1"] };

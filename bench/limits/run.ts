@@ -2,7 +2,7 @@ import type { LaunchLimits } from "../../src/core/launch.ts";
 import { NO_LIMITS } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { LocalSessionReader } from "../../src/session/session-data.ts";
-import { bare } from "../bare.ts";
+import { bareExecutor } from "../bare-executor.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
@@ -27,9 +27,9 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
     const subjects = LIMITS.map(
       ([, , limits]) =>
         () =>
-          bare(executor, { limits: { ...NO_LIMITS, ...limits } }),
+          bareExecutor(executor, { limits: { ...NO_LIMITS, ...limits } }),
     );
-    const [none = [], ...limited] = await takeTurns(quick ? 200 : 800, [() => bare(executor), ...subjects]);
+    const [none = [], ...limited] = await takeTurns(quick ? 200 : 800, [() => bareExecutor(executor), ...subjects]);
     return LIMITS.map(([name, bar], index) =>
       atMost(bar, {
         name: `run /bin/true with ${name}, p50`,

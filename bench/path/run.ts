@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { LocalSessionReader } from "../../src/session/session-data.ts";
-import { bare } from "../bare.ts";
+import { bareExecutor } from "../bare-executor.ts";
 import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 
@@ -44,7 +44,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchResult[]>
   const rounds = quick ? 200 : 800;
   const whole = () => gateway.run({ command: "/bin/true", args: [] });
   try {
-    const [a, b, spawned] = await threeOf(rounds, whole, () => bare(executor, { env }));
+    const [a, b, spawned] = await threeOf(rounds, whole, () => bareExecutor(executor, { env }));
     const added = percentile(a, 0.5) - percentile(b, 0.5);
     for (let n = 0; n < 1000; n++)
       await busy.gateway.run({ command: `eval "echo ${n} $RANDOM"` }, { approvalTimeoutMs: 0 });

@@ -3,14 +3,14 @@ import { readdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SallyportError } from "../../src/core/error.ts";
 import { openGateway } from "../../src/gateway/open.ts";
-import { JOBS } from "./jobs.ts";
-import { Ledger } from "./ledger.ts";
+import { COMMANDS } from "./commands.ts";
+import { Journal } from "./journal.ts";
 import { Random } from "./random.ts";
 
-export interface Orders {
+export interface GatewayProcessOptions {
   state: string;
   workspace: string;
-  ledgers: string;
+  journals: string;
   name: string;
   seed: number;
   atOnce: number;
@@ -18,10 +18,10 @@ export interface Orders {
   clockMs: number;
 }
 
-const orders = JSON.parse(process.env.SOAK_ORDERS ?? "") as Orders;
+const orders = JSON.parse(process.env.SOAK_ORDERS ?? "") as GatewayProcessOptions;
 delete process.env.SOAK_ORDERS;
 const random = new Random(orders.seed);
-const ledger = new Ledger(orders.ledgers, orders.name);
+const journal = new Journal(orders.journals, orders.name);
 let going = true;
 process.on("SIGTERM", () => {
   going = false;
@@ -47,7 +47,7 @@ const gateway = await openGateway({
 const samples = setInterval(() => {
   const descriptors = countDescriptors();
   if (descriptors === null) return;
-  ledger.note({
+  journal.note({
     what: "sample",
     pid: process.pid,
     atMs: performance.now(),
@@ -68,20 +68,20 @@ function countDescriptors(): number | null {
 /** Failures have a type and a way on, or they are findings. */
 function noteFailure(job: string, token: string, error: unknown): void {
   if (error instanceof SallyportError && error.recovery.length > 0) {
-    ledger.note({ what: "refused", token, type: error.type });
+    journal.note({ what: "refused", token, type: error.type });
     return;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  ledger.note({ what: "finding", text: `${job} failed without a type: ${text}` });
+  journal.note({ what: "finding", text: `${job} failed without a type: ${text}` });
 }
 
 async function work(): Promise<void> {
-  const names = Object.keys(JOBS) as [string, ...string[]];
+  const names = Object.keys(COMMANDS) as [string, ...string[]];
   while (going) {
     const job = random.pick(names);
     const token = `${orders.name}-${random.between(0, 2 ** 31)}`;
-    ledger.note({ what: "asked", token, job });
-    await JOBS[job]?.({ gateway, random, ledger, token }).catch((error) => noteFailure(job, token, error));
+    journal.note({ what: "asked", token, job });
+    await COMMANDS[job]?.({ gateway, random, journal, token }).catch((error) => noteFailure(job, token, error));
     await pause(random.between(0, 20));
   }
 }
@@ -90,5 +90,5 @@ process.stdout.write("at work\n");
 process.on("unhandledRejection", (error) => noteFailure("nobody's promise", "", error));
 await Promise.all(Array.from({ length: orders.atOnce }, work));
 await gateway.close();
-clearInterval(samples); // one that is due by now would find no ledger
-ledger.close();
+clearInterval(samples); // one that is due by now would find no journal
+journal.close();

@@ -10,10 +10,10 @@ function counts(what: Record<string, number>): string {
 
 /** What was done, what came of it, and what was wrong. */
 export function printReport(report: SoakReport): string {
-  const { seconds, seed, gateways, harm, sessions, statuses, refusals, auditEntries, fullDisk, findings } = report;
+  const { seconds, seed, gateways, faults, sessions, statuses, refusals, auditEntries, fullDisk, findings } = report;
   const lines = [
     `${seconds} s, seed ${seed}, ${gateways} gateways at a time on one state folder`,
-    `killed (SIGKILL)   ${harm.gateways} gateways, ${harm.zygotes} zygotes, ${harm.keepers} keepers with a command`,
+    `killed (SIGKILL)   ${faults.gateways} gateways, ${faults.zygotes} zygotes, ${faults.keepers} keepers with a command`,
     `sessions           ${sessions}: ${counts(statuses)}`,
     `refused            ${counts(refusals) || "nothing"}`,
     `audit              ${auditEntries} entries in one chain`,

@@ -3,10 +3,10 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { House } from "../../../scripts/soak/house.ts";
+import { SoakEnvironment } from "../../../scripts/soak/environment.ts";
 import { Random } from "../../../scripts/soak/random.ts";
-import { reckon } from "../../../scripts/soak/reckoning.ts";
 import { soak } from "../../../scripts/soak/soak.ts";
+import { verify } from "../../../scripts/soak/verify.ts";
 import { openGateway } from "../../../src/gateway/open.ts";
 import { UNHINDERED } from "../../fixtures/gateway.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
@@ -15,11 +15,11 @@ test("gateways, zygotes and keepers are killed under load, and everything adds u
   const report = await soak({ seconds: 8, seed: 20_261, gateways: 2 });
   assert.deepEqual(report.findings, []);
   assert.ok(report.sessions > 0 && report.auditEntries > report.sessions);
-  assert.ok(report.harm.gateways + report.harm.zygotes + report.harm.keepers > 0);
+  assert.ok(report.faults.gateways + report.faults.zygotes + report.faults.keepers > 0);
 });
 
 test("the reckoning finds what is missing, what is too much, and what is not as it was said", async () => {
-  const house = new House(new Random(1));
+  const house = new SoakEnvironment(new Random(1));
   const stray = spawn("sleep", ["600"], { env: { ...process.env, SALLYPORT_SOAK_MARK: house.mark } });
   try {
     const { state, workspace } = house;
@@ -34,7 +34,7 @@ test("the reckoning finds what is missing, what is too much, and what is not as 
     house.own.note({ what: "started", token: "gone", id: "00000000-0000-7000-8000-000000000000" });
     house.own.note({ what: "seen", id, offset: 0, bytes });
     house.own.note({ what: "finding", text: "as it was told" });
-    const { findings } = await reckon(house, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
+    const { findings } = await verify(house, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
     for (const wanted of [
       /^as it was told$/,
       /000000000000 was acknowledged, and nobody knows of it/,

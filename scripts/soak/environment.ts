@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { withVariable } from "../../test/fixtures/processes.ts";
-import type { Orders } from "./gateway-process.ts";
-import { Ledger } from "./ledger.ts";
+import type { GatewayProcessOptions } from "./gateway-process.ts";
+import { Journal } from "./journal.ts";
 import type { Random } from "./random.ts";
 
 /** Commands inherit it, so that /proc tells whose they are. */
@@ -18,32 +18,32 @@ const FEW_DESCRIPTORS = 64;
 const CLOCK_MS = 3_600_000;
 
 /** One state folder with several gateways on it. */
-export class House {
+export class SoakEnvironment {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-soak-"));
   readonly state = join(this.folder, "state");
   readonly workspace = join(this.folder, "workspace");
-  readonly ledgers = join(this.folder, "ledgers");
+  readonly journals = join(this.folder, "journals");
   readonly mark = randomUUID();
   readonly gateways: ChildProcess[] = [];
   /** Those that have begun: to kill one that is still being loaded would prove nothing. */
   readonly atWork: ChildProcess[] = [];
-  readonly own: Ledger;
+  readonly own: Journal;
   readonly #random: Random;
   #count = 0;
 
   constructor(random: Random) {
     this.#random = random;
-    for (const folder of [this.workspace, join(this.workspace, "ran"), this.ledgers]) mkdirSync(folder);
-    this.own = new Ledger(this.ledgers, "soak");
+    for (const folder of [this.workspace, join(this.workspace, "ran"), this.journals]) mkdirSync(folder);
+    this.own = new Journal(this.journals, "soak");
   }
 
   /** A gateway more: an ordinary one, one whose clock jumps, or one that has hardly any descriptors. */
   startGateway(kind: "plain" | "clock" | "descriptors"): void {
     const name = `${kind}-${this.#count++}`;
-    const orders: Orders = {
+    const orders: GatewayProcessOptions = {
       state: this.state,
       workspace: this.workspace,
-      ledgers: this.ledgers,
+      journals: this.journals,
       name,
       seed: this.#random.between(0, 2 ** 31),
       atOnce: this.#random.between(2, 4),
@@ -90,7 +90,7 @@ export class House {
     );
   }
 
-  /** Every living process that a command of this house started, and our gateways. */
+  /** Every living process that a command of this environment started, and our gateways. */
   alive(): number[] {
     return withVariable(MARK, this.mark);
   }

@@ -13,7 +13,7 @@ export type Entry =
   | { what: "sample"; pid: number; atMs: number; rss: number; descriptors: number }
   | { what: "finding"; text: string };
 
-export class Ledger {
+export class Journal {
   readonly #file: number;
 
   constructor(folder: string, name: string) {
@@ -30,7 +30,7 @@ export class Ledger {
 }
 
 /** Of all processes. The last line of one that was killed may be cut off. */
-export function readLedgers(folder: string): Entry[] {
+export function readJournals(folder: string): Entry[] {
   return readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), "utf8")
       .split("\n")

@@ -36,7 +36,7 @@ export interface Parts {
  * What a script imports comes in as parameters and what it exports goes out as an object, so nothing of that may be
  * assigned anew later; our own code and the packages that are bundled do not. Returns every file's content.
  */
-export function scriptsOf({ core, cold }: Parts): Record<string, string> {
+export function compileAhead({ core, cold }: Parts): Record<string, string> {
   const first = scriptOf("core", core.code);
   const second = scriptOf("cold", cold.code);
   const fromCold = first.given.filter(({ from }) => from === `./${cold.file}`);
@@ -55,6 +55,7 @@ export function scriptsOf({ core, cold }: Parts): Record<string, string> {
   const later = second.given.map(({ local, imported, from }) => `${local}:${owner(from)}.${imported}`);
   const module = `${names.map(({ from, name }) => `import * as ${name} from "${from}";`).join("\n")}
 import { evaluate } from "./main.js";
+
 const load = (name) => import(name);
 const run = (file, given) => evaluate(new URL(file, import.meta.url))(import.meta, load, given);
 let late;

@@ -4,7 +4,7 @@ import { NO_LIMITS } from "../src/executor/executor.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
 
 /** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */
-export async function bare(
+export async function bareExecutor(
   executor: NativeExecutor,
   { env = {}, limits = NO_LIMITS }: { env?: Record<string, string>; limits?: LaunchLimits } = {},
 ): Promise<void> {

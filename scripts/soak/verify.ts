@@ -6,13 +6,13 @@ import { openGateway } from "../../src/gateway/open.ts";
 import { groupsOf } from "../../test/fixtures/cgroups.ts";
 import { allProcesses, descendantsOf, exists, isRunning, send, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";
-import type { Harm } from "./chaos.ts";
-import type { House } from "./house.ts";
-import { type Entry, readLedgers } from "./ledger.ts";
+import type { SoakEnvironment } from "./environment.ts";
+import type { Faults } from "./faults.ts";
+import { type Entry, readJournals } from "./journal.ts";
 
 type Of<W extends Entry["what"]> = Extract<Entry, { what: W }>;
 
-export interface Reckoning {
+export interface Verification {
   sessions: number;
   statuses: Record<string, number>;
   refusals: Record<string, number>;
@@ -25,12 +25,20 @@ const PATIENCE_MS = 60_000;
 const ASK_AGAIN_MS = 2000;
 
 /** Holds what gateways were told against what is there, once everything has come to its end. */
-export async function reckon(house: House, harm: Harm, patienceMs = PATIENCE_MS): Promise<Reckoning> {
-  const entries = readLedgers(house.ledgers);
+export async function verify(
+  environment: SoakEnvironment,
+  faults: Faults,
+  patienceMs = PATIENCE_MS,
+): Promise<Verification> {
+  const entries = readJournals(environment.journals);
   const pick = <W extends Entry["what"]>(what: W) => entries.filter((entry): entry is Of<W> => entry.what === what);
   const findings = pick("finding").map(({ text }) => text);
   const descriptors = readdirSync("/proc/self/fd").length;
-  const gateway = await openGateway({ state: house.state, workspace: house.workspace, configuration: null });
+  const gateway = await openGateway({
+    state: environment.state,
+    workspace: environment.workspace,
+    configuration: null,
+  });
   const ids = new Set([...pick("started"), ...pick("ended")].map(({ id }) => id));
   const infos = new Map<string, SessionInfo>();
   try {
@@ -40,9 +48,9 @@ export async function reckon(house: House, harm: Harm, patienceMs = PATIENCE_MS)
       if (info) infos.set(id, info);
       else findings.push(`${id} was acknowledged, and nobody knows of it any more`);
     }
-    findings.push(...commandsAccountedFor(house, infos, pick("started"), pick("ended"), harm));
-    findings.push(...bytesPresent(house, pick("seen")));
-    findings.push(...(await atLast(() => nothingLeaked(house, gateway), patienceMs)));
+    findings.push(...commandsAccountedFor(environment, infos, pick("started"), pick("ended"), faults));
+    findings.push(...bytesPresent(environment, pick("seen")));
+    findings.push(...(await atLast(() => nothingLeaked(environment, gateway), patienceMs)));
     const { entries: auditEntries, broken } = gateway.audit.verify();
     if (broken) findings.push(`the audit is broken at ${broken.seq}: ${broken.why}`);
     findings.push(...flat(pick("sample")));
@@ -55,7 +63,7 @@ export async function reckon(house: House, harm: Harm, patienceMs = PATIENCE_MS)
     };
   } finally {
     await gateway.close();
-    findings.push(...(await nobodyLeft(house, [...ids], patienceMs)));
+    findings.push(...(await nobodyLeft(environment, [...ids], patienceMs)));
     const opened = () => readdirSync("/proc/self/fd").length - descriptors;
     const more = () => (opened() > 0 ? [`${opened()} descriptors more are open than before`] : []);
     findings.push(...(await atLast(more, patienceMs)));
@@ -93,11 +101,11 @@ function infoOf(gateway: Gateway, id: string): SessionInfo | null {
 
 /** Nothing runs twice, what was said to have ended stays as it was said, and only a killed keeper loses a command. */
 function commandsAccountedFor(
-  house: House,
+  environment: SoakEnvironment,
   infos: Map<string, SessionInfo>,
   started: Of<"started">[],
   ended: Of<"ended">[],
-  harm: Harm,
+  faults: Faults,
 ): string[] {
   const findings: string[] = [];
   for (const { id, status, exitCode } of ended) {
@@ -107,8 +115,8 @@ function commandsAccountedFor(
     }
   }
   const ran = new Map<string, number>();
-  for (const name of readdirSync(join(house.workspace, "ran"))) {
-    ran.set(name, readFileSync(join(house.workspace, "ran", name), "utf8").split("\n").length - 1);
+  for (const name of readdirSync(join(environment.workspace, "ran"))) {
+    ran.set(name, readFileSync(join(environment.workspace, "ran", name), "utf8").split("\n").length - 1);
   }
   for (const [token, times] of ran) if (times > 1) findings.push(`the command of ${token} ran ${times} times`);
   for (const { id, token } of started) {
@@ -116,15 +124,15 @@ function commandsAccountedFor(
     if (infos.get(id)?.status === "running") findings.push(`${id} is still running`);
   }
   const lost = [...infos.values()].filter(({ status }) => status === "lost").length;
-  if (lost > harm.keepers) findings.push(`${lost} sessions are lost, and only ${harm.keepers} keepers were killed`);
+  if (lost > faults.keepers) findings.push(`${lost} sessions are lost, and only ${faults.keepers} keepers were killed`);
   return findings;
 }
 
 /** What was handed out to a follower is in the log, at the same place. */
-function bytesPresent(house: House, seen: Of<"seen">[]): string[] {
+function bytesPresent(environment: SoakEnvironment, seen: Of<"seen">[]): string[] {
   const findings: string[] = [];
   for (const { id, offset, bytes } of seen) {
-    const folder = join(house.state, "sessions", id);
+    const folder = join(environment.state, "sessions", id);
     const file = ["output", "stdout"].map((name) => join(folder, name)).find(existsSync);
     const wanted = Buffer.from(bytes, "hex");
     if (!file || !readPart(file, offset, wanted.length).equals(wanted)) {
@@ -145,10 +153,10 @@ function readPart(path: string, offset: number, length: number): Buffer {
 }
 
 /** A session that has ended keeps its output and its record, and nothing else. */
-function nothingLeaked(house: House, gateway: Gateway): string[] {
+function nothingLeaked(environment: SoakEnvironment, gateway: Gateway): string[] {
   const findings: string[] = [];
   const kept = new Set(["stdout", "stderr", "output", "timeline", "sizes", "screen", "exit", "forgone"]);
-  const sessions = join(house.state, "sessions");
+  const sessions = join(environment.state, "sessions");
   for (const id of existsSync(sessions) ? readdirSync(sessions) : []) {
     const info = infoOf(gateway, id);
     if (!info) findings.push(`the folder of ${id} belongs to no session`);
@@ -175,16 +183,16 @@ function flat(samples: Of<"sample">[]): string[] {
   return findings;
 }
 
-async function nobodyLeft(house: House, ids: string[], patienceMs: number): Promise<string[]> {
+async function nobodyLeft(environment: SoakEnvironment, ids: string[], patienceMs: number): Promise<string[]> {
   const findings: string[] = [];
-  const orphans = () => house.alive();
+  const orphans = () => environment.alive();
   await until("no process is left", () => orphans().length === 0, patienceMs).catch(() => {
     for (const pid of orphans()) {
       findings.push(`process ${pid} is left: ${allProcesses().find((each) => each.pid === pid)?.title}`);
       send(pid, "SIGKILL");
     }
   });
-  for (const zygote of zygotesOf(house.state)) {
+  for (const zygote of zygotesOf(environment.state)) {
     const below = () => descendantsOf(zygote);
     await until("no zombie is left", () => below().every(({ state }) => state !== "Z"), patienceMs).catch(() => {
       findings.push(`${below().filter(({ state }) => state === "Z").length} zombies are left under the zygote`);

@@ -1,17 +1,17 @@
 import type { SessionHandle } from "../../src/core/gateway.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Journal } from "./journal.ts";
 import type { Random } from "./random.ts";
 
 /** What a job has to work with. Its command leaves `token` in `ran/`, once. */
 export interface Work {
   gateway: Gateway;
   random: Random;
-  ledger: Ledger;
+  journal: Journal;
   token: string;
 }
 
-export type Job = (work: Work) => Promise<void>;
+export type Command = (work: Work) => Promise<void>;
 
 const LONG_MS = 20_000;
 const SHARED_NAMES = ["alpha", "beta", "gamma"] as const;
@@ -19,30 +19,30 @@ const SHARED_NAMES = ["alpha", "beta", "gamma"] as const;
 const mark = (token: string) => `echo x >> ran/${token}`;
 
 /** Notes a session, and how it ended if it does while we wait. */
-async function followUp({ ledger, token }: Work, session: SessionHandle, timeoutMs = LONG_MS): Promise<void> {
+async function followUp({ journal, token }: Work, session: SessionHandle, timeoutMs = LONG_MS): Promise<void> {
   const info = await session.wait({ timeoutMs });
   if (info.status === "running") return;
   const bytes = Object.values(info.streams).reduce((sum, stream) => sum + (stream?.bytes ?? 0), 0);
-  ledger.note({ what: "ended", token, id: info.id, status: info.status, exitCode: info.exitCode, bytes });
+  journal.note({ what: "ended", token, id: info.id, status: info.status, exitCode: info.exitCode, bytes });
 }
 
 async function begin(work: Work, request: Parameters<Gateway["start"]>[0]): Promise<SessionHandle> {
   const session = await work.gateway.start(request);
-  work.ledger.note({ what: "started", token: work.token, id: session.id });
+  work.journal.note({ what: "started", token: work.token, id: session.id });
   return session;
 }
 
 /** Runs to its end; what it says is checked on the spot. */
 async function quick(work: Work, more: object = {}): Promise<void> {
-  const { gateway, random, ledger, token } = work;
+  const { gateway, random, journal, token } = work;
   const code = random.between(0, 3);
   const result = await gateway.run({ command: `${mark(token)}; echo ${token}; exit ${code}`, ...more });
   const { id, status, exitCode, output } = result;
-  ledger.note({ what: "started", token, id });
+  journal.note({ what: "started", token, id });
   if (status === "running") return;
-  ledger.note({ what: "ended", token, id, status, exitCode, bytes: Buffer.byteLength(output) });
+  journal.note({ what: "ended", token, id, status, exitCode, bytes: Buffer.byteLength(output) });
   if (status === "completed" && (exitCode !== code || output !== `${token}\n`)) {
-    ledger.note({
+    journal.note({
       what: "finding",
       text: `${id} ended with ${exitCode} and ${JSON.stringify(output)}, not with ${code}`,
     });
@@ -58,7 +58,7 @@ async function background(work: Work): Promise<void> {
 
 /** Follows a large output to its end: each byte that was handed out must be there later. */
 async function large(work: Work): Promise<void> {
-  const { random, ledger, token } = work;
+  const { random, journal, token } = work;
   const bytes = random.between(1, 3_000_000);
   const session = await begin(work, { command: `${mark(token)}; head -c ${bytes} /dev/zero | tr '\\0' x` });
   let seen = 0;
@@ -66,26 +66,26 @@ async function large(work: Work): Promise<void> {
     seen += chunk.bytes.length + chunk.dropped;
     const tail = Buffer.from(chunk.bytes).subarray(-16);
     const offset = chunk.offset + chunk.bytes.length - tail.length;
-    ledger.note({ what: "seen", id: session.id, offset, bytes: tail.toString("hex") });
+    journal.note({ what: "seen", id: session.id, offset, bytes: tail.toString("hex") });
   }
   const info = await session.wait({ timeoutMs: LONG_MS });
   if (info.status === "completed" && seen !== bytes) {
-    ledger.note({ what: "finding", text: `${session.id} wrote ${bytes} bytes, and ${seen} were followed` });
+    journal.note({ what: "finding", text: `${session.id} wrote ${bytes} bytes, and ${seen} were followed` });
   }
   await followUp(work, session);
 }
 
 async function overdue(work: Work): Promise<void> {
-  const { gateway, ledger, token } = work;
+  const { gateway, journal, token } = work;
   const { id, status, exitCode } = await gateway.run({
     command: `${mark(token)}; sleep 60`,
     timeoutMs: 300,
     graceMs: 200,
   });
-  ledger.note({ what: "started", token, id });
+  journal.note({ what: "started", token, id });
   if (status === "running") return;
-  ledger.note({ what: "ended", token, id, status, exitCode, bytes: 0 });
-  if (status === "completed") ledger.note({ what: "finding", text: `${id} outlived its deadline` });
+  journal.note({ what: "ended", token, id, status, exitCode, bytes: 0 });
+  if (status === "completed") journal.note({ what: "finding", text: `${id} outlived its deadline` });
 }
 
 async function killed(work: Work): Promise<void> {
@@ -97,12 +97,12 @@ async function killed(work: Work): Promise<void> {
 
 /** Keys and their echo. Some stay open, for others to end. */
 async function terminal(work: Work): Promise<void> {
-  const { random, ledger, token } = work;
+  const { random, journal, token } = work;
   const session = await begin(work, { command: `${mark(token)}; stty raw -echo; printf ready; exec cat`, pty: true });
   let text = "";
   let wanted = "ready";
   for await (const chunk of session.follow()) {
-    ledger.note({
+    journal.note({
       what: "seen",
       id: session.id,
       offset: chunk.offset,
@@ -122,13 +122,13 @@ async function terminal(work: Work): Promise<void> {
 
 /** A name belongs to one at a time, however many ask for it at once. */
 async function sameName(work: Work): Promise<void> {
-  const { random, gateway, ledger, token } = work;
+  const { random, gateway, journal, token } = work;
   const name = random.pick(SHARED_NAMES);
   const request = { command: `${mark(token)}; sleep 2`, name };
   const started = await Promise.allSettled([1, 2, 3].map(() => gateway.start(request)));
   const got = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  for (const session of got) ledger.note({ what: "started", token, id: session.id });
-  if (got.length > 1) ledger.note({ what: "finding", text: `${got.length} sessions are called ${name} at once` });
+  for (const session of got) journal.note({ what: "started", token, id: session.id });
+  if (got.length > 1) journal.note({ what: "finding", text: `${got.length} sessions are called ${name} at once` });
   for (const session of got) await session.kill({ signal: "SIGKILL" });
   const failure = started.find((each) => each.status === "rejected");
   if (failure?.status === "rejected") throw failure.reason;
@@ -157,7 +157,7 @@ async function others(work: Work): Promise<void> {
   if (random.chance(0.3)) await session.kill({ signal: "SIGKILL" });
 }
 
-export const JOBS: Record<string, Job> = {
+export const COMMANDS: Record<string, Command> = {
   quick,
   asked: (work) => quick(work, { ask: "always" }),
   confined: (work) => quick(work, { sandbox: "workspace-write" }),

@@ -1,41 +1,41 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { descendantsOf, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";
-import type { House } from "./house.ts";
+import type { SoakEnvironment } from "./environment.ts";
 import type { Random } from "./random.ts";
 
-export interface Harm {
+export interface Faults {
   gateways: number;
   zygotes: number;
   keepers: number;
 }
 
 /** Kills what runs the commands, again and again, and starts gateways anew. Says how often it did what. */
-export async function doHarm(house: House, random: Random, seconds: number): Promise<Harm> {
-  const harm: Harm = { gateways: 0, zygotes: 0, keepers: 0 };
-  await until("a gateway is at work", () => house.atWork.length > 0, 60_000);
+export async function injectFaults(environment: SoakEnvironment, random: Random, seconds: number): Promise<Faults> {
+  const faults: Faults = { gateways: 0, zygotes: 0, keepers: 0 };
+  await until("a gateway is at work", () => environment.atWork.length > 0, 60_000);
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
     await pause(random.between(300, 1500));
     const what = random.pick(["gateway", "gateway", "zygote", "keeper", "keeper", "nothing"]);
-    if (what === "gateway") harm.gateways += killGateway(house, random);
-    if (what === "zygote") harm.zygotes += killAll(zygotesOf(house.state));
-    if (what === "keeper") harm.keepers += killKeeper(house, random);
+    if (what === "gateway") faults.gateways += killGateway(environment, random);
+    if (what === "zygote") faults.zygotes += killAll(zygotesOf(environment.state));
+    if (what === "keeper") faults.keepers += killKeeper(environment, random);
   }
-  return harm;
+  return faults;
 }
 
-function killGateway(house: House, random: Random): number {
-  const child = house.atWork[Math.floor(random.next() * house.atWork.length)];
+function killGateway(environment: SoakEnvironment, random: Random): number {
+  const child = environment.atWork[Math.floor(random.next() * environment.atWork.length)];
   if (!child) return 0;
   child.kill("SIGKILL");
-  house.startGateway(random.pick(["plain", "plain", "clock", "descriptors"]));
+  environment.startGateway(random.pick(["plain", "plain", "clock", "descriptors"]));
   return 1;
 }
 
 /** One of those that have a command; idle ones would cost nothing. */
-function killKeeper(house: House, random: Random): number {
-  const keepers = zygotesOf(house.state)
+function killKeeper(environment: SoakEnvironment, random: Random): number {
+  const keepers = zygotesOf(environment.state)
     .flatMap((zygote) => descendantsOf(zygote))
     .filter(({ title }) => title.startsWith("keeper: ") && !/^keeper: (idle|zygote|first)/.test(title));
   const chosen = keepers[Math.floor(random.next() * keepers.length)];
