@@ -104,7 +104,7 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-p
   src/session/logs/merged-text-sync.ts src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
 /** Of those the ones that every command passes through. */
-const WARM = places(`src/approval/insist.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
+const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
   src/executor/notes.ts src/text/glob.ts src/session/limit-exceeded.ts src/text/secret
   src/text/set-own.ts src/session/terminal/command-readers.ts
   src/session/terminal/key-table.ts src/session/terminal/screen-cache.ts src/session/terminal/history.ts

@@ -6,12 +6,12 @@ import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/
 import { inTransaction } from "../storage/transaction.ts";
 import { type AuditPart, auditEntry } from "./audit-entry.ts";
 import { type Binding, differences, fingerprint } from "./binding.ts";
+import { insistOnDecision, insistOnQuorum, insistOnRight } from "./decision.ts";
 import { describe, type NewApproval } from "./describe.ts";
 import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "./errors.ts";
 import { Grants } from "./grants.ts";
-import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./inside-session.ts";
-import { insistOnDecision, insistOnQuorum, insistOnRight } from "./insist.ts";
 import { outcomeOf } from "./quorum.ts";
+import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./self-approval.ts";
 import { view } from "./view.ts";
 import { Waiters } from "./waiters.ts";
 

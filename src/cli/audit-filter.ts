@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { AuditFilter } from "../storage/audit-entry.ts";
 import { SessionStore } from "../storage/sessions.ts";
-import { parseDuration } from "../text/duration.ts";
+import { parseDuration } from "../text/format.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./options.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,5 +1,5 @@
 import type { LogQuery } from "../core/session.ts";
-import { parseDuration } from "../text/duration.ts";
+import { parseDuration } from "../text/format.ts";
 import type { Invocation } from "./command.ts";
 import { choiceOption, countOption, textOption } from "./options.ts";
 import { UsageError } from "./usage-error.ts";

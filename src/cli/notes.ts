@@ -1,7 +1,7 @@
 import type { Approval } from "../core/approval.ts";
 import type { LogChunk, SessionInfo } from "../core/session.ts";
-import { formatDuration } from "../text/duration.ts";
 import { failureText } from "../text/error-text.ts";
+import { formatDuration } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
 
 /** What a person should know about how a command ended that its output and exit code do not say. */

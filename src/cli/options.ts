@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import type { TerminalSize } from "../core/terminal.ts";
-import { parseDuration } from "../text/duration.ts";
+import { parseDuration } from "../text/format.ts";
 import { nearest } from "../text/nearest.ts";
 import { parseSize } from "../text/size.ts";
 import type { Invocation } from "./command.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { LONGEST_TIMEOUT_MS } from "./timeouts.ts";
+import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 
 /** Text that reaches execve: the kernel would silently cut it at a NUL byte. */
 const text = z.string().refine((value) => !value.includes("\0"), "must not contain NUL bytes");

@@ -1,5 +1,5 @@
+import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 import type { RunRequest } from "./request.ts";
-import { LONGEST_TIMEOUT_MS } from "./timeouts.ts";
 
 /** A copy of a field's value if it is certainly valid; undefined if the schema has to decide. */
 type Take = (value: unknown) => unknown;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/format.ts";
 import { type Finding, fail, ok } from "./finding.ts";
 
 const NAME = "a command";

@@ -2,8 +2,8 @@ import type { ExceededLimit, LaunchLimits, LaunchSpec } from "../core/launch.ts"
 import type { RunResult, Status } from "../core/result.ts";
 import type { Capture, SessionInfo, StreamInfo } from "../core/session.ts";
 import type { TerminalSize } from "../core/terminal.ts";
-import type { SessionData } from "./data.ts";
 import type { PeerSessions } from "./peer-sessions.ts";
+import type { SessionData } from "./session-data.ts";
 
 export const NO_LIMITS: LaunchLimits = {
   processes: null,

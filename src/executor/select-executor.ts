@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { SallyportError } from "../core/error.ts";
-import type { SessionReader } from "./data.ts";
 import type { Executor } from "./executor.ts";
 import { KeeperExecutor, NativeExecutor } from "./native/executor.ts";
 import { keeperBinary, socketPath } from "./native/zygote.ts";
 import { PORTABLE } from "./portable/connect.ts";
+import type { SessionReader } from "./session-data.ts";
 
 const VARIABLE = "SALLYPORT_EXECUTOR";
 const PROBE_MS = 5000;

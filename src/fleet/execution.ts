@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
-import type { TerminalStory } from "../executor/data.ts";
 import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
+import type { TerminalStory } from "../executor/session-data.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
 import type { FleetClient } from "./client.ts";
 import { withRetry } from "./connection.ts";

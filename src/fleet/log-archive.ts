@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type ObjectStore, Objm } from "@nats-io/obj";
-import type { SessionData } from "../executor/data.ts";
 import type { Located } from "../executor/executor.ts";
+import type { SessionData } from "../executor/session-data.ts";
 import { LocalData } from "../session/session-data.ts";
 import { Screens } from "../session/terminal/screen-cache.ts";
 import type { FleetConnection } from "./connection.ts";

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { STATUSES } from "../core/result.ts";
-import { SessionShape } from "../core/session-shape.ts";
+import { SessionShape } from "../core/session-schema.ts";
 import { ExitShape } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 

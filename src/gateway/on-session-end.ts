@@ -1,7 +1,7 @@
 import type { RunRequest } from "../core/request.ts";
 import type { Status } from "../core/result.ts";
 import type { Executor } from "../executor/executor.ts";
-import { execCallback } from "../queue/exec-callback.ts";
+import { execCallback } from "../queue/items.ts";
 import type { Asked, EndListener } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { AuditLog } from "../storage/audit.ts";

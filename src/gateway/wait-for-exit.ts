@@ -1,5 +1,5 @@
+import { LONGEST_TIMER_MS } from "../core/clock.ts";
 import type { RunOptions } from "../core/gateway.ts";
-import { LONGEST_TIMER_MS } from "../core/timeouts.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession } from "../storage/sessions.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ErrorBody } from "../core/session-shape.ts";
+import { ErrorBody } from "../core/session-schema.ts";
 import type { Live } from "./live/open.ts";
 import { type Media, type Operation, operation } from "./operation.ts";
 import { approvalOperations } from "./routes/approvals.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import type { Approval, Grant } from "../core/approval.ts";
+import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import type { RunResult } from "../core/result.ts";
-import { count as byteCount, ErrorBody, Signal, Status, Usage } from "../core/session-shape.ts";
-import { LONGEST_TIMEOUT_MS } from "../core/timeouts.ts";
+import { count as byteCount, ErrorBody, Signal, Status, Usage } from "../core/session-schema.ts";
 
 /** What answers look like. They describe; what goes out is what the gateway gave. */
 

@@ -8,9 +8,9 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { SallyportError } from "../core/error.ts";
-import { formatDuration } from "../text/duration.ts";
 import { failureText } from "../text/error-text.ts";
-import { terminalText } from "../text/terminal-text.ts";
+import { formatDuration } from "../text/format.ts";
+import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import type { Tool, ToolAnswer } from "../toolsets/tool.ts";
 import { type Call, type Door, inCall } from "./agent-context.ts";

@@ -7,7 +7,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { approvalText } from "../approval/details.ts";
+import { approvalText } from "../approval/render.ts";
 import type { Approval, ApprovalDecision } from "../core/approval.ts";
 import type { Call, HostDecision } from "./agent-context.ts";
 

@@ -10,7 +10,7 @@ import { SallyportError } from "../core/error.ts";
 import { MODEL_BYTES } from "../core/output-limits.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Session } from "../session/session.ts";
-import { forModel } from "../text/for-model.ts";
+import { forModel } from "../text/model-output.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { screenText } from "../toolsets/result-text.ts";
 import type { Door } from "./agent-context.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
-import type { SessionData } from "../executor/data.ts";
 import type { Ending, ExitRecord } from "../executor/executor.ts";
+import type { SessionData } from "../executor/session-data.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
 import { recall } from "../sandbox/remembered.ts";
 import type { SessionRow } from "../storage/sessions.ts";

@@ -1,6 +1,6 @@
 import type { SessionInfo, StreamInfo, StreamName } from "../core/session.ts";
-import type { SessionData, TerminalStory } from "../executor/data.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
+import type { SessionData, TerminalStory } from "../executor/session-data.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/remembered.ts";
 import type { SessionRow } from "../storage/sessions.ts";

@@ -1,5 +1,5 @@
 import type { Capture } from "../core/session.ts";
-import { terminalText } from "../text/terminal-text.ts";
+import { terminalText } from "../text/terminal/terminal-text.ts";
 import { readMergedSync } from "./logs/index.ts";
 import { terminalStory } from "./terminal/history.ts";
 

@@ -1,5 +1,5 @@
+import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
-import { LONGEST_TIMEOUT_MS } from "../core/timeouts.ts";
 
 /** Refuses what is not a time: it would reach the keeper as something else, or not at all. */
 export function insistOnMilliseconds(option: string, value: unknown, hint: string): void {

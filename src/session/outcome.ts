@@ -1,7 +1,7 @@
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
-import type { SessionData } from "../executor/data.ts";
 import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
+import type { SessionData } from "../executor/session-data.ts";
 import { newSpots } from "../sandbox/new-spots.ts";
 import { recall } from "../sandbox/remembered.ts";
 import { gapWarning, newSpotsWarning } from "../sandbox/warnings.ts";

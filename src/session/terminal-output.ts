@@ -1,6 +1,6 @@
 import { RESULT_BYTES } from "../core/output-limits.ts";
 import type { RunResult } from "../core/result.ts";
-import { terminalText } from "../text/terminal-text.ts";
+import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { readTextSync } from "./logs/index.ts";
 import { terminalStory } from "./terminal/history.ts";

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "../core/timeouts.ts";
+import { LONGEST_TIMER_MS } from "../core/clock.ts";
 import type { Execution } from "../executor/executor.ts";
 
 /** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */

@@ -1,6 +1,6 @@
 import { byteStart } from "./byte-limit.ts";
 import { lastLines } from "./last-lines.ts";
-import { terminalText } from "./terminal-text.ts";
+import { terminalText } from "./terminal/terminal-text.ts";
 
 /** A line of progress is read at a glance. */
 const LINE_BYTES = 200;

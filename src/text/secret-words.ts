@@ -1,6 +1,6 @@
 import { type PasswordFlag, passwordFlagOf } from "./secret-flags.ts";
 import { isSecretName, MASK } from "./secret-names.ts";
-import { maskUser } from "./secret-shapes.ts";
+import { maskUser } from "./secret-patterns.ts";
 
 /** A name, an option or a program; each character belongs to one only, which keeps the scan linear. */
 const WORD = /[\w.-]+/g;

@@ -1,6 +1,6 @@
 import { type PasswordFlag, passwordFlagOf } from "./secret-flags.ts";
 import { isSecretName, MASK } from "./secret-names.ts";
-import { maskShapes, maskUser } from "./secret-shapes.ts";
+import { maskShapes, maskUser } from "./secret-patterns.ts";
 import { maskWords } from "./secret-words.ts";
 import { setOwn } from "./set-own.ts";
 

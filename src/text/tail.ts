@@ -1,8 +1,8 @@
 import { AGGREGATED_BYTES, SUMMARY_BYTES, SUMMARY_LINES, TAIL_BYTES } from "../core/output-limits.ts";
 import { byteStart } from "./byte-limit.ts";
-import { binaryLine, forModel, type OutputFacts } from "./for-model.ts";
 import { lastLines } from "./last-lines.ts";
-import { terminalText } from "./terminal-text.ts";
+import { binaryLine, forModel, type OutputFacts } from "./model-output.ts";
+import { terminalText } from "./terminal/terminal-text.ts";
 import { truncateMiddle } from "./truncate.ts";
 
 /** `stdout_summary` and `stderr_summary`: the last lines; of lines too long for a model, head and tail. */

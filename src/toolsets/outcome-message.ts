@@ -4,7 +4,7 @@ import type { SessionInfo } from "../core/session.ts";
 import { sessionLost } from "../session/lost.ts";
 import { signalName } from "../session/signals.ts";
 import { counted } from "../text/counted.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/format.ts";
 import { formatSize } from "../text/size.ts";
 
 type Outcome = RunResult | SessionInfo;

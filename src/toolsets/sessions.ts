@@ -4,7 +4,7 @@ import { MODEL_BYTES } from "../core/output-limits.ts";
 import type { RunResult } from "../core/result.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Session } from "../session/session.ts";
-import { forModel } from "../text/for-model.ts";
+import { forModel } from "../text/model-output.ts";
 import { LINE_CUT } from "./result-text.ts";
 
 /** The oldest positions beyond this number are dropped; such a session is read from the beginning again. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TerminalStory } from "../executor/data.ts";
 import type { Ending, Execution } from "../executor/executor.ts";
+import type { TerminalStory } from "../executor/session-data.ts";
 import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
 import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
 import type { WorkerGateway } from "../gateway/worker-gateway.ts";

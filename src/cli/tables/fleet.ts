@@ -1,6 +1,6 @@
 import type { TrustedKey } from "../../fleet/keys.ts";
 import type { WorkerInfo } from "../../fleet/wire.ts";
-import { formatAge } from "../../text/duration.ts";
+import { formatAge } from "../../text/format.ts";
 import { shownLine } from "../../text/shown-text.ts";
 import type { Column } from "../../text/table.ts";
 

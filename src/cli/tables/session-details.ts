@@ -1,6 +1,6 @@
 import type { SessionInfo, SessionLimits, StreamInfo } from "../../core/session.ts";
 import { commandLine } from "../../text/command-line.ts";
-import { formatDuration } from "../../text/duration.ts";
+import { formatDuration } from "../../text/format.ts";
 import type { Pair } from "../../text/pairs.ts";
 import { formatSize } from "../../text/size.ts";
 

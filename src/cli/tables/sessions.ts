@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
 import { commandLine } from "../../text/command-line.ts";
-import { formatAge, formatDuration } from "../../text/duration.ts";
+import { formatAge, formatDuration } from "../../text/format.ts";
 import type { Column } from "../../text/table.ts";
 
 const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">> = {

@@ -1,5 +1,5 @@
 import type { Token } from "../../storage/tokens.ts";
-import { formatAge, formatDuration } from "../../text/duration.ts";
+import { formatAge, formatDuration } from "../../text/format.ts";
 import { shownLine } from "../../text/shown-text.ts";
 import type { Column } from "../../text/table.ts";
 

@@ -1,5 +1,5 @@
 import type { SessionLimits } from "../../core/session.ts";
-import { formatDuration } from "../../text/duration.ts";
+import { formatDuration } from "../../text/format.ts";
 import { formatSize } from "../../text/size.ts";
 import type { Column } from "../../text/table.ts";
 

@@ -1,5 +1,5 @@
 import type { ClaimedItem, WorkItem } from "../../storage/work-item.ts";
-import { formatDuration } from "../../text/duration.ts";
+import { formatDuration } from "../../text/format.ts";
 import type { Pair } from "../../text/pairs.ts";
 import type { Column } from "../../text/table.ts";
 import { visible } from "../../text/visible.ts";

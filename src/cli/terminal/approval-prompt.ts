@@ -1,8 +1,8 @@
 /** Asks the person who typed the command, where they typed it: `sallyport run` on a terminal. */
 import { createInterface } from "node:readline/promises";
-import { approvalText } from "../../approval/details.ts";
+import { approvalText } from "../../approval/render.ts";
 import type { Approval, ApprovalDecision } from "../../core/approval.ts";
-import { parseDuration } from "../../text/duration.ts";
+import { parseDuration } from "../../text/format.ts";
 import type { Io } from "../command.ts";
 import { waitingNote } from "../notes.ts";
 import { decider } from "../person.ts";

@@ -1,6 +1,6 @@
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
-import { Passage } from "../../text/terminal/passage.ts";
+import { Passage } from "../../text/terminal/queries.ts";
 import type { Io } from "../command.ts";
 import { typingRefused } from "../notes.ts";
 import { setTalking } from "./ask-unless-talking.ts";

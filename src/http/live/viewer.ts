@@ -6,7 +6,7 @@ import type { SessionHandle } from "../../core/gateway.ts";
 import type { LogChunk } from "../../core/session.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { isAnswer } from "../../text/terminal/answers.ts";
-import { Passage } from "../../text/terminal/passage.ts";
+import { Passage } from "../../text/terminal/queries.ts";
 
 /** So much may wait for a program that does not read, or for a person's yes. */
 const MOST_WAITING = 64 * 1024;

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import type { SessionHandle } from "../../core/gateway.ts";
-import { SessionShape } from "../../core/session-shape.ts";
+import { SessionShape } from "../../core/session-schema.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { AuditLog } from "../../storage/audit.ts";
-import { regularExpression } from "../../text/pattern.ts";
+import { regularExpression } from "../../text/regex.ts";
 import type { Caller } from "../guard/authenticate.ts";
 import { type Call, OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag, milliseconds, patience } from "../schemas.ts";

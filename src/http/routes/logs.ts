@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { LogSlice } from "../../core/gateway.ts";
 import type { LogChunk, LogQuery } from "../../core/session.ts";
 import type { Session } from "../../session/session.ts";
-import { regularExpression, search } from "../../text/pattern.ts";
+import { regularExpression, search } from "../../text/regex.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { count, flag, integer, LogAnswer, words } from "../schemas.ts";
 import { attachment, streamed } from "../stream-response.ts";

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RunRequest } from "../../core/request.ts";
-import { SessionShape, Status } from "../../core/session-shape.ts";
+import { SessionShape, Status } from "../../core/session-schema.ts";
 import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { count, flag, patience, RecordedVerdict, RunResultShape, words } from "../schemas.ts";

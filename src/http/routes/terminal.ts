@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { Usage } from "../../core/session-shape.ts";
+import { Usage } from "../../core/session-schema.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag } from "../schemas.ts";
 import { attachment, streamed } from "../stream-response.ts";

@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "../../core/timeouts.ts";
+import { LONGEST_TIMER_MS } from "../../core/clock.ts";
 import type { Execution } from "../../executor/executor.ts";
 
 /** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TerminalSize } from "../../core/terminal.ts";
-import type { TerminalStory } from "../../executor/data.ts";
+import type { TerminalStory } from "../../executor/session-data.ts";
 import { noSuchSize } from "../errors.ts";
 
 const MOST = 1000;

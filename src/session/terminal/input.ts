@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SessionData } from "../../executor/data.ts";
 import type { Execution, InputState } from "../../executor/executor.ts";
+import type { SessionData } from "../../executor/session-data.ts";
 import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";
 import { type TypedCommand, typedCommands } from "./typed-input.ts";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Repaint, Screen, TerminalSize } from "../../core/terminal.ts";
-import type { SizeChange } from "../../executor/data.ts";
+import type { SizeChange } from "../../executor/session-data.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { terminalStory } from "./history.ts";

@@ -1,4 +1,4 @@
-import { search } from "../../text/pattern.ts";
+import { search } from "../../text/regex.ts";
 import { EscapeScanner } from "../../text/terminal/escape.ts";
 
 /** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */

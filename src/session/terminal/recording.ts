@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { SizeChange } from "../../executor/data.ts";
+import type { SizeChange } from "../../executor/session-data.ts";
 import { keepPace, type Pace } from "../logs/pace.ts";
 import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
 import { type Span, spansFrom } from "../logs/spans.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { BASH_BACKGROUND_BYTES, BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
-import { forModel } from "../../text/for-model.ts";
-import { matchingLines } from "../../text/pattern.ts";
+import { forModel } from "../../text/model-output.ts";
+import { matchingLines } from "../../text/regex.ts";
 import {
   type HandlerCall,
   type HandlerResult,

@@ -1,7 +1,7 @@
 import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
 import { counted } from "../../text/counted.ts";
-import { forModel, type ModelText } from "../../text/for-model.ts";
+import { forModel, type ModelText } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, repeatedCommand } from "../result-text.ts";
 

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { Session } from "../../session/session.ts";
-import { forModel } from "../../text/for-model.ts";
+import { forModel } from "../../text/model-output.ts";
 import { type HandlerCall, type HandlerResult, READ_ANNOTATIONS, RUN_ANNOTATIONS, tool } from "../define.ts";
 import { missingArgument } from "../failures.ts";
 import { logText, warningsNote, withinBytes } from "../result-text.ts";

@@ -1,7 +1,7 @@
 import type { RunResult } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import { formatDuration } from "../../text/duration.ts";
-import { forModel } from "../../text/for-model.ts";
+import { formatDuration } from "../../text/format.ts";
+import { forModel } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, listedCommand } from "../result-text.ts";
 

@@ -1,5 +1,5 @@
 /** Prints whether this process counts as a person's: `person`, or why not. Its argument: the namespace that asked. */
-import { insistOnPerson, whoIsAbove } from "../../../src/approval/inside-session.ts";
+import { insistOnPerson, whoIsAbove } from "../../../src/approval/self-approval.ts";
 
 try {
   insistOnPerson(whoIsAbove(), process.argv[2] ?? null);

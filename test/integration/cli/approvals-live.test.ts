@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { after, afterEach, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { whoIsAbove } from "../../../src/approval/inside-session.ts";
+import { whoIsAbove } from "../../../src/approval/self-approval.ts";
 import { Room } from "../../fixtures/approvals.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";

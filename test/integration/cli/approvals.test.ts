@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { after, test } from "node:test";
-import { whoIsAbove } from "../../../src/approval/inside-session.ts";
+import { whoIsAbove } from "../../../src/approval/self-approval.ts";
 import { Room } from "../../fixtures/approvals.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 

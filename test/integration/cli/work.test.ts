@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
-import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { execCallback } from "../../../src/queue/items.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { outcome, Sandbox } from "../../fixtures/sallyport.ts";

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
-import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { execCallback } from "../../../src/queue/items.ts";
 import { lastLines } from "../../../src/session/last-lines.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { afterEach, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
-import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { execCallback } from "../../../src/queue/items.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 import { until } from "../../fixtures/until.ts";

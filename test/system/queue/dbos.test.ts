@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { after, afterEach, before, test } from "node:test";
 import { DBOS } from "@dbos-inc/dbos-sdk";
 import { Dispatcher } from "../../../src/queue/dispatch.ts";
-import { execCallback } from "../../../src/queue/exec-callback.ts";
+import { execCallback } from "../../../src/queue/items.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 import { NO_POSTGRES, Postgres } from "../../fixtures/postgres.ts";

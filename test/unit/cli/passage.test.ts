@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DetachKeys } from "../../../src/cli/terminal/detach-keys.ts";
-import { Passage } from "../../../src/text/terminal/passage.ts";
+import { Passage } from "../../../src/text/terminal/queries.ts";
 
 /** Cut into every two pieces there are, and into single bytes: all must come to the same. */
 function passed(text: string): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatDuration, parseDuration } from "../../../src/text/duration.ts";
+import { formatDuration, parseDuration } from "../../../src/text/format.ts";
 
 test("durations are read as people write them", () => {
   const read = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { terminalText } from "../../../src/text/terminal-text.ts";
+import { terminalText } from "../../../src/text/terminal/terminal-text.ts";
 import { randomText, seeded } from "../../fixtures/seeded.ts";
 import { cpuMs } from "./cpu-time.ts";
 

@@ -1,4 +1,4 @@
-import { formatAge, formatDuration } from "../../../src/text/duration.ts";
+import { formatAge, formatDuration } from "../../../src/text/format.ts";
 import { fullTime, now } from "./clock.ts";
 
 /** How long ago; when exactly on pointing at it. */

@@ -67,7 +67,7 @@ async function list(invocation: Invocation): Promise<number> {
 async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
   if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   const { grantTargets } = await import("../../../gateway/check.ts");
   insistOnPerson(whoIsAbove(), null);
   const agent = textOption(values, "agent") ?? "default";
@@ -101,7 +101,7 @@ async function listConfigured(invocation: Invocation): Promise<number> {
 }
 
 async function remove(invocation: Invocation, ids: string[]): Promise<number> {
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   insistOnPerson(whoIsAbove(), null);
   return withApprovals(invocation, async ({ grants }) => {
     const removed = ids.map((id) => grants.revoke(id, decider()));

@@ -1,6 +1,6 @@
 /** `sallyport approvals` on a terminal: shows what waits as it comes, and takes decisions by key. */
 import type { Approvals } from "../../../approval/approvals.ts";
-import { approvalLines } from "../../../approval/details.ts";
+import { approvalLines } from "../../../approval/render.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { ApprovalQuery } from "../../../storage/approvals.ts";
 import type { Io } from "../../command.ts";

@@ -1,6 +1,6 @@
 /** The state of the live list, and what each key does to it. No terminal in here. */
 import type { Approval, ApprovalDecision } from "../../../core/approval.ts";
-import { parseDuration } from "../../../text/duration.ts";
+import { parseDuration } from "../../../text/format.ts";
 import type { Key } from "../../terminal/keys.ts";
 
 export interface Desk {

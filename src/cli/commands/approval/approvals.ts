@@ -1,4 +1,4 @@
-import { approvalText } from "../../../approval/details.ts";
+import { approvalText } from "../../../approval/render.ts";
 import type { Approval, ApprovalStatus } from "../../../core/approval.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import { withApprovals } from "../../approvals/with-approvals.ts";

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { Approval, ApprovalStatus, Grant } from "../../../core/approval.ts";
 import { quoteArgv } from "../../../shell/quote.ts";
-import { formatAge, formatDuration } from "../../../text/duration.ts";
+import { formatAge, formatDuration } from "../../../text/format.ts";
 import { shownLine } from "../../../text/shown-text.ts";
 import type { Column } from "../../../text/table.ts";
 import { shortIds } from "../../tables/sessions.ts";

@@ -1,6 +1,6 @@
 /** The live list of what waits for a person: the list above, the selected request below, keys at the bottom. */
 import { styleText } from "node:util";
-import { type ApprovalLines, alwaysText } from "../../../approval/details.ts";
+import { type ApprovalLines, alwaysText } from "../../../approval/render.ts";
 import type { Approval } from "../../../core/approval.ts";
 import { counted } from "../../../text/counted.ts";
 import { shownLine } from "../../../text/shown-text.ts";

@@ -55,7 +55,7 @@ async function withTrust(
   invocation: Invocation,
   change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
 ): Promise<number> {
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   insistOnPerson(whoIsAbove(), null);
   const { TrustedKeys } = await import("../../../fleet/keys.ts");
   const { AuditLog } = await import("../../../storage/audit.ts");

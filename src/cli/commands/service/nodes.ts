@@ -48,7 +48,7 @@ function print({ values, io }: Invocation, found: WorkerInfo[]): number {
 /** For persons only: an agent does not decide which machines there are (promise 7). */
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
   const [{ insistOnPerson, whoIsAbove }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
-    import("../../../approval/inside-session.ts"),
+    import("../../../approval/self-approval.ts"),
     import("../../../fleet/url.ts"),
     import("../../../config/load.ts"),
   ]);

@@ -94,7 +94,7 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
       `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
     );
   }
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   insistOnPerson(whoIsAbove(), null);
   const [{ linkOf, makeOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
     import("../../../http/sign-in-link.ts"),
@@ -130,7 +130,7 @@ async function withTokens(
   invocation: Invocation,
   use: (tokens: Tokens, note: Note) => Promise<number>,
 ): Promise<number> {
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/inside-session.ts");
+  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   insistOnPerson(whoIsAbove(), null);
   const { Tokens } = await import("../../../storage/tokens.ts");
   return withDatabase(invocation, async (database) => use(new Tokens(database), await audited(database)));

@@ -1,6 +1,6 @@
 import type { SessionInfo } from "../../../core/session.ts";
 import type { WaitConditions, WaitOutcome } from "../../../core/terminal.ts";
-import { regularExpression } from "../../../text/pattern.ts";
+import { regularExpression } from "../../../text/regex.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { EXIT_TIMEOUT, exitCodeOf } from "../../exit-code.ts";
 import { countOption, durationOption, textOption } from "../../options.ts";

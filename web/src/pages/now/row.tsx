@@ -1,6 +1,6 @@
 import { Show } from "solid-js";
 import type { SessionInfo } from "../../../../src/core/session.ts";
-import { formatDuration } from "../../../../src/text/duration.ts";
+import { formatDuration } from "../../../../src/text/format.ts";
 import { formatSize } from "../../../../src/text/size.ts";
 import { usageOf } from "../../live/usage.ts";
 import { sessionHash } from "../../route.ts";

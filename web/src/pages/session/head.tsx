@@ -1,7 +1,7 @@
 import { For, Show } from "solid-js";
 import type { ProcessInfo } from "../../../../src/core/gateway.ts";
 import { quoteArgv } from "../../../../src/shell/quote.ts";
-import { formatDuration } from "../../../../src/text/duration.ts";
+import { formatDuration } from "../../../../src/text/format.ts";
 import type { SessionDetails } from "../../api/shapes.ts";
 import { now } from "../../ui/clock.ts";
 import { Icon } from "../../ui/icon.tsx";

@@ -1,6 +1,6 @@
 import { createSignal, For, Show } from "solid-js";
 import type { SessionInfo } from "../../../../../src/core/session.ts";
-import { formatDuration } from "../../../../../src/text/duration.ts";
+import { formatDuration } from "../../../../../src/text/format.ts";
 import { post } from "../../../api/client.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { ErrorNote } from "../../../ui/error-note.tsx";

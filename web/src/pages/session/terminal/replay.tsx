@@ -1,5 +1,5 @@
 import { createResource, createSignal, For, onCleanup, Show } from "solid-js";
-import { formatDuration } from "../../../../../src/text/duration.ts";
+import { formatDuration } from "../../../../../src/text/format.ts";
 import { useKeys } from "../../../keys/bindings.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { Icon } from "../../../ui/icon.tsx";

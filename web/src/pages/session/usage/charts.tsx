@@ -1,5 +1,5 @@
 import { createEffect, createMemo, onCleanup, onMount, Show } from "solid-js";
-import { formatDuration } from "../../../../../src/text/duration.ts";
+import { formatDuration } from "../../../../../src/text/format.ts";
 import { formatSize } from "../../../../../src/text/size.ts";
 import { isDark } from "../../../theme.ts";
 import { type ChartLook, drawChart } from "./chart.ts";

@@ -10,7 +10,7 @@ import type {
   ShownText,
 } from "../core/approval.ts";
 import { quoteArgv } from "../shell/quote.ts";
-import { formatDuration } from "../text/duration.ts";
+import { formatDuration } from "../text/format.ts";
 import { shownLine } from "../text/shown-text.ts";
 import { wrap } from "../text/wrap.ts";
 import { type TextStyle, textRows } from "./rows.ts";

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { pidNamespace, whoIsAbove } from "../../../src/approval/inside-session.ts";
+import { pidNamespace, whoIsAbove } from "../../../src/approval/self-approval.ts";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { Room } from "../../fixtures/approvals.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MODEL_BYTES, SUMMARY_BYTES, TAIL_BYTES } from "../../../src/core/output-limits.ts";
-import { forModel } from "../../../src/text/for-model.ts";
 import { lastLines } from "../../../src/text/last-lines.ts";
+import { forModel } from "../../../src/text/model-output.ts";
 import { aggregated, summary, tail } from "../../../src/text/tail.ts";
 import { randomText, seeded } from "../../fixtures/seeded.ts";
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { MODEL_BYTES } from "../core/output-limits.ts";
 import { binaryKind, binarySummary } from "./binary.ts";
-import { terminalText } from "./terminal-text.ts";
+import { terminalText } from "./terminal/terminal-text.ts";
 import { type Truncated, type TruncateOptions, truncateMiddle } from "./truncate.ts";
 
 /** What is known about an output beyond its text. */

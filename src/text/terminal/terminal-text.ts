@@ -1,5 +1,5 @@
-import { escapeAt } from "./terminal/escape.ts";
-import { Paper } from "./terminal/paper.ts";
+import { escapeAt } from "./escape.ts";
+import { Paper } from "./text-grid.ts";
 
 /** Tab and line feed aside, characters that act instead of being seen, and an escape's beginning in 7 and 8 bits. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
