@@ -6,7 +6,7 @@
 
 #define NEVER INT64_MAX
 
-/* Deadlines are measured on the clock that no one can set. */
+/* Deadlines use the monotonic clock: nobody can set it. */
 static inline int64_t monotonic_us(void)
 {
 	struct timespec now;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Closes what may be open (-1: nothing) on the way out of a function, and hands RESULT and errno on as they were. */
+/* Closes FD, unless it is -1, and returns RESULT. Keeps errno. */
 static inline int close_keep_errno(int fd, int result)
 {
 	int error = errno;

@@ -50,7 +50,8 @@ enum log_level log_level_of(const char *text)
 static void reopen(void)
 {
 	struct stat status;
-	int fresh = openat(state_fd, NAME, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	int fresh = openat(state_fd, NAME,
+			   O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
 	if (fresh < 0)
 		return;
 	/* A pipe or a device could block the keeper. */
@@ -127,7 +128,8 @@ static bool write_line(enum log_level level, const char *component, const char *
 {
 	char text[LINE_MAX_BYTES];
 	size_t used = format_time(text, sizeof text, unix_us());
-	used += (size_t)snprintf(text + used, sizeof text - used, " %s %d %.32s: ", names[level], (int)owner, component);
+	used += (size_t)snprintf(text + used, sizeof text - used, " %s %d %.32s: ", names[level], (int)owner,
+				 component);
 	size_t room = sizeof text - used;
 	int n = vsnprintf(text + used, room, format, arguments);
 	if (n < 0)

@@ -24,7 +24,8 @@ void log_open(int state_fd, enum log_level level);
 void log_adopt(void);
 
 /* COMPONENT: the part of the keeper that logs, named as its file. Keeps errno. */
-__attribute__((format(printf, 3, 4))) void log_line(enum log_level level, const char *component, const char *format, ...);
+__attribute__((format(printf, 3, 4))) void log_line(enum log_level level, const char *component, const char *format,
+						    ...);
 
 #define log_error(...) log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warn(...) log_line(LOG_LEVEL_WARN, __VA_ARGS__)

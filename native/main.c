@@ -16,7 +16,8 @@ int main(int argc, char **argv)
 		printf("keeper %s protocol 1\n", KEEPER_BUILD);
 		return 0;
 	}
-	fprintf(stderr, "usage: keeper serve STATE [ROOM-FOR-THE-TITLE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
-			"--version\n");
+	fprintf(stderr,
+		"usage: keeper serve STATE [TITLE-SPACE [SELF [LOG-LEVEL]]]\n       keeper probe\n       keeper "
+		"--version\n");
 	return 2;
 }

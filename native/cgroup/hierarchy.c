@@ -9,13 +9,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Version 2 lets processes be only in leaves. Where a whole group was handed over to us, what is in it moves here. */
+/* In version 2 only leaves may contain processes. The processes of a group that is delegated to us move to this
+ * leaf. */
 #define LEAF_NAME "sallyport-door"
 #define MOVE_PASSES 8
 
 static const char *const names[CGROUP_CONTROLLERS] = {"memory", "cpu", "pids"};
 
-/* ---- where things are mounted, and where this process is ---- */
+/* ---- mounts and the location of this process ---- */
 
 static char *read_whole(const char *folder, const char *file)
 {
@@ -34,7 +35,7 @@ static char *read_whole(const char *folder, const char *file)
 	return text;
 }
 
-/* The path of this process in the hierarchy that has KIND ("": version 2), as SELF/cgroup tells it. */
+/* The path of this process in the hierarchy of CONTROLLER ("": version 2), from SELF/cgroup. */
 static bool find_own_path(const char *cgroup, const char *controller, char path[CGROUP_PATH])
 {
 	for (const char *line = cgroup; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
@@ -51,13 +52,13 @@ static bool find_own_path(const char *cgroup, const char *controller, char path[
 	return false;
 }
 
-/* A mount may show only a part of its hierarchy: ROOT is what its top is. */
+/* A mount may show only a part of its hierarchy: ROOT is the path of its top. */
 static void locate(struct cgroup_location *location, int version, const char *mount, const char *root, const char *path)
 {
 	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
 	const char *below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0')
 				    ? path + length
-				    : ""; /* out of sight: the top of what can be seen has to do */
+				    : ""; /* not visible: use the top of the mount */
 	if (strcmp(below, "/") == 0 || strstr(below, "/..") == below)
 		below = "";
 	if (snprintf(location->own, CGROUP_PATH, "%s%s", mount, below) >= CGROUP_PATH)
@@ -66,7 +67,7 @@ static void locate(struct cgroup_location *location, int version, const char *mo
 	location->version = version;
 }
 
-/* Some machines mount version 2 without any controller, beside version 1. */
+/* Some machines mount version 2 without controllers beside version 1. */
 static bool has_controller(const char *path, const char *controller)
 {
 	char text[512];
@@ -113,9 +114,9 @@ void cgroup_discover(struct cgroup_host *host, const char *self)
 	free(mounts);
 }
 
-/* ---- a folder for groups of ours ---- */
+/* ---- the directory for our groups ---- */
 
-/* Version 2 is one hierarchy, so all its kinds go together. */
+/* Version 2 has one hierarchy, so all its controllers are enabled together. */
 struct wanted {
 	const char *names[CGROUP_CONTROLLERS];
 	int count;
@@ -130,8 +131,8 @@ static struct wanted v2_controllers(const struct cgroup_host *host)
 	return wanted;
 }
 
-/* A group that hands controllers down may hold no processes itself, but for the very first, which has no type. The
- * kernel refuses it for some kinds only; with the others nobody could join the groups below. */
+/* A group that enables controllers for its children may contain no processes itself, except the root, which has no
+ * type. The kernel checks this for some controllers only; with the others no process could join the children. */
 static bool can_enable_controllers(int folder)
 {
 	char text[32];
@@ -170,7 +171,7 @@ static bool enable_controllers_at(const char *path, const struct wanted *wanted)
 	return yes;
 }
 
-/* Handed over to us whole: by systemd (Delegate=yes), or because it is the top of a container's own view. */
+/* Delegated to us: by systemd (Delegate=yes), or because it is the top of a container's view. */
 static bool is_delegated(const struct cgroup_location *location, const char *path)
 {
 	char value[4];
@@ -187,7 +188,7 @@ static void move_into_leaf(const char *path)
 	int from = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), to = open(leaf, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (from >= 0 && to >= 0 && cgroup_read(from, "cgroup.procs", text, sizeof text))
 		for (char *pid = strtok_r(text, "\n", &rest); pid; pid = strtok_r(NULL, "\n", &rest))
-			cgroup_write(to, "cgroup.procs", pid); /* one that has ended meanwhile need not move */
+			cgroup_write(to, "cgroup.procs", pid); /* a process that has exited need not move */
 	if (from >= 0)
 		close(from);
 	if (to >= 0)
@@ -203,7 +204,7 @@ static bool create_base(const char *path, const struct wanted *wanted, char base
 	return enable_controllers_at(base, wanted);
 }
 
-/* As near to this process as it can be had, so that limits set on it from outside hold for its commands, too. */
+/* As close to this process as possible, so that limits set on it apply to its commands too. */
 static bool v2_base(const struct cgroup_location *location, const struct wanted *wanted, char base[CGROUP_PATH])
 {
 	char path[CGROUP_PATH];

@@ -11,11 +11,11 @@
 #include "process/process_tree.h"
 
 #define MS 1000
-/* Most commands have ended before the first look, and so do not pay for it. */
+/* Most commands end before the first check, so it costs them nothing. */
 #define FIRST_CHECK (25 * MS)
 #define MIN_INTERVAL (10 * MS)
 #define MAX_INTERVAL (200 * MS)
-/* Others' processes that end can hide that ours grow: the tree itself is counted this often at least. */
+/* Processes of others that exit can hide growth of ours, so the tree is counted at least this often. */
 #define COUNT_INTERVAL (2000 * MS)
 #define MAX_CGROUP_INTERVAL (100 * MS)
 
@@ -43,8 +43,8 @@ void limit_monitor_open(struct limit_monitor *monitor, const struct cgroup_host 
 	monitor->system_tasks = request->processes ? system_tasks() : 0;
 	monitor->disk = request->disk;
 	monitor->limits = (struct cgroup_limits){.memory = request->memory, .cpu_milli = request->cpu_milli};
-	/* A limit somebody named is kept by the kernel. The default one is looked after: a group would cost every
-	 * command more than this guard does. */
+	/* The kernel enforces a limit that a user has set. The default limit is only monitored: a cgroup would cost
+	 * every command more than that. */
 	if (request->exact_processes)
 		monitor->limits.tasks = request->processes;
 	if (monitor->limits.memory || monitor->limits.cpu_milli || monitor->limits.tasks)
@@ -95,7 +95,8 @@ static void restore_priority(struct limit_monitor *monitor)
 	monitor->priority_raised = false;
 }
 
-/* The machine's count costs next to nothing. Only where it has grown by what the tree has left, the tree is counted. */
+/* Reading the number of tasks on the machine is cheap. The tree is counted only if that number has grown by what the
+ * tree may still use. */
 static bool over_task_limit(struct limit_monitor *monitor, struct exit_record *record, int64_t now)
 {
 	uint64_t now_running = system_tasks();
@@ -115,10 +116,10 @@ static bool over_task_limit(struct limit_monitor *monitor, struct exit_record *r
 	return exceeded(record, LIMIT_PROCESSES, monitor->watched_tasks, monitor->counted);
 }
 
-/* ---- memory and disk, process by process ---- */
+/* ---- memory and disk, per process ---- */
 
 struct sum {
-	bool exactly; /* with what is shared shared out, which costs the kernel a walk through all pages */
+	bool exactly; /* count shared pages proportionally, for which the kernel walks all pages */
 	bool disk;
 	uint64_t memory, written;
 };
@@ -186,7 +187,7 @@ bool limit_monitor_check(struct limit_monitor *monitor, struct exit_record *reco
 void limit_monitor_raise_priority(struct limit_monitor *monitor)
 {
 	struct sched_param first = {.sched_priority = 1};
-	/* Not everybody may; then it takes longer. */
+	/* Requires a privilege; without it the check takes longer. */
 	monitor->priority_raised = monitor->priority_raised || sched_setscheduler(0, SCHED_RR, &first) == 0;
 }
 

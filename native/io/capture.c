@@ -54,14 +54,14 @@ size_t output_delta_format(const struct output_delta *delta, int64_t unix_ms, ch
 #define READ_TARGET (128u << 10)
 #define PUMP_MAX (512u << 10) /* before the other stream and the gateways get their turn */
 
-/* Untouched pages cost nothing, so a quiet session's keeper stays small in spite of it. */
+/* Untouched pages cost nothing, so the keeper of a quiet session stays small. */
 static char buffer[BUFFER];
 
 static const char *open_log(struct capture *capture, const struct request *request)
 {
 	if (!request->log_path)
 		return NULL;
-	/* Emptied after it was looked at, not by O_TRUNC: a second name of a file elsewhere must not empty that one. */
+	/* Truncated after the checks, not by O_TRUNC: a hard link to a file elsewhere must not empty that file. */
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 	mode_t mode = 0666 & ~request->umask;
 	struct stat status;
@@ -171,8 +171,8 @@ static void store(struct capture *capture, unsigned i, int dirfd, size_t length)
 		stream_file_punch(&capture->log);
 }
 
-/* A terminal hands out 4 KiB at a time, and then a worker of the kernel's has to bring the next: what comes right after
- * is taken together, or a flood would be stored crumb by crumb. */
+/* A terminal returns 4 KiB per read, and then a kernel worker has to provide more. Reads that follow at once are stored
+ * together, or a flood would be stored in small pieces. */
 static ssize_t read_available(const struct capture *capture, unsigned i)
 {
 	size_t used = 0;
@@ -181,7 +181,7 @@ static ssize_t read_available(const struct capture *capture, unsigned i)
 		if (n <= 0)
 			return used ? (ssize_t)used : n;
 		used += (size_t)n;
-		/* A little is the answer to a key: whoever waits for that is not to wait for more. */
+		/* A small read is the echo of a key press, which must not wait for more. */
 		if (!capture->from_terminal || n <= SMALL_READ || used >= READ_TARGET)
 			return (ssize_t)used;
 	}
@@ -194,12 +194,13 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 	ssize_t n = read_available(capture, i);
 	if (n < 0 && errno != EIO)
 		return 0;
-	if (n <= 0) { /* EIO: the terminal was hung up for good */
+	if (n <= 0) { /* EIO: the terminal was hung up */
 		close(capture->pipes[i]);
 		capture->pipes[i] = -1;
 		return 0;
 	}
-	/* A pipe found full belongs to a flood: a wider one halves the switching. Not before: pipe memory is rationed. */
+	/* A full pipe belongs to a flood: a larger one halves the number of switches. Not before, since the kernel
+	 * limits pipe memory per user. */
 	if (n >= 65536 && !capture->widened[i] && !capture->from_terminal) {
 		capture->widened[i] = true;
 		(void)fcntl(capture->pipes[i], F_SETPIPE_SZ, WIDE_PIPE);
@@ -208,7 +209,7 @@ static size_t pump_once(struct capture *capture, unsigned i, int dirfd)
 	return (size_t)n;
 }
 
-/* Until so much is MOVED at MOST, or LEAST or less is there at a time. */
+/* Stops after MOST bytes in all, or when a read returns LEAST bytes or fewer. */
 static void pump(struct capture *capture, unsigned i, int dirfd, size_t most, size_t least)
 {
 	size_t moved = 0, n;

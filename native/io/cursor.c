@@ -9,7 +9,7 @@ struct range {
 	uint32_t first, last;
 };
 
-/* The blocks that matter for prompts and for programs that print a character to see how wide it is. */
+/* The blocks that matter for prompts and for programs that print a character to measure its width. */
 static const struct range zero_width[] = {
 	{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a}, {0x064b, 0x065f},   {0x0900, 0x0902},
 	{0x093a, 0x093a}, {0x093c, 0x093c}, {0x0941, 0x0948}, {0x094d, 0x094d}, {0x0e31, 0x0e31},   {0x0e34, 0x0e3a},

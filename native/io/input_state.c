@@ -18,20 +18,20 @@
 
 #include "process/process_tree.h"
 
-/* How many descriptors of one poll or select are looked at. */
+/* descriptors of one poll or select that are examined */
 #define MAX_WATCHED 1024
 #define MAX_THREADS 256
 
-struct look {
+struct input_query {
 	dev_t tty;
 	pid_t group;
 	struct input_state state;
 };
 
-/* One thread blocked in a system call. */
+/* A thread that is blocked in a system call. */
 struct blocked {
 	pid_t pid;
-	bool owns_tty; /* our terminal is its controlling one, so /dev/tty is it as well */
+	bool owns_tty; /* the terminal is its controlling one, so /dev/tty refers to it too */
 	long number;
 	uint64_t args[6];
 };
@@ -50,7 +50,7 @@ static ssize_t read_text(const char *path, char *text, size_t room)
 	return n;
 }
 
-static bool is_terminal(const struct look *query, const struct blocked *thread, uint64_t fd)
+static bool is_terminal(const struct input_query *query, const struct blocked *thread, uint64_t fd)
 {
 	char path[64];
 	struct stat status;
@@ -66,7 +66,7 @@ static bool copy_from(pid_t pid, uint64_t address, void *bytes, size_t length)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
-static bool polls_terminal(const struct look *query, const struct blocked *thread)
+static bool polls_terminal(const struct input_query *query, const struct blocked *thread)
 {
 	static struct pollfd fds[MAX_WATCHED];
 	uint64_t count = thread->args[1];
@@ -79,11 +79,11 @@ static bool polls_terminal(const struct look *query, const struct blocked *threa
 	return false;
 }
 
-static bool selects_terminal(const struct look *query, const struct blocked *thread)
+static bool selects_terminal(const struct input_query *query, const struct blocked *thread)
 {
 	unsigned char set[MAX_WATCHED / 8];
 	uint64_t count = thread->args[0] < MAX_WATCHED ? thread->args[0] : MAX_WATCHED;
-	/* The kernel's sets are made of whole longs. */
+	/* The kernel's sets consist of whole longs. */
 	size_t bytes = (size_t)(count + 8 * sizeof(long) - 1) / (8 * sizeof(long)) * sizeof(long);
 	if (count == 0 || thread->args[1] == 0 || !copy_from(thread->pid, thread->args[1], set, bytes))
 		return false;
@@ -94,7 +94,7 @@ static bool selects_terminal(const struct look *query, const struct blocked *thr
 }
 
 /* The kernel lists what an epoll instance watches: `tfd: 0 events: 19 data: …`. */
-static bool epolls_terminal(const struct look *query, const struct blocked *thread)
+static bool epolls_terminal(const struct input_query *query, const struct blocked *thread)
 {
 	char path[64], text[8192];
 	snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)thread->pid, (int)thread->args[0]);
@@ -110,7 +110,7 @@ static bool epolls_terminal(const struct look *query, const struct blocked *thre
 	return false;
 }
 
-static bool awaits_terminal(const struct look *query, const struct blocked *thread)
+static bool awaits_terminal(const struct input_query *query, const struct blocked *thread)
 {
 	switch (thread->number) {
 	case SYS_read:
@@ -119,7 +119,7 @@ static bool awaits_terminal(const struct look *query, const struct blocked *thre
 	case SYS_poll:
 #endif
 	case SYS_ppoll:
-	case SYS_restart_syscall: /* a poll goes on as this after the program was stopped and continued */
+	case SYS_restart_syscall: /* a poll that continues after SIGSTOP and SIGCONT */
 		return polls_terminal(query, thread);
 #ifdef SYS_select
 	case SYS_select:
@@ -136,14 +136,15 @@ static bool awaits_terminal(const struct look *query, const struct blocked *thre
 	}
 }
 
-/* `NUMBER ARG0 … ARG5 SP PC` of a thread that sleeps in a system call; `running` of any other. */
-static void check_thread(pid_t pid, pid_t tid, bool owns_tty, bool in_foreground, struct look *query)
+/* The file has `NUMBER ARG0 … ARG5 SP PC` for a thread that sleeps in a system call, otherwise `running`. */
+static void check_thread(pid_t pid, pid_t tid, bool owns_tty, bool in_foreground, struct input_query *query)
 {
 	char path[96], text[512];
 	struct blocked thread = {.pid = pid, .owns_tty = owns_tty};
 	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	if (read_text(path, text, sizeof text) < 0) {
-		/* Another user's, or one that hides itself (a password program): not to be seen is not the same as no. */
+		/* Another user's process, or one that hides itself such as a password prompt: the answer is unknown,
+		 * not no. */
 		if (in_foreground && errno != ENOENT && errno != ESRCH && query->state.reading == READING_NO)
 			query->state.reading = READING_UNKNOWN;
 		return;
@@ -167,7 +168,7 @@ static dev_t device_of(unsigned encoded)
 
 static void check_process(pid_t pid, int pidfd, void *context)
 {
-	struct look *query = context;
+	struct input_query *query = context;
 	char path[64], text[512];
 	int group, tty;
 	(void)pidfd;
@@ -181,8 +182,8 @@ static void check_process(pid_t pid, int pidfd, void *context)
 	if (owns_tty && query->state.count < INPUT_STATE_MAX_PROCESSES)
 		query->state.processes[query->state.count++] = pid;
 	bool in_foreground = group == query->group;
-	/* Others of this terminal are stopped if they read from it. One of another terminal that was handed this one, as
-	 * the server of tmux is, may read as it likes. */
+	/* A background process of this terminal is stopped when it reads. A process of another terminal that was given
+	 * this one, such as the tmux server, can read. */
 	if ((!in_foreground && owns_tty) || query->state.reading == READING_YES)
 		return;
 	if (in_foreground && (!query->state.foreground || pid == query->group))
@@ -195,7 +196,7 @@ static void check_process(pid_t pid, int pidfd, void *context)
 
 struct input_state input_state_query(const struct terminal *terminal)
 {
-	struct look query = {.state = {.reading = READING_NO}};
+	struct input_query query = {.state = {.reading = READING_NO}};
 	struct termios modes;
 	struct stat status;
 	int group;
@@ -208,8 +209,8 @@ struct input_state input_state_query(const struct terminal *terminal)
 	query.tty = status.st_rdev;
 	query.group = query.state.group = (pid_t)group;
 	process_tree_walk(check_process, &query);
-	/* Input on its way to the program: whoever waits for it is about to wake. The poll also makes the kernel pass on
-	 * what it still holds between the two sides. */
+	/* With pending input the reader is about to wake up. The poll also makes the kernel move input that is still
+	 * between the two sides. */
 	struct pollfd pending = {.fd = terminal->slave, .events = POLLIN};
 	if (poll(&pending, 1, 0) > 0 && (pending.revents & POLLIN))
 		query.state.reading = READING_NO;

@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As in linux/openat2.h, which not every system's headers have. */
+#include "fd.h"
+
+/* From linux/openat2.h, which not all systems have. */
 struct how {
 	uint64_t flags, mode, resolve;
 };
@@ -42,16 +44,16 @@ static const char *below(const char *root, const char *path)
 	return *path ? path : ".";
 }
 
-/* Links are refused on the whole way. */
+/* Refuses symbolic links in all components. */
 static int open_straight(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
 {
-#ifdef KEEPER_WITHOUT_OPENAT2 /* for the test of what is done instead */
+#ifdef KEEPER_WITHOUT_OPENAT2 /* for the test of the fallback */
 	(void)folder, (void)path, (void)flags, (void)mode, (void)resolve;
 	errno = ENOSYS;
 	return -1;
 #else
 	struct how how = {(uint64_t)(unsigned)flags, flags & O_CREAT ? mode : 0, resolve | NO_SYMLINKS | NO_MAGICLINKS};
-	/* EAGAIN: something was renamed or mounted somewhere while a `..` was followed. It says nothing about this path. */
+	/* EAGAIN: a rename or mount happened somewhere while `..` was resolved. It says nothing about this path. */
 	for (unsigned attempt = 0;; attempt++) {
 		int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 		if (fd >= 0 || errno != EAGAIN || attempt == ATTEMPTS)
@@ -60,15 +62,7 @@ static int open_straight(int folder, const char *path, int flags, mode_t mode, u
 #endif
 }
 
-static int close_keep_errno(int fd, int result)
-{
-	int error = errno;
-	close(fd);
-	errno = error;
-	return result;
-}
-
-/* One name at a time: openat says ENOTDIR both for a file and for a link where a folder should be. */
+/* Opens one component. openat returns ENOTDIR for both a file and a link in place of a directory. */
 static int step(int folder, const char *name, int flags, mode_t mode)
 {
 	struct stat status;
@@ -82,7 +76,7 @@ static int step(int folder, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-/* What openat2 does in one go, for kernels before 5.6 and sandboxes that forbid it. */
+/* The fallback for kernels before 5.6 and sandboxes that forbid openat2. */
 static int walk(int folder, const char *path, int flags, mode_t mode)
 {
 	char name[NAME_MAX + 1];
@@ -106,7 +100,7 @@ static int walk(int folder, const char *path, int flags, mode_t mode)
 	}
 }
 
-/* A sandbox of its time may not know openat2 and forbid it with EPERM. */
+/* An older sandbox forbids unknown system calls with EPERM. */
 static bool is_unknown(int error)
 {
 	return error == ENOSYS || error == EPERM;

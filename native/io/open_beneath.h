@@ -4,15 +4,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether PATH names ROOT or something below it. By its text alone: open_beneath makes it true. */
+/* Whether PATH is ROOT or below it, judged by the strings alone. open_beneath enforces it. */
 bool path_is_beneath(const char *root, const char *path);
 
-/* Opens PATH, which path_is_beneath says lies beneath ROOT, meeting no link on the way: both were given with their links
- * followed, so a link met now was put there since (promise 2: the folder that was judged is the one that is used).
- * Async-signal-safe. Returns -1 with errno; see open_beneath_escaped. */
+/* Opens PATH, which path_is_beneath ROOT, without following any symbolic link. Both paths were resolved before, so a
+ * link was put there since: the directory that was analysed is the one that is used (invariant 2). Async-signal-safe.
+ * Returns -1 with errno; see open_beneath_escaped. */
 int open_beneath(const char *root, const char *path, int flags, mode_t mode);
 
-/* Whether open_beneath's errno says that the path would have led elsewhere. */
+/* Whether errno of open_beneath means that the path would have left ROOT. */
 bool open_beneath_escaped(int error);
 
 #endif

@@ -15,7 +15,7 @@
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
-#define SIZES_MAX (1 << 20) /* promise 6: however often a window is dragged about */
+#define SIZES_MAX (1 << 20) /* bounded, however often the window is resized (invariant 6) */
 
 void terminal_init(struct terminal *terminal)
 {
@@ -29,14 +29,14 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-/* A resize without output in between replaces the one before it: only what output was drawn for is of interest. */
+/* A resize without output in between replaces the previous one: only sizes that output was drawn for matter. */
 static void record_size(struct terminal *terminal, uint64_t offset)
 {
 	char line[64];
 	int n = snprintf(line, sizeof line, "%" PRIu64 " %u %u\n", offset, terminal->columns, terminal->rows);
 	bool again = terminal->sizes_used > 0 && (offset == terminal->last_offset || terminal->sizes_used > SIZES_MAX);
 	off_t at = again ? terminal->last_line : terminal->sizes_used;
-	/* Best effort, as all that is written here: on a full disk the command goes on. */
+	/* Best effort: on a full disk the command continues. */
 	if (terminal->sizes < 0 || pwrite(terminal->sizes, line, (size_t)n, at) != n)
 		return;
 	if (again)
@@ -65,7 +65,7 @@ static const char *open_pair(struct terminal *terminal, int devpts)
 		return "size";
 	if (tcgetattr(terminal->slave, &modes) < 0)
 		return "modes";
-	modes.c_iflag |= IUTF8; /* so that erasing takes whole characters */
+	modes.c_iflag |= IUTF8; /* erase whole characters */
 	return tcsetattr(terminal->slave, TCSANOW, &modes) < 0 ? "modes" : NULL;
 }
 

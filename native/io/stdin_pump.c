@@ -11,7 +11,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* A given text sits in a memory file, so that the keeper need not feed it and the command cannot stall on it. */
+/* The text goes into a memory file, so that the command can read it at its own pace without the keeper. */
 static int text_file(const char *text, size_t length)
 {
 	int fd = memfd_create("stdin", MFD_CLOEXEC);
@@ -64,7 +64,7 @@ void stdin_pump_flush(struct stdin_pump *pump)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return;
-		if (n < 0) { /* the command closed its stdin */
+		if (n < 0) { /* the command has closed its stdin */
 			stdin_pump_close(pump);
 			return;
 		}
@@ -75,8 +75,8 @@ void stdin_pump_flush(struct stdin_pump *pump)
 		stdin_pump_close(pump);
 }
 
-/* Whether this key makes the kernel drop what was typed so far and interrupt the program in front, which then does the
- * same. One that ignores the signal may keep its line. */
+/* Whether this key makes the kernel discard the current line and interrupt the foreground program, which then discards
+ * it too. A program that ignores SIGINT may keep its line. */
 static bool is_interrupt_key(const struct stdin_pump *pump, char key, int group)
 {
 	char path[64], text[4096];
@@ -149,7 +149,7 @@ void stdin_pump_type(struct stdin_pump *pump, const char *bytes, size_t length)
 		enqueue(pump, bytes, length);
 }
 
-/* In the middle of a line the first one only sends off what was typed; the second, on nothing, is the end. */
+/* In the middle of a line the first EOF character only submits the line; the second one is the end of input. */
 static void type_eof(struct stdin_pump *pump)
 {
 	struct termios modes;

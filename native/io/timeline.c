@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define LONGEST ((1u << 30) - 1)
-#define COALESCE_MS 8 /* two reads of one stream this close are one record */
+#define COALESCE_MS 8 /* reads of one stream this close become one record */
 
 static void put32(unsigned char *at, uint32_t value)
 {
@@ -140,7 +140,7 @@ void timeline_publish(struct timeline *timeline, int dirfd, const struct stream_
 	write_all(timeline, header, sizeof header, 0);
 }
 
-/* The timeline grows with the number of reads, not of bytes, and is bounded like the streams (promise 6). */
+/* The timeline grows with the number of reads, and is bounded like the streams (invariant 6). */
 static bool grow_own_hole(struct timeline *timeline)
 {
 	uint64_t tail = TIMELINE_KEEP_BLOCKS / 2, step = TIMELINE_KEEP_BLOCKS / 8;

@@ -34,7 +34,7 @@ static uint32_t frame_length(const struct channel *channel)
 	return in[0] | (uint32_t)in[1] << 8 | (uint32_t)in[2] << 16 | (uint32_t)in[3] << 24;
 }
 
-/* How many bytes the frame at the head needs in all; 0 when it is not allowed to be that long. */
+/* The size of the frame at the head of the buffer, with its header; 0: it exceeds the limit. */
 static size_t frame_size(const struct channel *channel)
 {
 	if (channel->in_used < FRAME_HEADER)
@@ -53,7 +53,7 @@ static bool reserve_input(struct channel *channel)
 		return false;
 	}
 	if (size < channel->in_used + 1)
-		size = channel->in_used + 1; /* the next frame has begun to arrive behind it */
+		size = channel->in_used + 1; /* the next frame has begun to arrive */
 	if (size <= channel->in_room)
 		return true;
 	size_t room = (size + IN_STEP - 1) / IN_STEP * IN_STEP;
@@ -165,7 +165,7 @@ void channel_defer(struct channel *channel, const char *text, size_t length)
 {
 	if (channel->fd < 0)
 		return;
-	/* What is there already could not be sent, or is kept back itself. */
+	/* Text that is already there could not be sent, or is deferred itself. */
 	channel->deferred = channel->deferred || channel->out_used == 0;
 	append(channel, text, length);
 }

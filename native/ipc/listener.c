@@ -14,7 +14,7 @@
 
 #include "log.h"
 
-/* ---- whether a peer is a confined command ---- */
+/* ---- rejecting confined commands ---- */
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
@@ -22,7 +22,7 @@
 #define MAX_GENERATIONS 256
 #define KEEPER_COMM "keeper"
 
-/* What a process cannot take off again. */
+/* What a process cannot remove again. */
 struct restrictions {
 	long filters, no_new_privileges;
 };
@@ -49,24 +49,24 @@ static long status_field(const char *text, const char *name)
 	return at ? strtol(at + strlen(name), NULL, 10) : 0;
 }
 
-static bool read_restrictions(pid_t pid, struct restrictions *bounds)
+static bool read_restrictions(pid_t pid, struct restrictions *restrictions)
 {
 	char text[4096];
 	if (!read_proc(pid, "status", text, sizeof text))
 		return false;
-	/* The name comes first and may hold anything but a line break. */
+	/* The process name comes first and may contain anything but a newline. */
 	const char *rest = strchr(text, '\n');
-	*bounds = (struct restrictions){0};
+	*restrictions = (struct restrictions){0};
 	if (!rest)
 		return false;
-	bounds->filters = status_field(rest, "\nSeccomp_filters:\t");
-	if (bounds->filters == 0) /* a kernel that does not count them */
-		bounds->filters = status_field(rest, "\nSeccomp:\t") == 2;
-	bounds->no_new_privileges = status_field(rest, "\nNoNewPrivs:\t");
+	restrictions->filters = status_field(rest, "\nSeccomp_filters:\t");
+	if (restrictions->filters == 0) /* older kernels do not report the number */
+		restrictions->filters = status_field(rest, "\nSeccomp:\t") == 2;
+	restrictions->no_new_privileges = status_field(rest, "\nNoNewPrivs:\t");
 	return true;
 }
 
-/* Whether a keeper is among its forebears; yes where they cannot be followed to the end. */
+/* Whether an ancestor is a keeper. Also true when the ancestors cannot be followed to the end. */
 static bool descends_from_keeper(pid_t pid)
 {
 	for (unsigned generation = 0; generation < MAX_GENERATIONS; generation++) {
@@ -87,7 +87,7 @@ static bool descends_from_keeper(pid_t pid)
 	return true;
 }
 
-/* A descriptor of the peer itself, so that its number cannot have come to mean another meanwhile; -1: none. */
+/* A pidfd of the peer itself, so that a reused pid cannot be mistaken for it; -1: none. */
 static int open_peer_pidfd(int socket)
 {
 	int pidfd = -1;
@@ -110,7 +110,8 @@ static bool peer_is_confined(int socket, pid_t pid)
 	bool confined = !read_restrictions(pid, &peer) ||
 			((peer.filters > own.filters || peer.no_new_privileges > own.no_new_privileges) &&
 			 descends_from_keeper(pid));
-	/* One that has ended while it was looked at may have been another: it gets no answer anyway. */
+	/* A peer that exited during the check may have been replaced under its pid. It would not read the answer
+	 * anyway. */
 	if (pidfd >= 0) {
 		confined = confined || has_exited(pidfd);
 		close(pidfd);
@@ -124,7 +125,7 @@ int listener_open(int dirfd, const char *name, int backlog)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	/* A socket address holds 107 bytes; through the descriptor any folder is near. */
+	/* A socket address has 107 bytes; the descriptor makes any directory reachable. */
 	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", dirfd, name);
 	mode_t before = umask(0077);
 	unlinkat(dirfd, name, 0);
@@ -149,8 +150,8 @@ int listener_accept(int listener)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == geteuid() || peer.uid == 0) &&
 	    !peer_is_confined(fd, peer.pid))
 		return fd;
-	log_warn("listener", "rejected process %d of user %u: of another user, confined, or gone already", (int)peer.pid,
-		 (unsigned)peer.uid);
+	log_warn("listener", "rejected process %d of user %u: of another user, confined, or gone already",
+		 (int)peer.pid, (unsigned)peer.uid);
 	close(fd);
 	errno = EACCES;
 	return -1;

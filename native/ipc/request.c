@@ -7,8 +7,8 @@
 
 #include "io/open_beneath.h"
 
-/* The payload is a row of fields: u16 tag, u32 length, bytes. Text ends with its NUL inside the length;
- * a list is such texts one after the other. */
+/* The payload is a sequence of fields: u16 tag, u32 length, bytes. A string includes its NUL; a list is a sequence of
+ * strings. */
 enum tag {
 	TAG_ID = 1,
 	TAG_TITLE = 2,
@@ -46,7 +46,8 @@ static uint64_t read_le(const char *bytes, size_t length)
 	return value;
 }
 
-/* Exactly one NUL, at the end: a second one would make what runs differ from what was judged (promise 2). */
+/* Exactly one NUL, at the end: with a second one the command would differ from the one that was analysed (invariant
+ * 2). */
 static bool is_string(const char *bytes, size_t length)
 {
 	return length > 0 && memchr(bytes, '\0', length) == bytes + length - 1;
@@ -70,7 +71,8 @@ static char **fill_vector(char **slot, char *bytes, size_t count)
 	return slot;
 }
 
-/* The id names a folder below sessions/: only what a UUID is made of, so it can never lead elsewhere (promise 7). */
+/* The id names a directory below sessions/. Only the characters of a UUID are allowed, so it cannot escape (invariant
+ * 7). */
 static bool is_id(const char *text)
 {
 	size_t length = strspn(text, "0123456789abcdef-");
@@ -145,7 +147,7 @@ static const char *parse_field(struct request *r, struct list *argv, struct list
 	default:
 		if (tag >= SPEC_TAG_FIRST && tag <= SPEC_TAG_LAST)
 			return sandbox_spec_parse_field(&r->sandbox, tag, bytes, length);
-		return "an unknown field"; /* a field left unread could be a confinement left off */
+		return "an unknown field"; /* it could be a restriction */
 	}
 }
 
@@ -200,7 +202,7 @@ const char *request_parse(struct request *request, char *payload, size_t length)
 	size_t envc = count_strings(env.bytes, env.length);
 	if (argc == 0)
 		return "no arguments";
-	/* One slot ahead of argv stays free: a script without #! is run as /bin/sh FILE ARGS. */
+	/* The slot before argv stays free: a script without #! runs as /bin/sh FILE ARGS. */
 	request->vectors = malloc((argc + envc + 3) * sizeof(char *));
 	if (!request->vectors)
 		return "out of memory";

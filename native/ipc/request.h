@@ -7,7 +7,7 @@
 
 #include "sandbox/spec.h"
 
-/* A frame from a gateway: u32 length of what follows, u8 type, payload. Little endian throughout. */
+/* A frame from a gateway: u32 length of the rest, u8 type, payload. Everything is little endian. */
 enum frame_type {
 	FRAME_RUN = 1,
 	FRAME_WRITE = 2,
@@ -22,14 +22,14 @@ enum frame_type {
 };
 
 #define FRAME_HEADER 5u
-#define RUN_FRAME_MAX (32u << 20) /* argv, environment and given stdin together */
+#define RUN_FRAME_MAX (32u << 20) /* arguments, environment and stdin text together */
 #define CONTROL_FRAME_MAX (256u << 10)
 
 enum stdin_mode { STDIN_NONE = 0, STDIN_TEXT = 1, STDIN_OPEN = 2 };
 enum capture_mode { CAPTURE_APART = 0, CAPTURE_MERGED = 1 };
 enum run_flag { RUN_BACKGROUND = 1, RUN_FSYNC = 2 };
 
-/* Everything needed to run one command. The pointers lead into the frame's payload. */
+/* Everything needed to run one command. The pointers point into the frame's payload. */
 struct request {
 	const char *id;
 	const char *title;
@@ -37,14 +37,14 @@ struct request {
 	const char *path;
 	const char *cwd;
 	const char *log_path;
-	const char *root; /* cwd and log_path are opened beneath it; NULL: wherever they lead */
+	const char *root; /* cwd and log_path are opened beneath it; NULL: anywhere */
 	char **argv;
 	char **envp;
 	const char *stdin_text;
 	size_t stdin_length;
 	uint8_t stdin_mode;
 	uint8_t capture;
-	uint16_t columns, rows; /* of its terminal; 0: it runs on pipes */
+	uint16_t columns, rows; /* of its terminal; 0: pipes */
 	uint32_t flags;
 	uint32_t umask;
 	uint32_t announce_ms;
@@ -52,19 +52,19 @@ struct request {
 	int64_t grace_ms;
 	uint64_t disk_cap;
 	uint64_t processes;   /* processes and threads of the tree; 0: no limit */
-	uint64_t open_files;  /* 0: the usual soft limit */
-	uint64_t file_size;   /* 0: as inherited */
+	uint64_t open_files;  /* 0: the default soft limit */
+	uint64_t file_size;   /* 0: inherited */
 	uint64_t memory;      /* bytes of the tree; 0: no limit */
-	uint64_t cpu_milli;   /* thousandths of a processor for the tree; 0: no limit */
+	uint64_t cpu_milli;   /* thousandths of a CPU for the tree; 0: no limit */
 	uint64_t disk;        /* bytes the tree may write to files; 0: no limit */
-	bool exact_processes; /* somebody named `processes`: the kernel is to keep it, where it can */
+	bool exact_processes; /* `processes` was set by a user, so the kernel enforces it where it can */
 	struct sandbox_spec sandbox;
 	size_t argc;
 	char **vectors; /* owns argv and envp */
 };
 
-/* Reads a FRAME_RUN payload. Returns NULL when it is sound, else what is wrong with it.
- * Never reads outside the payload, whatever it holds. Call request_free either way. */
+/* Parses the payload of FRAME_RUN. Returns NULL, or what is wrong with it. Never reads outside the payload. Call
+ * request_free in either case. */
 const char *request_parse(struct request *request, char *payload, size_t length);
 
 void request_free(struct request *request);

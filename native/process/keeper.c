@@ -19,11 +19,11 @@
 #include "sandbox/sandbox_cache.h"
 #include "session/session.h"
 
-/* One at a time, so one place for it: idle keepers never touch these pages. */
+/* A keeper has one session at a time. An idle keeper never touches these pages. */
 static struct session session;
 
-/* SIGHUP says that the zygote is gone. An idle keeper simply dies of it; a busy one takes note and finishes first.
- * Children that end while it idles are of no interest: the kernel does not keep them. */
+/* SIGHUP means that the zygote has exited. It kills an idle keeper; a busy one notes it and finishes its command. While
+ * it is idle the kernel reaps its children. */
 static void mask_signals(int how)
 {
 	sigset_t set;
@@ -34,7 +34,7 @@ static void mask_signals(int how)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(how, &set, NULL);
 	if (how == SIG_UNBLOCK)
-		ns_init_pids_reap(); /* who ended before that */
+		ns_init_pids_reap(); /* those that exited before that */
 }
 
 static int open_signals(void)
@@ -56,7 +56,7 @@ static bool is_idle(const struct channel *channel)
 static void serve_run(struct keeper_env *env, struct channel *channel, struct frame *frame)
 {
 	struct request request;
-	/* The frame's bytes are the request's texts: they stay until the command has ended. */
+	/* The request's strings point into the frame, which must stay until the command has ended. */
 	char *buffer = channel_detach_frame(channel, frame);
 	if (!buffer)
 		return;
@@ -76,15 +76,15 @@ static void serve_run(struct keeper_env *env, struct channel *channel, struct fr
 	mask_signals(SIG_UNBLOCK);
 }
 
-/* Serves one connection until it is closed. Commands come one after the other: starting a keeper for each would cost
- * more than most commands do, and a keeper that has seen its last descendant end is as good as new. */
+/* Serves one connection until it is closed. Commands run one after the other in the same keeper: forking one for each
+ * would cost more than most commands. */
 static void serve_connection(struct keeper_env *env, struct channel *channel)
 {
 	struct frame frame;
 	control_send_hello(channel, "");
 	while (channel->fd >= 0 && *env->listener >= 0) {
 		if (!channel_peek_frame(channel, &frame)) {
-			/* A peer that did not read may still be owed the end of its last command. */
+			/* A peer that did not read may still have the end of its last command to receive. */
 			short events = (short)(POLLIN | (channel->out_used ? POLLOUT : 0));
 			struct pollfd peer = {.fd = channel->fd, .events = events};
 			poll(&peer, 1, -1);

@@ -18,17 +18,18 @@
 #include <unistd.h>
 
 #include "io/open_beneath.h"
+#include "process/process_tree.h"
 
 /* ---- resource limits ---- */
 
-/* What a login shell has. Node raises its own to the hard limit, which would slow programs that close them all and
- * break those that use select(). */
+/* The limit of a login shell. Node raises its own to the hard limit, which slows programs that close all descriptors
+ * and breaks those that use select(). */
 #define USUAL_OPEN_FILES 1024
-/* RLIMIT_NPROC counts all tasks of the user, whoever started them. It is only to stop what would bring the machine
- * down before the keeper looks, so it is far above what a tree within its own limit could be part of. */
+/* RLIMIT_NPROC counts all tasks of the user. It only has to stop a fork bomb before the keeper's next check, so it is
+ * far above anything a tree within its own limit can reach. */
 #define USER_TIMES 4
-/* One process's data where the kernel cannot count a tree's memory: threads' stacks and what runtimes only reserve
- * must have room besides. */
+/* RLIMIT_DATA applies to one process where the kernel cannot limit the tree: it needs room for thread stacks and for
+ * memory that runtimes only reserve. */
 #define DATA_ROOM (1ull << 30)
 
 /* FIXED: the command cannot raise it again. */
@@ -94,7 +95,7 @@ void child_fail(const char *step)
 	_exit(127);
 }
 
-/* As execvp does: a file the kernel cannot recognise is a script for /bin/sh. */
+/* Like execvp: a file in an unknown format is a script for /bin/sh. */
 static void exec_file(const struct request *request, const char *file)
 {
 	execve(file, request->argv, request->envp);
@@ -115,7 +116,8 @@ static void exec_from_path(const struct request *request)
 	bool denied = false;
 	for (;;) {
 		size_t length = strcspn(folder, ":");
-		/* An empty entry means the working directory to execvp: an agent's file would shadow a program. Skipped. */
+		/* execvp takes an empty entry for the working directory, where an agent's file could shadow a
+		 * program. */
 		if (length > 0 && length + 1 + name_length + 1 <= sizeof candidate) {
 			memcpy(candidate, folder, length);
 			candidate[length] = '/';
@@ -147,7 +149,7 @@ static void change_directory(const struct request *request)
 		child_fail("chdir");
 }
 
-/* Dies with the keeper, and at once if that has died already. A change of user undoes it. */
+/* The child dies with the keeper, and at once if the keeper has died already. A change of user resets this. */
 static void set_parent_death_signal(const struct launch_context *context)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
@@ -156,7 +158,7 @@ static void set_parent_death_signal(const struct launch_context *context)
 		_exit(127);
 }
 
-/* Its view of files, network and processes, its parent, and a session and process group of its own. */
+/* Enters the namespaces, and a session and process group of its own. */
 static void enter_sandbox(const struct launch_context *context)
 {
 	const char *step = sandbox_enter(context->sandbox);
@@ -167,19 +169,19 @@ static void enter_sandbox(const struct launch_context *context)
 		child_fail("setsid");
 }
 
-/* Its three descriptors and no others. */
+/* Leaves the child with its three descriptors and no others. */
 static void install_stdio(const struct launch_context *context)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(context->stdio[fd], fd) < 0)
 			child_fail("dup2");
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-	/* Whoever has no terminal there has fallen back on pipes. */
+	/* Without a terminal it has fallen back on pipes. */
 	if (context->request->columns && isatty(0) && ioctl(0, TIOCSCTTY, 0) < 0)
 		child_fail("terminal");
 }
 
-/* Signals as a fresh program expects them. */
+/* Resets signals to what a program expects at its start. */
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -189,7 +191,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* What the caller asked for: descriptors, mask, folder, and limits, which hold for what comes after. */
+/* Applies what the request asks for: descriptors, umask, directory, and limits. */
 static void apply_request(const struct launch_context *context)
 {
 	install_stdio(context);
@@ -219,12 +221,12 @@ static void execute(const struct request *request)
 static int child_main(void *argument)
 {
 	const struct launch_context *context = argument;
-	/* Counted while nothing has been used yet. */
+	/* Joins the cgroup before it uses anything. */
 	if (!context->sandbox->own_pid_namespace && cgroup_join(&context->limits->cgroup, context->born_in_cgroup) < 0)
 		child_fail("cgroup");
 	enter_sandbox(context);
 	apply_request(context);
-	/* Confined last: from here on it may do nothing more than its command. */
+	/* The sandbox comes last: from here on the child has the rights of the command. */
 	apply_sandbox(context);
 	if (context->request->sandbox.has_user)
 		set_parent_death_signal(context);
@@ -240,7 +242,7 @@ void child_prepare(const struct launch_context *context)
 
 void child_exec(const struct launch_context *context)
 {
-	/* So far they were the keeper's own, also those that were opened meanwhile. */
+	/* Up to here it shared the keeper's descriptors, including those opened since. */
 	if (unshare(CLONE_FILES) < 0)
 		child_fail("descriptors");
 	apply_request(context);
@@ -248,7 +250,7 @@ void child_exec(const struct launch_context *context)
 	child_fail("execve");
 }
 
-/* For a pid namespace there is one more in between, which starts the command as the keeper's child and goes. */
+/* With a pid namespace a process in between starts the command as a child of the keeper and exits. */
 __attribute__((noreturn)) static void child_entry(struct launch_context *context)
 {
 	if (!context->sandbox->own_pid_namespace)
@@ -261,7 +263,7 @@ __attribute__((noreturn)) static void child_entry(struct launch_context *context
 	_exit(0);
 }
 
-/* A child in the group FOLDER from its first moment: moving one there later would cost milliseconds. */
+/* Starts the child in the cgroup FOLDER: moving it there later would cost milliseconds. */
 static pid_t clone_into_cgroup(int folder)
 {
 	struct clone_args args = {
@@ -269,7 +271,7 @@ static pid_t clone_into_cgroup(int folder)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-/* vfork: no page tables to copy. The keeper waits here until the exec, which is what it would do anyway. */
+/* vfork copies no page tables. The keeper is suspended until the exec, which it would wait for anyway. */
 static pid_t fork_child(struct launch_context *context)
 {
 	int cgroup = cgroup_clone_target(&context->limits->cgroup);
@@ -277,7 +279,7 @@ static pid_t fork_child(struct launch_context *context)
 	pid_t pid = cgroup < 0 ? -1 : clone_into_cgroup(cgroup);
 	if (pid == 0)
 		child_entry(context);
-	/* Old kernels, and containers whose filter does not know clone3: the child moves then, which takes longer. */
+	/* Old kernels, and containers whose filter lacks clone3: the child joins by itself, which takes longer. */
 	if (cgroup < 0 || (pid < 0 && (errno == ENOSYS || errno == EPERM || errno == EINVAL || errno == E2BIG))) {
 		context->born_in_cgroup = false;
 		pid = vfork();
@@ -287,13 +289,7 @@ static pid_t fork_child(struct launch_context *context)
 	return pid;
 }
 
-static void reap(pid_t pid)
-{
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* -1 with errno: there is none. */
+/* Returns the pid, or -1 with errno. */
 static pid_t launch_new(struct launch_context *context, struct child_report *report)
 {
 	bool isolated = context->sandbox->own_pid_namespace;
@@ -303,7 +299,7 @@ static pid_t launch_new(struct launch_context *context, struct child_report *rep
 	pid_t pid = fork_child(context);
 	if (pid < 0 || !isolated)
 		return pid;
-	reap(pid); /* who started the command has gone */
+	process_reap(pid); /* the process in between */
 	return report->pid_ns.command;
 }
 
@@ -327,8 +323,8 @@ pid_t launch(const struct request *request, const struct sandbox *sandbox, const
 	}
 	if (report->pid_ns.init)
 		kill(report->pid_ns.init, SIGKILL);
-	reap(pid);
-	reap(report->pid_ns.init);
+	process_reap(pid);
+	process_reap(report->pid_ns.init);
 	*failure = (struct launch_failure){report->step ? report->step : "fork", report->error};
 	return -1;
 }

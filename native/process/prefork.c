@@ -9,20 +9,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/process_tree.h"
 #include "sandbox/namespaces.h"
 
 #define STACK_SIZE 65536
-/* Memory and descriptors are the keeper's own: what the request will bring is there for the child as well. */
+/* The child shares memory and descriptors with the keeper, so that the request reaches it without copying. */
 #define SHARE_WITH_KEEPER (CLONE_VM | CLONE_FILES)
 
-/* Whose turn it is. Keeper and child never run at the same time: they share errno. GONE is written by the kernel when
- * the child has become another program or has ended. */
+/* Whose turn it is to run. Keeper and child share errno, so they never run at the same time. The kernel writes
+ * TURN_NONE when the child calls exec or exits. */
 enum turn { TURN_NONE, TURN_CHILD, TURN_KEEPER };
 
 static struct {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: none */
 	const struct cached_sandbox *cached;
-	const struct launch_context *context; /* NULL: none, or the child has taken it up */
+	const struct launch_context *context; /* NULL: none, or the child has taken it */
 	atomic_int turn;                      /* enum turn; also a futex */
 } prefork;
 
@@ -40,12 +41,6 @@ static void pass_turn(enum turn whose)
 	syscall(SYS_futex, &prefork.turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void reap(pid_t pid)
-{
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 /* ---- in the child ---- */
 
 static int wait_for_command(void *argument)
@@ -58,7 +53,7 @@ static int wait_for_command(void *argument)
 	child_exec(context);
 }
 
-/* As for every command with a pid namespace, there is one in between, which goes at once. */
+/* As for every command with a pid namespace, a process in between starts the child and exits. */
 static int child_entry(void *argument)
 {
 	const struct launch_context *context = argument;
@@ -79,11 +74,11 @@ static pid_t fork_child(struct launch_context *context, struct child_report *rep
 			     NULL, &prefork.turn);
 	if (pid_namespace_prepare() < 0)
 		return -1;
-	reap(clone(child_entry, top, SHARE_WITH_KEEPER | CLONE_VFORK | SIGCHLD, context));
+	process_reap(clone(child_entry, top, SHARE_WITH_KEEPER | CLONE_VFORK | SIGCHLD, context));
 	return report->pid_ns.command;
 }
 
-/* It may have been ended by others while the keeper was idle: then its number is not its own any more. */
+/* If it was killed while the keeper was idle, its pid may belong to another process now. */
 static bool kill_child(pid_t pid)
 {
 	return pid > 0 && waitpid(pid, NULL, WNOHANG) == 0 && kill(pid, SIGKILL) == 0;
@@ -93,17 +88,17 @@ static void discard(void)
 {
 	pid_t first = child_report_get()->pid_ns.init;
 	if (kill_child(prefork.pid))
-		reap(prefork.pid);
+		process_reap(prefork.pid);
 	if (kill_child(first) && !ns_init_pids_add(first))
-		reap(first);
+		process_reap(first);
 	prefork.pid = 0;
 }
 
-/* What a user of its own may see of a process that shares the keeper's memory is for the kernel's settings to say: none
- * of those is left waiting. */
+/* Kernel settings decide what another user may see of a process that shares the keeper's memory, so no such child is
+ * kept waiting. */
 static bool can_wait(const struct sandbox *sandbox)
 {
-#ifdef KEEPER_NO_PREFORK /* for tools that watch the memory of processes, and know no such children */
+#ifdef KEEPER_NO_PREFORK /* for memory checkers, which do not support such children */
 	(void)sandbox;
 	return false;
 #else
@@ -119,7 +114,7 @@ void prefork_prepare(const struct sandbox *sandbox)
 	last = sandbox->cached;
 	if (!again || !report || !can_wait(sandbox))
 		return;
-	/* The last command failed before it came to that: its child waits still, and two would both take the next one. */
+	/* The last command failed before it used the child, which still waits. Two would both take the next command. */
 	if (prefork.pid && prefork.cached == sandbox->cached && prefork.turn == TURN_KEEPER)
 		return;
 	if (prefork.pid)
@@ -131,7 +126,7 @@ void prefork_prepare(const struct sandbox *sandbox)
 	prefork.pid = fork_child(&context, report);
 	if (prefork.pid > 0)
 		wait_while(TURN_CHILD);
-	/* Why it cannot be had will be said when it is asked for. */
+	/* The next launch will report the error. */
 	if (prefork.pid <= 0 || prefork.turn != TURN_KEEPER)
 		discard();
 }
@@ -140,7 +135,7 @@ pid_t prefork_launch(const struct launch_context *context)
 {
 	if (!prefork.pid)
 		return 0;
-	/* Joining a group takes longer than being born in it. */
+	/* Joining a cgroup takes longer than starting in it. */
 	bool fits = context->sandbox->cached == prefork.cached && can_wait(context->sandbox) &&
 		    context->limits->cgroup.count == 0;
 	if (!fits || prefork.turn != TURN_KEEPER) {
@@ -151,7 +146,7 @@ pid_t prefork_launch(const struct launch_context *context)
 	prefork.context = context;
 	pass_turn(TURN_CHILD);
 	wait_while(TURN_CHILD);
-	if (prefork.context) { /* ended by others before it had begun */
+	if (prefork.context) { /* killed before it began */
 		discard();
 		return 0;
 	}

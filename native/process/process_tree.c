@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/namespaces.h"
@@ -20,7 +21,7 @@ struct linux_dirent64 {
 	char d_name[];
 };
 
-/* The processes found so far, each with the parent it was found under; their children are still to be looked at. */
+/* Processes found so far, each with the parent it was found under. */
 struct found {
 	pid_t pid, parent;
 };
@@ -28,7 +29,7 @@ struct found {
 struct queue {
 	struct found *items;
 	size_t count, room;
-	uint64_t tasks; /* threads of the processes whose children were looked at */
+	uint64_t tasks; /* threads of the processes that were examined */
 };
 
 static void push(struct queue *queue, pid_t pid, pid_t parent)
@@ -44,7 +45,7 @@ static void push(struct queue *queue, pid_t pid, pid_t parent)
 	queue->items[queue->count++] = (struct found){pid, parent};
 }
 
-/* Calls BACK for each numeric entry of a /proc folder. getdents64 itself: opendir would take 32 KiB of heap. */
+/* Calls BACK for each numeric entry of a /proc directory. Uses getdents64, since opendir allocates 32 KiB. */
 static bool each_number(const char *folder, void (*back)(pid_t, void *), void *context)
 {
 	char buffer[4096] __attribute__((aligned(8)));
@@ -76,13 +77,13 @@ static pid_t parent_of(pid_t pid)
 	if (n <= 0)
 		return -1;
 	text[n] = '\0';
-	/* The name in parentheses may itself hold parentheses and spaces: what counts follows the last one. */
+	/* The name in parentheses may contain parentheses and spaces, so the fields start after the last one. */
 	char *after = strrchr(text, ')'), state;
 	int parent, threads;
 	const char *shape = " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
 	if (!after || sscanf(after + 1, shape, &state, &parent, &threads) != 3)
 		return -1;
-	/* A process whose first thread has left looks like a zombie but runs on: it must not slip through. */
+	/* A process whose first thread has exited looks like a zombie but still runs. */
 	bool gone = state == 'X' || (state == 'Z' && threads <= 1);
 	return gone ? -1 : (pid_t)parent;
 }
@@ -140,7 +141,7 @@ static void push_children(struct queue *queue, pid_t parent)
 {
 	struct search search = {queue, parent};
 	char folder[64];
-	if (!kernel_lists_children()) { /* CONFIG_PROC_CHILDREN is off: look through everything */
+	if (!kernel_lists_children()) { /* without CONFIG_PROC_CHILDREN: search all processes */
 		queue->tasks++;
 		each_number("/proc", push_if_child, &search);
 		return;
@@ -167,7 +168,7 @@ static unsigned find(struct queue *queue, bool whole, uint64_t enough)
 	return living;
 }
 
-/* A child whose parent ends goes to the nearest subreaper above: this process, or one of its own descendants. */
+/* When a parent exits, its child moves to the nearest subreaper: this process, or one of its descendants. */
 static bool is_still_ours(const struct queue *queue, const struct found *found)
 {
 	pid_t parent = parent_of(found->pid);
@@ -179,7 +180,7 @@ static bool is_still_ours(const struct queue *queue, const struct found *found)
 	return false;
 }
 
-/* All are found before any is visited: one that dies of a visit would hand its children on unseen. */
+/* Finds all processes before it visits any: the children of one that dies would move and be missed. */
 static unsigned walk(process_visit *visit, void *context, bool whole)
 {
 	struct queue queue = {0};
@@ -191,7 +192,7 @@ static unsigned walk(process_visit *visit, void *context, bool whole)
 		int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		if (pidfd < 0 && errno != ENOSYS)
 			continue;
-		/* Asked after the pidfd is held: were the pid reused in between, its parent would be another. */
+		/* Checked while the pidfd is open: a reused pid would have another parent. */
 		if (is_still_ours(&queue, &queue.items[i]))
 			visit(pid, pidfd, context);
 		if (pidfd >= 0)
@@ -242,7 +243,7 @@ uint64_t process_tree_tasks(uint64_t enough)
 	struct queue queue = {0};
 	find(&queue, true, enough + 1);
 	free(queue.items);
-	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* without this process itself, which has one */
+	return queue.tasks > 0 ? queue.tasks - 1 : 0; /* this process has one thread */
 }
 
 int pidfd_signal(pid_t pid, int pidfd, int signal)
@@ -256,7 +257,7 @@ static void visit_signal(pid_t pid, int pidfd, void *context)
 {
 	int signal = *(int *)context;
 	pidfd_signal(pid, pidfd, signal);
-	/* A stopped process would take a polite signal only after it is continued. */
+	/* A stopped process handles these signals only after SIGCONT. */
 	if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
 		pidfd_signal(pid, pidfd, SIGCONT);
 }
@@ -287,7 +288,8 @@ unsigned process_tree_kill_children(void)
 	return (unsigned)queue.count;
 }
 
-int child_signal(pid_t pid, int signal)
+void process_reap(pid_t pid)
 {
-	return kill(pid, signal);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }

@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Called for one descendant; PIDFD refers to exactly that process (-1 on kernels without pidfds). */
+/* Called for one descendant. PIDFD refers to exactly that process; -1 on kernels without pidfds. */
 typedef void process_visit(pid_t pid, int pidfd, void *context);
 
-/* Walks every living descendant of this process. A subreaper's descendants are exactly what it started, however
- * often they forked, changed session or were orphaned (promise 5). Not those set aside. Returns how many there were. */
+/* Visits every living descendant of this process. All descendants stay below a subreaper, even if they fork, change
+ * session or are orphaned (invariant 5). Skips the inits of pid namespaces. Returns the number of descendants. */
 unsigned process_tree_walk(process_visit *visit, void *context);
 
 /* The same for direct children only. */
@@ -17,26 +17,26 @@ unsigned process_tree_walk_children(process_visit *visit, void *context);
 
 unsigned process_tree_count(void);
 
-/* How many processes and threads the descendants are together; counting stops a little beyond ENOUGH. */
+/* The number of processes and threads of all descendants. Stops counting a little beyond ENOUGH. */
 uint64_t process_tree_tasks(uint64_t enough);
 
-/* Sends SIGNAL to every descendant, never through a pid that could have been reused meanwhile. */
+/* Sends SIGNAL to every descendant, never through a pid that may have been reused. */
 unsigned process_tree_signal(int signal);
 
-/* The threads of PID, at most ROOM of them. Returns how many there are in TIDS. */
+/* Fills TIDS with the threads of PID, at most ROOM. Returns their number. */
 unsigned process_threads(pid_t pid, pid_t *tids, unsigned room);
 
-/* Whether all direct children, also those that have ended but were not waited for, are set aside. */
+/* Whether all direct children, zombies included, are inits of pid namespaces. */
 bool process_tree_only_ns_inits(void);
 
-/* Kills the direct children of this process and nobody else's, as fast as can be: none of them was waited for, so none
- * of their pids can be another's. What they leave falls to this process, for the next call. Returns how many. */
+/* Kills the direct children as fast as possible. They have not been waited for, so their pids cannot have been reused.
+ * Their children move to this process, for the next call. Returns their number. */
 unsigned process_tree_kill_children(void);
 
-/* Sends SIGNAL to the one process that PIDFD (or, on old kernels, PID) refers to. 0, or -1 with errno. */
+/* Sends SIGNAL to the process of PIDFD, or of PID on old kernels. 0, or -1 with errno. */
 int pidfd_signal(pid_t pid, int pidfd, int signal);
 
-/* Sends SIGNAL to PID, a child of this process that has not been waited for. 0, or -1 with errno. */
-int child_signal(pid_t pid, int signal);
+/* Waits until PID, a child of this process, has exited; 0 or less: there is none. */
+void process_reap(pid_t pid);
 
 #endif

@@ -1,10 +1,11 @@
 #ifndef SALLYPORT_TITLE_H
 #define SALLYPORT_TITLE_H
 
-/* Remembers where the kernel looks for this process's command line. Call first thing in main. */
+/* Remembers where the kernel reads this process's command line. Must be the first call in main. */
 void title_init(int argc, char **argv);
 
-/* Shows up in ps as `keeper: <text>`, control characters made harmless, cut to the room there is. */
+/* Sets the command line that ps shows to `keeper: <text>`, without control characters, truncated to the available
+ * space. */
 void title_set(const char *text);
 
 #endif

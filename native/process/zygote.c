@@ -33,8 +33,8 @@ struct zygote {
 	struct keeper_pool *pool;
 	int64_t last_busy_us;
 	bool exiting;
-	int fork_error; /* of the last attempt to fork a keeper; 0: there was none */
-	bool cgroups_pending; /* killed keepers' groups that were not empty yet */
+	int fork_error;       /* of the last attempt to fork a keeper; 0: it succeeded */
+	bool cgroups_pending; /* some cgroups of killed keepers were not empty yet */
 };
 
 static bool fork_keeper(struct zygote *z)
@@ -50,7 +50,7 @@ static bool fork_keeper(struct zygote *z)
 		sigset_t none;
 		close(z->signals);
 		close(z->wake_pipe[0]);
-		close(z->lock); /* or a busy keeper would bar the way for the next zygote when this one was killed */
+		close(z->lock); /* or a busy keeper would hold the lock after the zygote was killed */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		keeper_main(z->pool, slot, z->listener, z->sessions_fd, z->wake_pipe[1], zygote, &z->cgroups);
@@ -63,7 +63,7 @@ static bool fork_keeper(struct zygote *z)
 	return true;
 }
 
-/* Nobody is free and nobody can be forked: say so, instead of leaving callers to wait for nothing. */
+/* No keeper is idle and none can be forked: tells the caller, which would wait in vain. */
 static void reject_overload(struct zygote *z, int error)
 {
 	char text[96];
@@ -118,14 +118,14 @@ static void reap(struct zygote *z)
 		}
 		strays = strays || !slot || WIFSIGNALED(status);
 	}
-	/* A killed keeper's descendants fall to the zygote, the next subreaper up: they end here (promise 5). */
+	/* Descendants of a killed keeper move to the zygote, the next subreaper, which kills them (invariant 5). */
 	if (strays)
 		process_tree_walk_children(kill_stray, z);
 	if (killed || z->cgroups_pending)
 		z->cgroups_pending = !cgroup_sweep(&z->cgroups);
 }
 
-/* A zygote whose folder was removed, or that nobody has needed for long, goes; busy keepers finish by themselves. */
+/* The zygote exits when its directory was removed or it has been idle for long. Busy keepers finish by themselves. */
 static void check_idle(struct zygote *z)
 {
 	struct stat status;
@@ -180,8 +180,8 @@ static void run(struct zygote *z)
 	}
 }
 
-/* Another may take over from here on. Idle keepers go, busy ones finish; this zygote stays for as long as there is
- * anything to reap, since PID 1 may not do it. */
+/* Another zygote may take over from here on. Idle keepers exit, busy ones finish. This zygote stays until everything is
+ * reaped, since PID 1 may not do it. */
 static void shut_down(struct zygote *z)
 {
 	struct signalfd_siginfo info;
@@ -206,7 +206,7 @@ static void shut_down(struct zygote *z)
 	}
 }
 
-/* ---- start ---- */
+/* ---- start-up ---- */
 
 static int report_error(const char *step)
 {
@@ -249,7 +249,7 @@ static int claim_state_dir(struct zygote *z, const char *state, const char *log_
 	if (z->listener < 0 || fstatat(z->state_fd, z->socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return report_error("socket");
 	z->socket_inode = status.st_ino;
-	/* Blocking: of many idle keepers waiting in accept the kernel wakes just one. */
+	/* Blocking: the kernel then wakes only one of the keepers that wait in accept. */
 	fcntl(z->listener, F_SETFL, 0);
 	return 0;
 }
@@ -278,18 +278,18 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	static struct zygote z;
 	char title[128];
 
-	/* 1. Nothing of the caller's but its stdin, stdout and stderr; and nobody looks into its memory. */
+	/* 1. Drop everything inherited but stdin, stdout and stderr, and protect the memory from other processes. */
 	reset_inherited_state();
 	prctl(PR_SET_DUMPABLE, 0);
-	/* 2. One zygote per folder and build. */
+	/* 2. Claim the state directory: one zygote per directory and build. */
 	int failed = claim_state_dir(&z, state, log_level);
 	if (failed)
 		return failed;
-	/* 3. Signals as descriptors, a pool that all keepers see. */
+	/* 3. Set up signal descriptors and the pool that all keepers share. */
 	failed = set_up(&z);
 	if (failed)
 		return failed;
-	/* 4. What is left of keepers that were killed together with their zygote. */
+	/* 4. Remove what is left of keepers that were killed together with their zygote. */
 	cgroup_discover(&z.cgroups, self);
 	z.cgroups_pending = !cgroup_sweep(&z.cgroups);
 	snprintf(title, sizeof title, "zygote %s", state);
@@ -297,12 +297,12 @@ int zygote_serve(const char *state, const char *self, const char *log_level)
 	log_info("zygote", "started, build %s, cgroups (version, 0: none): memory %d, cpu %d, pids %d", KEEPER_BUILD,
 		 z.cgroups.locations[CGROUP_MEMORY].version, z.cgroups.locations[CGROUP_CPU].version,
 		 z.cgroups.locations[CGROUP_PIDS].version);
-	/* 5. Say so, and let go of the caller's descriptors before any keeper inherits them. */
+	/* 5. Report readiness, and close the caller's descriptors before any keeper inherits them. */
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!write(STDOUT_FILENO, "ready\n", 6);
 	for (int fd = 0; fd < 3; fd++)
 		dup2(null, fd);
-	/* 6. Fork ahead, reap, sweep. */
+	/* 6. Fork, reap and sweep until it is time to exit. */
 	run(&z);
 	shut_down(&z);
 	log_info("zygote", "ended");

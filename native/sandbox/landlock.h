@@ -7,9 +7,9 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* The kernel's Landlock, by the version (ABI) it has. Every function takes the ABI, so that older ones can be tried. */
+/* Landlock system calls. Every function takes the ABI, so that tests can use older ones. */
 
-/* What a rule may grant; the kernel's own bits. */
+/* The access rights of a rule, as the kernel numbers them. */
 #define FS_EXECUTE (1ull << 0)
 #define FS_WRITE_FILE (1ull << 1)
 #define FS_READ_FILE (1ull << 2)
@@ -34,30 +34,29 @@
 	 FS_MAKE_SYM | FS_REFER | FS_TRUNCATE)
 #define FS_OF_FILES (FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 
-/* The ABI of this kernel; 0: it has none. */
+/* The ABI of this kernel; 0: Landlock is not available. */
 int landlock_abi(void);
 
-/* What SPEC asks for that ABI cannot do. */
+/* Features of SPEC that ABI does not support. */
 unsupported_t landlock_unsupported(const struct sandbox_spec *spec, int abi);
 
-/* An empty set of rules that denies whatever ABI can deny, network and scopes as SPEC has them. -1 with errno. */
+/* Creates an empty ruleset that denies everything ABI can deny; network and scopes follow SPEC. -1 with errno. */
 int landlock_create(const struct sandbox_spec *spec, int abi);
 
-/* Grants ACCESS, as far as ABI knows it, to what FD names and all below. Async-signal-safe. 0, or -1 with errno. */
+/* Grants ACCESS, as far as ABI supports it, to FD and everything below. Async-signal-safe. 0, or -1 with errno. */
 int landlock_add_path(int ruleset, int abi, int fd, uint64_t access);
 
-/* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
+/* Applies to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
 int landlock_restrict(int ruleset);
 
 /* ---- landlock_rules.c ---- */
 
-/* Makes the Landlock rules of SPEC: what it may read is found by looking through the folders that lead to denied ones,
- * so that those stay denied when they appear later. Notes in STAMPS what it looked at. Returns the ruleset, or -1 with
- * errno. */
+/* Builds the rules of SPEC. Directories that contain denied paths are granted entry by entry, so that a denied path
+ * stays denied when it appears later. Adds what it examined to FINGERPRINTS. Returns the ruleset, or -1 with errno. */
 int landlock_rules_build(const struct sandbox_spec *spec, int abi, struct path_fingerprints *fingerprints);
 
-/* What only the command's own view holds: FD is a folder to read, or one of terminals. 0, or -1 with errno.
- * Async-signal-safe. */
+/* Adds paths that exist only in the command's namespaces: FD is a directory to read, or its /dev/pts. 0, or -1 with
+ * errno. Async-signal-safe. */
 int landlock_rules_add_read(int ruleset, int abi, int fd);
 int landlock_rules_add_devpts(int ruleset, int abi, int fd);
 

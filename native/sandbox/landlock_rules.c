@@ -12,12 +12,12 @@
 #include "fd.h"
 #include "io/open_beneath.h"
 
-/* What programs expect of /dev. All else there is withheld: a disk can be read raw past every denied path. */
+/* The devices that programs expect. All others are denied: a raw disk would reveal every denied path. */
 static const char *const devices[] = {"/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
 				      "/dev/urandom", "/dev/tty",  "/dev/ptmx", "/dev/pts"};
 #define DEVICES "/dev"
 
-struct search {
+struct rule_builder {
 	const struct sandbox_spec *spec;
 	int abi, ruleset;
 	struct path_fingerprints *fingerprints;
@@ -46,7 +46,7 @@ static bool contains_denied(const struct sandbox_spec *spec, const char *path)
 
 static uint64_t read_access(const struct sandbox_spec *spec, mode_t mode)
 {
-	/* Sockets made outside can be connected to with the network on only, and never the denied ones. */
+	/* Sockets outside can be connected to only with the network on, and denied ones never. */
 	uint64_t access = FS_READ | (spec->network == NETWORK_ON ? FS_RESOLVE_UNIX : 0);
 	return S_ISDIR(mode) || S_ISSOCK(mode) ? access : access & FS_OF_FILES;
 }
@@ -59,16 +59,16 @@ static uint64_t write_access(mode_t mode)
 	return S_ISDIR(mode) ? access : access & FS_OF_FILES;
 }
 
-/* Running out of something must not look like a place that is not there. */
+/* Resource exhaustion must not look like a missing path. */
 static bool is_resource_exhausted(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-static int grant_read_tree(struct search *builder, int fd);
+static int grant_read_tree(struct rule_builder *builder, int fd);
 
-/* Not links: they need no grant, and following one could grant what is denied. */
-static int grant_read_child(struct search *builder, int folder, size_t length, const struct dirent *entry)
+/* Symbolic links are skipped: they need no rule, and following one could grant a denied path. */
+static int grant_read_child(struct rule_builder *builder, int folder, size_t length, const struct dirent *entry)
 {
 	if (entry->d_type == DT_LNK || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 		return 0;
@@ -82,15 +82,15 @@ static int grant_read_child(struct search *builder, int folder, size_t length, c
 	return close_keep_errno(child, grant_read_tree(builder, child));
 }
 
-static int grant_read_children(struct search *builder, int folder)
+static int grant_read_children(struct rule_builder *builder, int folder)
 {
 	size_t length = strlen(builder->path);
-	/* Noted before it is read: a change in between is then seen the next time. */
+	/* Added before the directory is read, so that a change in between is noticed at the next use. */
 	if (path_fingerprints_add(builder->fingerprints, builder->path, FINGERPRINT_CONTENT) < 0)
 		return -1;
 	int list_fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
-	if (!list) /* what cannot be listed cannot be granted piece by piece */
+	if (!list) /* a directory that cannot be listed cannot be granted by entry */
 		return close_keep_errno(list_fd, is_resource_exhausted(errno) ? -1 : 0);
 	int failed = 0;
 	const struct dirent *entry;
@@ -103,8 +103,8 @@ static int grant_read_children(struct search *builder, int folder)
 	return failed;
 }
 
-/* FD is what is at the search's path. */
-static int grant_read_tree(struct search *builder, int fd)
+/* FD refers to the builder's path. */
+static int grant_read_tree(struct rule_builder *builder, int fd)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0 || is_denied(builder->spec, builder->path))
@@ -117,8 +117,8 @@ static int grant_read_tree(struct search *builder, int fd)
 	return landlock_add_path(builder->ruleset, builder->abi, fd, read_access(builder->spec, mode));
 }
 
-/* Takes FD over. What is not there is passed by. */
-static int grant_write(struct search *builder, int fd, uint64_t extra_access)
+/* Takes ownership of FD. A missing path is skipped. */
+static int grant_write(struct rule_builder *builder, int fd, uint64_t extra_access)
 {
 	struct stat status;
 	if (fd < 0)
@@ -129,21 +129,21 @@ static int grant_write(struct search *builder, int fd, uint64_t extra_access)
 		fd, landlock_add_path(builder->ruleset, builder->abi, fd, write_access(status.st_mode) | extra_access));
 }
 
-/* Given with its links followed: one that is met now was put there since (promise 2). */
-static int grant_writable(struct search *builder, const char *path)
+/* The path was resolved before: a link was put there since (invariant 2). */
+static int grant_writable(struct rule_builder *builder, const char *path)
 {
 	if (path_fingerprints_add(builder->fingerprints, path, FINGERPRINT_IDENTITY) < 0)
 		return -1;
 	return grant_write(builder, open_beneath("/", path, O_PATH, 0), 0);
 }
 
-static int grant_all(struct search *builder)
+static int grant_all(struct rule_builder *builder)
 {
 	const struct sandbox_spec *spec = builder->spec;
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	/* Names may be listed everywhere; what they hold is granted piece by piece. */
+	/* All directories may be listed; their content is granted separately. */
 	int failed = landlock_add_path(builder->ruleset, builder->abi, root, FS_READ_DIR);
 	if (!failed)
 		failed = grant_read_tree(builder, root);
@@ -161,7 +161,7 @@ static int grant_all(struct search *builder)
 
 int landlock_rules_build(const struct sandbox_spec *spec, int abi, struct path_fingerprints *fingerprints)
 {
-	struct search builder = {.spec = spec, .abi = abi, .fingerprints = fingerprints, .path = "/"};
+	struct rule_builder builder = {.spec = spec, .abi = abi, .fingerprints = fingerprints, .path = "/"};
 	builder.ruleset = landlock_create(spec, abi);
 	if (builder.ruleset < 0)
 		return -1;

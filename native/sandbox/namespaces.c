@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/process_tree.h"
 #include "sandbox/mount/mount.h"
 
-/* What the maker tells the keeper, first of its user namespace and then of all. */
+/* What the maker process reports to the keeper: first about its user namespace, then about all. */
 struct maker_report {
 	bool has_user, failed, no_mounts, no_network, no_ipc;
 	unsupported_t unsupported;
@@ -37,7 +38,8 @@ static bool write_file(const char *path, const char *text)
 	return written;
 }
 
-/* Root maps everybody, so that files keep their owners and the command can be another user; others only themselves. */
+/* Root maps all users, so that files keep their owners and the command can run as another user. Others map only
+ * themselves. */
 static bool map_users(pid_t maker, const struct sandbox_spec *spec)
 {
 	char path[64], text[64];
@@ -70,9 +72,9 @@ static bool raise_loopback(void)
 	return up;
 }
 
-/* ---- in the maker ---- */
+/* ---- in the maker process ---- */
 
-/* A user namespace where `isolated` asks for one, and wherever the rest cannot be had without. */
+/* Creates a user namespace for `isolated`, and where the others require one. */
 static bool unshare_mounts(const struct sandbox_spec *spec, struct maker_report *report)
 {
 	if (!spec->isolated && unshare(CLONE_NEWNS) == 0)
@@ -102,22 +104,22 @@ __attribute__((noreturn)) static void run_maker(const struct sandbox_spec *spec,
 	struct maker_report report = {0};
 	char go;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	umask(022); /* whoever the command will be passes through the folders made here */
+	umask(022); /* the user of the command passes through the directories created here */
 	report.no_mounts = !unshare_mounts(spec, &report);
-	prctl(PR_SET_DUMPABLE, 1); /* or its files in /proc would belong to root, and its users could not be mapped */
+	prctl(PR_SET_DUMPABLE, 1); /* otherwise root would own its files in /proc, and its users could not be mapped */
 	if (write(sock, &report, sizeof report) != sizeof report || read(sock, &go, 1) != 1)
 		_exit(1);
 	if (!report.no_mounts)
 		set_up_mounts(spec, &report);
 	if (spec->network == NETWORK_OFF && (unshare(CLONE_NEWNET) < 0 || !raise_loopback()))
 		report.no_network = true;
-	/* Shared memory and message queues have owners but no folders: no rule for files holds them. */
+	/* Shared memory and message queues have owners but no paths, so file rules do not apply to them. */
 	report.no_ipc = unshare(CLONE_NEWIPC) < 0;
 	if (spec->isolated && (report.no_ipc || unshare(CLONE_NEWUTS) < 0))
 		report.unsupported |= UNSUPPORTED_BIT(UNSUPPORTED_NAMESPACES);
 	if (write(sock, &report, sizeof report) != sizeof report)
 		_exit(1);
-	(void)!read(sock, &go, 1); /* until everything is held by the keeper */
+	(void)!read(sock, &go, 1); /* wait until the keeper has opened everything */
 	_exit(0);
 }
 
@@ -155,7 +157,7 @@ static bool direct_maker(struct namespaces *made, pid_t maker, int sock, const s
 		return false;
 	if (report->has_user && !map_users(maker, spec)) {
 		report->no_mounts = true;
-		return true; /* nobody can be anybody there: as good as none */
+		return true; /* no user can be mapped, so the namespace is useless */
 	}
 	if (write(sock, "", 1) != 1 || read(sock, report, sizeof *report) != sizeof *report)
 		return false;
@@ -195,8 +197,7 @@ bool namespaces_make(struct namespaces *made, const struct sandbox_spec *spec, u
 	bool completed = maker > 0 && direct_maker(made, maker, sock[0], spec, &report);
 	failure->error = errno;
 	close(sock[0]);
-	while (maker > 0 && waitpid(maker, NULL, 0) < 0 && errno == EINTR)
-		;
+	process_reap(maker);
 	if (!completed || report.failed) {
 		namespaces_close(made);
 		if (report.failed)

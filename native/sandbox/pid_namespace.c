@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/process_tree.h"
 #include "process/title.h"
 #include "sandbox/mount/mount.h"
 
@@ -23,7 +24,7 @@
 
 static char init_stack[STACK_SIZE / 4] __attribute__((aligned(16)));
 static char command_stack[STACK_SIZE] __attribute__((aligned(16)));
-static int keeper_pidfd = -1; /* a descriptor of this process */
+static int keeper_pidfd = -1; /* of this process */
 
 bool keeper_has_died(void)
 {
@@ -42,8 +43,8 @@ static int run_init(void *context)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || keeper_has_died())
 		_exit(1);
 	setsid();
-	title_set("first of its namespace");
-	/* Not one of the keeper's descriptors: pipes would stay open, and connections. */
+	title_set("namespace init");
+	/* Closes the keeper's descriptors: pipes and connections would stay open. */
 	close_range(0, ~0U, 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -55,7 +56,7 @@ static int run_init(void *context)
 			_exit(0);
 		if (sigwaitinfo(&set, &info) < 0)
 			continue;
-		/* From outside the namespace no sender can be seen: the command itself cannot pass for the keeper. */
+		/* A sender outside the namespace has pid 0, so the command cannot impersonate the keeper. */
 		exiting = exiting || (info.si_signo == EXIT_SIGNAL && info.si_pid == 0);
 	}
 }
@@ -85,7 +86,7 @@ int pid_namespace_start(struct pid_namespace *pid_ns, const struct namespaces *n
 	return 0;
 }
 
-/* Whoever the command left behind was the first process's child by the time it had ended. */
+/* Orphans of the command were children of the init by the time it had exited. */
 static bool has_children(pid_t pid)
 {
 	char path[64], text[16];
@@ -112,16 +113,10 @@ struct trial {
 	atomic_bool works;
 };
 
-static void reap(pid_t pid)
-{
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-}
-
 static int test_proc_mount(void *context)
 {
 	struct trial *test = context;
-	test->works = mounts_mount_proc() >= 0; /* where the host hides parts of its own /proc, a new one is refused */
+	test->works = mounts_mount_proc() >= 0; /* the kernel refuses it where parts of the host's /proc are masked */
 	_exit(0);
 }
 
@@ -133,11 +128,11 @@ static bool test_pid_namespace(const struct namespaces *namespaces)
 	pid_t between = pid_namespace_prepare() < 0 ? -1 : fork();
 	if (between == 0)
 		_exit(pid_namespace_start(&test->pid_ns, namespaces, test_proc_mount, test, NULL) < 0);
-	reap(between);
+	process_reap(between);
 	if (test->pid_ns.init)
 		kill(test->pid_ns.init, SIGKILL);
-	reap(test->pid_ns.command);
-	reap(test->pid_ns.init);
+	process_reap(test->pid_ns.command);
+	process_reap(test->pid_ns.init);
 	bool works = test->works;
 	munmap(test, sizeof *test);
 	return works;

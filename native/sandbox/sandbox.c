@@ -24,7 +24,7 @@ static enum seccomp_sockets sockets_for(const struct sandbox_spec *spec, const s
 	if (spec->network == NETWORK_OFF)
 		return cached->namespaces.network < 0 ? SOCKETS_NONE : SOCKETS_LOOPBACK;
 	for (size_t i = 0; i < spec->port_count; i++)
-		if (sandbox_spec_port(spec, i) == 53) /* names could not be resolved otherwise */
+		if (sandbox_spec_port(spec, i) == 53) /* DNS */
 			return SOCKETS_TCP_UDP;
 	return SOCKETS_TCP;
 }
@@ -62,12 +62,12 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 {
 	if (!sandbox->spec)
 		return NULL;
-	if (!sandbox->own_pid_namespace) /* else it was done before the fork */
+	if (!sandbox->own_pid_namespace) /* otherwise it entered them before the fork */
 		return namespaces_enter(&sandbox->cached->namespaces) < 0 ? "sandbox-namespace" : NULL;
 	int proc = mounts_mount_proc();
 	if (proc < 0)
 		return "sandbox-mount";
-	/* A second one, at the same place in every view: the rules so far know the host's. */
+	/* The ruleset knows only the host's /proc so far. */
 	int failed = sandbox->cached->ruleset < 0
 			     ? 0
 			     : landlock_rules_add_read(sandbox->cached->ruleset, sandbox->cached->abi, proc);
@@ -77,9 +77,9 @@ const char *sandbox_enter(const struct sandbox *sandbox)
 	return failed ? "sandbox-landlock" : NULL;
 }
 
-/* What root's programs in a workspace need: files of several owners, other users for their parts, low ports. What is
- * gone with the rest: raw disks and memory, mounts, modules, files by their handle (DAC_READ_SEARCH), device nodes,
- * raw packets, limits, the clock, and file capabilities, which would outlive the command. */
+/* What root's programs in a workspace need: files of several owners, changing users, low ports. Dropped: raw disks and
+ * memory, mounts, modules, file handles (DAC_READ_SEARCH), device nodes, raw packets, limits, the clock, and file
+ * capabilities, which would outlive the command. */
 static const unsigned char kept[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_FOWNER,          CAP_FSETID,
 				     CAP_SETGID, CAP_SETUID,       CAP_NET_BIND_SERVICE};
 
@@ -90,7 +90,8 @@ static int drop_capabilities(bool signals_scoped)
 	uint64_t keep = signals_scoped ? 1ull << CAP_KILL : 0;
 	for (unsigned i = 0; i < sizeof kept; i++)
 		keep |= 1ull << kept[i];
-	/* EINVAL: past the last one. Whoever may not drop them (EPERM) cannot gain them either: no_new_privs. */
+	/* EINVAL: past the last capability. A process that may not drop them (EPERM) cannot gain them either, because
+	 * of no_new_privs. */
 	for (unsigned each = 0; each < 64; each++)
 		if (!(keep >> each & 1) && prctl(PR_CAPBSET_DROP, each, 0, 0, 0) < 0 && errno != EPERM) {
 			if (errno == EINVAL)
@@ -110,7 +111,7 @@ static int drop_capabilities(bool signals_scoped)
 	return (int)syscall(SYS_capset, &header, data);
 }
 
-/* Its pipes become its own, or it could not open them again by /dev/stderr and the like. */
+/* Gives the pipes to the user, who could not reopen them through /dev/stderr otherwise. */
 static const char *change_user(const struct sandbox_spec *spec)
 {
 	gid_t groups[NGROUPS_MAX > 1024 ? 1024 : NGROUPS_MAX];
@@ -128,7 +129,7 @@ static const char *change_user(const struct sandbox_spec *spec)
 	if (setgroups(count, groups) < 0 || setresgid(spec->gid, spec->gid, spec->gid) < 0 ||
 	    setresuid(spec->uid, spec->uid, spec->uid) < 0)
 		return "sandbox-user";
-	/* It was entered with other rights. */
+	/* The directory was entered with other rights. */
 	return faccessat(AT_FDCWD, ".", X_OK, AT_EACCESS) < 0 ? "chdir" : NULL;
 }
 

@@ -8,28 +8,29 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* One command's confinement, made ready before the fork: the child only has to put it on. */
+/* The sandbox of one command, prepared before the fork so that the child only has to apply it. */
 struct sandbox {
-	const struct sandbox_spec *spec; /* NULL: none */
+	const struct sandbox_spec *spec; /* NULL: no sandbox */
 	const struct cached_sandbox *cached;
 	const struct sock_fprog *filter;
-	bool own_pid_namespace; /* a pid namespace of its own, and a /proc that shows it */
+	bool own_pid_namespace; /* with a /proc of its own */
 	unsupported_t unsupported;
 };
 
-/* Works out how SPEC can be had here. False with FAILURE filled in: not at all, or not as strictly as it requires. */
+/* Prepares SPEC with what this machine supports. False with FAILURE filled in: not possible, or weaker than SPEC
+ * requires. */
 bool sandbox_prepare(struct sandbox *sandbox, const struct sandbox_spec *spec, struct launch_failure *failure);
 
-/* The folder of its own terminals; -1: it has none. */
+/* Descriptor of its own /dev/pts; -1: none. */
 int sandbox_devpts(const struct sandbox *sandbox);
 
-/* In the child, in this order: first of all the view of files and network it will have, and last before the exec the
- * rights it will not have. Async-signal-safe. They return NULL, or the step that failed, with errno. */
+/* Called in the child: sandbox_enter first, which changes its view of files and network, and sandbox_apply last before
+ * the exec, which drops its rights. Async-signal-safe. They return NULL, or the step that failed, with errno. */
 const char *sandbox_enter(const struct sandbox *sandbox);
 const char *sandbox_apply(const struct sandbox *sandbox);
 
-/* `keeper probe`: prints in one line of JSON what this machine lets us confine commands with. Tried, not guessed: the
- * same call may be there and be forbidden. Returns an exit code. */
+/* `keeper probe`: prints one line of JSON about what this machine supports. Tests each feature, since a system call can
+ * exist and be forbidden. Returns an exit code. */
 int sandbox_probe(void);
 
 #endif

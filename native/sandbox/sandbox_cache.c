@@ -12,7 +12,7 @@
 #include "sandbox/landlock.h"
 
 #define CACHE_SIZE 4
-/* An isolated command adds its own /proc to the rules, which stays there as a rule for nothing. */
+/* Each isolated command adds its own /proc to the ruleset, where the rule stays after the command has ended. */
 #define MAX_USES 64
 
 static struct cached_sandbox cache[CACHE_SIZE];
@@ -41,7 +41,7 @@ void sandbox_cache_clear(void)
 	mounts_fd = -1;
 }
 
-/* Mounts that come and go outside change what a path leads to, and no folder's time tells. */
+/* A mount outside changes what a path refers to without changing any directory's times. */
 static void evict_if_mounts_changed(void)
 {
 	if (mounts_fd < 0) {
@@ -61,7 +61,7 @@ static char *append(char *at, const void *bytes, size_t length)
 	return at + length;
 }
 
-/* Everything but `require`, which changes nothing in it. */
+/* Everything but `require`, which does not affect the entry. */
 static char *make_key(const struct sandbox_spec *spec, size_t *length)
 {
 	const size_t lengths[] = {spec->writable.length,
@@ -95,7 +95,7 @@ static int add_fingerprints(struct path_fingerprints *fingerprints, const struct
 	return 0;
 }
 
-/* Spots mostly lie side by side in one folder. */
+/* Protected paths are usually in the same directory. */
 static int add_entry_fingerprints(struct path_fingerprints *fingerprints, const struct string_list *paths)
 {
 	char folder[PATH_MAX];
@@ -117,7 +117,7 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 		return "sandbox-memory";
 	if (add_entry_fingerprints(&entry->fingerprints, &spec->masked) < 0)
 		return "sandbox-memory";
-	/* With rules, the folders of what is denied are noted as they are looked through. */
+	/* With Landlock, landlock_rules_build adds the directories of denied paths. */
 	if (entry->abi < 1) {
 		bool added = add_fingerprints(&entry->fingerprints, &spec->denied) == 0 &&
 			     add_fingerprints(&entry->fingerprints, &spec->writable) == 0;
@@ -127,7 +127,7 @@ static const char *build_rules(struct cached_sandbox *entry, const struct sandbo
 	return entry->ruleset < 0 ? "sandbox-landlock" : NULL;
 }
 
-/* Stamps come first: what changes while the rest is made is then seen the next time. */
+/* Fingerprints come first, so that a change during the rest is noticed at the next use. */
 static bool build(struct cached_sandbox *entry, const struct sandbox_spec *spec, struct launch_failure *failure)
 {
 	const char *failed_step = build_rules(entry, spec);

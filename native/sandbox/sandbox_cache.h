@@ -7,8 +7,8 @@
 #include "sandbox/spec.h"
 #include "sandbox/unsupported.h"
 
-/* What commands of one kind are confined with. Making it takes longer than most commands, so a keeper keeps it for the
- * next one of the same kind, and looks whether everything it was made from is still the same. */
+/* Prepared namespaces and rules for one sandbox specification. Preparing them takes longer than most commands, so a
+ * keeper caches them, and checks before each use that nothing they depend on has changed. */
 struct cached_sandbox {
 	char *key;
 	size_t key_length;
@@ -22,10 +22,10 @@ struct cached_sandbox {
 	unsigned long last_used;
 };
 
-/* NULL with FAILURE filled in. It stays valid until the next call. */
+/* Returns an entry that is valid until the next call; NULL with FAILURE filled in. */
 struct cached_sandbox *sandbox_cache_get(const struct sandbox_spec *spec, struct launch_failure *failure);
 
-/* Lets go of all. */
+/* Evicts all entries. */
 void sandbox_cache_clear(void);
 
 #endif

@@ -30,24 +30,24 @@
 #define MAX_INSTRUCTIONS 1024
 #define NR offsetof(struct seccomp_data, nr)
 #define ARCH offsetof(struct seccomp_data, arch)
-/* The lower half: none of the arguments looked at is wider than 32 bits to the kernel. */
+/* The lower half: the kernel uses 32 bits of these arguments. */
 #define ARGUMENT(i) ((uint32_t)(offsetof(struct seccomp_data, args) + 8 * (i)))
 #define REFUSE(error) (SECCOMP_RET_ERRNO | (error))
 #define NEW_NAMESPACES 0x7e020000u
 #define NEW_TIME_NAMESPACE 0x80u
 #define SET_ID_BITS (S_ISUID | S_ISGID)
 #define CREATING (O_CREAT | 020000000u) /* O_TMPFILE without its O_DIRECTORY */
-#define TYPE_MASK 0xfu                  /* SOCK_CLOEXEC and SOCK_NONBLOCK are above */
+#define TYPE_MASK 0xfu                  /* SOCK_CLOEXEC and SOCK_NONBLOCK are higher bits */
 #define FAST_OPEN 0x20000000u
 
-/* Jumps of the search that lead to no check. */
+/* Jump targets of the search that are not checks. */
 #define ALLOWED 254u
 #define NEXT 253u
 
 struct program {
 	struct sock_filter code[MAX_INSTRUCTIONS];
 	unsigned short length;
-	unsigned short blocks[CHECK_COUNT]; /* where each check begins */
+	unsigned short blocks[CHECK_COUNT]; /* where each check starts */
 	unsigned short allowed;
 };
 
@@ -67,7 +67,7 @@ static void emit_return(struct program *p, uint32_t action)
 	emit(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* If the loaded value passes the TEST, the verdict is this; else on. */
+/* Returns ACTION if the loaded value passes TEST, else continues. */
 static void emit_return_if(struct program *p, uint16_t test, uint32_t value, uint32_t action)
 {
 	emit(p, BPF_JMP | test | BPF_K, value, 0, 1);
@@ -81,7 +81,7 @@ static void check_bits(struct program *p, unsigned argument, uint32_t bits)
 	emit_return(p, SECCOMP_RET_ALLOW);
 }
 
-/* A program that is left behind with these bits would be run by others with our rights. */
+/* Others would run a file with these bits with our rights. */
 static void check_open(struct program *p, unsigned flags)
 {
 	emit_load(p, ARGUMENT(flags));
@@ -110,7 +110,7 @@ static void check_ioctl(struct program *p)
 
 static void check_personality(struct program *p)
 {
-	/* Plain Linux, its 32-bit name, unhashed addresses for debuggers, and the question. */
+	/* Linux, its 32-bit name, no address randomization for debuggers, and the query. */
 	static const uint32_t usual[] = {0, 0x8, 0x20000, 0x20008, 0x40000, 0xffffffffu};
 	emit_load(p, ARGUMENT(0));
 	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -125,7 +125,7 @@ static void check_self(struct program *p, unsigned argument)
 	emit_return(p, REFUSE(EPERM));
 }
 
-/* Whoever is given no time by somebody else's limit dies of it: of others, limits may be read but not set. */
+/* A process can be killed through its limits, so limits of other processes may be read but not set. */
 static void check_prlimit(struct program *p)
 {
 	emit_load(p, ARGUMENT(0));
@@ -144,7 +144,7 @@ static void allow_families(struct program *p, const uint32_t *families, size_t c
 		emit_return_if(p, BPF_JEQ, families[i], SECCOMP_RET_ALLOW);
 }
 
-/* Only what Landlock can hold to its ports: its hooks know plain TCP, not what is built on it. */
+/* Only what Landlock can restrict to ports: its hooks know plain TCP, not protocols on top of it. */
 static void allow_transport(struct program *p, uint32_t type, uint32_t protocol)
 {
 	emit_load(p, ARGUMENT(1));
@@ -163,7 +163,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 		emit_return(p, REFUSE(EAFNOSUPPORT));
 	} else if (sockets == SOCKETS_LOOPBACK) {
 		allow_families(p, inet, 2);
-		emit_return_if(p, BPF_JEQ, AF_NETLINK, SECCOMP_RET_ALLOW); /* it shows the network of its own */
+		emit_return_if(p, BPF_JEQ, AF_NETLINK, SECCOMP_RET_ALLOW); /* it shows its own network only */
 		emit_return(p, REFUSE(EPERM));
 	} else if (sockets == SOCKETS_NONE) {
 		emit_return(p, REFUSE(EPERM));
@@ -171,7 +171,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 		emit_load(p, ARGUMENT(0));
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 6, 0);
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 5, 0);
-		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3); /* routes: resolving names asks for them */
+		emit(p, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 3); /* name resolution asks for routes */
 		emit_load(p, ARGUMENT(2));
 		emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 		emit_return(p, SECCOMP_RET_ALLOW);
@@ -183,7 +183,7 @@ static void check_socket(struct program *p, enum seccomp_sockets sockets)
 	}
 }
 
-/* A datagram pair can be connected anew, to a socket outside. */
+/* A datagram pair can be connected to a socket outside. */
 static void check_socketpair(struct program *p, enum seccomp_sockets sockets)
 {
 	if (sockets == SOCKETS_ANY) {
@@ -197,7 +197,7 @@ static void check_socketpair(struct program *p, enum seccomp_sockets sockets)
 	emit_return(p, REFUSE(EPERM));
 }
 
-/* Opening a connection by sending is not seen by Landlock. */
+/* Landlock does not see a connection that is opened by sending. */
 static void check_send(struct program *p, enum seccomp_sockets sockets, unsigned flags)
 {
 	if (sockets == SOCKETS_TCP || sockets == SOCKETS_TCP_UDP)
@@ -233,7 +233,7 @@ static void emit_check(struct program *p, enum check check, struct seccomp_optio
 	}
 }
 
-/* Where a jump of the search leads is filled in when the checks have their places: until then it names one. */
+/* Jumps of the search name a check until the checks have their addresses. */
 static void patch_jump(struct program *p, unsigned short at, uint8_t *jump, unsigned short target)
 {
 	if (target - at - 1 > UINT8_MAX)
@@ -241,7 +241,7 @@ static void patch_jump(struct program *p, unsigned short at, uint8_t *jump, unsi
 	*jump = (uint8_t)(target - at - 1);
 }
 
-/* A search tree, since the kernel tries every number when the filter is set, and each call when it is made. */
+/* A binary search, since the kernel evaluates the filter for every number when it is installed, and for each call. */
 static void emit_search(struct program *p, const struct syscall_rule *rules, size_t count)
 {
 	unsigned short at = p->length;
@@ -267,7 +267,7 @@ static void patch_leaf_jump(struct program *p, unsigned short at, uint8_t *jump)
 		patch_jump(p, at, jump, *jump == ALLOWED ? p->allowed : p->blocks[*jump]);
 }
 
-/* The leaves of the search: what is not between two nodes of it. */
+/* Patches the leaves of the search: jumps that are not inner nodes. */
 static void patch_leaves(struct program *p, unsigned short from, unsigned short to)
 {
 	for (unsigned short at = from; at < to; at++) {
@@ -292,7 +292,7 @@ const struct sock_fprog *seccomp_program(struct seccomp_options options)
 	if (!p)
 		return NULL;
 	size_t count;
-	const struct syscall_rule *rules = syscall_rule(&count);
+	const struct syscall_rule *rules = syscall_rules(&count);
 	emit_load(p, ARCH);
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
 	emit_return(p, SECCOMP_RET_KILL_PROCESS);

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which system calls a confined command may not make. Built once per choice and used again and again. */
+/* System calls that a confined command may not make. Each program is built once. */
 enum seccomp_sockets {
 	SOCKETS_ANY,      /* unix, IPv4, IPv6 and netlink */
-	SOCKETS_LOOPBACK, /* IPv4 and IPv6, of a network of its own */
-	SOCKETS_NONE,     /* only pairs */
+	SOCKETS_LOOPBACK, /* IPv4 and IPv6 in a network namespace */
+	SOCKETS_NONE,     /* only socket pairs */
 	SOCKETS_TCP,
 	SOCKETS_TCP_UDP,
 	SOCKETS_COUNT,
@@ -18,31 +18,31 @@ enum seccomp_sockets {
 
 struct seccomp_options {
 	enum seccomp_sockets sockets;
-	bool tracing; /* something else keeps ptrace and its like from reaching outside */
+	bool tracing; /* another mechanism confines ptrace and similar calls */
 };
 
-/* Whether this kernel and processor have it. */
+/* Whether this kernel and CPU support it. */
 bool seccomp_works(void);
 
-/* The program for CHOICE; NULL where the processor is not known or there is no memory. */
+/* The program for OPTIONS; NULL: the CPU is unknown, or out of memory. */
 const struct sock_fprog *seccomp_program(struct seccomp_options options);
 
-/* Holds for the calling process and all it starts; it must have no_new_privs. Async-signal-safe. */
+/* Applies to the calling process and its descendants. Requires no_new_privs. Async-signal-safe. */
 int seccomp_restrict(const struct sock_fprog *program);
 
 /* ---- seccomp_rules.c ---- */
 
-/* What is looked at before a system call is let through. */
+/* The check that a system call has to pass. */
 enum check {
 	CHECK_REFUSED, /* EPERM */
-	CHECK_UNKNOWN, /* ENOSYS: its arguments lie in memory, where no filter sees them; libraries do without it */
+	CHECK_UNKNOWN, /* ENOSYS: its arguments are in memory, which a filter cannot read; libraries fall back */
 	CHECK_TRACING,
 	CHECK_CLONE,
 	CHECK_UNSHARE,
 	CHECK_IOCTL,
 	CHECK_PERSONALITY,
 	CHECK_PRLIMIT,
-	CHECK_OWN,         /* a process as the first argument: only 0, itself */
+	CHECK_OWN,         /* a pid as the first argument: only 0, the caller */
 	CHECK_MODE_SECOND, /* a mode as the second argument */
 	CHECK_MODE_THIRD,
 	CHECK_OPEN,
@@ -56,13 +56,13 @@ enum check {
 	CHECK_COUNT,
 };
 
-/* Neighbours with the same check. */
+/* Consecutive system calls with the same check. */
 struct syscall_rule {
 	uint32_t first, last;
 	enum check check;
 };
 
-/* All calls that are not simply let through, sorted by number and without overlap. */
-const struct syscall_rule *syscall_rule(size_t *count);
+/* All checked system calls, sorted by number without overlap. Calls that are not listed are allowed. */
+const struct syscall_rule *syscall_rules(size_t *count);
 
 #endif

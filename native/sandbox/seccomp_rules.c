@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-/* Newer than some systems' headers; the numbers are the same on every processor since 424. */
+/* Missing in older headers. All CPUs use the same numbers from 424 on. */
 #define SINCE_424(name, number) enum { NUMBER_##name = number }
 SINCE_424(io_uring_setup, 425);
 SINCE_424(io_uring_enter, 426);
@@ -25,7 +25,7 @@ SINCE_424(open_tree_attr, 467);
 static struct syscall_rule calls[] = {
 #define CALL(name, check) {SYS_##name, SYS_##name, check}
 #define NEW_CALL(name, check) {NUMBER_##name, NUMBER_##name, check}
-	/* The file tree as a whole. */
+	/* File system tree. */
 	CALL(mount, CHECK_REFUSED),
 	CALL(umount2, CHECK_REFUSED),
 	CALL(pivot_root, CHECK_REFUSED),
@@ -41,7 +41,7 @@ static struct syscall_rule calls[] = {
 	CALL(open_by_handle_at, CHECK_REFUSED),
 	CALL(quotactl, CHECK_REFUSED),
 	NEW_CALL(quotactl_fd, CHECK_REFUSED),
-	/* The kernel itself. */
+	/* Kernel. */
 	CALL(kexec_load, CHECK_REFUSED),
 	CALL(init_module, CHECK_REFUSED),
 	CALL(finit_module, CHECK_REFUSED),
@@ -52,7 +52,7 @@ static struct syscall_rule calls[] = {
 	NEW_CALL(io_uring_setup, CHECK_REFUSED),
 	NEW_CALL(io_uring_enter, CHECK_REFUSED),
 	NEW_CALL(io_uring_register, CHECK_REFUSED),
-	/* The machine. */
+	/* Machine. */
 	CALL(reboot, CHECK_REFUSED),
 	CALL(swapon, CHECK_REFUSED),
 	CALL(swapoff, CHECK_REFUSED),
@@ -61,7 +61,7 @@ static struct syscall_rule calls[] = {
 	CALL(clock_settime, CHECK_REFUSED),
 	CALL(sethostname, CHECK_REFUSED),
 	CALL(setdomainname, CHECK_REFUSED),
-	/* Keys of the user and the session, which are the gateway's as well. */
+	/* Keys of the user and the session, which the gateway has too. */
 	CALL(add_key, CHECK_REFUSED),
 	CALL(request_key, CHECK_REFUSED),
 	CALL(keyctl, CHECK_REFUSED),
@@ -70,7 +70,7 @@ static struct syscall_rule calls[] = {
 	CALL(unshare, CHECK_UNSHARE),
 	CALL(clone, CHECK_CLONE),
 	NEW_CALL(clone3, CHECK_UNKNOWN),
-	/* Other processes' memory and descriptors. */
+	/* Memory and descriptors of other processes. */
 	CALL(ptrace, CHECK_TRACING),
 	CALL(process_vm_readv, CHECK_TRACING),
 	CALL(process_vm_writev, CHECK_TRACING),
@@ -86,13 +86,13 @@ static struct syscall_rule calls[] = {
 	CALL(openat, CHECK_OPENAT),
 	NEW_CALL(openat2, CHECK_UNKNOWN),
 	CALL(mknodat, CHECK_MKNODAT),
-	/* The network. */
+	/* Network. */
 	CALL(socket, CHECK_SOCKET),
 	CALL(socketpair, CHECK_SOCKETPAIR),
 	CALL(sendto, CHECK_SENDTO),
 	CALL(sendmsg, CHECK_SENDMSG),
 	CALL(sendmmsg, CHECK_SENDTO),
-	/* And the rest. */
+	/* Others. */
 	CALL(ioctl, CHECK_IOCTL),
 	CALL(personality, CHECK_PERSONALITY),
 #ifdef SYS_kexec_file_load
@@ -116,7 +116,7 @@ static int by_number(const void *one, const void *other)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-const struct syscall_rule *syscall_rule(size_t *count)
+const struct syscall_rule *syscall_rules(size_t *count)
 {
 	static size_t merged;
 	if (merged == 0) {

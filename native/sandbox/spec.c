@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum spec_tag {
-	TAG_SANDBOX = 22, /* u32 spec_flag; without it the others mean nothing */
+	TAG_SANDBOX = 22, /* u32 spec_flag; required by all others */
 	TAG_WRITABLE = 23,
 	TAG_READ_ONLY = 24,
 	TAG_DENIED = 25,
@@ -12,7 +12,7 @@ enum spec_tag {
 	TAG_NETWORK = 27,
 	TAG_PORTS = 28,
 	TAG_MASKED = 30,
-	TAG_USER = 29, /* u32 uid, u32 gid, u32 of each further group */
+	TAG_USER = 29, /* u32 uid, u32 gid, u32 per further group */
 };
 
 #define MAX_GROUPS 65536u
@@ -25,7 +25,7 @@ static uint32_t read_le(const unsigned char *bytes, size_t width)
 	return value;
 }
 
-/* Absolute, and the same name that a walk through its folders would give: no `.`, `..`, doubled or trailing slash. */
+/* An absolute path without `.`, `..`, or a doubled or trailing slash. */
 static bool is_plain_path(const char *path)
 {
 	if (path[0] != '/' || strlen(path) >= PATH_MAX)
@@ -72,7 +72,7 @@ static const char *parse_user(struct sandbox_spec *spec, const unsigned char *by
 	spec->gid = read_le(bytes + 4, 4);
 	spec->groups = bytes + 8;
 	spec->group_count = (length - 8) / 4;
-	/* -1 means "as it is" to the calls that set them: the command would keep what it has. */
+	/* The system calls take -1 for "unchanged": the command would keep the keeper's user. */
 	if (spec->uid == UINT32_MAX || spec->gid == UINT32_MAX)
 		return "a user that is not one";
 	return NULL;
@@ -94,7 +94,7 @@ const char *sandbox_spec_parse_field(struct sandbox_spec *spec, unsigned tag, co
 	const unsigned char *raw = (const unsigned char *)bytes;
 	bool *seen = &spec->seen[tag - SPEC_TAG_FIRST];
 	if (*seen)
-		return "a sandbox field twice"; /* which of them was judged? */
+		return "a sandbox field twice"; /* it would be ambiguous which one was analysed */
 	*seen = true;
 	switch (tag) {
 	case TAG_SANDBOX: return parse_flags(spec, raw, length);

@@ -12,9 +12,9 @@
 #include "process/process_tree.h"
 #include "session/session.h"
 
-#define MAX_KEY_BYTES 64 /* more than that at once is no key */
+#define MAX_KEY_BYTES 64 /* longer input is not a key press */
 
-/* Every frame below is answered by exactly one `re` line, in order. */
+/* Every frame gets exactly one `re` reply, in order. */
 static void reply(struct channel *channel, bool ok)
 {
 	channel_print(channel, "{\"ev\":\"re\",\"ok\":%s}\n", ok ? "true" : "false");
@@ -40,7 +40,7 @@ static int64_t read_le(const char *bytes, size_t length)
 	return (int64_t)value;
 }
 
-/* Payload: u8 signal, u8 whole tree, u8 this is meant to end it, i64 grace in ms (negative: no escalation). */
+/* Payload: u8 signal, u8 whole tree, u8 ends the command, i64 grace in ms (negative: never SIGKILL). */
 static void handle_signal(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	if (frame->length != 11) {
@@ -69,11 +69,11 @@ static void handle_signal(struct session *session, struct channel *channel, cons
 	} else if (!session->main_alive) {
 		reply_error(channel, "ended");
 	} else {
-		reply(channel, child_signal(session->record.pid, signal) == 0);
+		reply(channel, kill(session->record.pid, signal) == 0);
 	}
 }
 
-/* Payload: i64 ms from now; 0 lifts the deadline. */
+/* Payload: i64 ms from now; 0 removes the deadline. */
 static void handle_deadline(struct session *session, struct channel *channel, const struct frame *frame)
 {
 	int64_t ms = frame->length == 8 ? read_le(frame->payload, 8) : -1;
@@ -89,9 +89,9 @@ static void handle_deadline(struct session *session, struct channel *channel, co
 
 static void handle_write(struct session *session, struct channel *channel, const struct frame *frame)
 {
-	/* Whether what is typed is kept from view, as a password is: not shown, but taken by the line. */
+	/* A password prompt: no echo, but line input. */
 	bool hidden = terminal_hides_input(&session->terminal);
-	/* Where output ended, both streams together, as whoever waits for an answer counts it. */
+	/* The output size of both streams, so that a client can tell what came after its input. */
 	uint64_t before = session->capture.streams[0].size + session->capture.streams[1].size;
 	long accepted = stdin_pump_write(&session->stdin_pump, frame->payload, frame->length);
 	session->expects_echo = session->terminal.master >= 0;
@@ -117,7 +117,7 @@ static void handle_resize(struct session *session, struct channel *channel, cons
 		reply_malformed(session, channel, frame);
 		return;
 	}
-	/* What was written so far was drawn for the size of so far. */
+	/* Output up to here was drawn for the previous size. */
 	capture_pump(&session->capture, 0, session->dirfd);
 	uint16_t columns = (uint16_t)read_le(frame->payload, 2), rows = (uint16_t)read_le(frame->payload + 2, 2);
 	if (!terminal_resize(&session->terminal, columns, rows, session->capture.streams[0].size)) {
@@ -139,7 +139,7 @@ static void handle_input_state(struct session *session, struct channel *channel)
 	const struct stdin_pump *pump = &session->stdin_pump;
 	const struct terminal_responder *responder = &session->capture.responder;
 	struct input_state state = input_state_query(&session->terminal);
-	/* What it wrote before it began to wait is in the log before anyone hears that it waits. */
+	/* Output written before the program began to wait must be in the log before a client learns that it waits. */
 	capture_pump(&session->capture, 0, session->dirfd);
 	if (pump->queued > 0)
 		state.reading = READING_NO;
@@ -204,7 +204,7 @@ static void handle_frame(struct session *session, struct channel *channel, const
 void control_serve(struct session *session, struct channel *channel)
 {
 	struct frame frame;
-	/* What is here already goes first: the peer may have hung up since, and meant it all the same. */
+	/* Buffered frames first: the peer may have closed the connection after sending them. */
 	if (!channel_peek_frame(channel, &frame) && !channel_read(channel))
 		return;
 	while (channel_peek_frame(channel, &frame)) {

@@ -8,13 +8,13 @@
 #include "log.h"
 #include "session/session.h"
 
-/* The timeline is written, and watchers are told, soon after output comes but not for every piece of a flood. */
+/* Watchers are notified and the timeline is written soon after output, but not for every read of a flood. */
 #define OUTPUT_EVENT_DELAY 1000
 #define OUTPUT_EVENT_INTERVAL 10000
-/* So long the answer to a key waits for what the key brings: mostly both are there at once, and wake a gateway once.
- * Longer than the kernel's tick, so that no clock has to be set for it, which takes as long as a waking. */
+/* How long the reply to a key press waits for the echo, so that both wake the gateway once. Longer than a kernel tick,
+ * since setting a precise timer costs as much as a wake-up. */
 #define REPLY_DELAY 5000
-#define IMMEDIATE_REPLIES 32u /* so many answers, after one that waited in vain */
+#define IMMEDIATE_REPLIES 32u /* replies that are not deferred after one that waited in vain */
 
 static void broadcast(struct session *session, const char *text, size_t length)
 {
@@ -29,8 +29,8 @@ static void log_exit(const struct session *session)
 	const struct exit_record *record = &session->record;
 	for (unsigned i = 0; record->final && i < session->capture.count; i++)
 		if (session->capture.streams[i].lost > 0)
-			log_warn("events", "session %s: %" PRIu64 " bytes of its output could not be stored", session->id,
-				 session->capture.streams[i].lost);
+			log_warn("events", "session %s: %" PRIu64 " bytes of its output could not be stored",
+				 session->id, session->capture.streams[i].lost);
 	log_debug("events", "session %s: ended, wait status %#x, %u processes left", session->id,
 		  (unsigned)record->wait_status, (unsigned)record->leftover);
 }
@@ -47,15 +47,17 @@ void session_report_exit(struct session *session)
 	limit_monitor_report_usage(&session->limits, record);
 	size_t length = exit_record_format(record, already_reported ? "ended" : "exited", session->capture.streams,
 					   session->capture.count, text);
-	/* Durable before anyone is told (promise 4). */
+	/* The record is durable before anyone is notified (invariant 4). */
 	if (session->reserved >= 0) {
 		if (exit_record_write(session->dirfd, session->reserved, text, length, session->flags & RUN_FSYNC) < 0)
-			log_error("events", "session %s: cannot write the exit record: %s", session->id, strerror(errno));
+			log_error("events", "session %s: cannot write the exit record: %s", session->id,
+				  strerror(errno));
 		close(session->reserved);
 	}
 	session->reserved = record->final ? -1 : exit_record_reserve(session->dirfd);
 	if (!record->final && session->reserved < 0)
-		log_error("events", "session %s: cannot reserve the final exit record: %s", session->id, strerror(errno));
+		log_error("events", "session %s: cannot reserve the final exit record: %s", session->id,
+			  strerror(errno));
 	log_exit(session);
 	session->reported = true;
 	broadcast(session, text, length);
@@ -79,7 +81,7 @@ static void send_to_watchers(struct session *session, const char *text, size_t l
 	for (unsigned i = 0; i < session->clients_used; i++)
 		if (session->clients[i].fd >= 0 && session->clients[i].watching)
 			channel_send(&session->clients[i], text, length);
-	session->reply_at = NEVER; /* only watchers' answers are kept back, and they went with this */
+	session->reply_at = NEVER; /* only replies of watchers are deferred, and this event has flushed them */
 }
 
 void session_send_output_event(struct session *session, int64_t now)
@@ -90,7 +92,7 @@ void session_send_output_event(struct session *session, int64_t now)
 	session->output_event_at = NEVER;
 	session->last_output_event_at = now;
 	session->echo_pending = false;
-	/* Where there is one stream, nobody needs the timeline to read it; whoever typed is not to wait for that. */
+	/* A single stream can be read without the timeline, so the echo does not wait for it. */
 	if (echo_pending)
 		output_delta_format(&capture->delta, timeline_unix_ms(&capture->timeline, capture->delta.since_us),
 				    delta);

@@ -12,7 +12,7 @@
 static const char *const reasons[] = {"exited", "timeout", "killed", "failed", "limit"};
 static const char *const limits[] = {"", "memory", "processes", "disk"};
 
-/* What there is to say of limits, each with its comma. */
+/* The members about limits, each with a trailing comma. */
 static int format_limits(const struct exit_record *r, char *text, size_t room)
 {
 	size_t n = 0;
@@ -81,7 +81,7 @@ size_t exit_record_format(const struct exit_record *r, const char *event, const 
 int exit_record_reserve(int dirfd)
 {
 	int fd = openat(dirfd, "exit.new", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* Best effort: where the file system cannot reserve, a full disk may cost the record. */
+	/* Best effort: without the reservation a full disk can cost the record. */
 	if (fd >= 0)
 		(void)fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, EXIT_RECORD_MAX);
 	return fd;

@@ -23,12 +23,12 @@ static void serve_signals(struct session *session, struct keeper_env *env)
 {
 	struct signalfd_siginfo info;
 	while (read(env->signals, &info, sizeof info) == sizeof info) {
-		if (info.ssi_signo == SIGTERM) { /* a person's `kill` of the keeper means its command */
+		if (info.ssi_signo == SIGTERM) { /* a `kill` of the keeper is meant for its command */
 			if (session->main_alive && session->record.reason == END_EXITED)
 				session->record.reason = END_KILLED;
 			session_terminate_tree(session, SIGTERM, session->grace_us);
 		} else if (info.ssi_signo == SIGHUP && *env->listener >= 0) {
-			close(*env->listener); /* the zygote is gone: callers must notice and start another */
+			close(*env->listener); /* the zygote has exited: callers must notice and start another */
 			*env->listener = -1;
 		}
 	}
@@ -53,30 +53,30 @@ static void accept_client(struct session *session)
 	close(fd);
 }
 
-struct watch {
+struct poll_set {
 	struct pollfd fds[8 + SESSION_CLIENTS];
 	struct channel *channels[8 + SESSION_CLIENTS];
 	unsigned count;
 };
 
-static int watch(struct watch *watch, int fd, short events, struct channel *channel)
+static int poll_add(struct poll_set *set, int fd, short events, struct channel *channel)
 {
 	if (fd < 0)
 		return -1;
-	watch->channels[watch->count] = channel;
-	watch->fds[watch->count] = (struct pollfd){.fd = fd, .events = events};
-	return (int)watch->count++;
+	set->channels[set->count] = channel;
+	set->fds[set->count] = (struct pollfd){.fd = fd, .events = events};
+	return (int)set->count++;
 }
 
-static void poll_add_channel(struct watch *poll_set, struct channel *channel)
+static void poll_add_channel(struct poll_set *poll_set, struct channel *channel)
 {
-	watch(poll_set, channel->fd, (short)(POLLIN | (channel->out_used && !channel->deferred ? POLLOUT : 0)),
-	      channel);
+	poll_add(poll_set, channel->fd, (short)(POLLIN | (channel->out_used && !channel->deferred ? POLLOUT : 0)),
+		 channel);
 }
 
-static bool ready(const struct watch *watch, int index)
+static bool is_ready(const struct poll_set *set, int index)
 {
-	return index >= 0 && watch->fds[index].revents != 0;
+	return index >= 0 && set->fds[index].revents != 0;
 }
 
 static void loop(struct session *session, struct keeper_env *env)
@@ -86,16 +86,18 @@ static void loop(struct session *session, struct keeper_env *env)
 		session_fire_timers(session, now);
 		if (session_try_finish(session, now))
 			return;
-		struct watch poll_set = {.count = 0};
-		int signals = watch(&poll_set, env->signals, POLLIN, NULL);
-		int streams[2] = {watch(&poll_set, session->capture.pipes[0], POLLIN, NULL),
-				  watch(&poll_set, session->capture.pipes[1], POLLIN, NULL)};
-		int listener = watch(&poll_set, session->listener, POLLIN, NULL);
-		/* Without a queue only POLLERR is wanted: the command has closed its stdin. A terminal is never closed. */
+		struct poll_set poll_set = {.count = 0};
+		int signals = poll_add(&poll_set, env->signals, POLLIN, NULL);
+		int streams[2] = {poll_add(&poll_set, session->capture.pipes[0], POLLIN, NULL),
+				  poll_add(&poll_set, session->capture.pipes[1], POLLIN, NULL)};
+		int listener = poll_add(&poll_set, session->listener, POLLIN, NULL);
+		/* Without queued input only POLLERR matters: the command has closed its stdin. A terminal is never
+		 * closed. */
 		bool stdin_queued = session->stdin_pump.queued > 0;
-		int stdin_index = session->stdin_pump.terminal && !stdin_queued
-					  ? -1
-					  : watch(&poll_set, session->stdin_pump.fd, stdin_queued ? POLLOUT : 0, NULL);
+		int stdin_index =
+			session->stdin_pump.terminal && !stdin_queued
+				? -1
+				: poll_add(&poll_set, session->stdin_pump.fd, stdin_queued ? POLLOUT : 0, NULL);
 		poll_add_channel(&poll_set, session->origin);
 		for (unsigned i = 0; i < session->clients_used; i++)
 			poll_add_channel(&poll_set, &session->clients[i]);
@@ -115,22 +117,22 @@ static void loop(struct session *session, struct keeper_env *env)
 				control_serve(session, poll_set.channels[i]);
 		}
 		for (unsigned i = 0; i < 2; i++)
-			if (ready(&poll_set, streams[i]))
+			if (is_ready(&poll_set, streams[i]))
 				capture_pump(&session->capture, i, session->dirfd);
 		if (session->capture.responder.reply_length > 0) {
 			stdin_pump_type(&session->stdin_pump, session->capture.responder.reply,
 					session->capture.responder.reply_length);
 			session->capture.responder.reply_length = 0;
 		}
-		if (ready(&poll_set, stdin_index)) {
+		if (is_ready(&poll_set, stdin_index)) {
 			if (poll_set.fds[stdin_index].revents & (POLLERR | POLLHUP))
 				stdin_pump_close(&session->stdin_pump);
 			else
 				stdin_pump_flush(&session->stdin_pump);
 		}
-		if (ready(&poll_set, listener))
+		if (is_ready(&poll_set, listener))
 			accept_client(session);
-		if (ready(&poll_set, signals))
+		if (is_ready(&poll_set, signals))
 			serve_signals(session, env);
 		session_note_output(session, now);
 	}
@@ -138,7 +140,7 @@ static void loop(struct session *session, struct keeper_env *env)
 
 static const char *claim_directory(struct session *session, const struct keeper_env *env)
 {
-	/* The folder is the claim: whoever makes it runs the command, so no id ever runs twice (promise 4). */
+	/* Creating the directory claims the id, so that no id ever runs twice (invariant 4). */
 	if (mkdirat(env->sessions_fd, session->id, 0700) < 0)
 		return "claim";
 	session->dirfd = openat(env->sessions_fd, session->id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -155,7 +157,8 @@ static void log_unsupported(unsupported_t unsupported)
 {
 	for (unsigned feature = 0; feature < UNSUPPORTED_COUNT; feature++)
 		if ((unsupported & UNSUPPORTED_BIT(feature)) && log_first(LOG_UNSUPPORTED + feature))
-			log_warn("sandbox", "a feature is not supported here and left out: %s", unsupported_name(feature));
+			log_warn("sandbox", "a feature is not supported here and left out: %s",
+				 unsupported_name(feature));
 }
 
 static const char *start_command(struct session *session, const struct keeper_env *env, const struct request *request,
@@ -190,7 +193,7 @@ static const char *start_command(struct session *session, const struct keeper_en
 	return session->record.pid < 0 ? failure->step : NULL;
 }
 
-/* Whether a step fails for what was asked for, such as a program that does not exist, and not for the machine. */
+/* Whether a step fails because of the request, such as a missing program, and not because of the machine. */
 static bool is_callers_mistake(const char *step)
 {
 	static const char *const steps[] = {"execve", "chdir", "scope", "log", "scope-log"};
@@ -269,7 +272,7 @@ void session_run(struct session *session, struct keeper_env *env, struct channel
 			session->deadline_at = session->record.started_us + request->timeout_ms * MS;
 		limit_monitor_start(&session->limits, session->record.started_us);
 		if (origin->in_used > 0)
-			control_serve(session, origin); /* sent right behind the request: no poll would tell of it */
+			control_serve(session, origin); /* sent right after the request: poll would not report it */
 		loop(session, env);
 	}
 	close_session(session);

@@ -10,13 +10,12 @@
 #include "session/session.h"
 
 #define MS 1000
-/* After the main process of a foreground command has ended, what it left behind gets this long to end by itself, then
- * a SIGTERM, then a SIGKILL; the answer goes out by GIVE_UP_AFTER at the latest. */
+/* After the main process of a foreground command has exited, its descendants may end by themselves for this long. Then
+ * they get SIGTERM, and later SIGKILL. The reply is sent after GIVE_UP_AFTER at the latest. */
 #define LEFTOVER_TERM (200 * MS)
 #define LEFTOVER_KILL (1000 * MS)
 #define GIVE_UP_AFTER (600 * MS)
-/* Nobody is promised an answer that soon when a tree is ended on purpose: a busy machine takes its time to end it, and
- * the answer says that nothing is left. */
+/* A tree that is ended on purpose may take longer on a busy machine; the reply then states that nothing is left. */
 #define GIVE_UP_AFTER_KILL (5000 * MS)
 #define KILL_PASS_INTERVAL (10 * MS)
 #define MAX_FORK_BOMB_ROUNDS 200
@@ -29,7 +28,7 @@ void session_terminate_tree(struct session *session, int signal, int64_t grace_u
 		return;
 	}
 	process_tree_signal(signal);
-	/* An interactive shell takes no notice of SIGTERM; that its terminal is gone it understands. */
+	/* An interactive shell ignores SIGTERM, but not the hang-up of its terminal. */
 	if (signal == SIGTERM && session->terminal.master >= 0)
 		process_tree_signal(SIGHUP);
 	if (grace_us > 0 && (session->kill_at == NEVER || now + grace_us < session->kill_at))
@@ -44,8 +43,8 @@ static void kill_over_limit(struct session *session)
 	if (session->main_alive) {
 		if (session->record.reason == END_EXITED)
 			session->record.reason = END_LIMIT;
-		/* Its process group first, all at once: the kernel lets none of it fork meanwhile, and a bomb mostly is
-		 * one. Not waited for yet, so the number is still its own. */
+		/* The process group first: the kernel kills it atomically, and most fork bombs are one group. The
+		 * process has not been waited for, so its pid is still its own. */
 		kill(-session->record.pid, SIGKILL);
 	}
 	session_terminate_tree(session, SIGKILL, 0);
@@ -61,17 +60,17 @@ static bool answers_soon(const struct session *session)
 	return is_foreground(session) && session->record.reason == END_EXITED;
 }
 
-/* Killing takes as many passes as it takes: a child forked behind one pass's back is found by the next. */
+/* Runs until nothing is left: a child forked during one pass is found by the next. */
 static void kill_pass(struct session *session, int64_t now)
 {
-	/* A bomb grows faster than its tree can be walked: it is taken from the top, level by level. */
+	/* A fork bomb grows faster than its tree can be walked, so its top level is killed again and again. */
 	for (int round = 0; session->record.limit == LIMIT_PROCESSES && round < MAX_FORK_BOMB_ROUNDS; round++) {
 		process_tree_kill_children();
 		session_reap(session);
 		if (!session->has_children)
 			break;
 	}
-	if (session->pid_ns) /* the kernel takes everything in the namespace with it, however fast it forks */
+	if (session->pid_ns) /* the kernel kills everything in the namespace with its init */
 		kill(session->pid_ns->init, SIGKILL);
 	process_tree_signal(SIGKILL);
 	session->next_kill_pass_at = now + KILL_PASS_INTERVAL;
@@ -85,7 +84,7 @@ static void on_main_exit(struct session *session, int status)
 	session->record.wait_status = status;
 	session->record.ended_us = monotonic_us();
 	session->record.ended_unix_us = unix_us();
-	/* The kernel may have ended it for its limit before anybody looked. One that ended well did so in spite of it. */
+	/* The kernel may have killed it for its limit between two checks. A command that succeeded did so within it. */
 	if (limit_monitor_check_cgroup(&session->limits, &session->record)) {
 		if (session->record.reason == END_EXITED && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
 			session->record.reason = END_LIMIT;
@@ -105,7 +104,7 @@ void session_reap(struct session *session)
 	siginfo_t seen;
 	for (;;) {
 		seen.si_pid = 0;
-		/* Looked at before it is waited for: a zombie's /proc entry still tells its I/O. */
+		/* Inspected before it is reaped: a zombie still has its /proc/PID/io. */
 		if (waitid(P_ALL, 0, &seen, WEXITED | WNOHANG | WNOWAIT) < 0) {
 			if (errno == EINTR)
 				continue;
@@ -118,7 +117,7 @@ void session_reap(struct session *session)
 			return;
 		}
 		if (ns_init_pids_contains(seen.si_pid) &&
-		    !is_ns_init(session, seen.si_pid)) { /* an earlier command's */
+		    !is_ns_init(session, seen.si_pid)) { /* of an earlier command */
 			waitpid(seen.si_pid, NULL, 0);
 			ns_init_pids_remove(seen.si_pid);
 			continue;
@@ -131,7 +130,7 @@ void session_reap(struct session *session)
 		struct exit_record *record = &session->record;
 		record->user_us += (int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec;
 		record->system_us += (int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec;
-		/* In blocks of 512, whatever the disk's are. An ordinary user's keeper may not read a zombie's /proc/io. */
+		/* In blocks of 512 bytes on any disk. An unprivileged keeper cannot read /proc/PID/io of a zombie. */
 		record->disk_bytes += (uint64_t)usage.ru_oublock * 512;
 		if (usage.ru_maxrss > record->max_rss_kib)
 			record->max_rss_kib = usage.ru_maxrss;
@@ -143,7 +142,7 @@ void session_reap(struct session *session)
 			on_main_exit(session, status);
 		else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && record->limit == LIMIT_NONE &&
 			 limit_monitor_check_cgroup(&session->limits, record))
-			kill_over_limit(session); /* the kernel began with an orphan */
+			kill_over_limit(session); /* the kernel killed an orphan first */
 	}
 }
 
@@ -160,7 +159,7 @@ void session_fire_timers(struct session *session, int64_t now)
 		session_send_started(session);
 	if (now >= session->deadline_at) {
 		session->deadline_at = NEVER;
-		session_reap(session); /* one that ended in time has, however late anybody looks */
+		session_reap(session); /* a command that ended in time did not time out, however late this runs */
 		if (session->main_alive && session->record.reason == END_EXITED)
 			session->record.reason = END_TIMEOUT;
 		session_terminate_tree(session, SIGTERM, session->grace_us);
@@ -198,7 +197,7 @@ bool session_try_finish(struct session *session, int64_t now)
 		if (now >= session->give_up_at) {
 			log_warn("shutdown", "session %s: process %d is alive after SIGKILL", session->id,
 				 (int)session->record.pid);
-			session->give_up_at = NEVER; /* stuck in the kernel: nothing to tell yet */
+			session->give_up_at = NEVER; /* stuck in the kernel: there is nothing to report yet */
 		}
 		return false;
 	}
@@ -213,7 +212,7 @@ bool session_try_finish(struct session *session, int64_t now)
 		session->give_up_at = NEVER;
 		if (session->has_children) {
 			log_warn("shutdown", "session %s: some of its processes are alive after SIGKILL", session->id);
-			channel_close(session->origin); /* not to be asked again before the last of them is gone */
+			channel_close(session->origin); /* no further command before the last process has ended */
 		}
 		return !session->has_children;
 	}
@@ -225,7 +224,7 @@ bool session_try_finish(struct session *session, int64_t now)
 	} else {
 		session->record.leftover = process_tree_count();
 		capture_drain(&session->capture, session->dirfd);
-		session_report_exit(session); /* the rest lives on under this keeper */
+		session_report_exit(session); /* the remaining processes stay under this keeper */
 	}
 	return false;
 }

@@ -9,7 +9,7 @@
 
 #include "io/open_beneath.h"
 
-/* Numbers and flags as in linux/mount.h, which older systems have without them. */
+/* Numbers and flags from linux/mount.h, where older systems lack them. */
 #define OPEN_TREE 428
 #define MOVE_MOUNT 429
 #define FSOPEN 430

@@ -20,7 +20,7 @@ static const char *const links[][2] = {{"/proc/self/fd", "fd"},
 				       {"/proc/self/fd/2", "stderr"},
 				       {"pts/ptmx", "ptmx"}};
 
-/* The host's own node, shown here as well: no new one may be made in a user namespace. */
+/* Binds the host's device node: new ones cannot be created in a user namespace. */
 static int bind_node(int from, int to, const char *name)
 {
 	int node = openat(from, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -53,7 +53,7 @@ static int mount_dev(void)
 	static const char *const options[] = {"mode", "0755", "size", "64k", "nr_inodes", "64", NULL};
 	int host = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fs = host < 0 ? -1 : mount_create_fs("tmpfs", options, MOUNT_NO_SETUID);
-	/* Attached first: nothing can be mounted on what is attached to nothing. */
+	/* Attached first: nothing can be mounted on a detached mount. */
 	if (fs < 0 || mount_attach(fs, host) < 0)
 		return close_keep_errno(fs, close_keep_errno(host, -1));
 	int failed = mkdirat(fs, "shm", 01777) < 0 || mkdirat(fs, "pts", 0755) < 0 ? -1 : 0;
@@ -62,7 +62,7 @@ static int mount_dev(void)
 	for (unsigned i = 0; !failed && i < sizeof links / sizeof *links; i++)
 		failed = symlinkat(links[i][0], fs, links[i][1]);
 	if (!failed)
-		failed = mount_set_attributes(fs, MOUNT_READ_ONLY, false); /* devices can be written all the same */
+		failed = mount_set_attributes(fs, MOUNT_READ_ONLY, false); /* devices stay writable */
 	return close_keep_errno(host, close_keep_errno(fs, failed));
 }
 
@@ -74,8 +74,8 @@ static int mount_dev(void)
 #define SHARED_MEMORY "/dev/shm"
 #define MOUNT_ROOT 0x2000u /* STATX_ATTR_MOUNT_ROOT */
 
-/* A copy of what may be written, taken while the tree was not yet read-only. */
-struct open_place {
+/* A clone of a writable path, made before the tree becomes read-only. */
+struct writable_mount {
 	const char *path;
 	int clone;
 	mode_t mode;
@@ -83,9 +83,9 @@ struct open_place {
 
 struct view {
 	const struct sandbox_spec *spec;
-	struct open_place writable[MAX_WRITABLE];
+	struct writable_mount writable[MAX_WRITABLE];
 	size_t count;
-	int tmp_dir;         /* a copy of it, for /dev/shm; -1: none */
+	int tmp_dir;         /* a clone for /dev/shm; -1: none */
 	int tmp_dir_for_tmp; /* another, for /tmp */
 };
 
@@ -95,9 +95,9 @@ int mounts_make_private(void)
 	return root < 0 ? -1 : close_keep_errno(root, mount_set_attributes(root, 0, true));
 }
 
-/* ---- what may be written ---- */
+/* ---- writable paths ---- */
 
-/* No program there gains rights by its owner, and nothing but what the operator named in /dev is a device. */
+/* Disables set-user-ID programs, and devices except below /dev. */
 static int clone_path(const char *path, mode_t *mode)
 {
 	struct stat status = {0};
@@ -115,7 +115,7 @@ static int clone_path(const char *path, mode_t *mode)
 
 static int clone_writable(struct view *view, const char *path)
 {
-	struct open_place *mount = &view->writable[view->count];
+	struct writable_mount *mount = &view->writable[view->count];
 	if (view->count == MAX_WRITABLE) {
 		errno = E2BIG;
 		return -1;
@@ -130,7 +130,8 @@ static int clone_writable(struct view *view, const char *path)
 
 static int by_length(const void *one, const void *other)
 {
-	size_t a = strlen(((const struct open_place *)one)->path), b = strlen(((const struct open_place *)other)->path);
+	size_t a = strlen(((const struct writable_mount *)one)->path),
+	       b = strlen(((const struct writable_mount *)other)->path);
 	return a < b ? -1 : a > b;
 }
 
@@ -149,12 +150,12 @@ static int clone_all_writable(struct view *view)
 		if (view->tmp_dir < 0 || (spec->isolated && view->tmp_dir_for_tmp < 0))
 			return -1;
 	}
-	/* What contains another comes first, or would cover it. */
+	/* Parents first, or they would hide their children. */
 	qsort(view->writable, view->count, sizeof *view->writable, by_length);
 	return 0;
 }
 
-/* Makes PATH, a folder or by MODE a file, in its folder, which is there. */
+/* Creates PATH, a directory or a file, in its existing parent. */
 static int make_mount_point(char *path, bool file)
 {
 	char *name = strrchr(path, '/');
@@ -171,7 +172,7 @@ static int make_mount_point(char *path, bool file)
 	return close_keep_errno(parent, failed ? -1 : 0);
 }
 
-/* Makes the folders on the way to PATH and PATH itself, below the private /tmp, meeting no link. */
+/* Creates PATH and its parents below the private /tmp without following links. */
 static int make_mount_path(const char *path, mode_t mode)
 {
 	char prefix[PATH_MAX];
@@ -193,22 +194,22 @@ static int make_mount_path(const char *path, mode_t mode)
 static int attach_writable(struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {
-		const struct open_place *each = &view->writable[i];
+		const struct writable_mount *each = &view->writable[i];
 		bool in_private_tmp = view->spec->isolated && path_within(each->path, PRIVATE_TMP);
 		if (in_private_tmp && strcmp(each->path, PRIVATE_TMP) != 0 &&
 		    make_mount_path(each->path, each->mode) < 0)
 			return -1;
-		/* Removed meanwhile: then there is nothing to write to. */
+		/* Removed in the meantime: there is nothing to write to. */
 		if (mount_attach_at(each->clone, each->path) < 0 && errno != ENOENT)
 			return -1;
 	}
-	/* Shared memory of its own: other sessions' is not its to write. */
+	/* Its own shared memory: that of other sessions is not writable. */
 	if (view->tmp_dir >= 0 && mount_attach_at(view->tmp_dir, SHARED_MEMORY) < 0 && !mount_is_missing(errno))
 		return -1;
 	return 0;
 }
 
-/* ---- what is to be left as it is ---- */
+/* ---- protected paths ---- */
 
 static int bind_over_itself_once(const char *path, uint64_t flags)
 {
@@ -224,9 +225,8 @@ static int bind_over_itself_once(const char *path, uint64_t flags)
 	return close_keep_errno(clone, close_keep_errno(target, result));
 }
 
-/* Files such as git's configuration are changed by putting another in their place: what was found may be gone by the
- * time it is covered, and the other is to be held. Whoever puts it there may wait for a processor in the middle of that,
- * when nothing can be held at all: so after some attempts they are given time. */
+/* Programs replace files such as git's configuration by rename: the file may disappear before it is bound, and its
+ * successor must be protected. The other program may be suspended in the middle of that, so later attempts pause. */
 static int bind_over_itself(const char *path, uint64_t flags)
 {
 	int result = -1;
@@ -247,14 +247,15 @@ static bool is_mount_point(const char *path)
 	       (status.stx_attributes & MOUNT_ROOT);
 }
 
-/* The folder of a spot could be moved away with it, and another be put in its place: a mount point cannot be moved. */
+/* A parent of a protected path could be renamed together with it, and another directory put in its place. A mount point
+ * cannot be renamed. */
 static int pin_parents(const char *path, const char *top)
 {
 	char folder[PATH_MAX];
 	struct stat status;
 	size_t length = strlen(top) == 1 ? 0 : strlen(top);
 	if (lstat(path, &status) < 0)
-		return 0; /* nothing there to be moved away */
+		return 0; /* nothing to rename */
 	for (;;) {
 		length += 1 + strcspn(path + length + 1, "/");
 		if (path[length] == '\0')
@@ -280,7 +281,7 @@ static int protect_read_only_paths(struct view *view)
 	const struct sandbox_spec *spec = view->spec;
 	for_each_string (path, &spec->read_only) {
 		const char *top = writable_parent(spec, path);
-		if (!top) /* read-only with everything else */
+		if (!top) /* read-only like everything else */
 			continue;
 		if (pin_parents(path, top) < 0 || bind_over_itself(path, MOUNT_READ_ONLY) < 0)
 			return -1;
@@ -293,21 +294,21 @@ int mounts_set_up(const struct sandbox_spec *spec, unsupported_t *unsupported)
 	static struct view view;
 	view = (struct view){.spec = spec, .tmp_dir = -1, .tmp_dir_for_tmp = -1};
 	int root = open("/", O_PATH | O_CLOEXEC);
-	/* 1. Copies of what may be written, as long as it may. */
+	/* 1. Clone the writable paths while they are writable. */
 	if (root < 0 || clone_all_writable(&view) < 0)
 		return -1;
-	/* 2. Everything else becomes read-only: Landlock does not keep modes, owners and times from being changed. */
+	/* 2. Make everything else read-only: Landlock does not protect modes, owners and times. */
 	if (mount_set_attributes(root, MOUNT_READ_ONLY | MOUNT_NO_SETUID, false) < 0)
 		return -1;
-	/* 3. A /tmp and a /dev of its own. */
+	/* 3. Mount its own /tmp and /dev. */
 	if (spec->isolated && view.tmp_dir_for_tmp >= 0 && mount_attach_at(view.tmp_dir_for_tmp, PRIVATE_TMP) < 0)
 		return -1;
 	if ((spec->isolated && mount_dev() < 0) || mount_devpts() < 0)
 		return -1;
-	/* 4. The writable places, and in them what is not. */
+	/* 4. Attach the writable paths, and protect paths in them. */
 	if (attach_writable(&view) < 0 || protect_read_only_paths(&view) < 0)
 		return -1;
-	/* 5. Last, so that nothing is put over a cover. */
+	/* 5. Mask last, so that nothing is mounted over a mask. */
 	return path_masks_apply(spec, unsupported);
 }
 

@@ -18,8 +18,8 @@ struct path_masks {
 	size_t count;
 };
 
-/* What lies over a denied place: an empty folder or file that nobody may open. Copies are made of what is attached
- * somewhere, so the file system they are of is put over /proc for as long as that takes. */
+/* Creates the mounts that mask denied paths: an empty directory or file without permissions. Only attached mounts can
+ * be cloned, so their file system is attached over /proc for that time. */
 static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 {
 	static const char *const options[] = {"mode", "0", "size", "4k", "nr_inodes", "4", NULL};
@@ -27,7 +27,7 @@ static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 	int file = fs < 0 ? -1 : openat(fs, "nothing", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
 	if (file < 0)
 		return close_keep_errno(fs, -1);
-	close(file); /* as long as somebody could write to it, it would not become read-only */
+	close(file); /* an open writable file would keep the mount from becoming read-only */
 	if (mkdirat(fs, "empty", 0) < 0 || mount_set_attributes(fs, MOUNT_READ_ONLY, false) < 0 ||
 	    mount_attach_at(fs, SCRATCH) < 0)
 		return close_keep_errno(fs, -1);
@@ -43,7 +43,7 @@ static int create_masks(struct path_masks *masks, size_t folders, size_t files)
 	return close_keep_errno(sources[0], close_keep_errno(sources[1], close_keep_errno(fs, failed)));
 }
 
-/* Something that may be written lies within: it would be covered as well. Landlock denies the rest. */
+/* Whether masking FOLDER would hide a writable path. Landlock denies the rest of it. */
 static bool contains_writable(const struct sandbox_spec *spec, const char *folder)
 {
 	if (spec->tmp_dir && path_within(spec->tmp_dir, folder))
@@ -62,7 +62,7 @@ static bool is_writable(const struct sandbox_spec *spec, const char *path)
 	return false;
 }
 
-/* Opens what of PATHS is there, folders or the rest; COUNT how many there are by now. */
+/* Opens the PATHS that exist: directories, or everything else. COUNT is the number of targets so far. */
 static int open_targets(struct path_masks *masks, const struct string_list *paths, bool folders,
 			int targets[MAX_MASKED], size_t *count)
 {
