@@ -331,7 +331,7 @@ interface EventContext {
 }
 
 /** Only the host that has the session, or the only one it was sent to, may send its events (promise 7). */
-export function isAuthorizedEvent(event: SessionEvent, from: string, { host, place, request }: EventContext): boolean {
+function isAuthorizedEvent(event: SessionEvent, from: string, { host, place, request }: EventContext): boolean {
   const target = typeof place === "object" && place !== null && "host" in place ? place.host : from;
   if (from !== (host ?? target)) return false;
   if (event.kind !== "elsewhere") return event.kind === "grew" || event.host === from;

@@ -6,9 +6,9 @@ import { after, before, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
 import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
 import { type FleetConnection, openConnection } from "../../../src/fleet/connection.ts";
-import { isAuthorizedEvent } from "../../../src/fleet/execution.ts";
 import { abandon, FleetRegistry } from "../../../src/fleet/registry.ts";
-import type { RegistryEntry, SessionEvent } from "../../../src/fleet/wire.ts";
+import { ensureStores } from "../../../src/fleet/streams.ts";
+import type { JobMessage, RegistryEntry, SessionEvent } from "../../../src/fleet/wire.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
 import type { TestHouse } from "../../fixtures/gateway.ts";
@@ -175,19 +175,36 @@ test("news count from the host that has the session, of its agent, under their o
   await gateway.close();
 });
 
-test("a worker sends nobody elsewhere who named a host or a label", () => {
-  const news: SessionEvent = { kind: "elsewhere", id: newId(), agent: "a", attempt: 1, host: "w9" };
-  const free = { command: "true" };
-  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: "any", request: free }), true);
-  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: { host: "w1" }, request: free }), true);
-  assert.equal(isAuthorizedEvent(news, "w2", { host: null, place: { host: "w1" }, request: free }), false);
-  assert.equal(isAuthorizedEvent(news, "w1", { host: "w1", place: "any", request: free }), false);
-  const labels = { gpu: "yes" };
-  assert.equal(isAuthorizedEvent(news, "w1", { host: null, place: "any", request: { ...free, labels } }), false);
-  assert.equal(
-    isAuthorizedEvent(news, "w1", { host: null, place: { host: "w1" }, request: { ...free, host: "w1" } }),
-    false,
+test("a worker sends nobody elsewhere who named a host or a label", { skip }, async () => {
+  const own = { servers: fleet.servers, name: "empty" };
+  const link = await openConnection({ ...own, as: "liar" }, "worker");
+  await ensureStores(link.nc, "empty");
+  const sent: { subject: string; id: string }[] = [];
+  link.nc.subscribe("sp.empty.work.>", {
+    callback: (_, message) => {
+      const { id, agent, to } = message.json<JobMessage>();
+      sent.push({ subject: message.subject, id });
+      if (message.subject.includes(".host.w9.")) return;
+      for (const from of ["w1", "w2"]) {
+        const event: SessionEvent = { kind: "elsewhere", id, agent, attempt: 1, host: "w9" };
+        link.nc.publish(link.subjects.result(to.gateway, from, to.process, "news"), JSON.stringify(event));
+      }
+    },
+  });
+  await link.nc.flush();
+  const gateway = await fleet.open({ fleet: { ...own, sticky: false } });
+  const command = "true";
+  // No worker is there: each is given up after the events were handled.
+  const requests = [{ command }, { command, labels: { gpu: "yes" } }, { command, host: "w1" }];
+  const results = await Promise.all(requests.map((request) => gateway.run(request)));
+  assert.deepEqual(
+    results.map(({ error }) => error?.type),
+    ["NoWorker", "NoWorker", "NoWorker"],
   );
+  const moved = sent.filter(({ subject }) => subject.includes(".host.w9."));
+  assert.deepEqual([...new Set(moved.map(({ id }) => id))], [results[0]?.id]);
+  await gateway.close();
+  await link.nc.close();
 });
 
 test("a worker runs nothing a second time that may not run twice", { skip }, async () => {

@@ -277,6 +277,52 @@ test("a worker that lies hides nobody's sessions and takes over none", { skip },
   }
 });
 
+test("an error of the worker reaches the caller, except that it was not heard", { skip }, async () => {
+  const far = await office.start({ command: "sleep 1000" });
+  const [shown] = await listed(branch, { others: true, live: true });
+  await far.kill();
+  const link = await openConnection({ servers: fleet.servers, as: "grim" }, "worker");
+  const id = idAt(Date.now());
+  let changes: object = {};
+  const row = () => ({ session: { ...shown, id, ...changes }, gateway: "office", attempt: 1 });
+  await answerLists(link.nc, "grim", () => ({ rows: [row()], more: false, total: 1 }));
+  const answers: Record<string, object> = {};
+  const asked: string[] = [];
+  link.nc.subscribe("sp.main.ctl.grim.*.*", {
+    callback: (_, message) => {
+      const operation = message.subject.split(".").at(-1) ?? "";
+      if (operation === "sessions") return;
+      asked.push(operation);
+      message.respond(JSON.stringify(answers[operation] ?? { ok: false, error: { ...refused, type: "HostSilent" } }));
+    },
+  });
+  await link.nc.flush();
+  const refused = { type: "CommandDenied", message: "no", recovery: [] };
+  const stop = beat(link, "grim");
+  try {
+    await until("it is found", async () => (await listed(branch, { live: true })).some((each) => each.id === id));
+    answers.waitFor = { ok: false, error: refused };
+    await assert.rejects((await branch.find(id)).wait(), { type: "CommandDenied" });
+    answers.waitFor = { ok: false, error: { ...refused, type: "HostSilent" } };
+    const waiting = (await branch.find(id)).wait();
+    await until("it is asked again", () => asked.filter((each) => each === "waitFor").length >= 3);
+    changes = { status: "completed", lingering: false, exitCode: 0 };
+    assert.equal((await waiting).status, "completed");
+    // Whether it is on a terminal decides how typed text is judged: it is asked for where the row does not say.
+    changes = { capture: "merged", pty: null };
+    answers.inputState = { ok: false, error: refused };
+    answers.write = { ok: true, value: { taken: 2, hidden: false } };
+    await assert.rejects(async () => (await branch.find(id)).write("x\n"), { type: "CommandDenied" });
+    assert.ok(!asked.includes("write"));
+    changes = { capture: "apart", pty: null };
+    await (await branch.find(id)).write("x\n");
+    assert.ok(asked.includes("write"));
+  } finally {
+    await stop();
+    await link.nc.close();
+  }
+});
+
 test("over HTTP and at the command line it is the same", { skip }, async () => {
   const far = await office.start({ command: "echo here; sleep 1000", name: "shown" });
   const service = await TestService.start({ opened: branch, house: branchHouse });

@@ -6,10 +6,8 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { serverConfig } from "../../../src/cli/fleet/server-config.ts";
 import { joinFleet } from "../../../src/fleet/connection.ts";
 import { Nodes } from "../../../src/fleet/nodes.ts";
-import { type FleetMember, memberPublicKey, permissionsOf } from "../../../src/fleet/permissions.ts";
 import { ensureStores } from "../../../src/fleet/streams.ts";
 import { storeNames } from "../../../src/fleet/subjects.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
@@ -18,6 +16,7 @@ import { openDatabase } from "../../../src/storage/database.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
 import type { TestHouse } from "../../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 
 const skip = NO_NATS;
@@ -107,15 +106,17 @@ let server: NatsServer;
 before(async () => {
   if (skip) return;
   folder = mkdtempSync(join(tmpdir(), "sallyport-members-"));
-  const members: FleetMember[] = [
-    { kind: "gateway", name: "office" },
-    { kind: "gateway", name: "laptop", agent: "team/b" },
-    { kind: "worker", name: "h1", labels: [["gpu", "yes"]] },
-  ];
-  const named = members.map((member) => {
-    return { member, permissions: permissionsOf("main", member), nkey: memberPublicKey(folder, member) };
-  });
-  server = await NatsServer.start({ config: serverConfig("main", named) });
+  const box = new Sandbox();
+  const print = async (...members: string[]) => {
+    const printed = await box.run(["fleet", "permissions", "--keys", folder, ...members]);
+    assert.equal(printed.code, 0, printed.stderr);
+    return printed.stdout;
+  };
+  const limited = await print("--gateway", "laptop", "--agent", "team/b");
+  const users = limited.slice(limited.indexOf("users: [") + "users: [".length, limited.lastIndexOf("]"));
+  const others = await print("--gateway", "office", "--worker", "h1", "--labels", "gpu=yes");
+  box.remove();
+  server = await NatsServer.start({ config: others.replace("users: [", `users: [${users}`) });
 });
 after(async () => {
   if (skip) return;
