@@ -99,15 +99,15 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-p
   src/config/schema.ts src/config/policy-schema.ts src/config/problem.ts src/config/json.ts
   src/gateway/authorize-input.ts src/gateway/change-feed.ts
   src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
-  src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/sandbox/warnings.ts src/session/failure/ src/session/result.ts src/session/errors.ts src/session/refusal.ts src/session/limit-exceeded.ts
-  src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text-sync.ts
-  src/session/logs/merged-text-sync.ts src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
+  src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/sandbox/warnings.ts src/session/failure/ src/session/result.ts src/session/errors.ts src/session/refusal.ts
+  src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text.ts
+  src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
 /** Of those the ones that every command passes through. */
 const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
-  src/executor/notes.ts src/text/glob.ts src/session/limit-exceeded.ts src/text/secret
+  src/executor/notes.ts src/text/glob.ts src/text/secret
   src/text/set-own.ts src/session/terminal/command-readers.ts
-  src/session/terminal/key-table.ts src/session/terminal/screen-cache.ts src/session/terminal/history.ts
+  src/session/terminal/screen-cache.ts src/session/terminal/history.ts
   src/session/terminal/input.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
   src/shell/commands/output.ts src/shell/walk/emit.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts
   src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/walk/run.ts src/shell/walk/state.ts

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogQuery } from "../../src/core/session.ts";
-import { readLog } from "../../src/session/logs/index.ts";
+import { readLog } from "../../src/session/logs/read.ts";
 import type { BenchResult } from "../result.ts";
 import { writeSession } from "./fixture.ts";
 

@@ -1,7 +1,6 @@
 import type { SessionHandle } from "../core/gateway.ts";
 import type { Screen } from "../core/terminal.ts";
-import { colouredRows } from "../session/terminal/render/ansi.ts";
-import { watchedFooter, windowOnto } from "../session/terminal/render/watched.ts";
+import { colouredRows, watchedFooter, windowOnto } from "../session/terminal/render/ansi.ts";
 import type { Io } from "./command.ts";
 
 /** Often enough to look live. */

@@ -4,7 +4,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { RunResult } from "../core/result.ts";
 import type { Settings } from "../core/settings.ts";
 import { Dispatcher, type DispatchTarget } from "../queue/dispatch.ts";
-import { refusedResult } from "../session/result.ts";
+import { refusedResult } from "../session/refusal.ts";
 import type { GatewayContext } from "./context.ts";
 import { submit } from "./submit.ts";
 import { waitForExit } from "./wait-for-exit.ts";

@@ -5,8 +5,8 @@ import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
 import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
 import { outdatedHosts, ownedByOtherGateway, peerSessionsUnavailable, unresponsiveHosts } from "../fleet/errors.ts";
-import { ambiguous } from "../session/find.ts";
-import type { Records } from "../session/records.ts";
+import { ambiguous } from "../session/errors.ts";
+import type { Records } from "../session/session.ts";
 import { assertPermitted } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 

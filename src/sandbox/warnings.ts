@@ -1,5 +1,7 @@
 /** What a person should know about a sandbox that is less than it should be. */
 import { shownLine } from "../text/shown-text.ts";
+import { formatSize } from "../text/size.ts";
+import type { Lowered } from "./limits.ts";
 
 /** By the names the keeper gives them. */
 const GAPS: Record<string, string> = {
@@ -36,4 +38,10 @@ export function newSpotsWarning(paths: readonly string[]): string {
 
 export function rootWarning(): string {
   return "sandbox: commands run as root; name an ordinary user in the operator's configuration (`user`, docs/sandbox.md).";
+}
+
+/** For a request that asked for more than is configured. */
+export function loweredNote({ limit, asked, given }: Lowered): string {
+  const shown = limit === "memoryBytes" ? formatSize : String;
+  return `limits.${limit} is ${shown(given)} here, not the ${shown(asked)} that were asked for`;
 }

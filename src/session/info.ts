@@ -1,13 +1,13 @@
 import type { SessionInfo, StreamInfo, StreamName } from "../core/session.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
-import type { SessionData, TerminalStory } from "../executor/session-data.ts";
+import type { SessionData } from "../executor/session-data.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/remembered.ts";
 import type { SessionRow } from "../storage/sessions.ts";
-import { noTerminalNote } from "./no-terminal.ts";
 import { signalName } from "./signals.ts";
 import { lastSize } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
+import { terminalNotes } from "./warnings.ts";
 
 function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData): SessionInfo["streams"] {
   if (!record?.final) return data.streams();
@@ -18,11 +18,6 @@ function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData
     if (stream) streams[name] = stream;
   }
   return streams;
-}
-
-/** Where there should be a terminal and is none. */
-export function terminalNotes(story: TerminalStory | null): string[] {
-  return story && "failed" in story ? [noTerminalNote(story.failed)] : [];
 }
 
 /** A row as callers see it. */

@@ -1,9 +1,10 @@
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Located } from "../executor/executor.ts";
-import type { SessionRow } from "../storage/sessions.ts";
-import type { Records } from "./records.ts";
+import type { SessionRow, SessionStore } from "../storage/sessions.ts";
+import { ambiguous, sessionNotFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
+import type { Records } from "./session.ts";
 
 /** The sessions of this state folder, one at a time. */
 export class OwnRecords implements Records {
@@ -64,4 +65,18 @@ export class OwnRecords implements Records {
   #row(id: string): SessionRow | null {
     return this.#registry.store.get(id);
   }
+}
+
+/**
+ * A session by its id, its name, or a prefix of its id that no other has. With `agent`, those of others are as if they
+ * did not exist: nobody learns from the answer whether they do.
+ */
+export function findSession(store: SessionStore, given: string, agent?: string): SessionRow {
+  const reference = String(given);
+  const exact = store.get(reference) ?? store.named(reference);
+  if (exact && (agent === undefined || exact.agent === agent)) return exact;
+  const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference, agent) : [];
+  if (matches.length > 1) throw ambiguous(reference);
+  if (matches[0]) return matches[0];
+  throw sessionNotFound(reference);
 }

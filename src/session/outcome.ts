@@ -1,15 +1,43 @@
+import { homedir } from "node:os";
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
+import { sandboxHints } from "../sandbox/hints.ts";
 import { newSpots } from "../sandbox/new-spots.ts";
 import { recall } from "../sandbox/remembered.ts";
 import { gapWarning, newSpotsWarning } from "../sandbox/warnings.ts";
 import type { Ended, SessionRow } from "../storage/sessions.ts";
+import { limitExceeded, limitNote, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
-import { storedHints } from "./hints.ts";
-import { limitExceeded, limitNote, looseNotes } from "./limit-exceeded.ts";
-import { lostNote, sessionLost } from "./lost.ts";
+import { looseNotes, lostNote } from "./warnings.ts";
+
+/** What a program says about its end is at the end. */
+const TAIL_BYTES = 32 << 10;
+
+type FailedRun = Pick<SessionRow, "cwd" | "sandbox">;
+
+/** Why the sandbox may have stopped a command that did not end well; `text` is what it said. */
+export function hintsIn(text: string, { cwd, sandbox }: FailedRun, record: ExitRecord): string[] {
+  const failed = record.reason === "exited" && record.code !== 0;
+  if (!failed || sandbox === null || text === "") return [];
+  return sandboxHints(text, { sandbox: recall(sandbox), cwd, home: homedir() });
+}
+
+/** The same for a command whose words are only in its log; JSON, as its row keeps it. */
+export function storedHints(row: FailedRun, ending: Ending, data: SessionData): string {
+  if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
+    return "[]";
+  return JSON.stringify(hintsIn(complaintIn(data), row, ending));
+}
+
+function complaintIn(data: SessionData): string {
+  try {
+    return data.complaint(TAIL_BYTES);
+  } catch {
+    return ""; // removed, or unreadable: an end is an end without hints too
+  }
+}
 
 const STATUS: Record<ExitRecord["reason"], Status> = {
   exited: "completed",

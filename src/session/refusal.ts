@@ -1,6 +1,10 @@
 import type { Approval } from "../core/approval.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
-import type { Verdict } from "../core/verdict.ts";
+import type { RunResult } from "../core/result.ts";
+import type { Reason, Verdict } from "../core/verdict.ts";
+import { sandboxLabel } from "../sandbox/describe.ts";
+import { recall } from "../sandbox/remembered.ts";
+import type { Asked } from "./result.ts";
 
 /** Why a command was not run, as its result says it. */
 export interface Refusal {
@@ -102,5 +106,38 @@ export function statementMissing({ reasons }: Verdict, { message, recovery }: Sa
         { action: "ask_here", hint: '`ask: "always"` with the request has a person asked at the gateway.' },
       ],
     },
+  };
+}
+
+/** Why a line that was typed is not known, although all its keys are. */
+export function unknowableLine(): Reason {
+  return {
+    rule: "unanalyzable",
+    message: "Nobody can know before it runs: keys that edit the line, complete it or take it from the history.",
+    span: null,
+    suggestion: "Type the whole command, without Tab, arrows or control keys.",
+  };
+}
+
+/** What a run that was not let through resolves to: nothing ran. */
+export function refusedResult(
+  { name, session, verdict, approvalId }: Pick<RunResult, "name" | "verdict" | "approvalId"> & { session: Asked },
+  refusal: Refusal,
+): RunResult {
+  const nothing = { exitCode: null, signal: null, stdout: "", stderr: "", output: "", durationMs: 0, timedOut: false };
+  return {
+    id: session.id,
+    name,
+    status: refusal.status,
+    ...nothing,
+    truncated: { stdout: 0, stderr: 0 },
+    leftover: 0,
+    resourceUsage: null,
+    verdict,
+    approvalId,
+    sandbox: sandboxLabel(recall(session.sandbox)),
+    warnings: [],
+    hints: [],
+    error: refusal.error,
   };
 }

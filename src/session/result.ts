@@ -5,15 +5,15 @@ import type { Parting } from "../executor/executor.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/remembered.ts";
 import type { NewSession } from "../storage/sessions.ts";
+import { terminalText } from "../text/terminal/terminal-text.ts";
+import { truncateMiddle } from "../text/truncate.ts";
 import { mayBeShellFailure, shellFailure } from "./failure/shell.ts";
-import { hintsIn } from "./hints.ts";
-import { terminalNotes } from "./info.ts";
-import { readMergedSync, readTextSync } from "./logs/index.ts";
-import { outcomeOf } from "./outcome.ts";
-import type { Refusal } from "./refusal.ts";
+import { readMergedSync, readTextSync } from "./logs/text.ts";
+import { hintsIn, outcomeOf } from "./outcome.ts";
 import { signalName } from "./signals.ts";
 import { terminalStory } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
+import { terminalNotes } from "./warnings.ts";
 
 interface Texts {
   stdout: string;
@@ -43,7 +43,7 @@ function read(folder: string, capture: NewSession["capture"], ending: Parting): 
   return { stdout: stdout.text, stderr: stderr.text, output, truncated };
 }
 
-type Asked = Omit<NewSession, "name">;
+export type Asked = Omit<NewSession, "name">;
 
 /** A command that could not be started says why in its row; one that its shell could not run, in what the shell said. */
 function errorOf(session: Asked, error: string | null, exitCode: number | null, stderr: string, path?: string) {
@@ -85,25 +85,38 @@ export function runResult(name: string, session: Asked, ending: Parting, folder:
   };
 }
 
-/** What a run that was not let through resolves to: nothing ran. */
-export function refusedResult(
-  { name, session, verdict, approvalId }: Pick<RunResult, "name" | "verdict" | "approvalId"> & { session: Asked },
-  refusal: Refusal,
-): RunResult {
-  const nothing = { exitCode: null, signal: null, stdout: "", stderr: "", output: "", durationMs: 0, timedOut: false };
-  return {
-    id: session.id,
-    name,
-    status: refusal.status,
-    ...nothing,
-    truncated: { stdout: 0, stderr: 0 },
-    leftover: 0,
-    resourceUsage: null,
-    verdict,
-    approvalId,
-    sandbox: sandboxLabel(recall(session.sandbox)),
-    warnings: [],
-    hints: [],
-    error: refusal.error,
-  };
+/** Sequences that put text anywhere on the screen, or take all of it over: what they leave is a picture, not lines. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const PAINTING = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
+
+/**
+ * What a command that ran on a terminal answers with: text, not the bytes that drew it. Of a program that wrote lines,
+ * these lines as they ended up; of one that painted the screen, what was on it last and what had scrolled off. The log
+ * keeps every byte. Null: it was not on a terminal.
+ */
+export async function terminalOutput(folder: string): Promise<Pick<RunResult, "stdout" | "output"> | null> {
+  const story = terminalStory(folder);
+  if (story === null || "failed" in story) return null;
+  const { text, omittedAt } = readTextSync(folder, "output", RESULT_BYTES);
+  const output = PAINTING.test(text.replace(CLEARED_FIRST, "")) ? await painted(folder) : written(text, omittedAt);
+  return { stdout: output, output };
+}
+
+/** Apart, where the middle is missing: what was on the line where it was cut says nothing about where it goes on. */
+function written(text: string, omittedAt: number | null): string {
+  if (omittedAt === null) return terminalText(text);
+  return terminalText(text.slice(0, omittedAt)) + terminalText(text.slice(omittedAt));
+}
+
+async function painted(folder: string): Promise<string> {
+  const { LogTerminal } = await import("./terminal/log-terminal.ts");
+  const terminal = await LogTerminal.open(folder);
+  try {
+    const text = terminal.text();
+    return text === "" ? "" : truncateMiddle(`${text}\n`, { maxBytes: RESULT_BYTES }).text;
+  } finally {
+    terminal.close();
+  }
 }

@@ -7,17 +7,40 @@ import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/termi
 import type { Execution, Parting } from "../executor/executor.ts";
 import type { LiveUsage, SessionData, SessionReader, SizeChange, TerminalStory } from "../executor/session-data.ts";
 import type { NewSession } from "../storage/sessions.ts";
+import { terminalText } from "../text/terminal/terminal-text.ts";
 import { notOnTerminal } from "./errors.ts";
-import { lastLines } from "./last-lines.ts";
-import { followLog, readLog, readMergedSync, readTextSync, streamInfo, streamLog } from "./logs/index.ts";
-import { runResult } from "./result.ts";
+import { followLog, wakeOf } from "./logs/follow.ts";
+import { readLog, streamLog } from "./logs/read.ts";
+import { streamInfo } from "./logs/session-log.ts";
+import { readMergedSync, readTextSync } from "./logs/text.ts";
+import { runResult, terminalOutput } from "./result.ts";
 import { terminalStory } from "./terminal/history.ts";
 import { asciicast } from "./terminal/recording.ts";
 import { Screens } from "./terminal/screen-cache.ts";
 import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
-import { terminalOutput } from "./terminal-output.ts";
 import { liveUsage } from "./usage.ts";
-import { wakeOf } from "./wake.ts";
+
+const LINES = 5;
+/** Enough for the last lines unless they are very long; those are cut (promise 6). */
+const TAIL_BYTES = 64 * 1024;
+const LONGEST_LINE = 2000;
+/** The last lines of what an ended session wrote, both streams in order. An unreadable log has none. */
+export function lastLines(folder: string, capture: Capture, count: number = LINES): string[] {
+  const lines = tailOf(folder, capture).split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.slice(-count).map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
+}
+
+function tailOf(folder: string, capture: Capture): string {
+  try {
+    const { text, omittedAt } = readMergedSync(folder, capture, TAIL_BYTES);
+    const tail = omittedAt === null ? text : text.slice(omittedAt);
+    return capture === "merged" && terminalStory(folder) !== null ? terminalText(tail) : tail;
+  } catch {
+    // The callback itself matters more than what it quotes.
+    return "";
+  }
+}
 
 /** Reads the session folders of this machine; shares drawn screens between sessions. */
 export class LocalSessionReader implements SessionReader {

@@ -1,26 +1,59 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LONGEST_TIMER_MS } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../core/gateway.ts";
 import type { ResourceUsage } from "../core/result.ts";
 import type { LogChunk, LogQuery, SessionInfo } from "../core/session.ts";
 import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../core/terminal.ts";
 import { uptimeMs } from "../core/uptime.ts";
-import type { Execution, InputState, Located } from "../executor/executor.ts";
+import type { Execution, Executor, InputState, Located } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import type { NewAuditEntry } from "../storage/audit-entry.ts";
 import { isDiskFull } from "../storage/database.ts";
-import { alreadyExited, keeperSilent, notOnTerminal, stdinClosed, unknownPictureFormat } from "./errors.ts";
-import { insistOnMilliseconds } from "./milliseconds.ts";
-import type { Records } from "./records.ts";
+import {
+  alreadyExited,
+  insistOnMilliseconds,
+  keeperSilent,
+  notOnTerminal,
+  sessionRemoved,
+  stdinClosed,
+  unknownPictureFormat,
+} from "./errors.ts";
 import { killRequest, signalName } from "./signals.ts";
-import { insistOnConditions } from "./terminal/conditions.ts";
 import { insistOnSize } from "./terminal/history.ts";
 import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/input.ts";
-import { encodeKeys } from "./terminal/keys.ts";
-import { encodePaste } from "./terminal/paste.ts";
+import { encodeKeys, encodePaste } from "./terminal/keys.ts";
 import type { TypedCommand } from "./terminal/typed-input.ts";
-import { typedSummary } from "./typed-line.ts";
-import { untilOver } from "./until-over.ts";
+import { insistOnConditions } from "./terminal/wait-for.ts";
+
+/** Of what is typed into a command, so much is kept in the audit. */
+const MOST_NOTED = 4096;
+
+/** What a session is looked up in: this state folder's own records, or what a worker tells of another gateway's. */
+export interface Records {
+  readonly executor: Pick<Executor, "data">;
+  /** Null: it has been removed. */
+  info(id: string): SessionInfo | null;
+  /** Null: it has been removed. */
+  located(id: string): Located | null;
+  /** Null: it has been removed. */
+  usage(id: string): { usage: ResourceUsage | null; processes: ProcessInfo[] } | null;
+  /** Where what is known here is only what was last heard. */
+  refresh?(): Promise<void>;
+  /** The execution this gateway has at hand. */
+  held(id: string): Execution | null;
+  /** The execution through which this gateway typed into one that has ended since. */
+  parted(id: string): Execution | null;
+  /** Found again if need be; null when it has ended. */
+  execution(id: string): Promise<Execution | null>;
+  /** False: too late. */
+  toBackground(execution: Execution): boolean;
+  /** From now; 0: there is none any more. */
+  movedDeadline(id: string, timeoutMs: number): void;
+  /** Throws where what is kept of it is another's to remove. */
+  insistOnOwn?(): void;
+  remove(id: string): Promise<void>;
+}
 
 const DEFAULT_GRACE_MS = 5000;
 /** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
@@ -294,9 +327,7 @@ export class Session implements SessionHandle {
   }
 
   #gone(): never {
-    throw new SallyportError("SessionNotFound", `The session ${this.name} has been removed.`, [
-      { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." },
-    ]);
+    throw sessionRemoved(this.name);
   }
 
   async #liveOrEnded(): Promise<Execution | null> {
@@ -320,4 +351,35 @@ export class Session implements SessionHandle {
     }
     throw keeperSilent(this.name);
   }
+}
+
+/** What the audit says was typed. What its reader could not see either is not told. */
+function typedSummary(bytes: Uint8Array, hidden: boolean): string {
+  if (hidden) return "(not shown on the terminal, so not here either)";
+  return Buffer.from(bytes.subarray(0, MOST_NOTED)).toString();
+}
+
+/** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */
+async function untilOver(
+  execution: Pick<Execution, "hold">,
+  event: Promise<unknown>,
+  { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal },
+): Promise<void> {
+  const release = execution.hold();
+  let timer: NodeJS.Timeout | undefined;
+  let enough = () => {};
+  const called = new Promise<void>((resolve) => {
+    enough = resolve;
+  });
+  if (timeoutMs !== undefined) timer = setTimeout(enough, Math.min(timeoutMs, LONGEST_TIMER_MS));
+  signal?.addEventListener("abort", enough, { once: true });
+  if (signal?.aborted) enough();
+  try {
+    await Promise.race([event, called]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", enough);
+    release();
+  }
+  signal?.throwIfAborted();
 }

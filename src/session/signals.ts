@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { SallyportError } from "../core/error.ts";
 import type { KillRequest } from "../executor/executor.ts";
-import { insistOnMilliseconds } from "./milliseconds.ts";
+import { insistOnMilliseconds } from "./errors.ts";
 
 const BY_NUMBER = new Map<number, NodeJS.Signals>();
 for (const [name, number] of Object.entries(constants.signals)) {

@@ -1,7 +1,7 @@
 import type { Recovery } from "../core/error.ts";
 import type { ResourceUsage, RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
-import { sessionLost } from "../session/lost.ts";
+import { sessionLost } from "../session/errors.ts";
 import { signalName } from "../session/signals.ts";
 import { counted } from "../text/counted.ts";
 import { formatDuration } from "../text/format.ts";

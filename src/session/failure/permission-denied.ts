@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { shellWord } from "../../text/shell-word.ts";
-import { interpreterOf } from "./programs/interpreter.ts";
-import { type Place, pathFolders } from "./programs.ts";
+import { interpreterOf, type Place, pathFolders } from "./programs.ts";
 
 const MOUNTINFO = "/proc/self/mountinfo";
 

@@ -1,6 +1,60 @@
 import { type LaunchFailure, notFound, refused, wrongFormat } from "./launch.ts";
 import type { Place } from "./programs.ts";
-import { complaintIn } from "./shell-complaint.ts";
+
+/** What a shell said, last of all, about a command it could not run. */
+interface Complaint {
+  program: string;
+  kind: "not-found" | "refused" | "format";
+}
+
+const NOT_FOUND_TEXTS = [": command not found", ": not found", ": cannot execute: required file not found"];
+const NO_FILE = ": No such file or directory";
+const BAD_INTERPRETER = ": bad interpreter: No such file or directory";
+const REFUSED = [
+  ": cannot execute: Permission denied",
+  ": Permission denied",
+  ": Is a directory",
+  ": cannot execute: Is a directory",
+];
+
+const FORMAT = [
+  ": cannot execute binary file: Exec format error",
+  ": cannot execute: Exec format error",
+  ": Exec format error",
+];
+
+/** `bash: line 3: `, `sh: 1: exec: `, `env: `, `timeout: failed to run command `. */
+const SPEAKER = /^[^:\s][^:]{0,200}: (?:line \d+: |\d+: )?(?:exec: )?(?:failed to run command )?/;
+const LONGEST_LINE = 4096;
+
+/** Understands bash, dash, and the commands that run others; null when the last line of stderr is something else. */
+export function complaintIn(stderr: string): Complaint | null {
+  const end = stderr.trimEnd();
+  const line = end.slice(end.lastIndexOf("\n") + 1);
+  const speaker = line.length > LONGEST_LINE ? undefined : SPEAKER.exec(line)?.[0];
+  if (speaker === undefined) return null;
+  const said = line.slice(speaker.length);
+  if (said.endsWith(BAD_INTERPRETER)) {
+    const start = said.slice(0, -BAD_INTERPRETER.length);
+    return named(start.slice(0, Math.max(0, start.lastIndexOf(": "))), "not-found");
+  }
+  return (
+    cutFrom(said, [...NOT_FOUND_TEXTS, NO_FILE], "not-found") ??
+    cutFrom(said, FORMAT, "format") ??
+    cutFrom(said, REFUSED, "refused")
+  );
+}
+
+function cutFrom(said: string, endings: string[], kind: Complaint["kind"]): Complaint | null {
+  const ending = endings.find((each) => said.endsWith(each));
+  return ending === undefined ? null : named(said.slice(0, -ending.length), kind);
+}
+
+/** Without the quotes that some put around it; a name bash had to write as `$'…'` is not one to look for. */
+function named(said: string, kind: Complaint["kind"]): Complaint | null {
+  const program = /^[‘'`"](.*)[’'"]$/.exec(said)?.[1] ?? said;
+  return program === "" || program.startsWith("$'") ? null : { program, kind };
+}
 
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;

@@ -1,12 +1,45 @@
-import type { Capture, LogChunk, LogQuery } from "../../core/session.ts";
-import type { FreshOutput } from "../../executor/executor.ts";
-import { type HeldCharacters, releaseHeld, wholeCharacters } from "./characters.ts";
-import { keepPace } from "./pace.ts";
-import { chunkOf, type Piece, readPieces } from "./pieces.ts";
-import { type LeftOff, positionAfter, unread } from "./resume.ts";
+import type { Capture, LogChunk, LogQuery, StreamName } from "../../core/session.ts";
+import type { Execution, FreshOutput } from "../../executor/executor.ts";
+import { keepPace } from "./log-file.ts";
+import type { HeldCharacters } from "./pieces.ts";
+import { chunkOf, type Piece, readPieces, releaseHeld, wholeCharacters } from "./pieces.ts";
 import { select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
-import { endOf, viewOf } from "./view.ts";
+import { lastBlockBelow } from "./timeline.ts";
+import type { LogView } from "./view.ts";
+import { endOf, spansFrom, viewOf } from "./view.ts";
+
+/** How far each stream was read by somebody who comes back. */
+export type LeftOff = Partial<Record<StreamName, number>>;
+
+/**
+ * Where in a view the first byte lies that they have not had. Of two streams one may have been ahead: a character that
+ * was begun is not given out before the rest of it came, while the other stream goes on.
+ */
+export function positionAfter(view: LogView, left: LeftOff): number {
+  const { log, only } = view;
+  const offsets = log.names.map((name) => Math.max(0, left[name] ?? 0));
+  if (only !== null) return offsets[only] ?? 0;
+  const [first = 0, second = 0] = offsets;
+  const block = Math.min(
+    lastBlockBelow(log.timeline, first, (header) => header.offsets[0]),
+    lastBlockBelow(log.timeline, second, (header) => header.offsets[1]),
+  );
+  for (const span of spansFrom(log, block, null)) {
+    const missing = offsets[span.stream] ?? 0;
+    if (span.offset + span.length > missing) return span.position + Math.max(0, missing - span.offset);
+  }
+  return first + second;
+}
+
+/** What is new of a piece; null: nothing. */
+export function unread(piece: Piece, left: LeftOff): Piece | null {
+  const known = Math.max(0, (left[piece.stream] ?? 0) - piece.offset);
+  if (known === 0) return piece;
+  if (known >= piece.bytes.length) return null;
+  const { offset, position, bytes } = piece;
+  return { ...piece, dropped: 0, offset: offset + known, position: position + known, bytes: bytes.subarray(known) };
+}
 
 /** Hints that a log may have grown, or that nothing will be written to it any more. A hint too many does no harm. */
 export interface LogWake {
@@ -84,5 +117,74 @@ async function nextHint(wake: LogWake, signal: AbortSignal): Promise<"grew" | "e
     throw error;
   } finally {
     signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** More than this is read from the log: a follower that is slow must not make a gateway keep what it has not taken. */
+const MOST_FRESH = 16 * 1024;
+
+/** Turns an execution's growth and end into what a log follower waits for. */
+export function wakeOf(execution: Execution | null): LogWake & { stop(): void } {
+  let grew = false;
+  let ended = execution === null;
+  let wake: (() => void) | null = null;
+  const came = new Came();
+  const ring = () => {
+    wake?.();
+    wake = null;
+  };
+  const stop = execution?.onGrew((fresh) => {
+    grew = true;
+    came.add(fresh);
+    ring();
+  });
+  void execution?.ended.then(() => {
+    ended = true;
+    ring();
+  });
+  return {
+    async next(signal) {
+      if (!grew && !ended) {
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            signal?.removeEventListener("abort", done); // or a long log would leave one for every piece of it
+            resolve();
+          };
+          wake = done;
+          signal?.addEventListener("abort", done, { once: true });
+        });
+      }
+      signal?.throwIfAborted();
+      if (ended) return "ended";
+      grew = false;
+      return "grew";
+    },
+    fresh: () => came.take(),
+    stop: () => stop?.(),
+  };
+}
+
+/** What came since it was last taken, in one piece; nothing once a part of it is not at hand. */
+class Came {
+  #pieces: FreshOutput[] = [];
+  #bytes = 0;
+  #broken = false;
+
+  add(fresh: FreshOutput | undefined): void {
+    const last = this.#pieces.at(-1);
+    const follows = fresh && (!last || last.offset + last.bytes.length === fresh.offset);
+    if (!follows || this.#bytes + fresh.bytes.length > MOST_FRESH) this.#broken = true;
+    if (this.#broken) this.#pieces = [];
+    else if (fresh) this.#pieces.push(fresh);
+    this.#bytes += fresh?.bytes.length ?? 0;
+  }
+
+  take(): FreshOutput | null {
+    const [first, ...more] = this.#pieces;
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.#broken = false;
+    if (!first || more.length === 0) return first ?? null;
+    return { ...first, bytes: Buffer.concat([first.bytes, ...more.map(({ bytes }) => bytes)]) };
   }
 }

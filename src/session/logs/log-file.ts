@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { outOfDescriptors } from "../../executor/errors.ts";
 
 /**
@@ -51,4 +52,19 @@ export function closeFile(file: LogFile): void {
   if (file.fd === null) return;
   closeSync(file.fd);
   file.fd = null;
+}
+
+const BYTES_PER_TURN = 256 * 1024;
+
+/** Work done since others could run. */
+export interface Pace {
+  bytes: number;
+}
+
+/** Lets others run after each 256 KiB: reading is synchronous, and a log may have gigabytes. */
+export async function keepPace(pace: Pace, bytes: number): Promise<void> {
+  pace.bytes += bytes;
+  if (pace.bytes < BYTES_PER_TURN) return;
+  pace.bytes = 0;
+  await setImmediate();
 }

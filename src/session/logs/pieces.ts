@@ -1,7 +1,77 @@
-import type { LogChunk } from "../../core/session.ts";
-import { leftoverBytes } from "./characters.ts";
+import type { LogChunk, StreamName } from "../../core/session.ts";
 import { holeOf, PIECE_BYTES, readStream } from "./session-log.ts";
 import { type LogView, spansBetween } from "./view.ts";
+
+/** How many bytes at the end are the beginning of a UTF-8 character that is still to be completed: 0 to 3. */
+export function unfinishedBytes(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const lead = bytes[bytes.length - back] as number;
+    if ((lead & 0xc0) === 0x80) continue;
+    const needed =
+      lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 1;
+    if (needed <= back) return 0;
+    return back === 1 || canFollow(lead, bytes[bytes.length - back + 1] as number) ? back : 0;
+  }
+  return 0;
+}
+
+/** Overlong forms, surrogates and what lies past U+10FFFF can never be completed. */
+function canFollow(lead: number, second: number): boolean {
+  if (lead === 0xe0) return second >= 0xa0;
+  if (lead === 0xed) return second < 0xa0;
+  if (lead === 0xf0) return second >= 0x90;
+  if (lead === 0xf4) return second < 0x90;
+  return true;
+}
+
+/** How many bytes at the start are the rest of a character begun before: 0 to 3. */
+export function leftoverBytes(bytes: Uint8Array): number {
+  let count = 0;
+  while (count < 3 && count < bytes.length && ((bytes[count] as number) & 0xc0) === 0x80) count++;
+  return count;
+}
+
+/** The beginnings of characters held back, by stream: the rest of one may come after bytes of the other stream. */
+export type HeldCharacters = Map<StreamName, Piece>;
+
+/** Cuts pieces at characters: takes one in, gives those out that are complete. */
+export function wholeCharacters(held: HeldCharacters, piece: Piece): Piece[] {
+  const out: Piece[] = [];
+  let whole = piece;
+  const begun = held.get(piece.stream);
+  if (begun !== undefined) {
+    held.delete(piece.stream);
+    if (piece.dropped === 0 && begun.offset + begun.bytes.length === piece.offset) {
+      whole = { ...begun, bytes: Buffer.concat([begun.bytes, piece.bytes]) };
+    } else {
+      out.push(begun);
+    }
+  }
+  const unfinished = unfinishedBytes(whole.bytes);
+  if (unfinished === 0) {
+    out.push(whole);
+    return out;
+  }
+  const cut = whole.bytes.length - unfinished;
+  const before = piece.bytes.length - unfinished;
+  const start = {
+    ...(cut === 0 ? whole : { ...piece, dropped: 0 }),
+    offset: whole.offset + cut,
+    bytes: whole.bytes.subarray(cut),
+    // Begun in an earlier piece: perhaps bytes of the other stream lie in between.
+    position: before < 0 ? whole.position : piece.position + before,
+  };
+  held.set(piece.stream, start);
+  if (cut > 0) out.push({ ...whole, bytes: whole.bytes.subarray(0, cut) });
+  return out;
+}
+
+/** What is held back, as it is: nothing will complete it. */
+export function releaseHeld(held: HeldCharacters): Piece[] {
+  const pieces = [...held.values()];
+  held.clear();
+  return pieces;
+}
 
 /** A piece of a log that knows where in its view it lies. Its bytes may end inside a character. */
 export interface Piece extends LogChunk {

@@ -1,7 +1,7 @@
-import type { Capture, StreamName } from "../../core/session.ts";
+import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
+import type { Range } from "./timeline.ts";
 import { closeTimeline, openTimeline, refreshHeader, type Timeline } from "./timeline.ts";
-import type { Range } from "./timeline-format.ts";
 
 /** No piece of a log is larger, so that memory does not depend on the log's size. */
 export const PIECE_BYTES = 256 * 1024;
@@ -84,4 +84,22 @@ function readWindow(log: SessionLog, stream: number, offset: number, length: num
   const hole = holeOf(log, stream);
   if (hole.end <= offset || hole.end <= hole.start) return bytes.subarray(0, filled);
   return bytes.subarray(0, Math.max(0, Math.min(filled, hole.start - offset)));
+}
+
+/** How much of each stream there is, was punched out, and could not be written. */
+export function streamInfo(folder: string, capture: Capture): Partial<Record<StreamName, StreamInfo>> {
+  const log = openSessionLog(folder, capture);
+  try {
+    const info: Partial<Record<StreamName, StreamInfo>> = {};
+    for (const [stream, name] of log.names.entries()) {
+      const bytes = streamSize(log, stream);
+      const { start, end } = holeOf(log, stream);
+      const droppedEnd = Math.min(end, bytes);
+      const lost = log.timeline.header.lost[stream === 0 ? 0 : 1];
+      info[name] = { bytes, droppedStart: Math.min(start, droppedEnd), droppedEnd, lost };
+    }
+    return info;
+  } finally {
+    closeSessionLog(log);
+  }
 }

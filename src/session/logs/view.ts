@@ -1,8 +1,138 @@
 import type { LogQuery } from "../../core/session.ts";
-import { type SessionLog, streamSize } from "./session-log.ts";
-import { joinSpans, type Span, spansFrom } from "./spans.ts";
-import { blockCount, lastBlockBelow, readBlock } from "./timeline.ts";
-import { type BlockHeader, recordsOf } from "./timeline-format.ts";
+import { PIECE_BYTES, type SessionLog, streamSize } from "./session-log.ts";
+import type { BlockHeader } from "./timeline.ts";
+import { blockAfter, blockCount, lastBlockBelow, readBlock, recordsOf } from "./timeline.ts";
+
+/** A run of bytes of one stream, as the keeper saw them arrive. */
+export interface Span {
+  stream: number;
+  offset: number;
+  length: number;
+  /** Where it lies in what is read: its offset for one stream, the bytes of both before it for two interleaved. */
+  position: number;
+  /** Unknown for what the timeline does not cover. */
+  timeMs: number | null;
+  /** Bytes of this stream that could not be written right before it. The last span may consist of nothing else. */
+  lost: number;
+}
+
+/** How far one stream has been given out. */
+interface Cursor {
+  stream: number;
+  offset: number;
+  size: number;
+  lost: number;
+}
+
+/**
+ * The spans from a block on (0: from the very beginning), in the order they arrived; of one stream or of all.
+ *
+ * Offsets only ever move forward, and what the timeline skips (a hole in it, garbage, a cut-off end) is filled in,
+ * stream 0 before stream 1. So each byte of the streams comes exactly once, whatever the timeline says.
+ */
+export function* spansFrom(log: SessionLog, firstBlock: number, only: number | null): Generator<Span> {
+  const { timeline } = log;
+  const cursors = log.names
+    .map((_, stream) => ({ stream, offset: 0, size: streamSize(log, stream), lost: 0 }))
+    .filter(({ stream }) => only === null || stream === only);
+  let positioned = firstBlock === 0;
+  let index = firstBlock;
+  while (index < blockCount(timeline)) {
+    const block = readBlock(timeline, index);
+    let silent = true;
+    if (block !== null) {
+      for (const cursor of cursors) {
+        const offset = block.offsets[cursor.stream === 0 ? 0 : 1];
+        if (!positioned) cursor.offset = reachable(log, cursor, offset);
+      }
+      positioned = true;
+      for (const cursor of cursors) {
+        const gap = advance(log, cursors, cursor, block.offsets[cursor.stream === 0 ? 0 : 1], null);
+        if (gap !== null) yield gap;
+      }
+      for (const record of recordsOf(block, timeline.header.startMs)) {
+        const cursor = cursors.find(({ stream }) => stream === record.stream);
+        if (cursor === undefined) continue;
+        silent = false;
+        if (record.lost) {
+          cursor.lost += record.length;
+          continue;
+        }
+        const span = advance(log, cursors, cursor, cursor.offset + record.length, record.timeMs);
+        if (span !== null) yield span;
+      }
+    }
+    index = blockAfter(timeline, index);
+    if (silent && only !== null) {
+      const next = blockWhereItSpeaks(log, only, cursors[0]);
+      if (next === null) break;
+      index = Math.max(index, next);
+    }
+  }
+
+  for (const cursor of cursors) {
+    const rest = advance(log, cursors, cursor, Number.MAX_SAFE_INTEGER, null);
+    if (rest !== null) yield rest;
+  }
+  for (const { stream, offset, lost } of cursors) {
+    if (lost > 0) yield { stream, offset, length: 0, position: positionOf(cursors), timeMs: null, lost };
+  }
+}
+
+function positionOf(cursors: readonly Cursor[]): number {
+  let position = 0;
+  for (const cursor of cursors) position += cursor.offset;
+  return position;
+}
+
+/** Streams are written before the timeline that tells of it, so an offset past the size known is a reason to look again. */
+function reachable(log: SessionLog, cursor: Cursor, offset: number): number {
+  if (offset > cursor.size) cursor.size = streamSize(log, cursor.stream);
+  return Math.min(offset, cursor.size);
+}
+
+function advance(
+  log: SessionLog,
+  cursors: readonly Cursor[],
+  cursor: Cursor,
+  to: number,
+  timeMs: number | null,
+): Span | null {
+  const { stream, offset, lost } = cursor;
+  const end = reachable(log, cursor, to);
+  if (end <= offset) return null;
+  const span = { stream, offset, length: end - offset, position: positionOf(cursors), timeMs, lost };
+  cursor.offset = end;
+  cursor.lost = 0;
+  return span;
+}
+
+/** A stream may be silent for gigabytes of the other. Where it speaks again; null for nowhere; 0 where that is unsure. */
+function blockWhereItSpeaks(log: SessionLog, stream: number, cursor: Cursor | undefined): number | null {
+  const slot = stream === 0 ? 0 : 1;
+  // Lost bytes leave no mark in the offsets that are searched.
+  if (cursor === undefined || log.timeline.header.lost[slot] > 0) return 0;
+  if (reachable(log, cursor, cursor.offset + 1) <= cursor.offset) return null;
+  return lastBlockBelow(log.timeline, cursor.offset + 1, (header) => header.offsets[slot]);
+}
+
+/** Joins neighbours, so that a program writing byte by byte does not make a million pieces. The first one's time counts. */
+export function* joinSpans(spans: Iterable<Span>): Generator<Span> {
+  let open: Span | null = null;
+  for (const span of spans) {
+    if (open !== null && follows(open, span) && open.length + span.length <= PIECE_BYTES) {
+      open.length += span.length;
+      continue;
+    }
+    if (open !== null) yield open;
+    open = span;
+  }
+  if (open !== null) yield open;
+}
+
+function follows(before: Span, after: Span): boolean {
+  return before.stream === after.stream && before.offset + before.length === after.offset && after.lost === 0;
+}
 
 /**
  * What a query looks at, as one row of bytes: positions count from 0, dropped bytes included. For one stream a

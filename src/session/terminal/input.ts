@@ -3,8 +3,7 @@ import type { Execution, InputState } from "../../executor/executor.ts";
 import type { SessionData } from "../../executor/session-data.ts";
 import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";
-import { type TypedCommand, typedCommands } from "./typed-input.ts";
-import { endsLine, LINE_END } from "./typed-text.ts";
+import { endsLine, LINE_END, type TypedCommand, typedCommands } from "./typed-input.ts";
 
 /** How long to wait before offering again what a command did not read. */
 const RETRY_MS = 15;

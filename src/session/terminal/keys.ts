@@ -1,6 +1,131 @@
+import { SallyportError } from "../../core/error.ts";
 import { graphemesOf } from "../../text/graphemes.ts";
-import { keyWithoutCode, notKeys, tooManyKeys, unknownKey } from "./key-errors.ts";
-import { KEY_NAMES, type NamedKey, namedKey } from "./key-table.ts";
+import { nearNames } from "../../text/nearest.ts";
+import { visible } from "../../text/visible.ts";
+
+/**
+ * How xterm (and with it nearly every terminal of today) encodes the keys that have a name. `letter`: `CSI letter`, in
+ * application cursor mode `SS3 letter`. `function`: always `SS3 letter`. `tilde`: `CSI number ~`. `plain`: a character.
+ */
+export type NamedKey =
+  | { kind: "letter"; letter: string }
+  | { kind: "function"; letter: string }
+  | { kind: "tilde"; number: number }
+  | { kind: "plain"; text: string; control?: string; shift?: string };
+
+const letter = (name: string): NamedKey => ({ kind: "letter", letter: name });
+const tilde = (number: number): NamedKey => ({ kind: "tilde", number });
+
+const ESC = "\u001b";
+
+/** Under the name that is suggested to whoever mistypes one. */
+const KEYS: Record<string, NamedKey> = {
+  Up: letter("A"),
+  Down: letter("B"),
+  Right: letter("C"),
+  Left: letter("D"),
+  End: letter("F"),
+  Home: letter("H"),
+  Insert: tilde(2),
+  Delete: tilde(3),
+  PageUp: tilde(5),
+  PageDown: tilde(6),
+  Enter: { kind: "plain", text: "\r" },
+  Tab: { kind: "plain", text: "\t", shift: `${ESC}[Z` },
+  Escape: { kind: "plain", text: ESC },
+  Space: { kind: "plain", text: " ", control: "\0" },
+  Backspace: { kind: "plain", text: "\u007f", control: "\b" },
+};
+
+for (const [index, name] of ["P", "Q", "R", "S"].entries()) KEYS[`F${index + 1}`] = { kind: "function", letter: name };
+// The numbers have gaps: they are those of the keys of the VT220.
+for (const [index, number] of [15, 17, 18, 19, 20, 21, 23, 24].entries()) KEYS[`F${index + 5}`] = tilde(number);
+
+/** What tmux, curses, browsers and people call them. */
+const OTHER_NAMES: Record<string, string> = {
+  return: "Enter",
+  cr: "Enter",
+  esc: "Escape",
+  bspace: "Backspace",
+  bs: "Backspace",
+  ic: "Insert",
+  ins: "Insert",
+  dc: "Delete",
+  del: "Delete",
+  ppage: "PageUp",
+  pgup: "PageUp",
+  npage: "PageDown",
+  pgdn: "PageDown",
+  pgdown: "PageDown",
+  arrowup: "Up",
+  arrowdown: "Down",
+  arrowleft: "Left",
+  arrowright: "Right",
+};
+
+export const KEY_NAMES: readonly string[] = Object.keys(KEYS);
+
+const BY_NAME = new Map(Object.entries(KEYS).map(([name, key]) => [name.toLowerCase(), key]));
+for (const [other, name] of Object.entries(OTHER_NAMES)) BY_NAME.set(other, KEYS[name] as NamedKey);
+
+/** Capital letters do not matter in a name; null: there is no such key. */
+export function namedKey(name: string): NamedKey | null {
+  return BY_NAME.get(name.toLowerCase()) ?? null;
+}
+
+const LONGEST_SHOWN = 40;
+const MOST_SUGGESTED = 3;
+
+const NAME_KEYS = {
+  action: "name_keys",
+  hint: "Keys are named like Enter, Escape, Tab, Up, PageDown, F5, C-c, M-x and S-Tab; 0x1b is a byte.",
+};
+
+const WRITE_TEXT = {
+  action: "write_text",
+  hint: "To type a text, write or paste it instead; a key is one of its characters.",
+};
+
+export function unknownKey(key: string, names: readonly string[]): SallyportError {
+  const near = nearKeys(key, names);
+  const recovery = near.length > 0 ? [{ action: "use_near_name", hint: `Did you mean ${near.join(" or ")}?` }] : [];
+  return new SallyportError("InvalidRequest", `There is no key ${shown(key)}.`, [...recovery, NAME_KEYS, WRITE_TEXT], {
+    near,
+  });
+}
+
+/** A terminal sends characters, not keys: most modifiers leave no trace on most characters. */
+export function keyWithoutCode(key: string): SallyportError {
+  return new SallyportError("InvalidRequest", `A terminal has no code for the key ${shown(key)}.`, [
+    { action: "drop_modifier", hint: "Programs cannot tell it from the key without the modifier: send that one." },
+    NAME_KEYS,
+  ]);
+}
+
+export function notKeys(received: unknown): SallyportError {
+  const kind = Array.isArray(received) ? "a list with something else in it" : `a ${typeof received}`;
+  return new SallyportError("InvalidRequest", `\`keys\` must be a list of names; received ${kind}.`, [NAME_KEYS]);
+}
+
+export function tooManyKeys(count: number, most: number): SallyportError {
+  return new SallyportError("InvalidRequest", `At most ${most} keys are sent at once; received ${count}.`, [
+    WRITE_TEXT,
+    { action: "split_keys", hint: "Or send them in several calls." },
+  ]);
+}
+
+/** The modifiers are kept: who mistyped `C-Hom` meant `C-Home`. */
+function nearKeys(key: string, names: readonly string[]): string[] {
+  const [, modifiers = "", name = ""] = /^((?:[a-z]+[-+])*)(.*)$/isu.exec(key) ?? [];
+  const lower = new Map(names.map((known) => [known.toLowerCase(), known]));
+  const near = nearNames(name.toLowerCase(), lower.keys(), MOST_SUGGESTED);
+  return near.map((found) => modifiers + lower.get(found));
+}
+
+function shown(key: string): string {
+  const cut = key.length > LONGEST_SHOWN ? `${key.slice(0, LONGEST_SHOWN).toWellFormed()}…` : key;
+  return `"${visible(cut)}"`;
+}
 
 /** What a program switched on at its terminal, and keys depend on. */
 interface KeyModes {
@@ -116,4 +241,16 @@ function isOneCharacter(text: string): boolean {
 
 function refuse(key: string): never {
   throw keyWithoutCode(key);
+}
+
+const START = "\u001b[200~";
+const END = "\u001b[201~";
+
+/**
+ * What a terminal sends when this text is pasted. Where the program asked for it, the text is marked as pasted, so that
+ * it is not taken for keys; a mark within the text must not end that early.
+ */
+export function encodePaste(text: string, marked: boolean): string {
+  const typed = text.replaceAll(START, "").replaceAll(END, "").replace(/\r?\n/g, "\r");
+  return marked ? `${START}${typed}${END}` : typed;
 }

@@ -1,11 +1,89 @@
 import { setImmediate } from "node:timers/promises";
 import type { Repaint, Screen, TerminalSize } from "../../core/terminal.ts";
 import type { SizeChange } from "../../executor/session-data.ts";
+import { closeSessionLog, holeOf, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { terminalStory } from "./history.ts";
-import { BLOCK_BYTES, LogReader } from "./log-reader.ts";
-import { whereToDraw, whereToSkim } from "./where-to-draw.ts";
+import { Tracker } from "./mode-tracker.ts";
+
+/** As much is always drawn: some 50 ms. */
+const ALWAYS_DRAWN = 1 << 20;
+
+/** No more than this is drawn at once: a full-screen program has painted all of its screen anew by then. */
+const MOST_DRAWN = 4 << 20;
+
+/** No more than this is looked through for modes at all. */
+const MOST_SKIMMED = 128 << 20;
+
+/**
+ * Where to begin, so that the screen at the end of a long output is known soon. An output of plain lines is drawn from
+ * where enough of them are left to push everything else off the screen and out of what is kept above it: the result
+ * is the same. One that paints the screen is drawn from its last megabytes, in the modes that were set before.
+ */
+export function whereToDraw(reader: LogReader, from: number, end: number, emulator: Emulator): number {
+  if (end - from <= ALWAYS_DRAWN) return from;
+  const enough = emulator.scrollbackRows + 2 * emulator.size.rows;
+  let lineFeeds = 0;
+  let placings = 0;
+  for (let start = end; start > from && end - start < MOST_DRAWN; start -= BLOCK_BYTES) {
+    const block = new Tracker();
+    for (const { bytes } of reader.between(Math.max(from, start - BLOCK_BYTES), start)) block.push(bytes);
+    lineFeeds += block.lineFeeds;
+    placings += block.placings;
+    if (placings === 0 && lineFeeds > enough) return Math.max(from, start - BLOCK_BYTES);
+  }
+  return Math.max(from, end - MOST_DRAWN);
+}
+
+/** Where to begin to look for modes. */
+export function whereToSkim(from: number, end: number): number {
+  return Math.max(from, end - MOST_SKIMMED);
+}
+
+export const BLOCK_BYTES = 256 * 1024;
+
+/** A run of bytes of the log; `gap`: what came right before it is gone, punched out for the disk cap. */
+export interface LogPiece {
+  offset: number;
+  bytes: Uint8Array;
+  gap: boolean;
+}
+
+/** A terminal session's one stream, read by offset. */
+export class LogReader {
+  readonly #log;
+
+  constructor(folder: string) {
+    this.#log = openSessionLog(folder, "merged");
+  }
+
+  get size(): number {
+    return streamSize(this.#log, 0);
+  }
+
+  /** What is between two offsets, in blocks, without what was punched out. */
+  *between(from: number, to: number): Generator<LogPiece> {
+    let gap = false;
+    for (let at = from; at < to; ) {
+      const bytes = readStream(this.#log, 0, at, Math.min(BLOCK_BYTES, to - at));
+      if (bytes.length > 0) {
+        yield { offset: at, bytes, gap };
+        at += bytes.length;
+        gap = false;
+        continue;
+      }
+      const hole = holeOf(this.#log, 0);
+      if (hole.start > at || hole.end <= at) return;
+      at = hole.end;
+      gap = true;
+    }
+  }
+
+  close(): void {
+    closeSessionLog(this.#log);
+  }
+}
 
 /** So much more drawn is worth a checkpoint: a fifth of a second. */
 const CHECKPOINT_EVERY = 4 << 20;

@@ -1,8 +1,10 @@
 import { StringDecoder } from "node:string_decoder";
 import type { SizeChange } from "../../executor/session-data.ts";
-import { keepPace, type Pace } from "../logs/pace.ts";
+import type { Pace } from "../logs/log-file.ts";
+import { keepPace } from "../logs/log-file.ts";
 import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
-import { type Span, spansFrom } from "../logs/spans.ts";
+import type { Span } from "../logs/view.ts";
+import { spansFrom } from "../logs/view.ts";
 
 /** What the first line of a recording tells. */
 interface RecordingHead {

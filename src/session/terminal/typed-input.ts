@@ -1,6 +1,69 @@
 import type { InputState } from "../../executor/executor.ts";
 import { escapedByAny, escapedCommand, readsCommands } from "./command-readers.ts";
-import { completedText, isSignalsOnly } from "./typed-text.ts";
+
+/** What a shell that gets these keys would be given to run. */
+interface TypedText {
+  /** With the keys that edit the line obeyed and, where that makes a difference, as if they did nothing. */
+  readings: string[];
+  /** No key was among it that may put something else on the line: from the history, or by completion. */
+  knowable: boolean;
+}
+
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/** Return, line feed, and C-o, which also runs the line. */
+export const LINE_END = /[\r\n\u000f]/;
+const PASTE_MARK = /\x1b\[20[01]~/g;
+const ESCAPE_KEY = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^[O])?/g;
+const ACTING = /[\x00-\x08\x0b-\x1f\x7f]/;
+/** C-c, C-d, C-z and C-\: they end or stop something, but put nothing on the line. */
+const SIGNALS = /[\x03\x04\x1a\x1c]/g;
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
+
+/** Whether any of these keys is one. */
+export function endsLine(keys: Uint8Array): boolean {
+  return keys.some((key) => key === 0x0d || key === 0x0a || key === 0x0f);
+}
+
+/**
+ * The lines that are complete once `keys` have followed what was `typed` before; null when none is. Within a paste a tab
+ * is a blank, otherwise it completes.
+ */
+export function completedText(typed: Uint8Array, keys: Uint8Array, pasted = false): TypedText | null {
+  const text = Buffer.concat([typed, keys]).toString();
+  const end = lastLineEnd(Buffer.from(keys).toString());
+  if (end < 0) return null;
+  const whole = text.slice(0, lastLineEnd(text)).replace(PASTE_MARK, "");
+  const lines = whole.split(LINE_END);
+  const edits = lines.some((line) => ACTING.test(line.replace(SIGNALS, ""))) || (!pasted && whole.includes("\t"));
+  const plain = lines.map(withoutKeys).join("\n");
+  const edited = lines.map(afterEditing).join("\n");
+  return { readings: edited === plain ? [plain] : [edited, plain], knowable: !edits };
+}
+
+/** Nothing of it can end up on a line. */
+export function isSignalsOnly(keys: Uint8Array): boolean {
+  return Buffer.from(keys).toString("latin1").replace(SIGNALS, "") === "";
+}
+
+function lastLineEnd(text: string): number {
+  return Math.max(text.lastIndexOf("\r"), text.lastIndexOf("\n"), text.lastIndexOf("\u000f"));
+}
+
+function withoutKeys(line: string): string {
+  return [...line.replace(ESCAPE_KEY, "")].filter((key) => key === "\t" || !ACTING.test(key)).join("");
+}
+
+/** Erasing keys as shells have them out of the box. */
+function afterEditing(line: string): string {
+  let kept: string[] = [];
+  for (const key of line.replace(ESCAPE_KEY, "")) {
+    if (key === "\u007f" || key === "\b") kept.pop();
+    else if (key === "\u0015" || key === "\u0003") kept = [];
+    else if (key === "\u0017") kept = [...kept.join("").replace(/\S*\s*$/, "")];
+    else if (key === "\t" || !ACTING.test(key)) kept.push(key);
+  }
+  return kept.join("");
+}
 
 /** A text that somebody's keys would have a shell run. */
 export interface TypedCommand {

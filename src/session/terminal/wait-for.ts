@@ -1,12 +1,118 @@
+import { LONGEST_TIMER_MS } from "../../core/clock.ts";
+import { SallyportError } from "../../core/error.ts";
 import type { Capture } from "../../core/session.ts";
 import type { WaitConditions, WaitOutcome } from "../../core/terminal.ts";
 import type { Execution } from "../../executor/executor.ts";
-import { keepPace } from "../logs/pace.ts";
+import { search } from "../../text/regex.ts";
+import { EscapeScanner } from "../../text/terminal/escape.ts";
+import { insistOnMilliseconds } from "../errors.ts";
+import { keepPace } from "../logs/log-file.ts";
 import { readPieces } from "../logs/pieces.ts";
 import { closeSessionLog, openSessionLog, type SessionLog } from "../logs/session-log.ts";
 import { endOf, viewOf } from "../logs/view.ts";
-import { Alarm } from "./alarm.ts";
-import { PlainStream, WINDOW } from "./plain-stream.ts";
+
+/** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
+export const WINDOW = 64 * 1024;
+
+const TAB = 0x09;
+const FEED = 0x0a;
+const RETURN = 0x0d;
+
+/**
+ * A terminal's output as it comes, without its escape sequences, for patterns to be looked for in. Knows for each
+ * byte that is left where in the output it was.
+ */
+export class PlainStream {
+  readonly #bytes = Buffer.allocUnsafe(2 * WINDOW);
+  readonly #ends = new Float64Array(2 * WINDOW);
+  #used = 0;
+  readonly #scanner = new EscapeScanner({
+    text: (bytes, from, to) => this.#keepText(bytes, from, to),
+    control: (code, at) => this.#keepControl(code, at),
+  });
+  #added: Uint8Array = this.#bytes;
+  #position = 0;
+
+  /** At most WINDOW of them at a time, to be searched before the next. `position`: of the first of these bytes. */
+  add(bytes: Uint8Array, position: number): void {
+    this.#added = bytes;
+    this.#position = position;
+    this.#scanner.push(bytes);
+  }
+
+  /** The first match in the last part of what came, and the position after it. */
+  find(pattern: RegExp): { match: string; end: number } | null {
+    const text = this.#bytes.toString("utf8", 0, this.#used);
+    const found = search(pattern, text);
+    if (!found) return null;
+    const length = Buffer.byteLength(text.slice(0, found.index + found[0].length));
+    return { match: found[0], end: length === 0 ? 0 : (this.#ends[Math.min(length, this.#used) - 1] ?? 0) };
+  }
+
+  #keep(byte: number, end: number): void {
+    if (this.#used === this.#bytes.length) {
+      this.#bytes.copyWithin(0, WINDOW);
+      this.#ends.copyWithin(0, WINDOW);
+      this.#used = WINDOW;
+    }
+    this.#bytes[this.#used] = byte;
+    this.#ends[this.#used++] = end;
+  }
+
+  #keepText(bytes: Uint8Array, from: number, to: number): void {
+    // The first byte of a character that was split comes apart: it ended the bytes before these.
+    const isAdded = bytes === this.#added;
+    for (let at = from; at < to; at++) this.#keep(bytes[at] as number, this.#position + (isAdded ? at + 1 : 0));
+  }
+
+  #keepControl(code: number, at: number): void {
+    if (code === TAB || code === FEED || code === RETURN) this.#keep(code, this.#position + at + 1);
+  }
+}
+
+/** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */
+export class Alarm {
+  ended = false;
+  #rung = false;
+  #wake: (() => void) | null = null;
+  readonly #signal: AbortSignal | undefined;
+  readonly #ring = () => {
+    this.#rung = true;
+    this.#wake?.();
+  };
+  readonly #stopListening: (() => void) | undefined;
+
+  constructor(execution: Execution | null, signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    this.#stopListening = execution?.onGrew(this.#ring);
+    void execution?.exited.then(() => {
+      this.ended = true;
+      this.#ring();
+    });
+    signal?.addEventListener("abort", this.#ring, { once: true });
+  }
+
+  /** Whatever has rung since the last call counts: nothing is missed in between. `atMs` is by `performance.now`. */
+  async next(atMs: number): Promise<void> {
+    const delay = Math.min(Math.max(0, Math.ceil(atMs - performance.now())), LONGEST_TIMER_MS);
+    if (!this.#rung && !this.#signal?.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = atMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, delay);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.#wake = null;
+    this.#rung = false;
+  }
+
+  stop(): void {
+    this.#stopListening?.();
+    this.#signal?.removeEventListener("abort", this.#ring);
+  }
+}
 
 /** Nothing tells when a process begins to read; it is looked at when output came, and then less and less often. */
 const FIRST_LOOK_MS = 5;
@@ -133,4 +239,18 @@ class Wait {
   #grewMeanwhile(): boolean {
     return endOf(viewOf(this.#log, undefined, true)) !== this.#seen;
   }
+}
+
+/** Refuses what could never come true, or would come true at once by mistake. */
+export function insistOnConditions({ pattern, offset, quietMs, timeoutMs }: WaitConditions): void {
+  if (quietMs !== undefined) insistOnMilliseconds("quietMs", quietMs, "How long nothing is to be written.");
+  if (timeoutMs !== undefined) insistOnMilliseconds("timeoutMs", timeoutMs, "How long to wait at most.");
+  if (pattern !== undefined && !(pattern instanceof RegExp)) throw wrong("pattern", "a regular expression");
+  if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0)) throw wrong("offset", "a byte offset");
+}
+
+function wrong(name: string, wanted: string): SallyportError {
+  return new SallyportError("InvalidRequest", `\`${name}\` must be ${wanted}.`, [
+    { action: "fix_request", hint: "For example waitFor({ pattern: /\\$ $/, timeoutMs: 10_000 })." },
+  ]);
 }

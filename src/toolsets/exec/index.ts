@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunRequest } from "../../core/request.ts";
-import { EXEC_LOG_FOLDER } from "../../session/exec-logs.ts";
+import { EXEC_LOG_FOLDER } from "../../session/retention.ts";
 import { forModel } from "../../text/model-output.ts";
 import { type HandlerCall, type HandlerResult, RUN_ANNOTATIONS, type ToolSpec, type Toolset, tool } from "../define.ts";
 import { failureMapper } from "../failures.ts";

@@ -7,8 +7,7 @@ import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/executor.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
 import { noexecMount, whyRefused } from "../../../src/session/failure/permission-denied.ts";
-import { shellFailure } from "../../../src/session/failure/shell.ts";
-import { complaintIn } from "../../../src/session/failure/shell-complaint.ts";
+import { complaintIn, shellFailure } from "../../../src/session/failure/shell.ts";
 
 const { errno: E } = constants;
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
-import { EXEC_LOG_FOLDER } from "../../../src/session/exec-logs.ts";
+import { EXEC_LOG_FOLDER } from "../../../src/session/retention.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Alarm } from "../../../src/session/terminal/alarm.ts";
+import { Alarm } from "../../../src/session/terminal/wait-for.ts";
 
 test("an alarm that nothing rings goes off at its moment, and not before", async () => {
   const alarm = new Alarm(null, undefined);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
-import { cleanExecLogs, EXEC_LOG_FOLDER } from "../../../src/session/exec-logs.ts";
+import { cleanExecLogs, EXEC_LOG_FOLDER } from "../../../src/session/retention.ts";
 
 const HOUR = 3600 * 1000;
 const nobody = () => false;

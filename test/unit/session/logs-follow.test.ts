@@ -3,7 +3,7 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogChunk } from "../../../src/core/session.ts";
-import { followLog, type LogWake } from "../../../src/session/logs/index.ts";
+import { followLog, type LogWake } from "../../../src/session/logs/follow.ts";
 import { allChunks } from "./all-chunks.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 

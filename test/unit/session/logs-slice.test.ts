@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogQuery } from "../../../src/core/session.ts";
-import { readLog, streamInfo, streamLog } from "../../../src/session/logs/index.ts";
+import { readLog, streamLog } from "../../../src/session/logs/read.ts";
+import { streamInfo } from "../../../src/session/logs/session-log.ts";
 import { type Event, START_MS, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 const ENDED = { live: false };

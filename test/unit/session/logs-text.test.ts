@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { readMergedSync, readTextSync } from "../../../src/session/logs/index.ts";
+import { readMergedSync, readTextSync } from "../../../src/session/logs/text.ts";
 import { type Event, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 test("a small output is given whole", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { terminalOutput } from "../../../src/session/terminal-output.ts";
+import { terminalOutput } from "../../../src/session/result.ts";
 import { temporaryFolder } from "./timeline-writer.ts";
 
 async function shown(output: string): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { escapedCommand, readsCommands } from "../../../src/session/terminal/command-readers.ts";
-import { encodePaste } from "../../../src/session/terminal/paste.ts";
-import { completedText } from "../../../src/session/terminal/typed-text.ts";
+import { encodePaste } from "../../../src/session/terminal/keys.ts";
+import { completedText } from "../../../src/session/terminal/typed-input.ts";
 
 const typed = (before: string, keys: string, pasted = false) =>
   completedText(Buffer.from(before), Buffer.from(keys), pasted);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { IUnicodeVersionProvider } from "@xterm/headless";
-import { useGraphemes } from "../../../src/session/terminal/graphemes.ts";
+import { useGraphemes } from "../../../src/session/terminal/emulator.ts";
 import { alignedTable, type Column, tabbedTable } from "../../../src/text/table.ts";
 import { displayWidth, fit } from "../../../src/text/width.ts";
 
@@ -10,6 +10,7 @@ const columns: Column<[string, string, string]>[] = [
   { title: "SIZE", value: ([, size]) => size, align: "right" },
   { title: "COMMAND", value: ([, , command]) => command, flexible: true },
 ];
+
 const rows: [string, string, string][] = [
   ["a", "12", "echo one two three four"],
   ["漢字漢字", "7", "ls"],

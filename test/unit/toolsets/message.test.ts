@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { sessionLost } from "../../../src/session/lost.ts";
+import { sessionLost } from "../../../src/session/errors.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
 
 const usage = { cpuMs: 1, memoryPeakBytes: 1536 << 20, ioReadBytes: 0, ioWriteBytes: 0 };

@@ -1,6 +1,6 @@
 import type { SessionHandle } from "../../../core/gateway.ts";
 import { alreadyExited } from "../../../session/errors.ts";
-import { redraw } from "../../../session/terminal/render/redraw.ts";
+import { redraw } from "../../../session/terminal/render/ansi.ts";
 import type { Command, Io } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { afterwards } from "../../terminal/afterwards.ts";

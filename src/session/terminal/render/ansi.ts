@@ -1,4 +1,6 @@
-import type { Screen, ScreenRun } from "../../../core/terminal.ts";
+import { styleText } from "node:util";
+import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts";
+import { fit } from "../../../text/width.ts";
 
 /**
  * The rows of a screen with their colours, for another terminal: every character was taken from a cell and every
@@ -46,4 +48,35 @@ function colour(kind: 38 | 48, value: number | string): string {
   if (typeof value === "number") return `${kind};5;${value}`;
   const rgb = Number.parseInt(value.slice(1), 16);
   return `${kind};2;${(rgb >> 16) & 0xff};${(rgb >> 8) & 0xff};${rgb & 0xff}`;
+}
+
+/** What brings another terminal to where this screen is, so that the program's further output goes on from there. */
+export function redraw(screen: Screen, { columns, rows }: TerminalSize): string {
+  const { modes, cursor, alternate } = screen;
+  const shown = colouredRows(screen, columns).slice(0, rows);
+  const row = Math.min(cursor.row, rows - 1);
+  const column = Math.min(cursor.column, columns - 1);
+  return [
+    alternate ? "\x1b[?1049h" : "",
+    "\x1b[m\x1b[2J\x1b[H",
+    shown.join("\x1b[m\r\n"),
+    `\x1b[m\x1b[${row + 1};${column + 1}H`,
+    modes.applicationCursor ? "\x1b[?1h" : "",
+    modes.bracketedPaste ? "\x1b[?2004h" : "",
+    cursor.visible ? "" : "\x1b[?25l",
+  ].join("");
+}
+
+/** Which rows of a screen are shown where not all of them fit: those around its cursor. */
+export function windowOnto({ rows, cursor }: Pick<Screen, "rows" | "cursor">, room: number) {
+  const height = Math.max(1, Math.min(rows, room));
+  const from = Math.max(0, Math.min(cursor.row - height + 1, rows - height));
+  return { from, to: from + height };
+}
+
+/** Below a screen that is watched. The title was made safe when it was read. */
+export function watchedFooter(name: string, { columns, rows, title }: Screen, width: number): string {
+  const titled = title === "" ? "" : ` · ${title}`;
+  const text = fit(` ${name} · ${columns} by ${rows}${titled} · Ctrl-C ends the watching, not the session `, width);
+  return styleText("inverse", text, { validateStream: false });
 }

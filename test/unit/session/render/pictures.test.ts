@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { paletteColour } from "../../../../src/session/terminal/render/palette.ts";
-import { screenSvg } from "../../../../src/session/terminal/render/svg.ts";
+import { paletteColour, screenSvg } from "../../../../src/session/terminal/render/svg.ts";
 import { screenAfter } from "./sample.ts";
 
 test("the palette is that of 256 colours", () => {

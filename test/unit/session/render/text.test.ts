@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { colouredRows } from "../../../../src/session/terminal/render/ansi.ts";
-import { windowOnto } from "../../../../src/session/terminal/render/watched.ts";
+import { colouredRows, windowOnto } from "../../../../src/session/terminal/render/ansi.ts";
 import { screenAfter } from "./sample.ts";
 
 test("another terminal is sent colours and cells only", async () => {
