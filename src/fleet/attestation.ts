@@ -1,7 +1,7 @@
 /**
- * A person's yes on its way to another machine. The network between is not trusted: what a worker's own operator wants
- * asked runs there only with a statement that names exactly this request and this session, signed by a gateway whose key
- * that operator has put on the list.
+ * Signed approvals. The network between gateway and worker is not trusted: a command that the worker's policy wants
+ * approved runs only with an attestation for exactly this request and session, signed by a gateway whose key the worker's
+ * operator trusts.
  */
 import { createHash, sign, verify } from "node:crypto";
 import * as z from "zod";
@@ -10,11 +10,11 @@ import { type AttestationFault, attestationRejected } from "./errors.ts";
 import type { TrustedKeys } from "./keys.ts";
 import { parsePublicKey, type SigningKey } from "./keys.ts";
 
-/** Deeper than anything we send: what comes from the network must not exhaust the stack. */
+/** Deeper than any request, so that data from the network cannot exhaust the stack. */
 const MAX_DEPTH = 64;
 /**
- * The same data always gives the same text: names sorted, nothing between, what is undefined left out as JSON does. Two
- * machines that hash it hash the same bytes.
+ * JSON with sorted names and without spaces: the same data always gives the same text, so that two machines hash the same
+ * bytes. Undefined fields are left out, as in JSON.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
   if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
@@ -30,11 +30,11 @@ export function canonicalJson(value: unknown, depth = 0): string {
   return text;
 }
 
-/** So long may work wait for a worker after a person said yes. */
+/** How long a job may wait for a worker after its approval. */
 export const ATTESTATION_MS = 30 * 60_000;
-/** Clocks differ; one that is further ahead than this is wrong, or lies. */
+/** Attestations from further in the future are rejected. */
 const MAX_CLOCK_SKEW_MS = 5 * 60_000;
-/** What is signed begins with its purpose: a signature made for anything else is none here. */
+/** The signed text starts with its purpose, so that signatures made for other purposes are not valid here. */
 const PURPOSE = "sallyport approval statement 1\n";
 
 const name = z.string().min(1).max(256);
@@ -42,12 +42,12 @@ const name = z.string().min(1).max(256);
 const Attestation = z.strictObject({
   version: z.literal(1),
   session: name,
-  /** SHA-256 of the canonical JSON of all that decides what runs. */
+  /** SHA-256 of the canonical JSON of the approved request. */
   request: z.string().regex(/^[0-9a-f]{64}$/),
-  /** The approval in the gateway's records, or the grants that stood for one. */
+  /** The approval in the gateway's records; null when grants took its place. */
   approval: name.nullable(),
   grants: z.array(name).max(1000),
-  /** Who said yes. */
+  /** The persons who approved it. */
   approvers: z.array(name).max(1000),
   issuedMs: z.int().min(0),
   expiresMs: z.int().min(0),
@@ -57,11 +57,11 @@ const Attestation = z.strictObject({
 });
 export type Attestation = z.infer<typeof Attestation>;
 
-/** Everything that decides what runs, and for whom; a difference in any of it is another request. */
+/** Everything that decides what runs and for whom. Any difference makes it another request. */
 export interface ApprovedRequest {
   session: string;
   agent: string;
-  /** Command, arguments, working directory, environment, stdin, confinement …: plain data, as it travels. */
+  /** Command, arguments, working directory, environment, stdin, sandbox …: plain data as sent to the worker. */
   request: unknown;
 }
 
@@ -96,7 +96,7 @@ function signedBytes(body: Omit<Attestation, "signature">): Buffer {
   return Buffer.from(PURPOSE + canonicalJson(body));
 }
 
-/** Gives the statement, with the trusted gateway's name, or throws StatementRefused and says what is wrong with it. */
+/** Returns the attestation and the name of the trusted gateway, or throws StatementRefused with the fault. */
 export function verifyAttestation(
   given: unknown,
   what: ApprovedRequest,

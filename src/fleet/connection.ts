@@ -19,7 +19,6 @@ import {
 } from "./subjects.ts";
 
 export const DEFAULT_FLEET = "main";
-/** A server that takes the connection and then says nothing is not one. */
 const CONNECT_TIMEOUT_MS = 4000;
 
 interface Member {
@@ -28,7 +27,7 @@ interface Member {
   name: string;
 }
 
-/** Connects, and stays connected: a server that goes away is looked for again for ever. */
+/** Connects to the servers and reconnects without limit. */
 export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker"): Promise<Member> {
   const fleet = validateName("fleet", options.name ?? DEFAULT_FLEET);
   const name = options.as === undefined ? sanitizeName(hostname()) : validateName(kind, options.as);
@@ -52,7 +51,7 @@ export async function joinFleet(options: FleetOptions, kind: "gateway" | "worker
       timeout: CONNECT_TIMEOUT_MS,
       pingInterval: 5000,
       maxPingOut: 2,
-      // A stack for each request in case it fails costs more than the request.
+      // Capturing a stack for each request costs more than the request.
       noAsyncTraces: true,
       ...(wantsTls ? { tls } : {}),
       ...(authenticator ? { authenticator } : {}),
@@ -71,7 +70,7 @@ function connectError(servers: string[], error: Error): SallyportError {
   return new SallyportError("FleetUnreachable", ...text);
 }
 
-/** The file says by itself which kind it is. */
+/** Reads an nkey seed or a .creds file. */
 function readCredentials(file: string): Authenticator {
   let content: Buffer;
   try {
@@ -88,12 +87,12 @@ function readCredentials(file: string): Authenticator {
   return nkeyAuthenticator(Buffer.from(seed));
 }
 
-/** A member's connection to its fleet, with the names and stores it uses there. */
+/** A member's connection to its fleet, with its subjects and buckets. */
 export interface FleetConnection {
   readonly nc: NatsConnection;
   readonly js: JetStreamClient;
   readonly fleet: string;
-  /** Who this is among the members. */
+  /** The name of this member. */
   readonly name: string;
   readonly subjects: Subjects;
   readonly stores: StoreNames;
@@ -107,7 +106,7 @@ export async function openConnection(options: FleetOptions, kind: "gateway" | "w
   const js = jetstream(nc);
   const stores = storeNames(fleet);
   const kvm = new Kvm(js);
-  // Bound by name, without asking whether they are there: a worker makes them.
+  // Opened by name without a check: a worker creates them.
   const open = (bucket: string) => kvm.open(bucket);
   const [sessions, workers, places] = [open(stores.sessions), open(stores.workers), open(stores.places)];
   const subjects = subjectsOf(fleet);
@@ -124,10 +123,10 @@ export async function openConnection(options: FleetOptions, kind: "gateway" | "w
   };
 }
 
-/** "Wrong last sequence", alone and in a cluster. */
+/** The codes of "wrong last sequence", on a single server and in a cluster. */
 const CONFLICT_CODES: ReadonlySet<number> = new Set([10071, 10164]);
 
-/** While servers are restarted or elect a leader, answers fail to come for a moment. */
+/** Servers do not respond while they restart or elect a leader. */
 const RETRY_FOR_MS = 8000;
 const FIRST_DELAY_MS = 20;
 const LONGEST_DELAY_MS = 500;
@@ -136,7 +135,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof JetStreamApiError && CONFLICT_CODES.has(error.code);
 }
 
-/** Tries again while the servers give no answer; what they answer, also a no, is the answer. */
+/** Retries while the servers do not respond. A rejection is not retried. */
 export async function withRetry<T>(attempt: () => Promise<T>, retryForMs = RETRY_FOR_MS): Promise<T> {
   const end = performance.now() + retryForMs;
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, LONGEST_DELAY_MS)) {
@@ -150,13 +149,13 @@ export async function withRetry<T>(attempt: () => Promise<T>, retryForMs = RETRY
   }
 }
 
-/** The servers have answered, with a no: asking again changes nothing. */
+/** The servers have responded with an error that a retry does not change. */
 export function isRejected(error: unknown): boolean {
   if (error instanceof JetStreamApiError) return !isTransient(error);
   return (error as Error).cause instanceof PermissionViolationError;
 }
 
-/** No leader yet, or too much to do: it says nothing about what was asked. */
+/** No leader, or overloaded: a retry may succeed. */
 function isTransient({ status }: JetStreamApiError): boolean {
   return status === 503 || status === 500;
 }

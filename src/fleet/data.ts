@@ -30,7 +30,7 @@ export interface SessionSnapshot {
 }
 
 /** The parts of the executor that reading a session needs. */
-export interface DataContext {
+interface DataContext {
   client(): Promise<FleetClient>;
   execution(id: string): FleetExecution | undefined;
   snapshots: Map<string, SessionSnapshot>;

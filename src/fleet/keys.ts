@@ -12,21 +12,21 @@ import {
   trustedKeysUnreadable,
 } from "./errors.ts";
 
-/** `ed25519:` and 32 bytes in base64url: short enough to be read out, and nothing else looks like it. */
+/** `ed25519:` and 32 bytes in base64url. */
 const PUBLIC_KEY = /^ed25519:([\w-]{43})$/;
 
-/** What a gateway signs with, and by which workers know it. */
+/** The key with which a gateway signs approvals, and by which workers know it. */
 export interface SigningKey {
   readonly private: KeyObject;
-  /** As `sallyport fleet key` shows it. */
+  /** As printed by `sallyport fleet key`. */
   readonly public: string;
 }
 
-export function fleetFolder(state: string): string {
+function fleetFolder(state: string): string {
   return join(state, "fleet");
 }
 
-/** This gateway's own key, made when it is first needed; all gateways of a state folder share it. */
+/** The key of this state folder, created on first use and shared by its gateways. */
 export function signingKey(state: string): SigningKey {
   const file = join(fleetFolder(state), "signing-key.pem");
   try {
@@ -49,7 +49,7 @@ function readOrCreate(file: string, folder: string): string {
   try {
     linkSync(draft, file);
   } catch (error) {
-    // Another gateway was quicker, and its key is the one.
+    // Another gateway has created it meanwhile: its key is used.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft);
@@ -64,11 +64,11 @@ function parseSigningKey(pem: string): SigningKey {
   return { private: key, public: `ed25519:${x}` };
 }
 
-/** Throws InvalidRequest when it is not one. */
+/** Throws InvalidRequest when the text is not a public key. */
 export function parsePublicKey(text: string): KeyObject {
   try {
     const [, x = ""] = PUBLIC_KEY.exec(text) ?? [];
-    // Node takes base64 with stray bits at its end: the same key must not have two names.
+    // Node accepts base64 with trailing bits, but a key must have only one spelling.
     if (Buffer.from(x, "base64url").toString("base64url") !== x) throw new Error("not canonical");
     return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
   } catch {
@@ -89,8 +89,8 @@ export type TrustedKey = z.infer<typeof TrustedKey>;
 const TrustFile = z.strictObject({ version: z.literal(1), keys: z.array(TrustedKey).max(10_000) });
 
 /**
- * Whose word a worker takes: its operator's own list, in its state folder, which no command can write (promise 7). What
- * is not in it is not trusted; an unreadable list trusts nobody and says so.
+ * The gateways that a worker's operator trusts: a list in the state folder, which no command can write (promise 7). With
+ * an unreadable list no gateway is trusted, and checks throw.
  */
 export class TrustedKeys {
   readonly #state: string;
@@ -101,7 +101,7 @@ export class TrustedKeys {
     this.#file = join(fleetFolder(state), "trusted.json");
   }
 
-  /** Read anew each time: what was taken back must not count any more. */
+  /** Read from the file each time, so that a removed key loses trust at once. */
   list(): TrustedKey[] {
     let text: string;
     try {
@@ -136,7 +136,7 @@ export class TrustedKeys {
     return added;
   }
 
-  /** By its name, or by the key itself. */
+  /** Removes a key by its name or the key itself. */
   remove(reference: string): TrustedKey {
     const known = this.list();
     const gone = known.find(({ name, key }) => name === reference || key === reference);

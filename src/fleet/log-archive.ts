@@ -8,20 +8,14 @@ import { Screens } from "../session/terminal/screen-cache.ts";
 import type { FleetConnection } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 
-/** The files of a session that tell what it wrote, and when. */
+/** The files of a session that are archived, in this order. */
 const FILES = ["stdout", "stderr", "output", "timeline", "sizes", "exit"];
 
-/** Stands for the last of them where there is none: its keeper was killed. */
+/** Takes the place of `exit`, the last file, when the keeper was killed and left none. */
 const NO_EXIT = "no-exit";
 const COPY_BYTES = 128 * 1024;
 
-export interface Kept {
-  name: string;
-  /** Ranges of the file that have data: [from, to). What was dropped in between stays away. */
-  ranges: [number, number][];
-}
-
-/** Puts a session's files by, so that they outlive their machine. The last of them says that all are there. */
+/** Uploads a session's files, so that they outlive their machine. The last one marks the archive as complete. */
 export async function archiveLogs(
   connection: FleetConnection,
   session: { id: string; agent: string },
@@ -39,7 +33,7 @@ export async function archiveLogs(
   if (noExit) await store.putBlob({ name: `${sessionKey(session.agent, session.id)}.${NO_EXIT}` }, new Uint8Array());
 }
 
-/** A machine that was lost while it put them by leaves a part, which would read as if nothing more had been written. */
+/** An incomplete archive must not be read: it would look as if the command had written no more. */
 async function isComplete(store: ObjectStore, key: string): Promise<boolean> {
   const exit = await store.info(`${key}.exit`);
   if (exit && !exit.deleted) return exit.metadata?.ranges !== undefined;
@@ -58,7 +52,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
         if (length === 0) break;
         const from = at;
         at += length;
-        // A block of nothing but NULs was punched out, or as good as: it comes back as a hole.
+        // A block of NULs was punched out or might as well be: it is restored as a hole.
         if (buffer.subarray(0, length).every((byte) => byte === 0)) continue;
         const last = ranges.at(-1);
         if (last && last[1] === from) last[1] = at;
@@ -77,7 +71,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
   }
 }
 
-/** Logs that were put by, brought back when somebody wants to read them. */
+/** Downloads archived logs on demand. */
 export class LogArchive {
   readonly #state: string;
   readonly #screens = new Screens();
@@ -86,7 +80,7 @@ export class LogArchive {
     this.#state = state;
   }
 
-  /** Null: nothing was put by, or not all of it. */
+  /** Null: there is no complete archive. */
   async fetch(connection: FleetConnection, session: Located): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
     if (!existsSync(folder) && !(await this.#download(connection, session, folder))) return null;

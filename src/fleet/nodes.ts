@@ -8,10 +8,10 @@ import { validateName } from "./subjects.ts";
 import { WorkerInfo } from "./wire.ts";
 
 const POLL_MS = 2000;
-/** Null: its heartbeat has been missing for longer than one may. */
+/** Called with null when the heartbeat has expired. */
 type HostListener = (worker: WorkerInfo | null) => void;
 
-/** Watches the workers that have something of ours, as long as they do. */
+/** Reads the heartbeats of workers and watches those that have sessions of this gateway. */
 export class HostMonitor {
   readonly #bucket: KV;
   readonly #connection: FleetConnection;
@@ -24,7 +24,7 @@ export class HostMonitor {
     this.#bucket = connection.workers;
   }
 
-  /** Tells now and then how a host is. Returns how to stop. */
+  /** Calls the listener at each poll. Returns a function that stops it. */
   watch(host: string, listener: HostListener): () => void {
     let listeners = this.#listeners.get(host);
     if (!listeners) {
@@ -39,13 +39,13 @@ export class HostMonitor {
     };
   }
 
-  /** Null: there is no such worker, or not any more. Throws where the servers give no answer. */
+  /** Null: there is no such worker. Throws when the servers do not respond. */
   async get(host: string): Promise<WorkerInfo | null> {
     const found = await this.#bucket.get(host);
     return found?.operation === "PUT" ? WorkerInfo.parse(found.json()) : null;
   }
 
-  /** Every worker that lives, by name. */
+  /** All live workers, sorted by name. */
   async list(): Promise<WorkerInfo[]> {
     const found: WorkerInfo[] = [];
     for (const host of await this.names()) {
@@ -56,7 +56,7 @@ export class HostMonitor {
     return found;
   }
 
-  /** Of every worker that lives. As the server counts them at one moment. To read the bucket from one end to the other would miss who renews its entry meanwhile. */
+  /** From one snapshot of the server: iterating over the bucket would miss workers that renew their entry meanwhile. */
   async names(): Promise<string[]> {
     const { js, stores } = this.#connection;
     this.#manager ??= js.jetstreamManager(false);
@@ -79,7 +79,7 @@ export class HostMonitor {
           const worker = await this.get(host);
           for (const listener of [...listeners]) listener(worker);
         } catch {
-          // No answer says nothing about the host: nobody is given up because our own line is down.
+          // No response says nothing about the host: the connection of this gateway may be down.
         }
       }),
     );
@@ -88,7 +88,7 @@ export class HostMonitor {
 
 const NODE_RESPONSE_MS = 5000;
 
-/** The machines of a fleet, as an operator sees them. */
+/** The workers of a fleet, for operators. */
 export class Nodes {
   readonly #connection: FleetConnection;
   readonly #hosts: HostMonitor;
@@ -98,17 +98,16 @@ export class Nodes {
     this.#hosts = new HostMonitor(connection);
   }
 
-  /** Those that live, by name. */
   list(): Promise<WorkerInfo[]> {
     return this.#hosts.list();
   }
 
-  /** It takes no new work from now on, also after a restart; what runs there runs on. */
+  /** The worker accepts no new jobs, also after a restart. Running commands continue. */
   drain(host: string): Promise<WorkerInfo> {
     return this.#command(host, "drain");
   }
 
-  /** It takes work again. */
+  /** The worker accepts jobs again. */
   return(host: string): Promise<WorkerInfo> {
     return this.#command(host, "return");
   }
@@ -125,7 +124,7 @@ export class Nodes {
       if (error instanceof TimeoutError) throw new SallyportError("NodeNotFound", ...nodeUnresponsive(host));
       throw error;
     }
-    // It has renewed its entry before it answered.
+    // The worker renews its heartbeat before it responds.
     const now = await this.#hosts.get(host);
     if (!now) throw new SallyportError("NodeNotFound", ...nodeNotFound(host));
     return now;

@@ -1,6 +1,6 @@
 /**
- * What each member of a fleet may publish and hear, so that the servers themselves hold it to that: a worker speaks for
- * its own host only, a gateway hears its own answers only, and one that serves a single agent asks as no other.
+ * The subjects that each member of a fleet may publish and subscribe to. The servers enforce them: a worker publishes for
+ * its own host only, a gateway receives its own responses only, and one that serves a single agent asks for no other.
  */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ export type FleetMember =
 export interface Permissions {
   publish: string[];
   subscribe: string[];
-  /** Answers to what it was asked, wherever they are wanted. */
+  /** May respond to requests on any reply subject. */
   responses: boolean;
 }
 
@@ -40,7 +40,7 @@ function workerPermissions(fleet: string, { name, labels }: FleetMember & { kind
   const consumerSubjects = places.flatMap((place) => {
     const consumer = consumerName(place);
     return [
-      // The filter is a part of the subject: nobody makes a consumer for another host's work.
+      // The filter is part of the subject, so that no worker can create a consumer for another host's jobs.
       `$JS.API.CONSUMER.CREATE.${work}.${consumer}.sp.${fleet}.work.${placeTokens(place)}.*`,
       `$JS.API.CONSUMER.INFO.${work}.${consumer}`,
       `$JS.API.CONSUMER.MSG.NEXT.${work}.${consumer}`,
@@ -57,7 +57,7 @@ function workerPermissions(fleet: string, { name, labels }: FleetMember & { kind
       `$KV.${sessions}.>`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
       `$KV.${workers}.${name}`,
-      // Where a workspace's files are, whoever takes it up first; and whether it is to take no more work.
+      // The hosts of workspaces, and this worker's drain state.
       `$KV.${placesBucket}.workspace.*`,
       `$KV.${placesBucket}.drain.${name}`,
       `$JS.API.STREAM.MSG.GET.KV_${placesBucket}`,
@@ -85,7 +85,7 @@ function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind
       `sp.${fleet}.work.host.*.${who}`,
       `sp.${fleet}.work.label.*.*.${who}`,
       `sp.${fleet}.ctl.*.${who}.*`,
-      // Of a host that is gone, which cannot say so itself.
+      // For sessions of a host that is gone.
       `sp.${fleet}.exit.*.${who}.*`,
       `$KV.${sessions}.${who}.*`,
       `$JS.API.STREAM.MSG.GET.KV_${sessions}`,
@@ -103,7 +103,7 @@ function gatewayPermissions(fleet: string, { name, agent }: FleetMember & { kind
   };
 }
 
-/** What a gateway that serves everybody may do besides: make the fleet's streams, read what gone hosts left, drain. */
+/** Additional permissions of a gateway that serves all agents: create streams, read archived logs, drain workers. */
 function operatorPermissions(fleet: string, streams: string[]): string[] {
   const { logs } = storeNames(fleet);
   return [
@@ -117,7 +117,7 @@ function operatorPermissions(fleet: string, streams: string[]): string[] {
   ];
 }
 
-/** The public nkey of a member whose seed is in this folder as `<kind>-<name>.seed`; made if it is not there. */
+/** The public nkey of a member, whose seed is in `<kind>-<name>.seed`. Creates the seed if it is missing. */
 export function memberPublicKey(folder: string, { kind, name }: { kind: "gateway" | "worker"; name: string }): string {
   const file = join(folder, `${kind}-${validateName(kind, name)}.seed`);
   try {

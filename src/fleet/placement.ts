@@ -8,7 +8,7 @@ import type { Place } from "./subjects.ts";
 import { sanitizeName } from "./subjects.ts";
 import type { JobMessage, WorkerInfo } from "./wire.ts";
 
-/** Where a workspace is does not change while its host lives: it is not asked about with every command. */
+/** The host of a workspace does not change while it is alive, so it is cached. */
 const HOST_CACHE_MS = 5000;
 
 const hostCache = new WeakMap<KV, Map<string, { host: string; untilMs: number }>>();
@@ -16,8 +16,8 @@ const hostCache = new WeakMap<KV, Map<string, { host: string; untilMs: number }>
 export const workspaceKey = (workspace: string): string => `workspace.${workspace}`;
 
 /**
- * Which queue a command goes into. A host or a label that was asked for comes first; else the host that has the
- * workspace's files; else whoever has a free slot.
+ * The queue for a command: the host or label of the request, else the host that has the workspace's files, else any
+ * worker with a free slot.
  */
 export async function choosePlace(client: FleetClient, { request, workspace }: JobMessage): Promise<Place> {
   if (request.host !== undefined) return { host: request.host };
@@ -29,7 +29,7 @@ export async function choosePlace(client: FleetClient, { request, workspace }: J
   return host === null ? "any" : { host };
 }
 
-/** What no worker that is there could give it, in words; null: somebody could run it. */
+/** Describes the requirement that no live worker meets; null when a worker could run it. */
 export async function unmetRequirement(
   client: FleetClient,
   { host, labels = {} }: JobMessage["request"],
@@ -41,7 +41,7 @@ export async function unmetRequirement(
   return host === undefined ? (Object.keys(labels).length > 0 ? "with these labels" : "") : `on ${host}`;
 }
 
-/** A queue goes by one label: of several, the least busy of those who have them all is asked by name. */
+/** A queue has one label. For several, the least busy worker that has them all is chosen. */
 async function hostWithLabels(client: FleetClient, labels: [string, string][]): Promise<string> {
   const isEligible = (await client.hosts.list()).filter(
     (worker) => !worker.draining && !worker.trouble && labels.every(([key, value]) => worker.labels[key] === value),
@@ -70,7 +70,7 @@ async function workspaceHost(client: FleetClient, workspace: string): Promise<st
   return host;
 }
 
-/** A workspace's name on the workers: readable, and another for each folder of each gateway. */
+/** The name of a workspace on workers: readable, and unique for each folder of each gateway. */
 export function workspaceName(gateway: string, folder: string): string {
   const hash = createHash("sha256").update(`${gateway}\0${folder}`).digest("hex").slice(0, 12);
   return `${sanitizeName(basename(folder)).slice(0, 40)}-${hash}`;

@@ -4,13 +4,13 @@ import { isConflict, withRetry } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 import { parseJson, RegistryEntry, WIRE_VERSION } from "./wire.ts";
 
-/** An entry as it was read or written, and at which revision: it is changed only where nobody else was quicker. */
+/** An entry and its revision, which an update must name (compare and set). */
 export interface VersionedEntry {
   entry: RegistryEntry;
   revision: number;
 }
 
-/** The fleet's registry of sessions: who has each, and what became of it. Every change is one that only one can make. */
+/** The fleet's registry of sessions: which host has each, and how it ended. Every write is a compare-and-set. */
 export class FleetRegistry {
   readonly #bucket: KV;
 
@@ -18,7 +18,7 @@ export class FleetRegistry {
     this.#bucket = bucket;
   }
 
-  /** Null: there is none, or one that nobody can have made. */
+  /** Null: there is no entry, or an invalid one. */
   async read(agent: string, id: string): Promise<VersionedEntry | null> {
     const found = await withRetry(() => this.#bucket.get(sessionKey(agent, id)));
     if (found?.operation !== "PUT") return null;
@@ -26,24 +26,24 @@ export class FleetRegistry {
     return entry.success ? { entry: entry.data, revision: found.revision } : null;
   }
 
-  /** The revision, for the one who made the entry; null: there is one. `claim` tells one's own from another's. */
+  /** Returns the revision, or null when there is an entry already. */
   async create(agent: string, id: string, entry: RegistryEntry): Promise<number | null> {
     return this.#write(agent, id, entry, 0);
   }
 
-  /** Null: somebody has changed it since. */
-  async update(agent: string, id: string, entry: RegistryEntry, current: number): Promise<number | null> {
-    return this.#write(agent, id, entry, current);
+  /** Returns the new revision, or null when the entry has changed since. */
+  async update(agent: string, id: string, entry: RegistryEntry, revision: number): Promise<number | null> {
+    return this.#write(agent, id, entry, revision);
   }
 
-  /** An answer that never came may have been a yes: what stands there then is looked at. */
-  async #write(agent: string, id: string, entry: RegistryEntry, current: number): Promise<number | null> {
+  /** A write whose response was lost may have succeeded: on a later conflict the stored entry is compared. */
+  async #write(agent: string, id: string, entry: RegistryEntry, revision: number): Promise<number | null> {
     const key = sessionKey(agent, id);
     const text = JSON.stringify(entry);
     let ambiguous = false;
     return withRetry(async () => {
       try {
-        return await this.#bucket.put(key, text, { previousSeq: current });
+        return await this.#bucket.put(key, text, { previousSeq: revision });
       } catch (error) {
         if (!isConflict(error)) {
           ambiguous = true;
@@ -57,7 +57,7 @@ export class FleetRegistry {
   }
 }
 
-/** Each try that somebody else is quicker than is one in which something has become of the session. */
+/** A conflict means that the session has changed, so a few attempts are enough. */
 const ABANDON_TRIES = 5;
 
 interface AbandonedSession extends Pick<RegistryEntry, "attempt" | "to" | "background"> {
@@ -67,8 +67,8 @@ interface AbandonedSession extends Pick<RegistryEntry, "attempt" | "to" | "backg
 }
 
 /**
- * Makes sure that a command nobody has never runs, or not again. "lost": it ran before, on a host that is gone. What is
- * seen instead: somebody has it, or was quicker. Null: it is still nobody's, and others keep changing it.
+ * Makes sure that an unclaimed command does not run (again). "lost": it ran before, on a host that is gone. Returns the
+ * entry when a worker has it or it has ended, and null when it is still open but keeps changing.
  */
 export async function abandon(
   registry: FleetRegistry,
@@ -80,9 +80,9 @@ export async function abandon(
   if (created !== null) return "forgone";
   for (let tries = 0; tries < ABANDON_TRIES; tries++) {
     const current = await registry.read(agent, id);
-    if (!current) return "forgone"; // an entry that nobody understands is one that nobody can claim
+    if (!current) return "forgone"; // an invalid entry cannot be claimed
     if (current.entry.state !== "open") return current;
-    // Of a second attempt nobody may say that it never ran.
+    // After a first attempt it cannot be said that the command never ran.
     const state = current.entry.attempt > 1 && !killed ? "lost" : "forgone";
     const next: RegistryEntry = { ...entry, state, attempt: current.entry.attempt };
     if ((await registry.update(agent, id, next, current.revision)) !== null) return state;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { JobMessage } from "./wire.ts";
 
 /**
- * What this state folder's gateways asked for and may ask for again. Only their own copy is ever sent again: what the
- * registry holds could have been written by any worker (promise 1), and all members can read it.
+ * The jobs of this state folder that may run again. Only this copy is sent again: the registry can be read by all members
+ * and could have been written by any worker (promise 1).
  */
 export class ResendStore {
   readonly #folder: string;
@@ -13,7 +13,7 @@ export class ResendStore {
     this.#folder = join(state, "fleet", "asked");
   }
 
-  /** Only of what may run more than once. */
+  /** Keeps only jobs that may run more than once. */
   save(message: JobMessage): void {
     if (message.request.retry !== "idempotent") return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });

@@ -15,19 +15,18 @@ import { storeNames } from "./subjects.ts";
 
 const NS = 1_000_000;
 const HOUR_MS = 3_600_000;
-/** A worker that says nothing for this long is gone. */
+/** A worker without a heartbeat for this long is gone. */
 export const WORKER_TTL_MS = 6000;
-/** An end that is told twice within this time is stored once. */
+/** Windows in which the servers drop duplicates. */
 const EXIT_WINDOW_MS = HOUR_MS;
 const WORK_WINDOW_MS = HOUR_MS / 6;
-/** Nobody waits longer for a worker; nothing is kept for ever (promise 6). */
+/** Everything expires (promise 6). */
 const WORK_AGE_MS = 24 * HOUR_MS;
 const EXIT_AGE_MS = 7 * 24 * HOUR_MS;
 const LOG_AGE_MS = 7 * 24 * HOUR_MS;
-/** Renewed by the worker for as long as a session runs. */
+/** Renewed by the worker while a session runs. */
 const SESSION_AGE_MS = 7 * 24 * HOUR_MS;
-/** A queue that is full takes no more: who asks is told so at once. Of ends the oldest make room, so that nobody can keep
- * others from telling theirs. */
+/** A full job stream rejects new jobs. A full stream of exits drops the oldest, so that no member can block the others. */
 const WORK_BYTES = 512 << 20;
 const EXIT_BYTES = 256 << 20;
 
@@ -39,11 +38,11 @@ interface FleetStores {
 }
 
 interface StoreOptions {
-  /** On how many servers each message is; null: three where there are three. */
+  /** Default: three in a cluster, else one. */
   replicas?: number | null;
 }
 
-/** Makes what is not there yet; leaves alone what is. Who may not make it finds it, or is told so by the server. */
+/** Creates streams and buckets that do not exist. A member without permission to create them only finds existing ones. */
 export async function ensureStores(
   connection: NatsConnection,
   fleet: string,
@@ -57,7 +56,7 @@ export async function ensureStores(
   const bucket = async (name: string, ttl: number) =>
     (await exists(manager, `KV_${name}`))
       ? kv.open(name)
-      : // Not by direct gets, which a replica that lags behind may answer: a claim must be seen once it is made.
+      : // No direct gets: a lagging replica could answer them, and a claim must be visible at once.
         kv.create(name, { ttl, history: 1, replicas: copies, storage: StorageType.File, allow_direct: false });
   const [sessions, workers, places] = await Promise.all([
     bucket(names.sessions, SESSION_AGE_MS),
@@ -68,7 +67,6 @@ export async function ensureStores(
   return { manager, sessions, workers, places };
 }
 
-/** Where workers put logs by that are to outlive them. */
 async function ensureLogs(
   nc: NatsConnection,
   manager: JetStreamManager,

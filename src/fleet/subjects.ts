@@ -1,26 +1,26 @@
 /**
- * Every subject, stream and bucket of a fleet, in one place: who may do what is said in terms of these (permissions.ts).
+ * The names of all subjects, streams and buckets of a fleet. Permissions are expressed in terms of these (permissions.ts).
  *
- * Whoever is meant or speaks is a part of the subject, so that the server itself keeps a worker from speaking as another
- * host and an agent's gateway from asking as another agent. What a message says of its sender is checked against it.
+ * Sender and receiver are part of the subject, so that the servers keep a worker from publishing as another host and an
+ * agent's gateway from asking as another agent. The sender in a message is checked against its subject.
  */
 import { SallyportError } from "../core/error.ts";
 import { badFleetName } from "./errors.ts";
 
 const NAME = /^[A-Za-z0-9_-]{1,63}$/;
 
-/** Of a fleet, a host, a gateway or a label: one token of a subject as it stands. Throws InvalidRequest. */
+/** Returns the name of a fleet, host, gateway or label if it is a valid subject token; throws InvalidRequest otherwise. */
 export function validateName(what: string, name: string): string {
   if (!NAME.test(name)) throw new SallyportError("InvalidRequest", ...badFleetName(what, name));
   return name;
 }
 
-/** Makes a name of what may not be one, such as `web.example.com`. */
+/** Turns any text, such as `web.example.com`, into a valid name. */
 export function sanitizeName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 63) || "unnamed";
 }
 
-/** Agents have freer names; what a subject or a key cannot hold becomes `=` and two digits, so that no two are alike. */
+/** Encodes an agent's name as a subject token: other characters become `=` and two hexadecimal digits. */
 export function agentToken(agent: string): string {
   const bytes = [...Buffer.from(agent)];
   return bytes
@@ -28,14 +28,14 @@ export function agentToken(agent: string): string {
     .join("");
 }
 
-/** The agent of a token; null: no agent has it. */
+/** Decodes a token; null when it is not the token of an agent. */
 export function agentFromToken(token: string): string | null {
   const bytes = token.replace(/=([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
   const agent = Buffer.from(bytes, "latin1").toString();
   return agent !== "" && agentToken(agent) === token ? agent : null;
 }
 
-/** Stands where an agent would, and is none's: only a gateway that may ask for every agent may ask for this. */
+/** The token for all agents. Only gateways that may ask for every agent are permitted to use it. */
 export const ALL_AGENTS = "=";
 
 function hex(byte: number): string {
@@ -46,19 +46,19 @@ function hex(byte: number): string {
 export type Place = "any" | { host: string } | { label: [name: string, value: string] };
 
 export interface Subjects {
-  /** One message, one session to be started. The agent is the one that asks. */
+  /** A job. The agent is the one that requests it. */
   work(place: Place, agent: string): string;
-  /** To the worker that has a session; it answers. Null: about every agent's. */
+  /** A request to the worker that has a session. Null: sessions of all agents. */
   control(host: string, agent: string | null, operation: string): string;
-  /** From an operator to a worker: drain, return. */
+  /** A command of an operator to a worker: drain, return. */
   node(host: string, operation: string): string;
-  /** From a worker to the process of the gateway that asked: `news` of sessions, or a log that it reads, by its name. */
+  /** From a worker to a gateway process: session events (`news`), or a response stream by its name. */
   result(gateway: string, host: string, process: string, flow: string): string;
-  /** That a session has ended. */
+  /** The end of a session. */
   exit(host: string, agent: string, session: string): string;
-  /** What a result's subject says. Null: it is none. */
+  /** Parses a result subject; null when it is not one. */
   parseResult(subject: string): { gateway: string; host: string; process: string; flow: string } | null;
-  /** What a work message's subject says. Null: it is none. */
+  /** Parses a job subject; null when it is not one. */
   parseWork(subject: string): { place: Place; agent: string } | null;
 }
 
@@ -97,19 +97,19 @@ function parsePlace(text: string): { place: Place; agent: string } | null {
   return null;
 }
 
-/** The names of what is kept on the servers. */
+/** The names of streams, buckets and object stores. */
 export interface StoreNames {
-  /** Work to be taken; a message is gone when a worker has it safe. */
+  /** Stream of jobs; a message is removed when a worker acknowledges it. */
   work: string;
-  /** Ends of sessions. */
+  /** Stream of the ends of sessions. */
   exits: string;
-  /** Bucket: `<agent>.<session>`, created once by whoever starts it. */
+  /** Bucket: `<agent>.<session>`, created by the worker that claims it. */
   sessions: string;
-  /** Bucket: `<host>`, renewed as long as it lives. */
+  /** Bucket of heartbeats: `<host>`. */
   workers: string;
-  /** Bucket of what stays: `drain.<host>`, `workspace.<name>` (the host that has its files). */
+  /** Bucket without expiry: `drain.<host>`, `workspace.<name>` (the host that has its files). */
   places: string;
-  /** Objects: logs that outlive their host. */
+  /** Object store: archived logs. */
   logs: string;
 }
 
@@ -130,12 +130,12 @@ export function sessionKey(agent: string, session: string): string {
   return `${agentToken(agent)}.${session}`;
 }
 
-/** The consumer through which workers take work for this place. */
+/** The consumer from which workers pull the jobs of this place. */
 export function consumerName(place: Place): string {
   return placeTokens(place).replaceAll(".", "=");
 }
 
-/** Where answers come to: each member has a place of its own, which the others may not listen at. */
+/** The inbox of a member, to which only that member may subscribe. */
 export function inboxPrefix(fleet: string, kind: "gateway" | "worker", name: string): string {
   return `_INBOX.${fleet}.${kind}.${name}`;
 }

@@ -5,8 +5,8 @@ import { badFleetUrl } from "./errors.ts";
 const KNOWN = ["credentials", "ca", "cert", "key", "as", "workspace", "sticky"] as const;
 
 /**
- * A fleet in one line: `nats://host:4222`, several servers with commas between, the fleet's name as a path, files and
- * names as a query: `tls://a:4222,b:4222/staging?credentials=/etc/gateway.creds&ca=/etc/ca.pem`.
+ * Parses the URL of a fleet: `nats://host:4222`, several servers separated by commas, the fleet's name as the path, files
+ * and names as the query: `tls://a:4222,b:4222/staging?credentials=/etc/gateway.creds&ca=/etc/ca.pem`.
  */
 function fleetFromUrl(text: string): FleetGatewayOptions {
   const [, scheme = "nats:", rest = ""] = /^((?:nats|tls):)?(?:\/\/)?(.+)$/s.exec(text.trim()) ?? [];
@@ -30,7 +30,7 @@ function fleetFromUrl(text: string): FleetGatewayOptions {
   };
 }
 
-/** As the environment says; null: it says nothing. */
+/** The fleet in SALLYPORT_FLEET; null when it is not set. */
 export function fleetFromEnvironment(env: NodeJS.ProcessEnv = process.env): FleetGatewayOptions | null {
   return env.SALLYPORT_FLEET ? fleetFromUrl(env.SALLYPORT_FLEET) : null;
 }

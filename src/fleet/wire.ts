@@ -1,4 +1,4 @@
-/** What travels between gateways and workers: plain data, checked on arrival, since anybody may have sent it. */
+/** The formats of messages between gateways and workers. Every message is validated on arrival: any member may have sent it. */
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { STATUSES } from "../core/result.ts";
@@ -6,23 +6,23 @@ import { SessionShape } from "../core/session-schema.ts";
 import { ExitShape } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
-/** Raised when an older worker could misunderstand a newer gateway's request, or the other way round. */
+/** Increased when gateways and workers of different releases could misunderstand each other. */
 export const WIRE_VERSION = 1;
 
-/** So often is a command run that may run more than once. */
+/** How often a command with `retry: "idempotent"` runs at most. */
 export const MAX_ATTEMPTS = 3;
 
 const name = z.string().min(1).max(256);
-export const SessionName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i);
+const SessionName = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,62}$/i);
 export const SessionId = z.string().regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const timestamp = z.number().min(0);
 export const token = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/);
 
-/** A process of a gateway: where news of its sessions go. */
+/** The gateway process that receives the events of a session. */
 const Address = z.object({ gateway: token, process: token });
 export type Address = z.infer<typeof Address>;
 
-/** Read before anything else: of another version only this much is understood. */
+/** The fields that are the same in all versions. */
 export const Envelope = z.object({
   version: z.number(),
   id: SessionId,
@@ -30,21 +30,21 @@ export const Envelope = z.object({
   attempt: z.int().min(1).max(MAX_ATTEMPTS).optional(),
 });
 
-/** A command that somebody is to run. The request is a wish: the worker judges and confines it by its own settings. */
+/** A command to run. The worker that claims it applies its own policy and sandbox to the request. */
 const AnyJobMessage = z.object({
   version: z.literal(WIRE_VERSION),
   id: SessionId,
   attempt: z.int().min(1).max(MAX_ATTEMPTS),
   agent: name,
   to: Address,
-  /** The name of the workspace it belongs to, and whether its sessions must all run where its files are. */
+  /** `sticky`: all sessions of the workspace run on the host that has its files. */
   workspace: z.object({ name: token, sticky: z.boolean() }),
   background: z.boolean(),
-  /** What its gateway calls it, and what tells that one's state folder from all others. Older ones do not say. */
+  /** The session's name, and an id of the gateway's state folder (`home`). Older gateways do not send it. */
   from: z.object({ home: token, name: SessionName }).optional(),
-  /** Paths within the workspace are relative to it. */
+  /** Paths inside the workspace are relative. */
   request: RunRequest,
-  /** A person's yes, signed: see attestation.ts. */
+  /** The signed approval: see attestation.ts. */
   statement: z.unknown().optional(),
   sentMs: timestamp,
 });
@@ -57,7 +57,7 @@ export const JobMessage = AnyJobMessage.refine(
 );
 export type JobMessage = z.infer<typeof JobMessage>;
 
-/** What a person's yes is bound to: all that decides what runs, where and for whom (promise 2). */
+/** What an approval is bound to: everything that decides what runs, where and for whom (promise 2). */
 export function approvedRequest({ id, agent, workspace, background, request }: JobMessage): ApprovedRequest {
   return { session: id, agent, request: { workspace: workspace.name, background, ...request } };
 }
@@ -68,8 +68,8 @@ const SerializedError = z.object({
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })).readonly(),
 });
 
-/** What there is to say of an end where the command ran: its files, its folders and its programs are there. */
-export const ExitReport = z.object({
+/** How a command ended, as seen on its host. */
+const ExitReport = z.object({
   status: z.string(),
   warnings: z.array(z.string()),
   hints: z.array(z.string()),
@@ -78,17 +78,17 @@ export const ExitReport = z.object({
   lastLines: z.array(z.string()),
 });
 
-/** The registry's entry of a session. Creating it is the claim: nobody runs what somebody else has. */
+/** A session in the registry. The worker that creates the entry has claimed the session. */
 export const RegistryEntry = z.object({
   version: z.number(),
-  /** `open`: its worker gave it back unstarted. `forgone`: nobody may start it any more. */
+  /** `open`: may be claimed again. `forgone`: abandoned, must not be started any more. */
   state: z.enum(["claimed", "ended", "lost", "forgone", "open"]),
   host: token.nullable(),
   attempt: z.int().min(1).max(MAX_ATTEMPTS),
   to: Address,
   background: z.boolean(),
   atMs: timestamp,
-  /** Tells one claim from another's: an answer that never came may have been a yes. */
+  /** Identifies the claim, so that a worker recognises its own after a lost response. */
   claim: z.string(),
   record: z.union([ExitShape, z.literal("lost")]).optional(),
   account: ExitReport.optional(),
@@ -98,19 +98,19 @@ export type RegistryEntry = z.infer<typeof RegistryEntry>;
 /** A worker's heartbeat. */
 export const WorkerInfo = z.object({
   version: z.number(),
-  /** The release of Sallyport it runs. */
+  /** The version of Sallyport. */
   release: z.string(),
   host: token,
-  /** Another with each start of the worker's process, and each time it finds the servers again. */
+  /** Changes with each start of the worker and each reconnect. */
   boot: z.string(),
   labels: z.record(z.string(), z.string()),
   slots: z.int().min(0),
   free: z.int().min(0),
   running: z.int().min(0),
-  /** One minute's load average. */
+  /** Load average of one minute. */
   load: z.number(),
   draining: z.boolean(),
-  /** Why it takes no work at the moment; older ones do not say. */
+  /** Why it accepts no jobs at the moment. Older workers do not send it. */
   trouble: z.string().max(1024).nullish(),
   startedMs: timestamp,
   atMs: timestamp,
@@ -124,10 +124,10 @@ const TerminalHistory = z.union([
   z.object({ failed: z.object({ step: z.string(), errno: z.number() }) }),
 ]);
 
-/** The agent is said, since ids are chosen by whoever asks. */
+/** The agent is part of the key, because gateways choose ids. */
 const sessionFields = { id: SessionId, agent: name, attempt: z.int() };
 
-/** How a command fares, told to the process that asked for it or watches it. */
+/** A change of a session, sent to the gateway processes that watch it. */
 export const SessionEvent = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("started"),
@@ -138,7 +138,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     terminal: TerminalHistory.nullable(),
   }),
   z.object({ kind: z.literal("grew"), ...sessionFields }),
-  /** Another host has the files of its workspace: it is to be sent there. */
+  /** `host` has the files of its workspace: the job must be sent there. */
   z.object({ kind: z.literal("elsewhere"), ...sessionFields, host: token }),
   z.object({
     kind: z.literal("exited"),
@@ -147,9 +147,9 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     /** "lost": its keeper was killed and left no record. */
     record: z.union([ExitShape, z.literal("lost")]),
     account: ExitReport,
-    /** The stream of exits has it: who hears of it need not see to that. */
+    /** The worker has published the exit, so that the gateway need not. */
     announced: z.boolean().optional(),
-    /** Of a foreground run: all it answers with. Left out where it would not fit, and asked for then. */
+    /** The result of a foreground command; fetched on demand when it does not fit. */
     result: z.unknown().optional(),
   }),
 ]);
@@ -161,7 +161,7 @@ export const ControlRequest = z.object({
   id: SessionId,
   args: z.unknown().optional(),
   to: Address.optional(),
-  /** Answers come as a row of messages under this name, at most `credit` bytes ahead of who reads them. */
+  /** The name of the response stream. At most `credit` bytes are sent ahead of the reader. */
   flow: z
     .string()
     .regex(/^[A-Za-z0-9]{1,40}$/)
@@ -175,7 +175,7 @@ export const ControlResponse = z.union([
   z.object({ ok: z.literal(false), error: SerializedError }),
 ]);
 
-/** What a background session's end looks like in the stream of exits. */
+/** The end of a background session in the stream of exits. */
 export const ExitNotice = z.object({
   type: z.literal("EXEC_CALLBACK"),
   session_id: SessionId,
@@ -189,32 +189,31 @@ export const ExitNotice = z.object({
 });
 export type ExitNotice = z.infer<typeof ExitNotice>;
 
-/** The operation, and whose sessions it is about is said by the subject. */
+/** The operation that lists sessions. The agent is part of the subject. */
 export const LIST_OPERATION = "sessions";
-/** Rows of one answer, and about so many bytes: whoever wants more goes on from there. */
+/** Limits of one page. */
 export const MAX_LIST_ROWS = 1000;
 export const MAX_LIST_BYTES = 1 << 20;
-/** What one row may take of them. */
 export const MAX_ROW_BYTES = 32 << 10;
-/** Nobody's answer may be longer, with all that a row can hold. */
+/** Longer responses are rejected. */
 export const MAX_LIST_RESPONSE_BYTES = 4 << 20;
 const shortText = z.string().max(1024);
 export const ListRequest = z.object({
-  /** Those of this home are known to whoever asks. */
+  /** Leaves out sessions of this state folder, which the gateway knows itself. */
   notHome: token,
   status: z.array(z.enum(STATUSES)).max(STATUSES.length).optional(),
   live: z.boolean().optional(),
   limit: z.int().min(1).max(MAX_LIST_ROWS),
   before: z.string().max(64).optional(),
   text: shortText.optional(),
-  /** Only the one of this name or id, or whose id begins so. */
+  /** Only sessions with this name, or whose id starts with it. */
   called: shortText.optional(),
   /** Also count all that match. */
   count: z.boolean().optional(),
 });
 export type ListRequest = z.infer<typeof ListRequest>;
 
-/** Shown as it is: it must be nothing that a terminal would obey. */
+/** Printed as it is, so it must not contain escape sequences. */
 const SignalName = z.string().regex(/^SIG[A-Z0-9+-]{1,12}$/) as unknown as z.ZodType<NodeJS.Signals>;
 export const ListedRow = z.object({
   session: SessionShape.extend({
@@ -235,7 +234,7 @@ export const ListedRow = z.object({
 export type ListedRow = z.infer<typeof ListedRow>;
 export const SessionListing = z.object({
   rows: z.array(ListedRow).max(MAX_LIST_ROWS),
-  /** There are older ones. */
+  /** There are older rows. */
   more: z.boolean(),
   total: z.int().min(0).nullable(),
 });

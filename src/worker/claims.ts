@@ -13,25 +13,25 @@ import { dirname, join } from "node:path";
 import * as z from "zod";
 import { MAX_ATTEMPTS, RegistryEntry } from "../fleet/wire.ts";
 
-/** A session this worker has taken up. */
+/** A session that this worker has claimed. */
 export const Claim = z.object({
   id: z.string(),
   agent: z.string(),
-  /** What its own records here call it. */
+  /** Its id in this worker's own records. */
   local: z.string(),
   entry: RegistryEntry,
   revision: z.number(),
 });
 export type Claim = z.infer<typeof Claim>;
 
-/** As much as a claim takes, and some more. */
+/** More than one claim takes. */
 const PROBE_BYTES = 4096;
 
 const Line = z.union([z.object({ took: Claim }), z.object({ done: z.string() })]);
 
 /**
- * What this worker has claimed and not yet told the end of, in a file of its own: whoever starts here after a kill -9
- * knows for which sessions the fleet still waits.
+ * The claims of this worker whose end is not reported yet, in a file: after a kill -9 the next worker knows for which
+ * sessions the fleet waits.
  */
 export class Claims {
   readonly #path: string;
@@ -43,17 +43,17 @@ export class Claims {
     mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
   }
 
-  /** Why nothing can be noted here; null: it can. Who cannot note what it takes must take nothing. */
+  /** Why claims cannot be stored; null when they can. The worker accepts no jobs until then. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
-  /** Throws where it cannot be noted. */
+  /** Throws when the claim cannot be stored. */
   took(claim: Claim): void {
     this.#append({ took: claim });
   }
 
-  /** Tries whether there is room again. True: there was trouble, and it is over. */
+  /** After a failure, tries whether there is space again. True: there is. */
   recheck(): boolean {
     if (this.#trouble === null) return false;
     try {
@@ -72,7 +72,7 @@ export class Claims {
     this.#append({ done: local });
   }
 
-  /** What was left open, by whoever was here before; the file is written anew with no more than that. */
+  /** Returns the open claims of the previous worker and rewrites the file with only these. */
   load(): Claim[] {
     const claims = new Map<string, Claim>();
     for (const line of this.#lines()) {
@@ -91,7 +91,7 @@ export class Claims {
     this.#descriptor = null;
   }
 
-  /** Begins a line of its own: the last one may have been cut off by a full disk, and must not take this one along. */
+  /** Starts with a line break, because the previous line may have been cut off by a full disk. */
   #append(line: z.input<typeof Line>): void {
     try {
       this.#write(this.#file(), `\n${JSON.stringify(line)}\n`);
@@ -105,7 +105,7 @@ export class Claims {
     if (writeSync(file, text) < Buffer.byteLength(text)) throw new Error("ENOSPC: only a part of it could be written");
   }
 
-  /** Two lines a command: the file stays open. */
+  /** Stays open: each command writes two lines. */
   #file(): number {
     this.#descriptor ??= openSync(this.#path, "a", 0o600);
     return this.#descriptor;
@@ -133,14 +133,14 @@ export class Claims {
   }
 }
 
-/** What a worker's own records call a session: each attempt at it is another run, and may come to the same host. */
+/** The id of an attempt in the worker's own records: several attempts may run on the same host. */
 export function localId(id: string, attempt: number): string {
   if (attempt === 1) return id;
   const last = Number.parseInt(id.slice(-2), 16) ^ attempt;
   return id.slice(0, -2) + last.toString(16).padStart(2, "0");
 }
 
-/** The newest first. */
+/** The ids of all attempts, newest first. */
 export function localIds(id: string, attempts = MAX_ATTEMPTS): string[] {
   return Array.from({ length: attempts }, (_, index) => localId(id, attempts - index));
 }

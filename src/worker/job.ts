@@ -20,7 +20,7 @@ const MAX_WATCHERS = 16;
 /** Delay between attempts to record an end. */
 const RETRY_MS = 2000;
 
-export interface JobObserver {
+interface JobObserver {
   /** The end is recorded; nothing is left to do. */
   finished(): void;
   slotFreed(): void;

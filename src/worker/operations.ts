@@ -1,4 +1,4 @@
-/** What a gateway may ask of a session here: each goes through the session's own door, with this machine's settings. */
+/** The operations of gateways on sessions of this worker. Each uses the session's own methods, with this machine's policy. */
 import * as z from "zod";
 import { SallyportError } from "../core/error.ts";
 import type { LogChunk } from "../core/session.ts";
@@ -44,7 +44,7 @@ const Wait = z.object({
 
 const Bytes = z.string().max(2 << 20);
 
-/** Ends with one answer. */
+/** Operations with one response. */
 export const REQUESTS: Record<string, (target: Target, args: unknown) => Promise<unknown>> = {
   write: async (target, args) => {
     const bytes = Buffer.from(Bytes.parse(args), "base64");
@@ -78,7 +78,7 @@ export const REQUESTS: Record<string, (target: Target, args: unknown) => Promise
   },
 };
 
-/** Not waited for here: the gateway that asked hears of the end as of any other. */
+/** Does not wait for the end: the gateway gets an event for it. */
 async function kill({ gateway, row }: Target, request: KillRequest): Promise<boolean> {
   const execution = await gateway.execution(row.id);
   if (!execution) return false;
@@ -97,7 +97,7 @@ function afterDelay(sent: Promise<unknown>): Promise<boolean> {
   });
 }
 
-/** Gives pieces as they are read. */
+/** Operations with a streamed response. */
 export const STREAMS: Record<
   string,
   (target: Target, args: unknown, signal: AbortSignal) => AsyncIterable<ResponseItem>

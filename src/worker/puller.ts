@@ -1,12 +1,12 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 
 const PULL_EXPIRES_MS = 20_000;
-/** A request that was lost with a server is made again after this long. */
+/** A pull request that was lost with a server is repeated after this long. */
 const PULL_TIMEOUT_MS = 30_000;
 
 /**
- * Asks a consumer for as much work as there are free slots, and for no more: that is the balance and the back-pressure
- * of the whole fleet. What comes is one message for each free slot, whenever there is one.
+ * Pulls as many jobs from a consumer as there are free slots. This balances the load of the fleet and is its
+ * back-pressure.
  */
 export class Puller {
   readonly #nc: NatsConnection;
@@ -36,7 +36,7 @@ export class Puller {
     this.#timer = setInterval(() => this.#checkTimeout(), PULL_TIMEOUT_MS / 3).unref();
   }
 
-  /** Asks for what there is room for and was not asked for yet. */
+  /** Requests jobs for free slots that are not requested yet. */
   pull(): void {
     const batch = this.#free() - this.#requested;
     if (batch <= 0 || this.#nc.isClosed()) return;
@@ -45,7 +45,7 @@ export class Puller {
     this.#nc.publish(this.#subject, payload, { reply: this.#inbox });
   }
 
-  /** What was asked for before went to a server that is gone. */
+  /** Requests again what was lost with a server. */
   restart(): void {
     this.#requested = 0;
     this.pull();
@@ -65,7 +65,7 @@ export class Puller {
       return;
     }
     if (status === 100) return;
-    // Over, with so much of it never given.
+    // The request has expired with messages left.
     const left = Number(message.headers?.get("Nats-Pending-Messages") || this.#requested);
     this.#requested = Math.max(0, this.#requested - left);
     this.pull();
@@ -79,10 +79,10 @@ export class Puller {
 
 export const ack = (message: Msg): void => void message.respond("+ACK");
 
-/** It is not to be offered to anybody again. */
+/** Removes the message: no worker gets it again. */
 export const term = (message: Msg): void => void message.respond("+TERM");
 
-/** Somebody else, or we later. */
+/** Returns the message to the queue. */
 export function nak(message: Msg, delayMs = 0): void {
   message.respond(delayMs === 0 ? "-NAK" : `-NAK ${JSON.stringify({ delay: delayMs * 1_000_000 })}`);
 }

@@ -4,7 +4,7 @@ import { tooManyReaders } from "../fleet/errors.ts";
 import { CREDIT_BYTES, chunkFrame, endFrame, errorFrame, valueFrames } from "../fleet/response-stream.ts";
 import type { Address } from "../fleet/wire.ts";
 
-/** An error as it travels. */
+/** An error as sent to gateways. */
 export function serializeError(error: unknown): {
   type: string;
   message: string;
@@ -17,13 +17,12 @@ export function serializeError(error: unknown): {
   return { type: "SpawnFailed", message, recovery: [{ action: "retry", hint: "Try again." }] };
 }
 
-/** Who has not said for so long that it still reads is gone. */
+/** A reader that has sent no credit for this long is gone. */
 const READER_TIMEOUT_MS = 30_000;
 
-/** So many answers are sent at a time, to all who read here. */
 const MAX_STREAMS = 1000;
 
-/** What an operation gives, piece by piece: plain data, or bytes with a little about them. */
+/** One item of a response: a JSON value, or bytes with a JSON head. */
 export type ResponseItem = { value: unknown } | { head: object; bytes: Uint8Array };
 
 interface OpenStream {
@@ -33,7 +32,7 @@ interface OpenStream {
   stop: AbortController;
 }
 
-/** Answers that are sent as they are read: nobody is sent more than a window ahead (promise 6). */
+/** Sends streamed responses, never more than a window ahead of the reader (promise 6). */
 export class ResponseStreams {
   readonly #connection: FleetConnection;
   readonly #host: string;
@@ -46,7 +45,7 @@ export class ResponseStreams {
     this.#timer = setInterval(() => this.#dropIdle(), READER_TIMEOUT_MS / 3).unref();
   }
 
-  /** `pieces` is told by a signal when nobody reads any more. */
+  /** The signal is aborted when the reader is gone. */
   async run(to: Address, flow: string, items: (signal: AbortSignal) => AsyncIterable<ResponseItem>): Promise<void> {
     if (this.#open.has(flow)) return;
     if (this.#open.size >= MAX_STREAMS) {
@@ -88,7 +87,7 @@ export class ResponseStreams {
     const stream = this.#open.get(flow);
     if (!stream) return;
     stream.seenMs = Date.now();
-    // Nobody is ever further ahead than a window, whatever is claimed to have been read.
+    // Never more than a window, whatever the reader claims to have read.
     if (Number.isFinite(bytes)) stream.credit = Math.min(CREDIT_BYTES, stream.credit + Math.max(0, bytes));
     stream.more();
   }
