@@ -75,7 +75,7 @@ function said(values: Invocation["values"]): Partial<Chosen> {
 function schemaSeenFrom(folder: string): string {
   const schema = fileURLToPath(new URL("../../../schema/sallyport.schema.json", import.meta.url));
   const seen = relative(folder, schema);
-  return seen.startsWith("../../") ? schema : seen.startsWith(".") ? seen : `./${seen}`;
+  return seen.startsWith("../../../") ? schema : seen.startsWith(".") ? seen : `./${seen}`;
 }
 
 function write(path: string, text: string, over: boolean): void {
