@@ -7,6 +7,9 @@ export interface TerminalSize {
   rows: number;
 }
 
+/** A narrower terminal is drawn with this many columns: one could not hold a wide character. */
+export const MIN_DRAWN_COLUMNS = 2;
+
 /** What a person sitting at the terminal would see now. */
 export interface Screen extends TerminalSize {
   /** One text per row, blanks at the end cut off. */

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { LogChunk } from "../../core/session.ts";
-import type { TerminalSize } from "../../core/terminal.ts";
+import { MIN_DRAWN_COLUMNS, type TerminalSize } from "../../core/terminal.ts";
 import { isAnswer } from "../../text/terminal/answers.ts";
 import { Passage } from "../../text/terminal/queries.ts";
 
@@ -236,7 +236,7 @@ export class Viewer {
     if (performance.now() - this.#lookedAtSizeMs < LOOK_AT_SIZE_MS) return false;
     this.#lookedAtSizeMs = performance.now();
     const { columns, rows } = this.#session.info().pty ?? this.#size;
-    return columns !== this.#size.columns || rows !== this.#size.rows;
+    return Math.max(columns, MIN_DRAWN_COLUMNS) !== this.#size.columns || rows !== this.#size.rows;
   }
 
   #hear(message: ViewerMessage | null): void {

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/headless";
 import headless from "@xterm/headless";
-import type { Screen, TerminalSize } from "../../core/terminal.ts";
+import { MIN_DRAWN_COLUMNS, type Screen, type TerminalSize } from "../../core/terminal.ts";
 import { guard } from "../../text/terminal/xterm-guards.ts";
 import { visible } from "../../text/visible.ts";
 import { fit } from "../../text/width.ts";
@@ -77,8 +77,7 @@ const REPAINTED_CELLS = 60_000;
 /** A sequence that goes on for longer is not begun again for those who come later. */
 const MOST_BEGUN = 4096;
 
-/** Sizes a program or a person may ask for; a terminal narrower than 2 cannot hold a wide character. */
-const LEAST_SIDE = 2;
+/** The largest size a program or a person may ask for. */
 const MOST_SIDE = 1000;
 
 export interface ScreenOptions {
@@ -189,7 +188,7 @@ export class Emulator {
 
 function clamp({ columns, rows }: TerminalSize): TerminalSize {
   const side = (cells: number, least: number) => Math.min(MOST_SIDE, Math.max(least, Math.floor(cells) || least));
-  return { columns: side(columns, LEAST_SIDE), rows: side(rows, 1) };
+  return { columns: side(columns, MIN_DRAWN_COLUMNS), rows: side(rows, 1) };
 }
 
 function stretchOf({ columns, rows }: TerminalSize): number {

@@ -2,14 +2,16 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodeWatch } from "../../../src/executor/native/frames.ts";
-import { SOCKET_PROTOCOL } from "../../../src/http/guard/authenticate.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { HeldWatch } from "../../fixtures/held-watch.ts";
 import { RawKeeper } from "../../fixtures/raw-keeper.ts";
 import { AGENT, TestService } from "../../fixtures/service.ts";
 import { TerminalClient } from "../../fixtures/terminal-client.ts";
 import { until } from "../../fixtures/until.ts";
+
+const SOCKET_PROTOCOL = "sallyport";
 
 const service = await TestService.start();
 after(() => service.close());
@@ -145,6 +147,18 @@ test("another size is painted anew, for all", async () => {
   assert.ok(entries().every(({ actor, channel }) => actor === "olga" && channel === "http"));
   assert.deepEqual(entries()[0]?.detail, { columns: 70, rows: 20 });
   await operator.close();
+  await viewer.close();
+  await session.kill();
+});
+
+test("a terminal of one column is painted once, not again and again", async () => {
+  const session = await service.gateway
+    .acting({ agent: AGENT, channel: "http" })
+    .start({ command: "echo x; sleep 60", pty: true, size: { columns: 1, rows: 12 } });
+  const viewer = look(session);
+  await viewer.shows("x");
+  await sleep(2500); // longer than two looks at the size
+  assert.equal(viewer.of("repaint").length, 1);
   await viewer.close();
   await session.kill();
 });
