@@ -3,7 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type * as z from "zod";
-import { LARGE_BODY as BODY_MOST, mayBeLarge, readBody } from "../mcp/http/body.ts";
+import { LARGE_BODY_BYTES as BODY_MOST, mayBeLargeBody, readBody } from "../mcp/http/body.ts";
 import { failure, nothingHere, notJson, otherMethods, tooLarge, wrongInput, wrongType } from "./errors.ts";
 import { admit, type Caller, gatewayOf, KEY_QUERY } from "./guard/authenticate.ts";
 import { API_HEADERS } from "./guard/headers.ts";
@@ -50,7 +50,8 @@ async function answerOf(
     const caller = callerOf(service, operation, incoming);
     const params = partsOf(req.param());
     const query = queryOf(operation.query, incoming.url);
-    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLarge(incoming)) release = service.largeBodies.acquire(caller);
+    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLargeBody(incoming))
+      release = service.largeBodies.acquire(caller);
     const { value: body, bytes } = await bodyOf(operation, incoming);
     if (bytes <= BODY_MOST) release();
     const gateway = gatewayOf(service, caller);

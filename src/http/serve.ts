@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { DoorOptions } from "../mcp/agent-context.ts";
-import type { Front } from "../mcp/http/handler.ts";
+import type { AgentOptions } from "../mcp/agent-context.ts";
+import type { HttpHandler } from "../mcp/http/handler.ts";
 import { makeApp } from "./app.ts";
 import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
@@ -20,12 +20,12 @@ const SESSIONS = { most: 64, idleMs: 30 * 60_000 };
 /** The Model Context Protocol behind the same listener, for agents with a token. Loaded when somebody first asks. */
 export class McpPath {
   readonly #service: Service;
-  readonly #door: Omit<DoorOptions, "agent">;
-  #front: Promise<Front> | null = null;
+  readonly #agentOptions: Omit<AgentOptions, "agent">;
+  #handler: Promise<HttpHandler> | null = null;
 
-  constructor(service: Service, door: Omit<DoorOptions, "agent">) {
+  constructor(service: Service, agentOptions: Omit<AgentOptions, "agent">) {
     this.#service = service;
-    this.#door = door;
+    this.#agentOptions = agentOptions;
   }
 
   takes({ url = "" }: IncomingMessage): boolean {
@@ -33,21 +33,21 @@ export class McpPath {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#front ??= this.#open();
-    await (await this.#front).answer(request, response);
+    this.#handler ??= this.#open();
+    await (await this.#handler).handle(request, response);
   }
 
-  async #open(): Promise<Front> {
-    const { Front } = await import("../mcp/http/handler.ts");
+  async #open(): Promise<HttpHandler> {
+    const { HttpHandler } = await import("../mcp/http/handler.ts");
     const { names, tokens, largeBodies, onfailure } = this.#service;
     // Persons decide on the page: what an agent's own client says about its user counts for nothing here (promise 7).
-    const hostDecides = false;
-    const options = { ...SESSIONS, names, tokens, largeBodies, hostDecides, door: this.#door };
-    return new Front({ ...options, onerror: () => {}, onfailure });
+    const hostMayApprove = false;
+    const options = { ...SESSIONS, names, tokens, largeBodies, hostMayApprove, agentOptions: this.#agentOptions };
+    return new HttpHandler({ ...options, onerror: () => {}, onfailure });
   }
 
   async close(): Promise<void> {
-    await (await this.#front)?.close();
+    await (await this.#handler)?.close();
   }
 }
 
@@ -70,7 +70,7 @@ export interface ServeOptions {
   /** Where the built page is; default: in the package. */
   pageFolder?: string;
   /** What agents get at /mcp. */
-  mcp: Omit<DoorOptions, "agent">;
+  mcp: Omit<AgentOptions, "agent">;
   /** Where traces go; default: nowhere. */
   tracing?: Tracing | null;
   onfailure: (error: Error) => void;

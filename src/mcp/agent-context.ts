@@ -2,9 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Approval, ApprovalDecision } from "../core/approval.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ToolsetName } from "../toolsets/tool.ts";
-import { ResourceWatch } from "./resource-watcher.ts";
-import { Turnstile } from "./start-limiter.ts";
-import { ToolShelf } from "./tool-registry.ts";
+import { ResourceWatcher } from "./resource-watcher.ts";
+import { ToolRegistry } from "./tool-registry.ts";
 
 /** What a person said, before it is known through which channel they did. */
 export type HostDecision = Pick<ApprovalDecision, "decision" | "who" | "reason">;
@@ -34,7 +33,7 @@ export function currentCall(): Call | null {
 /** What becomes of background sessions when the client that started them is gone. */
 export type OnDisconnect = "keep" | "end";
 
-export interface DoorOptions {
+export interface AgentOptions {
   agent: string;
   state: string;
   workspace: string;
@@ -45,17 +44,17 @@ export interface DoorOptions {
 }
 
 /** What one agent gets of Sallyport, however many connections it has. */
-export class Door {
-  readonly options: DoorOptions;
-  readonly turnstile = new Turnstile();
-  readonly shelf: ToolShelf;
-  readonly watch: ResourceWatch;
+export class AgentContext {
+  readonly options: AgentOptions;
+  readonly startLimiter = new StartLimiter();
+  readonly tools: ToolRegistry;
+  readonly watcher: ResourceWatcher;
   #opening: Promise<Gateway> | null = null;
 
-  constructor(options: DoorOptions) {
+  constructor(options: AgentOptions) {
     this.options = options;
-    this.shelf = new ToolShelf(() => this.gateway(), options.toolsets);
-    this.watch = new ResourceWatch(options.agent, () => this.gateway());
+    this.tools = new ToolRegistry(() => this.gateway(), options.toolsets);
+    this.watcher = new ResourceWatcher(options.agent, () => this.gateway());
   }
 
   /** Opened when it is first needed: a client is greeted before that. */
@@ -78,7 +77,7 @@ export class Door {
       onEvent: (event) => {
         if (event.type !== "started") return;
         currentCall()?.started.push(event.session);
-        this.watch.begun(event.session);
+        this.watcher.sessionStarted(event.session);
       },
       approve: async (approval, signal) => {
         const said = await currentCall()?.ask(approval, signal);
@@ -88,9 +87,79 @@ export class Door {
   }
 
   async close(): Promise<void> {
-    this.shelf.close();
-    this.watch.close();
+    this.tools.close();
+    this.watcher.close();
     const gateway = await this.#opening?.catch(() => null);
     await gateway?.close();
+  }
+}
+
+/** Commands that may be starting at once: well below the session limit, so that a burst is not refused. */
+const MAX_STARTING = 32;
+/** A command that runs for longer no longer counts as starting. */
+const STARTING_MS = 10_000;
+
+/**
+ * Limits how many commands start at once. A client may send hundreds of calls in a burst; they start in order instead
+ * of most of them being refused by the session limit.
+ */
+export class StartLimiter {
+  readonly #startingMs: number;
+  readonly #waiting = new Set<() => void>();
+  #free = MAX_STARTING;
+
+  constructor({ startingMs = STARTING_MS }: { startingMs?: number } = {}) {
+    this.#startingMs = startingMs;
+  }
+
+  /**
+   * Resolves with the function that releases the slot. After `patienceMs` it resolves without a slot, and the session
+   * limit decides. Rejects when `signal` aborts first; nothing was started then.
+   */
+  async acquire(signal: AbortSignal, patienceMs: number): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free--;
+    else if (!(await this.#wait(signal, patienceMs))) return () => {};
+    let held = true;
+    const release = () => {
+      if (!held) return;
+      held = false;
+      clearTimeout(timer);
+      this.#next();
+    };
+    const timer = setTimeout(release, this.#startingMs).unref();
+    return release;
+  }
+
+  /** False: no slot became free in time. */
+  #wait(signal: AbortSignal, patienceMs: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.#waiting.delete(go);
+        clearTimeout(timer);
+        signal.removeEventListener("abort", giveUp);
+      };
+      const go = () => {
+        end();
+        resolve(true);
+      };
+      const giveUp = () => {
+        end();
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => {
+        end();
+        resolve(false);
+      }, patienceMs);
+      this.#waiting.add(go);
+      signal.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** Passes the slot to the oldest waiter, if there is one. */
+  #next(): void {
+    const [go] = this.#waiting;
+    if (go) go();
+    else this.#free++;
   }
 }

@@ -13,9 +13,9 @@ import { formatDuration } from "../text/format.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import type { Tool, ToolAnswer } from "../toolsets/tool.ts";
-import { type Call, type Door, inCall } from "./agent-context.ts";
+import { type AgentContext, type Call, inCall } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
-import { hostDesk, NOBODY } from "./elicitation.ts";
+import { hostApproval, NO_HOST } from "./elicitation.ts";
 import { unexpected, unknownTool } from "./errors.ts";
 
 /** Text for a model, the same as data for a program. */
@@ -39,7 +39,7 @@ export function progressLine(elapsedMs: number, lastLine: string): string {
 }
 
 /** Often enough to show that something is going on, and to keep a client from giving up. */
-const EVERY_MS = 1000;
+const INTERVAL_MS = 1000;
 
 export interface Progress {
   report(news: { lastLine: string }): void;
@@ -47,7 +47,7 @@ export interface Progress {
 }
 
 /** Tells a client that asked for it how long its call has been going on, and the last line that was written. */
-export function tellProgress({ mcpReq }: ServerContext): Progress | null {
+export function reportProgress({ mcpReq }: ServerContext): Progress | null {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return null;
   const from = performance.now();
@@ -65,7 +65,7 @@ export function tellProgress({ mcpReq }: ServerContext): Progress | null {
       .finally(() => {
         sending = false;
       });
-  }, EVERY_MS);
+  }, INTERVAL_MS);
   return {
     report({ lastLine }) {
       last = lastLine;
@@ -75,11 +75,11 @@ export function tellProgress({ mcpReq }: ServerContext): Progress | null {
 }
 
 /** As many as may be configured (`limits.sessions`). */
-const MOST_LIVING = 10_000;
+const MAX_LIVE = 10_000;
 
 /** One `tools/call` from the request to its answer. */
 export async function callTool(
-  door: Door,
+  agentContext: AgentContext,
   connection: Connection,
   server: Server,
   { params }: CallToolRequest,
@@ -87,53 +87,53 @@ export async function callTool(
 ): Promise<CallToolResult | InputRequiredResult> {
   let tool: Tool | null;
   try {
-    tool = await door.shelf.find(params.name);
+    tool = await agentContext.tools.find(params.name);
   } catch (error) {
     return failedResult(error); // the gateway cannot be opened
   }
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, unknownTool(params.name));
-  return serveCall(door, connection, server, ctx, tool, params.arguments ?? {});
+  return runTool(agentContext, connection, server, ctx, tool, params.arguments ?? {});
 }
 
-async function serveCall(
-  door: Door,
+async function runTool(
+  agentContext: AgentContext,
   connection: Connection,
   server: Server,
   ctx: ServerContext,
   tool: Tool,
   args: unknown,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { patienceMs, onDisconnect } = door.options;
+  const { patienceMs, onDisconnect } = agentContext.options;
   const stopped = new AbortController();
   const signal = AbortSignal.any([ctx.mcpReq.signal, stopped.signal]);
-  const desk =
-    connection.hostUser === null ? NOBODY : hostDesk(server, ctx, connection.hostUser, () => stopped.abort());
-  const call: Call = { ask: desk.ask, started: [] };
+  const approval =
+    connection.hostUser === null ? NO_HOST : hostApproval(server, ctx, connection.hostUser, () => stopped.abort());
+  const call: Call = { ask: approval.ask, started: [] };
 
   const asked = performance.now();
   // What only looks at sessions or ends them must not queue up behind those that start some.
-  const leave = tool.operation === "run" ? await door.turnstile.enter(signal, patienceMs) : () => {};
-  const progress = tellProgress(ctx);
+  const release = tool.operation === "run" ? await agentContext.startLimiter.acquire(signal, patienceMs) : () => {};
+  const progress = reportProgress(ctx);
   try {
     const left = Math.max(0, patienceMs - (performance.now() - asked));
     const context = { signal, patienceMs: Math.round(left), onProgress: progress?.report };
     const answer = await inCall(call, () => tool.call(args, context));
-    return desk.question() ?? toolResult(answer);
+    return approval.question() ?? toolResult(answer);
   } catch (error) {
-    const question = desk.question();
+    const question = approval.question();
     if (question) return question;
     if (ctx.mcpReq.signal.aborted) throw error; // nobody waits for an answer any more
     return failedResult(error);
   } finally {
     progress?.stop();
-    leave();
-    if (onDisconnect === "end") await keepInMind(door, connection, call);
+    release();
+    if (onDisconnect === "end") await addBackground(agentContext, connection, call);
   }
 }
 
-async function keepInMind(door: Door, connection: Connection, { started }: Call): Promise<void> {
+async function addBackground(agentContext: AgentContext, connection: Connection, { started }: Call): Promise<void> {
   if (started.length === 0) return;
-  const gateway = await door.gateway();
-  const living = gateway.list({ agent: door.options.agent, live: true, limit: MOST_LIVING });
-  for (const { id } of living) if (started.includes(id)) connection.keepInMind(id);
+  const gateway = await agentContext.gateway();
+  const living = gateway.list({ agent: agentContext.options.agent, live: true, limit: MAX_LIVE });
+  for (const { id } of living) if (started.includes(id)) connection.addBackground(id);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Door } from "./agent-context.ts";
+import type { AgentContext } from "./agent-context.ts";
 
 /** What belongs to one client for as long as it is connected. */
 export class Connection {
@@ -19,7 +19,7 @@ export class Connection {
     return [...this.#background];
   }
 
-  keepInMind(session: string): void {
+  addBackground(session: string): void {
     this.#background.add(session);
   }
 
@@ -37,19 +37,19 @@ export class Connection {
 }
 
 /** How long commands that were cancelled may take to end; their keepers see it through in any case. */
-const LAST_CALLS_MS = 10_000;
+const SHUTDOWN_MS = 10_000;
 
 /**
  * What is left to do when a client is gone. Its foreground commands were cancelled with their calls; its background
  * sessions stay, unless they are to go too.
  */
-export async function leave(door: Door, connection: Connection): Promise<void> {
-  await Promise.race([ended(door, connection), sleep(LAST_CALLS_MS, undefined, { ref: false })]);
+export async function shutdown(agentContext: AgentContext, connection: Connection): Promise<void> {
+  await Promise.race([ended(agentContext, connection), sleep(SHUTDOWN_MS, undefined, { ref: false })]);
 }
 
-async function ended(door: Door, connection: Connection): Promise<void> {
+async function ended(agentContext: AgentContext, connection: Connection): Promise<void> {
   await connection.idle();
   if (connection.background.length === 0) return;
-  const gateway = await door.gateway();
+  const gateway = await agentContext.gateway();
   await Promise.allSettled(connection.background.map((id) => gateway.session(id).kill()));
 }

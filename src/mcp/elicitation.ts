@@ -12,9 +12,9 @@ import type { Approval, ApprovalDecision } from "../core/approval.ts";
 import type { Call, HostDecision } from "./agent-context.ts";
 
 /** A dialogue that is longer is not read, and to show only a part of it is to ask about something else (promise 2). */
-const MOST_SHOWN = 32 << 10;
+const MAX_FORM_BYTES = 32 << 10;
 const COLUMNS = 100;
-export const LONGEST_REASON = 1000;
+export const MAX_REASON = 1000;
 
 type Answer = ApprovalDecision["decision"];
 
@@ -33,7 +33,7 @@ export interface ApprovalForm {
 /** Null: it is too long to be shown whole; a person decides where it can be. */
 export function approvalForm(approval: Approval, nowMs: number): ApprovalForm | null {
   const message = approvalText(approval, { color: false, columns: COLUMNS, nowMs });
-  if (Buffer.byteLength(message) > MOST_SHOWN) return null;
+  if (Buffer.byteLength(message) > MAX_FORM_BYTES) return null;
   const always = approval.request.always.ok;
   return {
     message,
@@ -50,7 +50,7 @@ export function approvalForm(approval: Approval, nowMs: number): ApprovalForm | 
           type: "string",
           title: "Reason",
           description: "With a denial: what the agent is told",
-          maxLength: LONGEST_REASON,
+          maxLength: MAX_REASON,
         },
       },
       required: ["decision"],
@@ -58,23 +58,23 @@ export function approvalForm(approval: Approval, nowMs: number): ApprovalForm | 
   };
 }
 
-export function isAnswer(value: unknown): value is Answer {
+export function isDecision(value: unknown): value is Answer {
   return value === "once" || value === "always" || value === "deny";
 }
 
 /** A 2025-era form waits as long as the gateway waits for an answer, and not for the SDK's one minute. */
-const LONGEST_FORM_MS = 24 * 3600 * 1000;
+const MAX_FORM_MS = 24 * 3600 * 1000;
 
 /** How one call's questions reach a person. */
-export interface HostDesk extends Pick<Call, "ask"> {
+export interface HostApproval extends Pick<Call, "ask"> {
   /** What the client is to ask before it calls again; null: nothing. */
   question(): ReturnType<typeof inputRequired> | null;
 }
 
-export const NOBODY: HostDesk = { ask: async () => null, question: () => null };
+export const NO_HOST: HostApproval = { ask: async () => null, question: () => null };
 
 /** `stop` ends the call: its answer is the question then. */
-export function hostDesk(server: Server, ctx: ServerContext, who: string, stop: () => void): HostDesk {
+export function hostApproval(server: Server, ctx: ServerContext, who: string, stop: () => void): HostApproval {
   const { envelope } = ctx.mcpReq;
   const offered = envelope
     ? (envelope as Record<string, ClientCapabilities | undefined>)[CLIENT_CAPABILITIES_META_KEY]
@@ -82,19 +82,19 @@ export function hostDesk(server: Server, ctx: ServerContext, who: string, stop: 
   const elicitation = offered?.elicitation;
   // Without a mode it is a form, as it was before there were modes.
   const forms = elicitation && ("form" in elicitation || !("url" in elicitation));
-  if (!forms) return NOBODY;
-  return envelope ? askedAgain(ctx, who, stop) : askedMeanwhile(ctx, who);
+  if (!forms) return NO_HOST;
+  return envelope ? elicitBetweenCalls(ctx, who, stop) : elicitDuringCall(ctx, who);
 }
 
 /** Up to 2025-11-25: the client is asked while it waits for the call. */
-function askedMeanwhile(ctx: ServerContext, who: string): HostDesk {
+function elicitDuringCall(ctx: ServerContext, who: string): HostApproval {
   return {
     async ask(approval, signal) {
       const form = approvalForm(approval, Date.now());
       if (!form) return null;
       const until = AbortSignal.any([signal, ctx.mcpReq.signal]);
       try {
-        const answer = await ctx.mcpReq.elicitInput(form, { signal: until, timeout: LONGEST_FORM_MS });
+        const answer = await ctx.mcpReq.elicitInput(form, { signal: until, timeout: MAX_FORM_MS });
         return decisionOf(answer.action, answer.content, who);
       } catch (error) {
         if (until.aborted) return null;
@@ -110,7 +110,7 @@ function askedMeanwhile(ctx: ServerContext, who: string): HostDesk {
  * what was said. The same command is the same approval then; if anything about it has changed it is another, and what
  * was said about the first is no answer to it (promise 2).
  */
-function askedAgain(ctx: ServerContext, who: string, stop: () => void): HostDesk {
+function elicitBetweenCalls(ctx: ServerContext, who: string, stop: () => void): HostApproval {
   let open: { approval: Approval; form: NonNullable<ReturnType<typeof approvalForm>> } | null = null;
   return {
     async ask(approval) {
@@ -131,7 +131,7 @@ function decisionOf(action: string, content: unknown, who: string): HostDecision
   if (action === "decline") return { decision: "deny", who };
   if (action !== "accept") return null;
   const { decision, reason } = (content ?? {}) as Record<string, unknown>;
-  if (!isAnswer(decision)) return null;
-  const words = typeof reason === "string" ? reason.trim().slice(0, LONGEST_REASON) : "";
+  if (!isDecision(decision)) return null;
+  const words = typeof reason === "string" ? reason.trim().slice(0, MAX_REASON) : "";
   return { decision, who, ...(words ? { reason: words } : {}) };
 }

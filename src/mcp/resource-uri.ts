@@ -18,7 +18,7 @@ const ADDRESS =
   /^sallyport:\/\/session\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:\/(stdout|stderr|output|screen))?(?:\?(.*))?$/;
 
 /** Null: it is nobody's address. */
-export function addressOf(uri: string): Address | null {
+export function parseResourceUri(uri: string): Address | null {
   const [, id, part, query] = ADDRESS.exec(uri) ?? [];
   if (id === undefined) return null;
   const given = new URLSearchParams(query ?? "");

@@ -3,13 +3,13 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { PARTS, sessionUri } from "./resource-uri.ts";
 
 /** Nobody is told more often than this that a log has grown. */
-const LOOK_EVERY_MS = 1000;
-const MOST_WATCHED = 1000;
+const POLL_MS = 1000;
+const MAX_WATCHED = 1000;
 
 type Told = (uri: string) => void;
 
 /** Looks after the agent's living sessions for as long as somebody wants to hear of changes. */
-export class ResourceWatch {
+export class ResourceWatcher {
   readonly #agent: string;
   readonly #gateway: () => Promise<Gateway>;
   readonly #listeners = new Set<Told>();
@@ -26,8 +26,8 @@ export class ResourceWatch {
   listen(listener: Told): () => void {
     this.#listeners.add(listener);
     if (!this.#timer) {
-      this.#timer = setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS).unref();
-      void this.#look().catch(() => {});
+      this.#timer = setInterval(() => void this.#poll().catch(() => {}), POLL_MS).unref();
+      void this.#poll().catch(() => {});
     }
     return () => {
       this.#listeners.delete(listener);
@@ -36,7 +36,7 @@ export class ResourceWatch {
   }
 
   /** A session that began just now may be over before the next look, and is to be told of all the same. */
-  begun(id: string): void {
+  sessionStarted(id: string): void {
     this.#seen?.set(id, "");
   }
 
@@ -46,10 +46,10 @@ export class ResourceWatch {
     this.#seen = null;
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const gateway = await this.#gateway();
-    const living = gateway.list({ agent: this.#agent, live: true, limit: MOST_WATCHED });
-    const now = new Map(living.map((info) => [info.id, looksLike(info)]));
+    const living = gateway.list({ agent: this.#agent, live: true, limit: MAX_WATCHED });
+    const now = new Map(living.map((info) => [info.id, fingerprint(info)]));
     const before = this.#seen;
     this.#seen = now;
     if (!before) return;
@@ -63,6 +63,6 @@ export class ResourceWatch {
   }
 }
 
-function looksLike({ status, streams }: SessionInfo): string {
+function fingerprint({ status, streams }: SessionInfo): string {
   return [status, ...Object.values(streams).map(({ bytes }) => bytes)].join(" ");
 }

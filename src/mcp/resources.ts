@@ -13,9 +13,9 @@ import type { Session } from "../session/session.ts";
 import { forModel } from "../text/model-output.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { screenText } from "../toolsets/result-text.ts";
-import type { Door } from "./agent-context.ts";
-import { noSuchResource } from "./errors.ts";
-import { type Address, addressOf, isLog, LOGS, type Log, sessionUri } from "./resource-uri.ts";
+import type { AgentContext } from "./agent-context.ts";
+import { resourceNotFoundText } from "./errors.ts";
+import { type Address, isLog, LOGS, type Log, parseResourceUri, sessionUri } from "./resource-uri.ts";
 
 export interface Found {
   address: Address;
@@ -24,14 +24,14 @@ export interface Found {
 }
 
 /** What an address names, if it is this agent's. Another agent's is answered as if it did not exist. */
-export async function ownSession(door: Door, uri: string): Promise<Found> {
-  const address = addressOf(uri);
+export async function findOwnSession(agentContext: AgentContext, uri: string): Promise<Found> {
+  const address = parseResourceUri(uri);
   if (!address) throw missing(uri);
-  const gateway = await door.gateway();
+  const gateway = await agentContext.gateway();
   try {
     const session = gateway.session(address.id);
     const info = session.info();
-    if (info.agent === door.options.agent && info.id === address.id) return { address, session, info };
+    if (info.agent === agentContext.options.agent && info.id === address.id) return { address, session, info };
   } catch (error) {
     if (!(error instanceof SallyportError) || error.type !== "SessionNotFound") throw error;
   }
@@ -40,7 +40,7 @@ export async function ownSession(door: Door, uri: string): Promise<Found> {
 
 /** As what never was. */
 export function missing(uri: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, noSuchResource(uri), { uri: uri.slice(0, 1000) });
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, resourceNotFoundText(uri), { uri: uri.slice(0, 1000) });
 }
 
 const TITLE_BYTES = 120;
@@ -72,16 +72,16 @@ export function templateTexts() {
   };
 }
 
-const LONGEST_TEXT = 8 << 10;
-const MOST_WORDS = 200;
+const MAX_TEXT_BYTES = 8 << 10;
+const MAX_ITEMS = 200;
 
 /** Everything known about a session; of over-long texts both ends, of over-long lists the beginning. */
 export function sessionJson(info: SessionInfo): string {
   return JSON.stringify(
     info,
     (_, value: unknown) => {
-      if (typeof value === "string") return truncateMiddle(value, { maxBytes: LONGEST_TEXT }).text;
-      if (!Array.isArray(value) || JSON.stringify(value).length <= LONGEST_TEXT) return value;
+      if (typeof value === "string") return truncateMiddle(value, { maxBytes: MAX_TEXT_BYTES }).text;
+      if (!Array.isArray(value) || JSON.stringify(value).length <= MAX_TEXT_BYTES) return value;
       return [...shortened(value), `[… ${value.length} in all]`];
     },
     2,
@@ -89,22 +89,25 @@ export function sessionJson(info: SessionInfo): string {
 }
 
 function shortened(list: unknown[]): unknown[] {
-  const most = Math.floor(LONGEST_TEXT / MOST_WORDS);
+  const most = Math.floor(MAX_TEXT_BYTES / MAX_ITEMS);
   const cut = (value: unknown) => (typeof value === "string" ? truncateMiddle(value, { maxBytes: most }).text : value);
-  return list.slice(0, MOST_WORDS).map(cut);
+  return list.slice(0, MAX_ITEMS).map(cut);
 }
 
 /** Sessions on a page; each is two resources, or three. */
 const PAGE = 50;
 /** Nobody turns so many pages; `sallyport ps -a` goes further. */
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 /** The agent's own sessions, newest first. A cursor is how many were listed before. */
-export async function listResources(door: Door, cursor: string | undefined): Promise<ListResourcesResult> {
+export async function listResources(
+  agentContext: AgentContext,
+  cursor: string | undefined,
+): Promise<ListResourcesResult> {
   const from = cursor === undefined ? 0 : Number(/^\d{1,4}$/.test(cursor) ? cursor : Number.NaN);
   if (Number.isNaN(from)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such page.");
-  const gateway = await door.gateway();
-  const sessions = gateway.list({ agent: door.options.agent, limit: Math.min(MOST_LISTED, from + PAGE + 1) });
+  const gateway = await agentContext.gateway();
+  const sessions = gateway.list({ agent: agentContext.options.agent, limit: Math.min(MAX_LISTED, from + PAGE + 1) });
   const page = sessions.slice(from, from + PAGE);
   const next = sessions.length > from + PAGE ? { nextCursor: String(from + PAGE) } : {};
   return { resources: page.flatMap(resourcesOf), ...next };
@@ -145,13 +148,13 @@ export function listTemplates(): ListResourceTemplatesResult {
 }
 
 /** One session's facts, or a part of what it wrote; never more than a model takes (promise 6). */
-export async function readResource(door: Door, uri: string): Promise<ReadResourceResult> {
-  const found = await ownSession(door, uri);
+export async function readResource(agentContext: AgentContext, uri: string): Promise<ReadResourceResult> {
+  const found = await findOwnSession(agentContext, uri);
   const { part, offset, limit } = found.address;
   if (part === null) return { contents: [{ uri, mimeType: "application/json", text: sessionJson(found.info) }] };
   if (!isLog(part)) return { contents: [{ uri, mimeType: "text/plain", text: await screenOf(found, uri) }] };
   const { text, meta } =
-    offset === null && limit === null ? await bothEnds(found, part) : await slice(found, part, offset ?? 0, limit);
+    offset === null && limit === null ? await readBothEnds(found, part) : await slice(found, part, offset ?? 0, limit);
   return { contents: [{ uri, mimeType: "text/plain", text, _meta: meta }] };
 }
 
@@ -180,7 +183,7 @@ async function slice({ session }: Found, part: Log, offset: number, limit: numbe
 }
 
 /** The beginning and the end, with a line between that says how to get the rest. */
-async function bothEnds({ session, address }: Found, part: Log): Promise<Reading> {
+async function readBothEnds({ session, address }: Found, part: Log): Promise<Reading> {
   const stream = streamOf(part);
   const half = MODEL_BYTES / 2;
   const head = await session.logs({ stream, offset: 0, limit: half });

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../core/version.ts";
 import { shownLine } from "../text/shown-text.ts";
-import type { Door } from "./agent-context.ts";
+import type { AgentContext } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
 import { sessionUri } from "./resource-uri.ts";
 
@@ -26,7 +26,7 @@ export function instructions(workspace: string): string {
   ].join(" ");
 }
 
-const MOST_SUBSCRIBED = 1000;
+const MAX_SUBSCRIPTIONS = 1000;
 
 /** Loaded with the first request that needs them: a client is greeted without. */
 const calls = once(() => import("./call-tool.ts"));
@@ -34,38 +34,46 @@ const lists = once(() => import("./resources.ts"));
 const reads = once(() => import("./resources.ts"));
 const owned = once(() => import("./resources.ts"));
 
-/** The protocol's side of one agent's door: each method is a line that says who answers it. */
-export function makeServer(door: Door, connection: Connection): Server {
+/** The protocol's side of one agent's agentContext: each method is a line that says who answers it. */
+export function createServer(agentContext: AgentContext, connection: Connection): Server {
   const server = new Server(
     { name: "sallyport", title: "Sallyport", version: packageVersion() },
     {
       capabilities: { tools: { listChanged: true }, resources: { subscribe: true } },
-      instructions: instructions(door.options.workspace),
+      instructions: instructions(agentContext.options.workspace),
     },
   );
-  server.setRequestHandler("tools/list", async () => ({ tools: await door.shelf.listed() }));
+  server.setRequestHandler("tools/list", async () => ({ tools: await agentContext.tools.list() }));
   server.setRequestHandler("tools/call", (request, ctx) =>
-    connection.track(calls().then(({ callTool }) => callTool(door, connection, server, request, ctx))),
+    connection.track(calls().then(({ callTool }) => callTool(agentContext, connection, server, request, ctx))),
   );
-  server.setRequestHandler("resources/list", async ({ params }) => (await lists()).listResources(door, params?.cursor));
+  server.setRequestHandler("resources/list", async ({ params }) =>
+    (await lists()).listResources(agentContext, params?.cursor),
+  );
   server.setRequestHandler("resources/templates/list", async () => (await lists()).listTemplates());
-  server.setRequestHandler("resources/read", async ({ params }) => (await reads()).readResource(door, params.uri));
+  server.setRequestHandler("resources/read", async ({ params }) =>
+    (await reads()).readResource(agentContext, params.uri),
+  );
   return server;
 }
 
 /** What a connection that lasts is told by itself: tools that come and go, and the growth of what it subscribed to. */
-export function keepInformed(server: Server, door: Door, connection: Connection): { watchAll(): void } {
+export function sendNotifications(
+  server: Server,
+  agentContext: AgentContext,
+  connection: Connection,
+): { watchAll(): void } {
   const { subscribed } = connection;
-  const stops = [door.shelf.onChange(() => void server.sendToolListChanged().catch(() => {}))];
+  const stops = [agentContext.tools.onChange(() => void server.sendToolListChanged().catch(() => {}))];
   const tell = (uri: string) => void server.sendResourceUpdated({ uri }).catch(() => {});
   let watching = false;
   const watch = (listener: (uri: string) => void) => {
-    if (!watching) stops.push(door.watch.listen(listener));
+    if (!watching) stops.push(agentContext.watcher.listen(listener));
     watching = true;
   };
   server.setRequestHandler("resources/subscribe", async ({ params }) => {
-    const { address } = await (await owned()).ownSession(door, params.uri);
-    if (subscribed.size >= MOST_SUBSCRIBED) throw tooMany();
+    const { address } = await (await owned()).findOwnSession(agentContext, params.uri);
+    if (subscribed.size >= MAX_SUBSCRIPTIONS) throw tooMany();
     subscribed.set(sessionUri(address.id, address.part ?? undefined), params.uri);
     watch((uri) => {
       const asked = subscribed.get(uri);
@@ -85,6 +93,6 @@ export function keepInformed(server: Server, door: Door, connection: Connection)
 }
 
 function tooMany(): ProtocolError {
-  const message = `A connection may subscribe to ${MOST_SUBSCRIBED} resources; unsubscribe from some first.`;
+  const message = `A connection may subscribe to ${MAX_SUBSCRIPTIONS} resources; unsubscribe from some first.`;
   return new ProtocolError(ProtocolErrorCode.InvalidRequest, message);
 }

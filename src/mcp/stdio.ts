@@ -3,16 +3,16 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
-import type { Door } from "./agent-context.ts";
-import { Connection, leave } from "./connection.ts";
-import { badMessage, type Fault, MESSAGE_MOST } from "./errors.ts";
-import { keepInformed, makeServer } from "./server.ts";
+import type { AgentContext } from "./agent-context.ts";
+import { Connection, shutdown } from "./connection.ts";
+import { errorResponse, MAX_MESSAGE_BYTES, type MessageError } from "./errors.ts";
+import { createServer, sendNotifications } from "./server.ts";
 
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 
 /** Cuts a stream of bytes into lines. Holds no more than one line of the largest size (promise 6). */
-export class Lines {
+export class LineSplitter {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -23,7 +23,7 @@ export class Lines {
   }
 
   /** The lines that end in this piece. One that is too long is told once, when that is known, and then skipped. */
-  *take(chunk: Buffer): Generator<Buffer | "too long"> {
+  *push(chunk: Buffer): Generator<Buffer | "too long"> {
     let at = 0;
     for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, at)) {
       const fits = this.#keep(chunk.subarray(at, end));
@@ -74,14 +74,14 @@ export class LineTransport implements Transport {
   readonly #greet: () => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #lines: Lines;
+  readonly #lines: LineSplitter;
   #room: Promise<void> | null = null;
   #closed = false;
 
-  constructor(input: Readable, output: Writable, maxBytes = MESSAGE_MOST) {
+  constructor(input: Readable, output: Writable, maxBytes = MAX_MESSAGE_BYTES) {
     this.#input = input;
     this.#output = output;
-    this.#lines = new Lines(maxBytes);
+    this.#lines = new LineSplitter(maxBytes);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.greeted = promise;
     this.#greet = resolve;
@@ -119,42 +119,43 @@ export class LineTransport implements Transport {
   readonly #gone = () => void this.close();
 
   readonly #read = (chunk: Buffer) => {
-    for (const line of this.#lines.take(chunk)) {
+    for (const line of this.#lines.push(chunk)) {
       if (this.#closed) return;
-      if (line === "too long") this.#refuse({ code: -32600, message: `longer than ${MESSAGE_MOST} bytes`, id: null });
+      if (line === "too long")
+        this.#refuse({ code: -32600, message: `longer than ${MAX_MESSAGE_BYTES} bytes`, id: null });
       else if (line.length > 0) this.#receive(line);
     }
   };
 
   #receive(line: Buffer): void {
     const message = decode(line);
-    if ("fault" in message) this.#refuse(message.fault);
+    if ("error" in message) this.#refuse(message.error);
     else {
       this.onmessage?.(message.value);
       if ("method" in message.value && message.value.method === "subscriptions/listen") this.onlisten?.();
     }
   }
 
-  #refuse(fault: Fault): void {
-    this.onerror?.(new Error(`A message was refused: ${fault.message}`));
+  #refuse(error: MessageError): void {
+    this.onerror?.(new Error(`A message was refused: ${error.message}`));
     // The SDK's type leaves no room for the null that JSON-RPC wants where no id could be read.
-    void this.send(badMessage(fault) as unknown as JSONRPCMessage);
+    void this.send(errorResponse(error) as unknown as JSONRPCMessage);
   }
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
-function decode(line: Buffer): { value: JSONRPCMessage } | { fault: Fault } {
+function decode(line: Buffer): { value: JSONRPCMessage } | { error: MessageError } {
   let value: unknown;
   try {
     value = JSON.parse(UTF8.decode(line));
   } catch {
-    return { fault: { code: -32700, message: "it is not JSON in UTF-8", id: null } };
+    return { error: { code: -32700, message: "it is not JSON in UTF-8", id: null } };
   }
   try {
     return { value: parseJSONRPCMessage(value) };
   } catch {
-    return { fault: { code: -32600, message: "it is not a JSON-RPC 2.0 message", id: idOf(value) } };
+    return { error: { code: -32600, message: "it is not a JSON-RPC 2.0 message", id: idOf(value) } };
   }
 }
 
@@ -164,7 +165,7 @@ function idOf(value: unknown): string | number | null {
 }
 
 /** A client sends its greeting at once; what takes time waits for that to be answered, but not for a silent client. */
-const GREETING_MS = 100;
+const HANDSHAKE_MS = 100;
 
 export interface StdioOptions {
   input: Readable;
@@ -177,15 +178,15 @@ export interface StdioOptions {
 }
 
 /** Serves one client until it leaves. Rejects when the agent's gateway cannot be opened. */
-export async function serveStdio(door: Door, options: StdioOptions): Promise<void> {
+export async function serveStdio(agentContext: AgentContext, options: StdioOptions): Promise<void> {
   const { input, output, signal, hostUser, onerror } = options;
   const connection = new Connection(hostUser);
   const transport = new LineTransport(input, output);
   const closed = new Promise<void>((resolve) => {
     const handle = serve(
       () => {
-        const server = makeServer(door, connection);
-        transport.onlisten = keepInformed(server, door, connection).watchAll;
+        const server = createServer(agentContext, connection);
+        transport.onlisten = sendNotifications(server, agentContext, connection).watchAll;
         return server;
       },
       { transport, onerror },
@@ -200,9 +201,9 @@ export async function serveStdio(door: Door, options: StdioOptions): Promise<voi
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
   });
-  await Promise.race([transport.greeted, closed, sleep(GREETING_MS, undefined, { ref: false })]);
+  await Promise.race([transport.greeted, closed, sleep(HANDSHAKE_MS, undefined, { ref: false })]);
   // Not only the gateway: toolsets that clash are refused at the start, too.
-  await Promise.race([door.shelf.listed(), closed]);
+  await Promise.race([agentContext.tools.list(), closed]);
   await closed;
-  await leave(door, connection);
+  await shutdown(agentContext, connection);
 }

@@ -3,7 +3,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../toolsets/tool.ts";
 
 /** Gates open and close with the configuration, which the gateway itself looks at no more often. */
-const LOOK_EVERY_MS = 1000;
+const POLL_MS = 1000;
 
 interface Offer {
   /** The toolsets that are switched on, of those wanted. */
@@ -13,7 +13,7 @@ interface Offer {
 }
 
 /** The tools on offer at this moment. */
-export class ToolShelf {
+export class ToolRegistry {
   readonly #gateway: () => Promise<Gateway>;
   readonly #toolsets: readonly ToolsetName[];
   readonly #listeners = new Set<() => void>();
@@ -27,18 +27,18 @@ export class ToolShelf {
     this.#toolsets = toolsets;
   }
 
-  async listed(): Promise<ListedTool[]> {
-    return (await this.#look()).listed;
+  async list(): Promise<ListedTool[]> {
+    return (await this.#poll()).listed;
   }
 
   async find(name: string): Promise<Tool | null> {
-    return (await this.#look()).tools.get(name) ?? null;
+    return (await this.#poll()).tools.get(name) ?? null;
   }
 
   /** Told when tools have come or gone. Returns how to stop. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
-    this.#timer ??= setInterval(() => void this.#look().catch(() => {}), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => void this.#poll().catch(() => {}), POLL_MS).unref();
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.close();
@@ -50,7 +50,7 @@ export class ToolShelf {
     this.#timer = null;
   }
 
-  async #look(): Promise<Offer> {
+  async #poll(): Promise<Offer> {
     this.#module ??= import("../toolsets/tools.ts");
     const [gateway, { tools }] = await Promise.all([this.#gateway(), this.#module]);
     const enabled = gateway.toolsets;

@@ -3,11 +3,11 @@ import type { IncomingMessage } from "node:http";
 export type Body = { value: unknown; bytes: number } | { fault: "too large" | "not json" };
 
 /** Many of these at once would fill the memory. */
-export const LARGE_BODY = 1 << 20;
+export const LARGE_BODY_BYTES = 1 << 20;
 
 /** One that does not say its length counts as large until it is read. */
-export function mayBeLarge({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > LARGE_BODY;
+export function mayBeLargeBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > LARGE_BODY_BYTES;
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true });

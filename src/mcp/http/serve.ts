@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Front, type FrontOptions, PATH } from "./handler.ts";
+import { type HandlerOptions, HttpHandler, PATH } from "./handler.ts";
 
 /** Sockets, of whoever connects. */
-const MOST_CONNECTIONS = 1024;
+const MAX_CONNECTIONS = 1024;
 /** How long answers that are being written may take when the server stops. */
-const LAST_ANSWERS_MS = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
 
-export interface HttpOptions extends FrontOptions {
+export interface HttpOptions extends HandlerOptions {
   host: string;
   port: number;
 }
@@ -19,9 +19,9 @@ export interface HttpServing {
 
 /** Serves every agent that has a token. Rejects when the address is not to be had. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
-  const front = new Front(options);
-  const server = createServer((request, response) => void front.answer(request, response));
-  server.maxConnections = MOST_CONNECTIONS;
+  const handler = new HttpHandler(options);
+  const server = createServer((request, response) => void handler.handle(request, response));
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
@@ -33,8 +33,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServing> {
     url: `http://${host}:${port}${PATH}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      await front.close();
-      const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+      await handler.close();
+      const late = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       server.closeIdleConnections();
       await closed;
       clearTimeout(late);

@@ -9,35 +9,35 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import type { Token } from "../../storage/tokens.ts";
-import { Door, type DoorOptions } from "../agent-context.ts";
-import { Connection, leave } from "../connection.ts";
-import { keepInformed, makeServer } from "../server.ts";
+import { AgentContext, type AgentOptions } from "../agent-context.ts";
+import { Connection, shutdown } from "../connection.ts";
+import { createServer, sendNotifications } from "../server.ts";
 
-/** What one agent is served with over HTTP: its door, and the handler of the 2026 era, which knows no connections. */
-export class Endpoint {
-  readonly door: Door;
+/** What one agent is served with over HTTP: its agentContext, and the handler of the 2026 era, which knows no connections. */
+export class AgentEndpoint {
+  readonly agentContext: AgentContext;
   readonly modern: McpHttpHandler;
   readonly #stops: (() => void)[];
 
-  constructor(options: DoorOptions, onerror: (error: Error) => void) {
-    this.door = new Door(options);
-    const bus = new ListenedBus((tell) => this.door.watch.listen(tell));
+  constructor(options: AgentOptions, onerror: (error: Error) => void) {
+    this.agentContext = new AgentContext(options);
+    const bus = new WatchedEventBus((tell) => this.agentContext.watcher.listen(tell));
     this.modern = createMcpHandler(
-      ({ authInfo }) => makeServer(this.door, new Connection(authInfo?.clientId || null)),
+      ({ authInfo }) => createServer(this.agentContext, new Connection(authInfo?.clientId || null)),
       { legacy: "reject", onerror, bus },
     );
-    this.#stops = [this.door.shelf.onChange(() => this.modern.notify.toolsChanged())];
+    this.#stops = [this.agentContext.tools.onChange(() => this.modern.notify.toolsChanged())];
   }
 
   async close(): Promise<void> {
     for (const stop of this.#stops) stop();
     await this.modern.close();
-    await this.door.close();
+    await this.agentContext.close();
   }
 }
 
 /** Watches sessions only while somebody listens. */
-class ListenedBus extends InMemoryServerEventBus {
+class WatchedEventBus extends InMemoryServerEventBus {
   readonly #watch: (tell: (uri: string) => void) => () => void;
   #stop: (() => void) | null = null;
 
@@ -59,7 +59,7 @@ class ListenedBus extends InMemoryServerEventBus {
 }
 
 /** An answer that no protocol handler gives: the request did not get that far. */
-export function refuse(
+export function sendError(
   response: ServerResponse,
   status: number,
   message: string,
@@ -80,7 +80,7 @@ export interface SessionLimits {
 
 interface HttpSession {
   token: Token;
-  endpoint: Endpoint;
+  endpoint: AgentEndpoint;
   connection: Connection;
   server: Server;
   transport: NodeStreamableHTTPServerTransport;
@@ -102,18 +102,18 @@ export class HttpSessions {
     request: IncomingMessage,
     response: ServerResponse,
     body: unknown,
-    { token, endpoint, hostUser }: { token: Token; endpoint: Endpoint; hostUser: string | null },
+    { token, endpoint, hostUser }: { token: Token; endpoint: AgentEndpoint; hostUser: string | null },
   ): Promise<void> {
     const id = request.headers["mcp-session-id"];
     const session = typeof id === "string" ? this.#find(id, token) : await this.#begin(body, token, endpoint, hostUser);
     if (session === "full") {
-      refuse(response, 503, "Too many sessions are open; close one or try later.", {
+      sendError(response, 503, "Too many sessions are open; close one or try later.", {
         headers: { "retry-after": "10" },
       });
       return;
     }
     if (session === null) {
-      refuse(response, id === undefined ? 400 : 404, "There is no such session; begin with initialize.");
+      sendError(response, id === undefined ? 400 : 404, "There is no such session; begin with initialize.");
       return;
     }
     session.lastSeen = Date.now();
@@ -136,15 +136,15 @@ export class HttpSessions {
   async #begin(
     body: unknown,
     token: Token,
-    endpoint: Endpoint,
+    endpoint: AgentEndpoint,
     hostUser: string | null,
   ): Promise<HttpSession | "full" | null> {
     if (!isInitialize(body)) return null;
     if (this.#sessions.size >= this.#limits.most) return "full";
     const id = randomUUID();
     const connection = new Connection(hostUser);
-    const server = makeServer(endpoint.door, connection);
-    keepInformed(server, endpoint.door, connection);
+    const server = createServer(endpoint.agentContext, connection);
+    sendNotifications(server, endpoint.agentContext, connection);
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#end(id),
@@ -172,7 +172,7 @@ export class HttpSessions {
     if (!session) return;
     this.#sessions.delete(id);
     await session.server.close().catch(() => {});
-    await leave(session.endpoint.door, session.connection);
+    await shutdown(session.endpoint.agentContext, session.connection);
   }
 }
 

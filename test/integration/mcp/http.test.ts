@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
-import { MESSAGE_MOST } from "../../../src/mcp/errors.ts";
 import { type HttpServer, McpHouse } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
+const MAX_MESSAGE_BYTES = 16 << 20;
 const house = new McpHouse();
 let server: HttpServer;
 let token: string;
@@ -132,10 +132,12 @@ test("what is no request of the protocol is refused with the right status", asyn
 });
 
 test("an oversized body is refused without being read", async () => {
-  const declared = await send({ body: "", headers: { "content-length": String(MESSAGE_MOST + 1) } }).catch(() => null);
+  const declared = await send({ body: "", headers: { "content-length": String(MAX_MESSAGE_BYTES + 1) } }).catch(
+    () => null,
+  );
   if (declared) assert.equal(declared.status, 413);
   const chunked = await send({
-    body: Buffer.alloc(MESSAGE_MOST + 1, 0x20),
+    body: Buffer.alloc(MAX_MESSAGE_BYTES + 1, 0x20),
     headers: { "transfer-encoding": "chunked" },
   }).catch(() => null);
   if (chunked) assert.equal(chunked.status, 413);

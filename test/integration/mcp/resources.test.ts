@@ -123,6 +123,31 @@ test("a session on a terminal has a screen, one on pipes has none", async () => 
   await client.close();
 });
 
+test("rejects a URI that does not name a session or a part of it exactly", async () => {
+  const client = await house.stdio();
+  const id = await run(client, "echo hello");
+  const session = `sallyport://session/${id}`;
+  assert.equal((await read(client, `${session}/stdout?offset=1&limit=3`)).text, "ell");
+  for (const uri of [
+    "sallyport://session/",
+    `sallyport://session/${id.slice(0, 8)}`,
+    `sallyport://session/${id.toUpperCase()}`,
+    `${session}/`,
+    `${session}/exit`,
+    `${session}/../${id}`,
+    `${session}?offset=1`,
+    `${session}/stdout?offset=-1`,
+    `${session}/stdout?offset=1e3`,
+    `${session}/stdout?offset=`,
+    `${session}/stdout?since=1`,
+    `${session}/stdout#offset`,
+    `${session}/stdout\n`,
+  ]) {
+    await assert.rejects(client.client.readResource({ uri }), /no resource/, JSON.stringify(uri));
+  }
+  await client.close();
+});
+
 test("characters are not cut in two", async () => {
   const client = await house.stdio();
   const id = await run(client, "printf 'aé漢😀'");

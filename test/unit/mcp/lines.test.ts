@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Lines } from "../../../src/mcp/stdio.ts";
+import { LineSplitter } from "../../../src/mcp/stdio.ts";
 
 function cut(pieces: string[], maxBytes: number): string[] {
-  const lines = new Lines(maxBytes);
-  return pieces.flatMap((piece) => [...lines.take(Buffer.from(piece))].map((line) => line.toString()));
+  const lines = new LineSplitter(maxBytes);
+  return pieces.flatMap((piece) => [...lines.push(Buffer.from(piece))].map((line) => line.toString()));
 }
 
 test("lines come out whole, however the stream was cut", () => {

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Turnstile } from "../../../src/mcp/start-limiter.ts";
+import { StartLimiter } from "../../../src/mcp/agent-context.ts";
 
 const never = new AbortController().signal;
 const LONG = 60_000;
 
 test("of many at once some wait, and are let in in their order", async () => {
-  const turnstile = new Turnstile();
+  const limiter = new StartLimiter();
   const order: number[] = [];
   let inside = 0;
   let most = 0;
   await Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
-      const leave = await turnstile.enter(never, LONG);
+      const release = await limiter.acquire(never, LONG);
       order.push(index);
       most = Math.max(most, ++inside);
       await new Promise(setImmediate);
       inside--;
-      leave();
+      release();
     }),
   );
   assert.deepEqual(
@@ -28,11 +28,11 @@ test("of many at once some wait, and are let in in their order", async () => {
 });
 
 test("a caller that gives up while it waits is not let in, and keeps nobody out", async () => {
-  const turnstile = new Turnstile();
-  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
+  const limiter = new StartLimiter();
+  const inside = await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
   const gone = new AbortController();
-  const waiting = turnstile.enter(gone.signal, LONG);
-  const next = turnstile.enter(never, LONG);
+  const waiting = limiter.acquire(gone.signal, LONG);
+  const next = limiter.acquire(never, LONG);
   gone.abort(new Error("gone"));
   await assert.rejects(waiting, /gone/);
   inside[0]?.();
@@ -40,28 +40,28 @@ test("a caller that gives up while it waits is not let in, and keeps nobody out"
 });
 
 test("a command that goes on for long lets others in", async () => {
-  const turnstile = new Turnstile({ startingMs: 50 });
-  await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
-  (await turnstile.enter(never, LONG))();
+  const limiter = new StartLimiter({ startingMs: 50 });
+  await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
+  (await limiter.acquire(never, LONG))();
 });
 
 test("whoever has waited for as long as they can is let in, and takes no place", async () => {
-  const turnstile = new Turnstile();
-  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
-  (await turnstile.enter(never, 20))();
-  const next = turnstile.enter(never, LONG);
+  const limiter = new StartLimiter();
+  const inside = await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
+  (await limiter.acquire(never, 20))();
+  const next = limiter.acquire(never, LONG);
   inside[0]?.();
   (await next)();
 });
 
 test("leaving twice frees one place", async () => {
-  const turnstile = new Turnstile();
-  const leave = await turnstile.enter(never, LONG);
-  leave();
-  leave();
-  const inside = await Promise.all(Array.from({ length: 32 }, () => turnstile.enter(never, LONG)));
+  const limiter = new StartLimiter();
+  const release = await limiter.acquire(never, LONG);
+  release();
+  release();
+  const inside = await Promise.all(Array.from({ length: 32 }, () => limiter.acquire(never, LONG)));
   let entered = false;
-  const one = turnstile.enter(never, LONG).then((out) => {
+  const one = limiter.acquire(never, LONG).then((out) => {
     entered = true;
     return out;
   });

@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 import { resolve } from "node:path";
-import type { DoorOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
+import type { AgentOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../../options.ts";
 import { decider } from "../../person.ts";
@@ -55,12 +55,12 @@ docs/mcp.md shows how to add it to the usual hosts.`,
     const { values, positionals, rest, io } = invocation;
     const [unexpected] = [...positionals, ...(rest ?? [])];
     if (unexpected !== undefined) throw new UsageError(`\`mcp\` takes no \`${unexpected}\``);
-    const options = doorOptions(values);
-    const hostDecides = (choiceOption(values, "approvals", ["host", "elsewhere"]) ?? "host") === "host";
+    const options = agentOptions(values);
+    const hostMayApprove = (choiceOption(values, "approvals", ["host", "elsewhere"]) ?? "host") === "host";
     const listen = listenOption(textOption(values, "http"));
     const stop = new AbortController();
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
-    const serving = { signal: stop.signal, hostDecides, io };
+    const serving = { signal: stop.signal, hostMayApprove, io };
     if (listen) await serveHttp(invocation, options, { ...serving, ...listen });
     else await serveStdio(options, serving);
     return 0;
@@ -69,11 +69,11 @@ docs/mcp.md shows how to add it to the usual hosts.`,
 
 interface Serving {
   signal: AbortSignal;
-  hostDecides: boolean;
+  hostMayApprove: boolean;
   io: Io;
 }
 
-function doorOptions(values: Invocation["values"]): DoorOptions {
+function agentOptions(values: Invocation["values"]): AgentOptions {
   return {
     agent: textOption(values, "agent") ?? "default",
     state: stateFolder(textOption(values, "state")),
@@ -104,28 +104,34 @@ const note = (io: Io) => (error: Error) => {
   if (process.env.SALLYPORT_DEBUG) io.err(`sallyport: ${error.message}\n`);
 };
 
-async function serveStdio(options: DoorOptions, { signal, hostDecides, io }: Serving): Promise<void> {
+async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }: Serving): Promise<void> {
   if (io.isTTY.stdin)
     io.err("Speaking MCP on stdin and stdout; a program should be at the other end. Ctrl-D ends it.\n");
   // Whatever writes with console.log must not be taken for protocol.
   globalThis.console = new Console(process.stderr);
-  const [{ Door }, { serveStdio }] = await Promise.all([
+  const [{ AgentContext }, { serveStdio }] = await Promise.all([
     import("../../../mcp/agent-context.ts"),
     import("../../../mcp/stdio.ts"),
   ]);
-  const door = new Door(options);
-  const hostUser = hostDecides ? decider().who : null;
+  const agentContext = new AgentContext(options);
+  const hostUser = hostMayApprove ? decider().who : null;
   try {
-    await serveStdio(door, { input: process.stdin, output: process.stdout, signal, hostUser, onerror: note(io) });
+    await serveStdio(agentContext, {
+      input: process.stdin,
+      output: process.stdout,
+      signal,
+      hostUser,
+      onerror: note(io),
+    });
   } finally {
-    await door.close();
+    await agentContext.close();
   }
 }
 
 async function serveHttp(
   invocation: Invocation,
-  options: DoorOptions,
-  { signal, hostDecides, io, host, port }: Serving & { host: string; port: number },
+  options: AgentOptions,
+  { signal, hostMayApprove, io, host, port }: Serving & { host: string; port: number },
 ): Promise<void> {
   const { values } = invocation;
   const [{ serveHttp }, { Tokens }] = await Promise.all([
@@ -136,14 +142,14 @@ async function serveHttp(
   const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
   // A bad configuration and toolsets that clash stop the start, not the first agent's first call.
-  const { Door } = await import("../../../mcp/agent-context.ts");
-  const proof = new Door(options);
-  await proof.shelf.listed().finally(() => proof.close());
+  const { AgentContext } = await import("../../../mcp/agent-context.ts");
+  const proof = new AgentContext(options);
+  await proof.tools.list().finally(() => proof.close());
   await withDatabase(invocation, async (database) => {
     const tokens = new Tokens(database);
     const onerror = note(io);
     const onfailure = (error: Error) => io.err(`sallyport: ${error.message}\n`);
-    const asked = { host, port, names, tokens, hostDecides, door: options, most, idleMs };
+    const asked = { host, port, names, tokens, hostMayApprove, agentOptions: options, most, idleMs };
     const serving = await serveHttp({ ...asked, onerror, onfailure });
     io.err(`Serving MCP at ${serving.url}\n`);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
