@@ -1,7 +1,7 @@
 import { loadPolicy } from "../policy/load.ts";
 import { RULES } from "../policy/rules/index.ts";
 import { nearest } from "../text/nearest.ts";
-import { badConfiguration, keyPath } from "./problem.ts";
+import { badConfiguration, keyPath } from "./errors.ts";
 import type { ConfigText } from "./read.ts";
 import type { AgentConfig, ConfigFile } from "./schema.ts";
 
@@ -15,14 +15,14 @@ export function checkMeaning(text: ConfigText, file: ConfigFile, kind: "operator
   for (const [agent, own] of Object.entries(file.agents ?? {})) checkPart(text, own, ["agents", agent]);
   const { rule = "any", approvers = [] } = file.approvals?.quorum ?? {};
   if (kind === "operator" && rule !== "any" && approvers.length === 0) {
-    fail(
+    failMeaning(
       text,
       ["approvals", "quorum", "rule"],
       `is "${rule}", so \`approvals.quorum.approvers\` must name who decides`,
     );
   }
   if (new Set(approvers).size < approvers.length) {
-    fail(text, ["approvals", "quorum", "approvers"], "names somebody twice");
+    failMeaning(text, ["approvals", "quorum", "approvers"], "names somebody twice");
   }
 }
 
@@ -35,11 +35,11 @@ function checkPart(text: ConfigText, part: AgentConfig, at: string[]): void {
     const near = nearest(id, LIFTABLE);
     const instead = near ? `did you mean "${near}"?` : `known: ${LIFTABLE.join(", ")}`;
     const why = hard ? `"${id}" cannot be lifted` : `there is no rule "${id}"; ${instead}`;
-    fail(text, [...at, "allowDenied", index], `: ${why}`);
+    failMeaning(text, [...at, "allowDenied", index], `: ${why}`);
   }
 }
 
-function fail(text: ConfigText, path: PropertyKey[], why: string): never {
+function failMeaning(text: ConfigText, path: PropertyKey[], why: string): never {
   const key = keyPath(path);
   const message = `\`${key}\`${why.startsWith(":") ? "" : " "}${why}${why.endsWith("?") ? "" : "."}`;
   throw badConfiguration(text.path, message, text.document.positionOf(path), key);

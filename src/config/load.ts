@@ -6,7 +6,7 @@ import { DEFAULTS } from "../core/settings.ts";
 import { isWithin } from "../sandbox/workspace.ts";
 import { checkMeaning } from "./check.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
-import { wrongShape } from "./problem.ts";
+import { wrongShape } from "./errors.ts";
 import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
 import { type ConfigFile, configFile } from "./schema.ts";
 

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { isWithin } from "../sandbox/workspace.ts";
 import { isJsonSyntaxError, type JsonDocument, readJson } from "./json.ts";
-import { badConfiguration } from "./problem.ts";
+import { badConfiguration } from "./errors.ts";
 
 const BIGGEST = 256 << 10;
 

@@ -2,7 +2,7 @@ import { bindingOf } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { confine } from "../sandbox/confine.ts";
-import { recall } from "../sandbox/remembered.ts";
+import { recall } from "../sandbox/snapshot.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal, unknowableLine } from "../session/refusal.ts";
 import type { TypedCommand } from "../session/terminal/typed-input.ts";
 import { approvalTerms, waitForDecision } from "./authorize.ts";

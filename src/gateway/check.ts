@@ -16,7 +16,7 @@ import { sandboxTier } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
 import { modesInForce } from "../policy/modes.ts";
 import { confinementOf } from "../sandbox/confine.ts";
-import type { Loosening } from "../sandbox/loosening.ts";
+import type { Loosening } from "../sandbox/escalation.ts";
 import type { Sandboxed } from "../sandbox/sandbox.ts";
 import { commandRefused } from "../session/refusal.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";

@@ -10,7 +10,7 @@ import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/from-settings.ts";
 import { loadPolicy } from "../policy/load.ts";
-import { clearPrivateFolders } from "../sandbox/private-folder.ts";
+import { clearPrivateFolders } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanExecLogs, cleanIfDue } from "../session/retention.ts";

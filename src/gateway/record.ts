@@ -4,7 +4,7 @@ import type { Verdict } from "../core/verdict.ts";
 import { abilityNotes } from "../executor/notes.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { lowered } from "../sandbox/limits.ts";
-import { remember } from "../sandbox/remembered.ts";
+import { remember } from "../sandbox/snapshot.ts";
 import type { Sandboxed } from "../sandbox/sandbox.ts";
 import { loweredNote, rootWarning, unavailableWarning } from "../sandbox/warnings.ts";
 import { nameInUse } from "../session/errors.ts";

@@ -9,8 +9,8 @@ import type { Analysis, CommandFact } from "../core/facts.ts";
 import type { Modes, Policy } from "../core/policy.ts";
 import type { Decision, Reason, Verdict } from "../core/verdict.ts";
 import { allowedBy } from "./allowlist.ts";
-import { isHarmless } from "./harmless.ts";
-import { mayBeBlocked } from "./may-be-blocked.ts";
+import { isImplicitlyAllowed } from "./harmless.ts";
+import { mentionsBlockedCommand } from "./may-be-blocked.ts";
 import { type ModesInForce, modesInForce } from "./modes.ts";
 import type { Scene } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
@@ -121,7 +121,7 @@ function byMode(
     for (const { span, why, piped, over } of analysis.unknowns) {
       // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is it
       // to name what is blocked in a text that is too much to look through.
-      const decision = confined && !piped && !(over && mayBeBlocked(analysis.text)) ? "allow" : miss;
+      const decision = confined && !piped && !(over && mentionsBlockedCommand(analysis.text)) ? "allow" : miss;
       const message = `Nobody can know before it runs: ${why}.`;
       findings.push({
         rule: "unanalyzable",
@@ -151,7 +151,7 @@ function allowOrMiss(
   miss: Decision,
   findings: Finding[],
 ): void {
-  if (isHarmless(fact, analysis.commands) || isSafeBin(fact, policy.safeBins)) return;
+  if (isImplicitlyAllowed(fact, analysis.commands) || isSafeBin(fact, policy.safeBins)) return;
   const entry = allowedBy(fact, policy.allowlist ?? [], { now: context.now, agent: context.agent ?? null });
   if (entry) {
     const message = entry.note ?? `Allowed by the entry \`${entry.pattern}\`.`;

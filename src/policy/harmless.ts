@@ -3,22 +3,23 @@ import type { CommandFact } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import { isPlain } from "./allowlist.ts";
 
-const BUILTINS = new Set(
+const HARMLESS_BUILTINS = new Set(
   ": [ break caller cd continue dirs echo exit false jobs popd printf pushd pwd return shift test times true type wait".split(
     " ",
   ),
 );
+
 const WRAPPER_FOLDERS = ["/bin", "/usr/bin", "/nix/store"];
 /** Setting these changes what later commands are or do. */
-const TELLING =
+const SIGNIFICANT_VARIABLES =
   /^(?:PATH|IFS|CDPATH|ENV|BASH.*|LD_.*|DYLD_.*|SHELL.*|PS\d|PROMPT_COMMAND|.*(?:PAGER|EDITOR|BROWSER|COMMAND|OPTIONS|_OPTS|PRELOAD|ASKPASS)|GIT_.*|NODE_.*|PYTHON.*|PERL.*|RUBY.*|TAR_.*|HOME|TMPDIR|VISUAL)$/;
 
-export function isHarmless(fact: CommandFact, all: readonly CommandFact[]): boolean {
+export function isImplicitlyAllowed(fact: CommandFact, all: readonly CommandFact[]): boolean {
   const { kind, written, resolved } = fact.executable;
-  if (kind === "keyword") return onlySets(fact);
+  if (kind === "keyword") return onlySetsVariables(fact);
   if (!isPlain(fact)) return false;
   if (kind === "function") return true;
-  if (kind === "builtin" && BUILTINS.has(written ?? "")) {
+  if (kind === "builtin" && HARMLESS_BUILTINS.has(written ?? "")) {
     const runs = written === "jobs" ? "-x" : written === "printf" ? "-v" : null;
     return runs === null || !fact.argv.some((word) => word.value?.startsWith(runs) ?? true);
   }
@@ -49,9 +50,9 @@ function wrapsSomething(fact: CommandFact, all: readonly CommandFact[]): boolean
   );
 }
 
-function onlySets(fact: CommandFact): boolean {
+function onlySetsVariables(fact: CommandFact): boolean {
   return (
     fact.redirects.every((redirect) => redirect.kind === "duplicate" || redirect.path === "/dev/null") &&
-    !fact.assignments.some(({ name }) => TELLING.test(name))
+    !fact.assignments.some(({ name }) => SIGNIFICANT_VARIABLES.test(name))
   );
 }

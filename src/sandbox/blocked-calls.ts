@@ -19,12 +19,12 @@ const CALLS: readonly [complaint: RegExp, why: string][] = [
   [/\bkill\b.*(?:not permitted|EPERM)/i, "a confined command signals only its own processes"],
 ];
 
-const REFUSED =
+const REFUSED_CALL =
   /not permitted|permission denied|\bE(?:PERM|ACCES)\b|no new privileges|must be|function not implemented|only root/i;
 
 /** Null: nothing points to a refused system call. */
 export function blockedCall(line: string): string | null {
-  if (!REFUSED.test(line)) return null;
+  if (!REFUSED_CALL.test(line)) return null;
   const why = CALLS.find(([complaint]) => complaint.test(line))?.[1];
   return why === undefined ? null : `${why}; only \`sandbox: "off"\` lifts that, with a person's approval`;
 }

@@ -4,7 +4,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
 import { configuredLimits, tightened } from "./limits.ts";
-import { insistOnLogPlace } from "./log-place.ts";
+import { insistOnLogPlace } from "./log-path.ts";
 import { asUser, privateVariables } from "./private-variables.ts";
 import { type Sandboxed, Sandboxing } from "./sandbox.ts";
 import { commandUser } from "./user.ts";

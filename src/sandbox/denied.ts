@@ -45,11 +45,11 @@ export function deniedPaths({ homes, keepOut, added }: DenyInput): string[] {
     ...added,
   ];
   const folders = new Map<string, string>();
-  return withoutNested([...new Set(named.flatMap((path) => places(path, folders)))]);
+  return withoutNested([...new Set(named.flatMap((path) => realPaths(path, folders)))]);
 }
 
 /** The name itself, and where it leads if it is a link: taking away one alone would leave the other. */
-function places(path: string, folders: Map<string, string>): string[] {
+function realPaths(path: string, folders: Map<string, string>): string[] {
   const name = join(realFolder(dirname(path), folders), basename(path));
   try {
     if (isMissing(path)) return [name];

@@ -2,9 +2,9 @@
 
 import type { Network } from "../core/network.ts";
 import type { Reason } from "../core/verdict.ts";
-import type { Loosening } from "./loosening.ts";
-import type { RememberedSandbox } from "./remembered.ts";
+import type { Loosening } from "./escalation.ts";
 import type { Sandboxed } from "./sandbox.ts";
+import type { RememberedSandbox } from "./snapshot.ts";
 
 /** `workspace-write`, `isolated, network off`: what `inspect` and `list` show. */
 export function sandboxLabel({ profile, network }: Pick<RememberedSandbox, "profile" | "network">): string {
@@ -32,10 +32,10 @@ export function confinementText({ bounds, spec, unavailable }: Sandboxed): strin
 
 /** Why a request that asks for more than is configured needs a person. */
 export function looseningReason(loosening: Loosening): Reason {
-  return { rule: loosening.rule, ...wording(loosening), span: null };
+  return { rule: loosening.rule, ...escalationText(loosening), span: null };
 }
 
-function wording(loosening: Loosening): Pick<Reason, "message" | "suggestion"> {
+function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggestion"> {
   switch (loosening.rule) {
     case "sandbox-off":
       return {

@@ -7,9 +7,9 @@ import { join, resolve } from "node:path";
 import { shownLine } from "../text/shown-text.ts";
 import { blockedCall } from "./blocked-calls.ts";
 import { DENIED_IN_HOME } from "./denied.ts";
-import { hiddenPlaces } from "./hidden.ts";
-import { protectedSpotOf } from "./protected-spots.ts";
-import type { RememberedSandbox } from "./remembered.ts";
+import { hiddenPlaces } from "./masked-paths.ts";
+import { protectedSpotOf } from "./protected-paths.ts";
+import type { RememberedSandbox } from "./snapshot.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
 const MOST_HINTS = 3;

@@ -12,12 +12,12 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 export function makeFolder(scope: Scope, path: string): string {
   if (scope.elsewhere) return resolveInWorkspace(scope, path, "logFile"); // made where the command runs
   const { real, missing } = nearestReal(isAbsolute(path) ? path : `${scope.root}/${path}`);
-  if (!isWithin(real, scope.root) || missing.includes("..")) throw outside(path);
+  if (!isWithin(real, scope.root) || missing.includes("..")) throw outsideWorkspace(path);
   const names = [...relative(scope.root, real).split("/"), ...missing].filter((name) => name !== "" && name !== ".");
   let at = openSync(scope.root, FOLDER);
   try {
     for (const name of names) {
-      const next = enter(`/proc/self/fd/${at}/${name}`, path);
+      const next = enterFolder(`/proc/self/fd/${at}/${name}`, path);
       closeSync(at);
       at = next;
     }
@@ -27,21 +27,21 @@ export function makeFolder(scope: Scope, path: string): string {
   return [scope.root, ...names].join("/");
 }
 
-function enter(place: string, path: string): number {
+function enterFolder(place: string, path: string): number {
   try {
     return openSync(place, FOLDER);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw outside(path);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw outsideWorkspace(path);
   }
   try {
     mkdirSync(place);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another may have been quicker
   }
-  return enter(place, path);
+  return enterFolder(place, path);
 }
 
-function outside(path: string): SallyportError {
+function outsideWorkspace(path: string): SallyportError {
   return new SallyportError("PathOutOfScope", `The folder ${path} does not lie in the workspace.`, [
     { action: "check_scope", hint: "Remove what is in its place: it must be a folder of the workspace." },
   ]);

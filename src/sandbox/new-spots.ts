@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { protectedSpots } from "./protected-spots.ts";
+import { protectedSpots } from "./protected-paths.ts";
 
 /** The file system's clock goes in steps and is behind by up to one. */
 const STEP_MS = 10;

@@ -8,14 +8,14 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  */
 export function removeTree(path: string): void {
   try {
-    empty(path);
+    emptyFolder(path);
     rmdirSync(path);
   } catch {
     // In use, or gone already: there is a next time.
   }
 }
 
-function empty(path: string): void {
+function emptyFolder(path: string): void {
   const fd = openSync(path, FOLDER);
   try {
     const here = `/proc/self/fd/${fd}`;

@@ -2,7 +2,7 @@ import type { SessionInfo, StreamInfo, StreamName } from "../core/session.ts";
 import type { Executor, ExitRecord } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/remembered.ts";
+import { recall } from "../sandbox/snapshot.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { signalName } from "./signals.ts";
 import { lastSize } from "./terminal/history.ts";

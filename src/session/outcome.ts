@@ -5,7 +5,7 @@ import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
 import { newSpots } from "../sandbox/new-spots.ts";
-import { recall } from "../sandbox/remembered.ts";
+import { recall } from "../sandbox/snapshot.ts";
 import { gapWarning, newSpotsWarning } from "../sandbox/warnings.ts";
 import type { Ended, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitNote, sessionLost } from "./errors.ts";

@@ -3,7 +3,7 @@ import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts"
 import type { RunResult } from "../core/result.ts";
 import type { Reason, Verdict } from "../core/verdict.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/remembered.ts";
+import { recall } from "../sandbox/snapshot.ts";
 import type { Asked } from "./result.ts";
 
 /** Why a command was not run, as its result says it. */

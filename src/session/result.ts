@@ -3,7 +3,7 @@ import type { RunResult } from "../core/result.ts";
 import type { StreamName } from "../core/session.ts";
 import type { Parting } from "../executor/executor.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/remembered.ts";
+import { recall } from "../sandbox/snapshot.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";

@@ -1,5 +1,5 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isPersonal, isProtected, isVital } from "../places.ts";
+import { isPersonal, isProtected, isVital } from "../path-classes.ts";
 import type { Rule, Scene } from "../rule.ts";
 
 const spanOf = (fact: CommandFact, test: (target: CommandFact["targets"][number]) => boolean) =>

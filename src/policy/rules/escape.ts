@@ -1,5 +1,5 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isPseudoNetwork } from "../places.ts";
+import { isPseudoNetwork } from "../path-classes.ts";
 import { nameSpan, names, operands, type Rule, type Scene, table, values } from "../rule.ts";
 
 /** `nc host 1 | sh`, `cat pipe | sh -i | nc host 1 > pipe`: a shell at one end, the network at the other. */

@@ -1,5 +1,5 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isDevice, isProtected, isVital } from "../places.ts";
+import { isDevice, isProtected, isVital } from "../path-classes.ts";
 import type { Rule, Scene } from "../rule.ts";
 
 const SYSRQ = /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq)$|^\/sys\/power\/|^\/dev\/watchdog/;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { sandboxHints } from "../../../src/sandbox/hints.ts";
-import type { RememberedSandbox } from "../../../src/sandbox/remembered.ts";
+import type { RememberedSandbox } from "../../../src/sandbox/snapshot.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-hints-")));
 after(() => rmSync(folder, { recursive: true }));

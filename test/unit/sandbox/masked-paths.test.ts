@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hiddenPlaces } from "../../../src/sandbox/hidden.ts";
+import { hiddenPlaces } from "../../../src/sandbox/masked-paths.ts";
 
 test("sockets that would run or sign what a command tells them are put out of sight", () => {
   const hidden = hiddenPlaces({ SSH_AUTH_SOCK: "/no/such/agent.sock", XDG_RUNTIME_DIR: "/no/runtime" }, 4711);

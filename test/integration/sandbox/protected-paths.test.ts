@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { protectedSpotOf, protectedSpots } from "../../../src/sandbox/protected-spots.ts";
+import { protectedSpotOf, protectedSpots } from "../../../src/sandbox/protected-paths.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-spots-")));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
 import { type Network, reachesNoMore } from "../core/network.ts";
-import type { Bounds } from "./bounds.ts";
+import type { Bounds } from "./access.ts";
 import { isWithin } from "./workspace.ts";
 
 /** In what a request asks for more than is configured. Each needs a person's word. */

@@ -41,10 +41,10 @@ export function hiddenPlaces(
     const socket = env[variable]?.split(/[:,]/)[0];
     if (socket && isAbsolute(socket)) named.push(socket);
   }
-  return [...new Set(named.filter(isAbsolute).map(real))].filter((path) => path.lastIndexOf("/") > 0).sort();
+  return [...new Set(named.filter(isAbsolute).map(realPath))].filter((path) => path.lastIndexOf("/") > 0).sort();
 }
 
-function real(path: string): string {
+function realPath(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { clearPrivateFolders, ensurePrivateFolder, privateFolder } from "../../../src/sandbox/private-folder.ts";
+import { clearPrivateFolders, ensurePrivateFolder, privateFolder } from "../../../src/sandbox/private-tmp.ts";
 
 const room = mkdtempSync(join(tmpdir(), "sallyport-private-"));
 const inherited = process.env.TMPDIR;
@@ -87,7 +87,7 @@ test("one that is just being made is not taken for what a vanished state left", 
   const make = `
     const { workerData: { path, folder, one } } = require("node:worker_threads");
     import(path).then(({ ensurePrivateFolder }) => { for (let i = 0; i < 3000; i++) ensurePrivateFolder(folder, one); });`;
-  const path = fileURLToPath(new URL("../../../src/sandbox/private-folder.ts", import.meta.url));
+  const path = fileURLToPath(new URL("../../../src/sandbox/private-tmp.ts", import.meta.url));
   const folder = privateFolder(mine);
   const maker = new Worker(make, { eval: true, workerData: { path, folder, one: mine } });
   const ended = once(maker, "exit");

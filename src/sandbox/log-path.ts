@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { Security } from "../core/verdict.ts";
-import type { Loosening } from "./loosening.ts";
+import type { Loosening } from "./escalation.ts";
 import type { Profile } from "./profile.ts";
 import type { Sandboxed } from "./sandbox.ts";
 import { isWithin } from "./workspace.ts";

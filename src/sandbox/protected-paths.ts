@@ -1,13 +1,14 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+const wordList = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 /**
  * Files of a workspace that run, or make something run, later and outside: in an editor, an agent or a shell that a
  * person opens there. What a build or a test runner reads is not among them: changing that is an agent's work.
  */
-const CONFIGURATION = words(`sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
+const CONFIGURATION =
+  wordList(`sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
   .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
   .config/autostart .config/systemd .local/bin .local/share/applications`);
 
