@@ -1,7 +1,7 @@
 // Writes the published JSON Schema and the generated parts of the documentation:
 //   node schema/generate.ts && npx biome format --write schema
 import { readFileSync, writeFileSync } from "node:fs";
-import { configJsonSchema } from "../src/config/json-schema.ts";
+import { configJsonSchema } from "../src/config/schema.ts";
 import { keyTable } from "./key-table.ts";
 import { nameTable } from "./name-table.ts";
 

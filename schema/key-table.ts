@@ -1,6 +1,7 @@
-import { configJsonSchema, type JsonSchema } from "../src/config/json-schema.ts";
-import type { Merge } from "../src/config/merge-kinds.ts";
-import { MERGE } from "../src/config/merge-table.ts";
+import type { Merge } from "../src/config/merge.ts";
+import { MERGE } from "../src/config/merge.ts";
+import type { JsonSchema } from "../src/config/schema.ts";
+import { configJsonSchema } from "../src/config/schema.ts";
 
 type Table = { [key: string]: Merge<unknown> | Table };
 

@@ -1,4 +1,4 @@
-import { HARMLESS_NAMES, NAME_GROUPS, PROTECTED_NAMES } from "../src/sandbox/environment-table.ts";
+import { HARMLESS_NAMES, NAME_GROUPS, PROTECTED_NAMES } from "../src/sandbox/environment.ts";
 
 const PASS = { never: "never", "by-name": "by its exact name", "by-pattern": "by name or pattern" };
 const GIVEN = {

@@ -12,8 +12,8 @@ import {
   statSync,
 } from "node:fs";
 import { isWithin } from "../sandbox/workspace.ts";
-import { isJsonSyntaxError, type JsonDocument, readJson } from "./json.ts";
 import { badConfiguration } from "./errors.ts";
+import { isJsonSyntaxError, type JsonDocument, readJson } from "./json.ts";
 
 const BIGGEST = 256 << 10;
 

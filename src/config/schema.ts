@@ -1,7 +1,7 @@
 import * as z from "zod";
+import type { AllowEntry, UserRule } from "../core/policy.ts";
 import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
-import { ASK, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
-import { allowlistEntry, rule } from "./policy-schema.ts";
+import { ASK, DEFAULTS, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
 
 /** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */
 const text = z.string().min(1).max(4096);
@@ -15,6 +15,40 @@ const count = (most: number) => z.int().min(1).max(most);
 
 /** More than anybody can look over is a mistake. */
 const MOST_PORTS = 64;
+
+const rule = () =>
+  z
+    .strictObject({
+      id: text.optional().describe("Shown as the rule's name"),
+      prefix: z
+        .array(z.union([text, z.array(text).min(1)]))
+        .min(1)
+        .optional()
+        .describe("The first words of a command, in order; a list stands for any one of its words"),
+      pattern: text.optional().describe("Patterns for all words of a command, separated by blanks; `*` and `?`"),
+      decision: z.enum(["allow", "ask", "deny"]).describe("What happens to a command that matches; the strictest wins"),
+      message: text.optional().describe("Why, for the person and the agent"),
+      match: z.array(text).optional().describe("Commands that must match; checked at the start"),
+      not_match: z.array(text).optional().describe("Commands that must not match; checked at the start"),
+    })
+    .describe("A rule about commands") satisfies z.ZodType<UserRule>;
+
+const allowlistEntry = () =>
+  z
+    .strictObject({
+      pattern: text.describe("A glob over the program's resolved path, or a bare name that is found by PATH"),
+      args: z
+        .string()
+        .max(4096)
+        .optional()
+        .describe("Patterns for the arguments, one a word; a last `**` takes the rest"),
+      cwd: text.optional().describe("Only when the command starts in this folder or below"),
+      expires: text.optional().describe("ISO time after which the entry counts no more"),
+      agent: text.optional().describe("Only for this agent"),
+      note: text.optional().describe("For people"),
+      lastUsed: text.optional().describe("ISO time; kept, not judged"),
+    })
+    .describe("A program that may run by itself in allowlist mode") satisfies z.ZodType<AllowEntry>;
 
 const env = () =>
   z
@@ -290,3 +324,23 @@ export function configFile(): ReturnType<typeof wholeFile> {
 export type Config = z.infer<ReturnType<typeof config>>;
 export type AgentConfig = z.infer<ReturnType<typeof agentConfig>>;
 export type ConfigFile = z.infer<ReturnType<typeof wholeFile>>;
+
+export interface JsonSchema {
+  [keyword: string]: unknown;
+  properties?: Record<string, JsonSchema>;
+}
+
+/** The JSON Schema of sallyport.json, with the defaults that a file left out would have. */
+export function configJsonSchema(): JsonSchema {
+  const schema = z.toJSONSchema(configFile(), { io: "input", target: "draft-2020-12" }) as JsonSchema;
+  addDefaults(schema, DEFAULTS as unknown as Record<string, unknown>);
+  return { $schema: schema.$schema, title: "sallyport.json", ...schema };
+}
+
+function addDefaults(schema: JsonSchema, defaults: Record<string, unknown>): void {
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    const value = Object.hasOwn(defaults, key) ? defaults[key] : undefined;
+    if (property.properties && value) addDefaults(property, value as Record<string, unknown>);
+    else if (value !== undefined && value !== null) property.default = value;
+  }
+}

@@ -8,7 +8,7 @@ import type { Executor } from "../executor/executor.ts";
 import { cachedSandboxTier } from "../executor/native/probe.ts";
 import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
-import { policyOf } from "../policy/from-settings.ts";
+import { policyOf } from "../policy/decide.ts";
 import { loadPolicy } from "../policy/load.ts";
 import { clearPrivateFolders } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";

@@ -4,8 +4,18 @@ import { SallyportError } from "../core/error.ts";
 import type { Network } from "../core/network.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Profile } from "./profile.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
+
+/** What the kernel keeps a command from. */
+export type Profile = "off" | "workspace-write" | "read-only" | "isolated";
+
+/** `read-only` and `isolated` each keep from something that the other does not. */
+export const STRICTER: Record<Profile, readonly Profile[]> = {
+  off: ["workspace-write", "read-only", "isolated"],
+  "workspace-write": ["read-only", "isolated"],
+  "read-only": [],
+  isolated: [],
+};
 
 /** What holds a command, as far as it can differ from request to request. */
 export interface Bounds {
@@ -73,4 +83,9 @@ function notThere(path: string, nearest: string): SallyportError {
   return new SallyportError("InvalidRequest", `\`writable\`: ${path} does not exist.`, [
     { action: "check_scope", hint: `Name something that exists: ${nearest} does.` },
   ]);
+}
+
+export function networkText(network: Network): string {
+  if (typeof network === "string") return `network ${network}`;
+  return network.ports.length === 0 ? "no ports" : `ports ${network.ports.join(" ")}`;
 }

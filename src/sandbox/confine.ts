@@ -3,11 +3,11 @@ import type { LaunchLimits, SandboxCapabilities } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
+import { insistOnLogPlace } from "./escalation.ts";
 import { configuredLimits, tightened } from "./limits.ts";
-import { insistOnLogPlace } from "./log-path.ts";
-import { asUser, privateVariables } from "./private-variables.ts";
+import { privateVariables } from "./private-tmp.ts";
 import { type Sandboxed, Sandboxing } from "./sandbox.ts";
-import { commandUser } from "./user.ts";
+import { asUser, commandUser } from "./user.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
 /** What an agent's commands are confined to: made once per configuration, not per request. */

@@ -1,19 +1,13 @@
 /** What keeps a command in bounds, in words. */
 
-import type { Network } from "../core/network.ts";
-import type { Reason } from "../core/verdict.ts";
-import type { Loosening } from "./escalation.ts";
+import { shownLine } from "../text/shown-text.ts";
+import { networkText } from "./access.ts";
 import type { Sandboxed } from "./sandbox.ts";
 import type { RememberedSandbox } from "./snapshot.ts";
 
 /** `workspace-write`, `isolated, network off`: what `inspect` and `list` show. */
 export function sandboxLabel({ profile, network }: Pick<RememberedSandbox, "profile" | "network">): string {
   return network === "on" ? profile : `${profile}, ${networkText(network)}`;
-}
-
-function networkText(network: Network): string {
-  if (typeof network === "string") return `network ${network}`;
-  return network.ports.length === 0 ? "no ports" : `ports ${network.ports.join(" ")}`;
 }
 
 /** As a person who is asked reads it, and what their yes is bound to (promise 2). */
@@ -30,32 +24,39 @@ export function confinementText({ bounds, spec, unavailable }: Sandboxed): strin
   return [`${profile}: it ${writes}`, networkText(network), ...(spec?.user ? [`runs ${user}`] : [])].join("; ");
 }
 
-/** Why a request that asks for more than is configured needs a person. */
-export function looseningReason(loosening: Loosening): Reason {
-  return { rule: loosening.rule, ...escalationText(loosening), span: null };
+/** By the names the keeper gives them. */
+const GAPS: Record<string, string> = {
+  landlock: "this kernel has no Landlock, so mounts alone keep files",
+  truncate: "files outside can be cut short (needs Landlock ABI 3)",
+  "ioctl-dev": "devices can be controlled (needs Landlock ABI 5)",
+  "scope-abstract": "abstract sockets of others can be reached (needs Landlock ABI 6)",
+  "scope-signals": "other processes of the user can be signalled (needs Landlock ABI 6)",
+  ports: "TCP ports are not limited (needs Landlock ABI 4)",
+  udp: "UDP is let through for names, to any port",
+  mounts: "no mount namespace, so protected spots in the workspace can be written and what is denied within it read",
+  metadata: "no mount namespace, so owners, permissions and times of files outside can be changed",
+  "denied-later": "a denied path within the workspace does not exist yet and is not held back if it appears",
+  namespaces: "not all namespaces could be had",
+  "net-namespace": "no network namespace, so there is no loopback either",
+  seccomp: "system calls are not filtered",
+};
+
+/** One line, however many there are. */
+export function gapWarning(gaps: readonly string[]): string {
+  const parts = gaps.map((gap) => GAPS[gap] ?? gap);
+  return `sandbox: not all of it holds here: ${parts.join("; ")}. \`sallyport doctor\` says how to get there.`;
 }
 
-function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggestion"> {
-  switch (loosening.rule) {
-    case "sandbox-off":
-      return {
-        message: "It asks to run without the sandbox.",
-        suggestion: "Leave `sandbox` out; if it must write to one more place, ask for that alone with `writable`.",
-      };
-    case "sandbox-isolation":
-      return {
-        message: "It asks to leave the isolation that is configured here.",
-        suggestion: "Leave `sandbox` out.",
-      };
-    case "sandbox-write":
-      return {
-        message: `It asks to write to ${loosening.paths.join(", ")}.`,
-        suggestion: "Write in the workspace or in $TMPDIR.",
-      };
-    case "sandbox-network":
-      return {
-        message: `It asks for more of the network than is configured here: ${networkText(loosening.network)}.`,
-        suggestion: "Leave `network` out.",
-      };
-  }
+export function unavailableWarning(): string {
+  return "sandbox: nothing here can confine the command, so it ran with your own rights. `sallyport doctor` says why.";
+}
+
+/** Made while the command ran: nothing could be put over what was not there. */
+export function newSpotsWarning(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).map(shownLine).join(", ");
+  return `sandbox: ${shown} came to be while it ran, and may run something later: look at it before you use it there.`;
+}
+
+export function rootWarning(): string {
+  return "sandbox: commands run as root; name an ordinary user in the operator's configuration (`user`, docs/sandbox.md).";
 }

@@ -1,6 +1,138 @@
 import { SallyportError } from "../core/error.ts";
 import { compileGlob } from "../text/glob.ts";
-import { HARMLESS_NAMES, HARMLESS_VALUES, NAME_GROUPS, type NameGroup, PROTECTED_NAMES } from "./environment-table.ts";
+
+/**
+ * Variables that are more than data: which of them a command does not inherit, and which a caller may not give.
+ * A pattern is a name in which `*` stands for anything. Why each group exists is part of the answer when one is refused.
+ */
+export interface NameGroup {
+  id: "shell" | "loader" | "interpreter" | "tool" | "build" | "door" | "screen" | "secret";
+  /** Completes "`NAME` …". */
+  why: string;
+  /** Whether it is taken out of the inherited environment. */
+  inherited: "dropped" | "kept";
+  /** What happens when a caller gives one. `harmless-only`: values that run nothing, such as `cat`, are fine. */
+  given: "refused" | "harmless-only" | "allowed";
+  /** `never`: no pass list lifts it. `by-name`: a pattern does not, the exact name does. */
+  pass: "never" | "by-name" | "by-pattern";
+  names: readonly string[];
+}
+
+const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+
+/** Values of a pager or an editor that do nothing: agents set them to keep programs from waiting for a person. */
+export const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/bin/cat", "/bin/true"]);
+
+/** In order of precedence: the first group that has a name decides about it. */
+export const NAME_GROUPS: readonly NameGroup[] = [
+  {
+    id: "shell",
+    why: "changes what bash makes of a command, so that what runs would not be what was judged",
+    inherited: "dropped",
+    given: "refused",
+    pass: "never",
+    names:
+      words(`BASH_ENV ENV BASH_FUNC_* SHELLOPTS BASHOPTS BASH_COMPAT BASH_XTRACEFD BASH_LOADABLES_PATH POSIXLY_CORRECT
+      PS0 PS4 PROMPT_COMMAND IFS CDPATH GLOBIGNORE EXECIGNORE FIGNORE FUNCNEST ZDOTDIR FPATH KSH_ENV INPUTRC
+      HISTFILE MAILCHECK MAILPATH COMMAND_NOT_FOUND_HANDLE`),
+  },
+  {
+    id: "loader",
+    why: "loads code into every program",
+    inherited: "dropped",
+    given: "refused",
+    pass: "by-name",
+    names:
+      words(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GETCONF_DIR GLIBC_TUNABLES MALLOC_TRACE NLSPATH LOCPATH
+      HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF TZDIR OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
+      SSLKEYLOGFILE GIO_EXTRA_MODULES GTK_MODULES GTK_PATH QT_PLUGIN_PATH GST_PLUGIN_PATH GST_PLUGIN_SCANNER
+      PKCS11_MODULE TERMINFO TERMINFO_DIRS TERMCAP`),
+  },
+  {
+    id: "interpreter",
+    why: "makes an interpreter run other code first",
+    inherited: "dropped",
+    given: "refused",
+    pass: "by-name",
+    names: words(`NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE BUN_OPTIONS DENO_NODE_OPTIONS
+      PYTHON* PYTEST_PLUGINS PERL5* PERLLIB PERL_UNICODE RUBYOPT RUBYLIB RUBYSHELL JRUBY_OPTS JAVA_TOOL_OPTIONS
+      _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS CLASSPATH
+      DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS CORECLR_* COR_* LUA_INIT* LUA_PATH* LUA_CPATH* PHPRC
+      PHP_INI_SCAN_DIR R_PROFILE* R_ENVIRON* JULIA_LOAD_PATH JULIA_PROJECT ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS
+      ELIXIR_ERL_OPTIONS TCLLIBPATH GUILE_LOAD_PATH CAML_LD_LIBRARY_PATH AWKPATH AWKLIBPATH EMACSLOADPATH VIMINIT
+      GVIMINIT EXINIT VIMRUNTIME`),
+  },
+  {
+    id: "tool",
+    why: "names a program that some tool would start",
+    inherited: "dropped",
+    given: "harmless-only",
+    pass: "by-name",
+    names: words(`PAGER *_PAGER MANPAGER EDITOR VISUAL *_EDITOR BROWSER LESS LESSOPEN LESSCLOSE LESSKEY* LESSEDIT MANOPT
+      GIT_*_COMMAND GIT_SSH* GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_TRACE* GIT_TRACE2*
+      GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+      GIT_ALLOW_PROTOCOL GIT_ATTR_SOURCE *_ASKPASS *_ASKPASS_* RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH SVN_EDITOR
+      BZR_SSH GH_BROWSER FCEDIT HGRCPATH HGEDITOR TAR_OPTIONS ZIPOPT UNZIPOPT GREP_OPTIONS FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS SYSTEMD_SSH PSQLRC
+      CURL_HOME WGETRC SYSTEM_WGETRC DIRENV_CONFIG npm_config_script_shell npm_config_node_options npm_config_shell
+      npm_config_git npm_config_editor npm_config_viewer npm_config_userconfig npm_config_globalconfig`),
+  },
+  {
+    // A person's own build settings stay; an agent's would be a hook nobody looked at.
+    id: "build",
+    why: "puts a program in front of a build tool's",
+    inherited: "kept",
+    given: "refused",
+    pass: "by-name",
+    names: words(`RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTDOC CARGO_BUILD_RUSTC* CARGO_TARGET_*_RUNNER
+      CARGO_TARGET_*_LINKER GOFLAGS MAKEFLAGS MAKEFILES GNUMAKEFLAGS MAVEN_OPTS GRADLE_OPTS ANT_OPTS SBT_OPTS
+      CMAKE_TOOLCHAIN_FILE CCACHE_PREFIX CCACHE_COMPILER MAVEN_ARGS ANT_ARGS GCC_EXEC_PREFIX COMPILER_PATH`),
+  },
+  {
+    id: "door",
+    why: "leads to an agent, daemon or terminal that acts with a person's powers",
+    inherited: "dropped",
+    given: "refused",
+    pass: "by-pattern",
+    names: words(`SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO GNOME_KEYRING_* DOCKER_HOST CONTAINER_HOST PODMAN_HOST
+      DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DBUS_STARTER_ADDRESS TMUX TMUX_PANE STY VSCODE_IPC_HOOK*
+      VSCODE_GIT_* VSCODE_INJECTION NVIM NVIM_LISTEN_ADDRESS KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET
+      I3SOCK SWAYSOCK HYPRLAND_INSTANCE_SIGNATURE KRB5CCNAME XAUTHORITY NOTIFY_SOCKET LISTEN_FDS LISTEN_PID
+      LISTEN_FDNAMES SUDO_*`),
+  },
+  {
+    id: "screen",
+    why: "leads to a person's screen and keyboard",
+    inherited: "dropped",
+    given: "allowed",
+    pass: "by-pattern",
+    names: words("DISPLAY WAYLAND_DISPLAY"),
+  },
+  {
+    id: "secret",
+    why: "looks like a secret",
+    inherited: "dropped",
+    given: "refused",
+    pass: "by-pattern",
+    names: words(`ANTHROPIC_API_KEY AWS_SECRET_ACCESS_KEY DATABASE_URL DB_PASSWORD GITHUB_TOKEN OPENAI_API_KEY
+      OPENROUTER_API_KEY PASSWORD PRIVATE_KEY SECRET_KEY
+      *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *AUTHTOKEN* *ACCESS_KEY* *PRIVATE_KEY*
+      *TOKEN *_TOKENS *_TOKEN_* *_KEY *_KEYS KEY *_PASS *_PWD *_PAT *_AUTH *_COOKIE *_JWT *_BEARER *_DSN
+      *CONNECTION_STRING* *WEBHOOK_URL*`),
+  },
+];
+
+/** Names the patterns above would take that are known to be harmless. */
+export const HARMLESS_NAMES: ReadonlySet<string> = new Set(
+  words(`PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER
+    PYTHONNOUSERSITE PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONASYNCIODEBUG PYTHONTRACEMALLOC
+    PYTHONLEGACYWINDOWSSTDIO PYTHONCOERCECLOCALE PYTHONWARNDEFAULTENCODING MAX_TOKENS`),
+);
+
+/** What a caller cannot override: the system, the policy or Sallyport itself relies on them (seeded by the gateway). */
+export const PROTECTED_NAMES: readonly string[] = words(
+  `SALLYPORT_* ENABLE_EXECUTE PATH HOME USER LOGNAME SHELL PWD OLDPWD UID EUID PPID XDG_CONFIG_HOME XDG_STATE_HOME
+   XDG_CONFIG_DIRS XDG_RUNTIME_DIR`,
+);
 
 export type Environment = Record<string, string>;
 
@@ -14,6 +146,7 @@ const GROUPS = NAME_GROUPS.map((group) => ({
   group,
   names: nameMatcher(group.names, { ignoreCase: group.id === "secret" }),
 }));
+
 const PROTECTED = nameMatcher(PROTECTED_NAMES);
 /** npm reads its settings in upper and lower case, with dashes as well as underscores. */
 const NPM = /^npm_config_/i;

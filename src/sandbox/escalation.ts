@@ -1,5 +1,10 @@
+import { basename } from "node:path";
+import { SallyportError } from "../core/error.ts";
+import type { SandboxSpec } from "../core/launch.ts";
 import { type Network, reachesNoMore } from "../core/network.ts";
-import type { Bounds } from "./access.ts";
+import type { Reason, Security } from "../core/verdict.ts";
+import type { Bounds, Profile } from "./access.ts";
+import { networkText } from "./access.ts";
 import { isWithin } from "./workspace.ts";
 
 /** In what a request asks for more than is configured. Each needs a person's word. */
@@ -27,4 +32,73 @@ export function looseningsOf(asked: Bounds, configured: Bounds, lifted: readonly
     found.push({ rule: "sandbox-network", network: asked.network });
   }
   return found;
+}
+
+/** Why a request that asks for more than is configured needs a person. */
+export function looseningReason(loosening: Loosening): Reason {
+  return { rule: loosening.rule, ...escalationText(loosening), span: null };
+}
+
+function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggestion"> {
+  switch (loosening.rule) {
+    case "sandbox-off":
+      return {
+        message: "It asks to run without the sandbox.",
+        suggestion: "Leave `sandbox` out; if it must write to one more place, ask for that alone with `writable`.",
+      };
+    case "sandbox-isolation":
+      return {
+        message: "It asks to leave the isolation that is configured here.",
+        suggestion: "Leave `sandbox` out.",
+      };
+    case "sandbox-write":
+      return {
+        message: `It asks to write to ${loosening.paths.join(", ")}.`,
+        suggestion: "Write in the workspace or in $TMPDIR.",
+      };
+    case "sandbox-network":
+      return {
+        message: `It asks for more of the network than is configured here: ${networkText(loosening.network)}.`,
+        suggestion: "Leave `network` out.",
+      };
+  }
+}
+
+/**
+ * The keeper writes a command's log from outside the sandbox, with whatever the command prints: no log goes where the
+ * command itself could not write, or it would be a way round (promise 7).
+ */
+export function insistOnLogPlace(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
+  if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
+  throw new SallyportError("PathOutOfScope", `\`logFile\`: ${logFile} is denied to every confined command.`, [
+    { action: "check_scope", hint: "Name another place for the log, or leave `logFile` out." },
+  ]);
+}
+
+interface Log {
+  logFile?: string | null;
+  /** The session's: nobody can name a file after it beforehand, so one that is named so is Sallyport's own. */
+  id?: string;
+}
+
+interface Strictness {
+  sandbox: Profile;
+  security: Security;
+}
+
+/**
+ * In what a log asks for more than is configured: a spot that stays read-only, anything where nothing is written, and
+ * with an allowlist any file, since a redirection to it would be asked about as well.
+ */
+export function logLoosening(
+  { logFile, id }: Log,
+  { spec }: { spec: SandboxSpec | null },
+  { sandbox, security }: Strictness,
+): Loosening[] {
+  if (!logFile) return [];
+  const asked: Loosening[] = [{ rule: "sandbox-write", paths: [logFile] }];
+  if (spec?.readOnly.some((spot) => isWithin(logFile, spot))) return asked;
+  if (id !== undefined && basename(logFile) === `${id}.log`) return [];
+  const nowhere = sandbox === "read-only" && !spec?.writable.some((place) => isWithin(logFile, place));
+  return nowhere || security === "allowlist" ? asked : [];
 }

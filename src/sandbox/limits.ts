@@ -2,6 +2,7 @@ import type { LaunchLimits } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { DEFAULTS } from "../core/settings.ts";
+import { formatSize } from "../text/size.ts";
 
 /** What the configuration says of one command. A limit that somebody chose is kept exactly, the default one loosely. */
 export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLimits {
@@ -39,4 +40,10 @@ export function lowered(asked: RunRequest["limits"], given: LaunchLimits): Lower
     const [wanted, got] = [asked?.[limit], given[limit]];
     return wanted !== undefined && got !== null && got < wanted ? [{ limit, asked: wanted, given: got }] : [];
   });
+}
+
+/** For a request that asked for more than is configured. */
+export function loweredNote({ limit, asked, given }: Lowered): string {
+  const shown = limit === "memoryBytes" ? formatSize : String;
+  return `limits.${limit} is ${shown(given)} here, not the ${shown(asked)} that were asked for`;
 }

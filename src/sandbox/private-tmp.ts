@@ -1,12 +1,17 @@
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -14,7 +19,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import { sha256 } from "../storage/sha256.ts";
-import { removeTree } from "./remove-tree.ts";
 
 /** Whose temporary folder it is. Commands of one agent in one workspace share that anyway, so they share this too. */
 export interface FolderOwner {
@@ -113,5 +117,56 @@ function read(file: string): string | null {
     return readFileSync(file, "utf8");
   } catch {
     return null;
+  }
+}
+
+/** Where programs put what they may lose. Those that ask $XDG_CACHE_HOME (pip, uv, go, deno …) need no line of their own. */
+const CACHES: Readonly<Record<string, string>> = {
+  XDG_CACHE_HOME: "cache",
+  npm_config_cache: "cache/npm",
+  YARN_CACHE_FOLDER: "cache/yarn",
+  BUN_INSTALL_CACHE_DIR: "cache/bun",
+  CARGO_HOME: "cache/cargo",
+  GOMODCACHE: "cache/go-mod",
+  GRADLE_USER_HOME: "cache/gradle",
+  NUGET_PACKAGES: "cache/nuget",
+};
+
+/**
+ * A home is not theirs to write to, so commands get a temporary folder and caches of their own. Never a person's caches:
+ * what a command puts there would run later, unconfined. `kept`: names the operator lets through as they are.
+ */
+export function privateVariables(folder: string, kept: readonly string[]): Record<string, string> {
+  const all: Record<string, string> = { TMPDIR: folder, TMP: folder, TEMP: folder, TMUX_TMPDIR: folder };
+  for (const [name, place] of Object.entries(CACHES)) all[name] = join(folder, place);
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !kept.includes(name)));
+}
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/**
+ * Removes a folder and what is in it. Each name is reached through the descriptor of the folder above, so that a folder
+ * swapped for a link meanwhile is not followed: what is removed here was written by commands nobody trusts.
+ */
+export function removeTree(path: string): void {
+  try {
+    emptyFolder(path);
+    rmdirSync(path);
+  } catch {
+    // In use, or gone already: there is a next time.
+  }
+}
+
+function emptyFolder(path: string): void {
+  const fd = openSync(path, FOLDER);
+  try {
+    const here = `/proc/self/fd/${fd}`;
+    for (const entry of readdirSync(here, { withFileTypes: true })) {
+      const place = `${here}/${entry.name}`;
+      if (entry.isDirectory()) removeTree(place);
+      else unlinkSync(place);
+    }
+  } finally {
+    closeSync(fd);
   }
 }

@@ -1,16 +1,13 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const wordList = (text: string): string[] => text.split(/\s+/).filter(Boolean);
-
 /**
  * Files of a workspace that run, or make something run, later and outside: in an editor, an agent or a shell that a
  * person opens there. What a build or a test runner reads is not among them: changing that is an agent's work.
  */
-const CONFIGURATION =
-  wordList(`sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
+const CONFIGURATION = `sallyport.json .vscode .idea .cursor .zed .fleet .windsurf .claude .codex .gemini .mcp.json
   .gitconfig .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .config/fish
-  .config/autostart .config/systemd .local/bin .local/share/applications`);
+  .config/autostart .config/systemd .local/bin .local/share/applications`.split(/\s+/);
 
 /** Of a repository: git runs the first, takes commands from the next two, and looks for all three where the last says. */
 const OF_REPOSITORY = ["hooks", "config", "config.worktree", "commondir"];
@@ -95,4 +92,46 @@ function worktreeOf(git: string): { own: string[]; shared: string[] } | null {
   } catch {
     return null;
   }
+}
+
+/** The file system's clock goes in steps and is behind by up to one. */
+const STEP_MS = 10;
+/** Which were told of, so that the next command is not blamed as well. */
+const told = new Set<string>();
+const MOST_TOLD = 1000;
+
+/**
+ * Protected spots that came to be while a command ran: what is not there cannot be mounted over, so a person should
+ * look at it. Two looks for most commands; the rest only where something was made in the folders that hold the spots.
+ */
+export function newSpots(workspace: string, sinceMs: number): string[] {
+  const since = sinceMs - STEP_MS;
+  try {
+    const folders = [workspace, join(workspace, ".git")];
+    if (!folders.some((folder) => (look(folder)?.mtimeMs ?? 0) >= since)) return [];
+    return protectedSpots(workspace).readOnly.filter((spot) => {
+      const found = look(spot);
+      // No time of birth on this file system: nobody can tell.
+      if (!found || found.birthtimeMs < since || found.birthtimeMs === 0) return false;
+      return !(found.isDirectory() && isHarmless(spot)) && isNews(`${spot} ${found.ino} ${found.birthtimeMs}`);
+    });
+  } catch {
+    return []; // removed, or being changed under our eyes
+  }
+}
+
+function look(path: string) {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+/** An empty folder, or one with git's own samples of hooks. */
+function isHarmless(folder: string): boolean {
+  return readdirSync(folder).every((name) => name.endsWith(".sample"));
+}
+
+function isNews(spot: string): boolean {
+  if (told.has(spot)) return false;
+  if (told.size >= MOST_TOLD) told.clear();
+  told.add(spot);
+  return true;
 }

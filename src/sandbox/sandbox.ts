@@ -5,14 +5,17 @@ import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { uptimeMs } from "../core/uptime.ts";
 import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./access.ts";
-import { deniedPaths } from "./denied.ts";
-import { hiddenPlaces } from "./masked-paths.ts";
 import { type Loosening, looseningsOf } from "./escalation.ts";
+import { deniedPaths, hiddenPlaces } from "./masked-paths.ts";
 import { ensurePrivateFolder, type FolderOwner, privateFolder } from "./private-tmp.ts";
 import { protectedSpots } from "./protected-paths.ts";
-import { confines } from "./tier.ts";
 import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
+
+/** Nothing here keeps a command in bounds: it is judged as an unconfined one. Null: the executor cannot confine. */
+export function confines(tier: SandboxCapabilities | null): tier is SandboxCapabilities {
+  return tier !== null && (tier.landlock > 0 || tier.mounts !== "none");
+}
 
 /** What holds one command in the end. */
 export interface Sandboxed {

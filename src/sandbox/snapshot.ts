@@ -1,5 +1,5 @@
 import type { Network } from "../core/network.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./access.ts";
 import type { Sandboxed } from "./sandbox.ts";
 
 /** What a session's row keeps of its sandbox: enough to name it, and to explain a failure later. */

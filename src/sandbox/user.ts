@@ -64,3 +64,12 @@ function notRoot(wanted: string): SallyportError {
     { action: "fix_configuration", hint: "Take `user` out of sallyport.json: commands run as you already." },
   ]);
 }
+
+/** Root's own places are of no use to another user, and not theirs to look into. */
+const OF_ROOT = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "MAIL"];
+
+export function asUser(env: Readonly<Record<string, string>>, user: CommandUser | null): Record<string, string> {
+  if (user === null) return { ...env };
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ROOT.includes(name)));
+  return { ...rest, HOME: user.home, USER: user.name, LOGNAME: user.name };
+}

@@ -1,5 +1,5 @@
-import { configJsonSchema } from "../../config/json-schema.ts";
 import type { ConfigFile } from "../../config/schema.ts";
+import { configJsonSchema } from "../../config/schema.ts";
 import { wrap } from "../../text/wrap.ts";
 
 const WIDTH = 96;

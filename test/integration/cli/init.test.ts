@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { configJsonSchema } from "../../../src/config/json-schema.ts";
 import { loadConfig } from "../../../src/config/load.ts";
+import { configJsonSchema } from "../../../src/config/schema.ts";
 import { outcome, Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 

@@ -13,8 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { makeFolder } from "../../../src/sandbox/make-folder.ts";
-import { workspaceScope } from "../../../src/sandbox/workspace.ts";
+import { makeFolder, workspaceScope } from "../../../src/sandbox/workspace.ts";
 import { compile } from "../../fixtures/compile.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 

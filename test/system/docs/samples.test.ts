@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { mcp } from "../../../src/cli/commands/service/mcp.ts";
 import { parseCommand, splitCommand } from "../../../src/cli/parse.ts";
-import { allowlistEntry } from "../../../src/config/policy-schema.ts";
 import { configFile } from "../../../src/config/schema.ts";
 import { pages, ROOT, samples } from "./pages.ts";
 
@@ -53,8 +52,7 @@ test("the configuration samples are valid", () => {
     if (language !== "json") continue;
     const value = JSON.parse(text) as object;
     if ("payload" in value || hostServers(value)) continue;
-    const shape = "pattern" in value ? allowlistEntry() : configFile();
-    const { error } = shape.safeParse(value);
+    const { error } = configFile().safeParse("pattern" in value ? { allowlist: [value] } : value);
     assert.equal(error, undefined, `${page}:${line}: ${error?.message}`);
   }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import { configJsonSchema, type JsonSchema } from "../../../src/config/json-schema.ts";
+import type { JsonSchema } from "../../../src/config/schema.ts";
+import { configJsonSchema } from "../../../src/config/schema.ts";
 import type { UserRule } from "../../../src/core/policy.ts";
 import type { Settings } from "../../../src/core/settings.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configJsonSchema } from "../../../src/config/json-schema.ts";
+import { configJsonSchema } from "../../../src/config/schema.ts";
 import { SallyportError } from "../../../src/core/error.ts";
 import type { Settings } from "../../../src/core/settings.ts";
 import { configHouse } from "../../fixtures/configuration.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { keyTable } from "../../../schema/key-table.ts";
-import { configJsonSchema, type JsonSchema } from "../../../src/config/json-schema.ts";
+import type { JsonSchema } from "../../../src/config/schema.ts";
+import { configJsonSchema } from "../../../src/config/schema.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 const REFRESH = "run: node schema/generate.ts && npx biome format --write schema";

@@ -1,4 +1,4 @@
-import type { JsonSchema } from "../../../src/config/json-schema.ts";
+import type { JsonSchema } from "../../../src/config/schema.ts";
 
 export type Random = () => number;
 

@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configJsonSchema, type JsonSchema } from "../../../src/config/json-schema.ts";
-import { override, tighten } from "../../../src/config/merge.ts";
-import type { Merge } from "../../../src/config/merge-kinds.ts";
-import { MERGE } from "../../../src/config/merge-table.ts";
-import { type ConfigFile, configFile } from "../../../src/config/schema.ts";
+import type { Merge } from "../../../src/config/merge.ts";
+import { MERGE, override, tighten } from "../../../src/config/merge.ts";
+import type { JsonSchema } from "../../../src/config/schema.ts";
+import { type ConfigFile, configFile, configJsonSchema } from "../../../src/config/schema.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
-import { decide } from "../../../src/policy/decide.ts";
-import { policyOf } from "../../../src/policy/from-settings.ts";
+import { decide, policyOf } from "../../../src/policy/decide.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
 import { assertNoFreer, at, leaves, NO_FREER } from "./freedom.ts";
 import { sample, seeded } from "./sample.ts";
@@ -73,6 +71,7 @@ const COMMANDS = [
   "$(x) y",
   "npm publish",
 ];
+
 const SEVERITY = ["allow", "ask", "deny", "blocked"];
 
 test("no workspace file makes a verdict milder", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DEFAULTS } from "../../../src/core/settings.ts";
-import { policyOf } from "../../../src/policy/from-settings.ts";
+import { policyOf } from "../../../src/policy/decide.ts";
 import { judge } from "./world.ts";
 
 const allowed = (command: string) => judge(command, { security: "allowlist" }).verdict === "allow";
@@ -26,6 +26,7 @@ const SAFE = [
   "base64 -d",
   "date +%s",
 ];
+
 const NOT_SAFE = [
   "sort f",
   "sort -o f",

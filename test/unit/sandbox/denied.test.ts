@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { deniedPaths } from "../../../src/sandbox/denied.ts";
+import { deniedPaths } from "../../../src/sandbox/masked-paths.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-denied-")));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asUser } from "../../../src/sandbox/private-variables.ts";
-import { commandUser } from "../../../src/sandbox/user.ts";
+import { asUser, commandUser } from "../../../src/sandbox/user.ts";
 
 const ACCOUNTS = {
   passwd: "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000:Ada:/home/ada:/bin/bash\nbare:x:1001:1001::\n",
   group: "root:x:0:\nada:x:1000:\nwheel:x:10:ada,bob\ndocker:x:99:bob\n",
   uid: 0,
 };
+
 const ADA = { name: "ada", home: "/home/ada", ids: { uid: 1000, gid: 1000, groups: [1000, 10] } };
 
 test("a user is found by name and by number, with their groups", () => {

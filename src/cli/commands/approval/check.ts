@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import type { Verdict } from "../../../core/verdict.ts";
 import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
-import { policyOf } from "../../../policy/from-settings.ts";
+import { policyOf } from "../../../policy/decide.ts";
 import { checkLines } from "../../check-lines.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { EXIT_REFUSED } from "../../exit-code.ts";
