@@ -1,3 +1,4 @@
+import { nearest } from "../text/nearest.ts";
 import type { Command } from "./command.ts";
 
 export interface Entry {
@@ -142,4 +143,29 @@ export function findEntry(name: string): Entry | undefined {
 
 export function commandNames(): string[] {
   return Object.values(CATALOG).flatMap((group) => Object.keys(group));
+}
+
+/** What other tools call it. */
+const SYNONYMS = new Map([
+  ["config", "init"],
+  ["console", "serve"],
+  ["exec", "run"],
+  ["history", "audit"],
+  ["list", "ps"],
+  ["pending", "approvals"],
+  ["prune", "clean"],
+  ["remove", "rm"],
+  ["server", "serve"],
+  ["start", "run"],
+  ["status", "ps"],
+  ["stop", "kill"],
+  ["tail", "logs"],
+  ["top", "stats"],
+  ["ui", "serve"],
+  ["version", "--version"],
+]);
+
+/** The command that a name which is none most likely meant; null when nobody can tell. */
+export function suggestCommand(name: string): string | null {
+  return SYNONYMS.get(name) ?? nearest(name, commandNames());
 }

@@ -40,3 +40,6 @@ export interface Command {
   takesCommandLine?: boolean;
   run(invocation: Invocation): Promise<number>;
 }
+
+/** The command line itself is wrong. `main` adds where the help is. */
+export class UsageError extends Error {}

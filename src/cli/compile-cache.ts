@@ -30,11 +30,11 @@ export function evaluate(url: URL): unknown {
 }
 
 /** Keeps what was compiled by now, where there was nothing to start from. Nobody is troubled if it cannot be. */
-export function keepCompiled(): void {
-  for (const each of fresh.splice(0)) keep(each);
+export function saveCompiled(): void {
+  for (const each of fresh.splice(0)) save(each);
 }
 
-function keep({ script, stamp, path }: Fresh): void {
+function save({ script, stamp, path }: Fresh): void {
   const own = `${path}.${process.pid}`;
   try {
     write(own, [Buffer.from(stamp), script.createCachedData(), Buffer.from(stamp)]);

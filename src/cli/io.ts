@@ -64,3 +64,28 @@ async function room(stream: NodeJS.WriteStream): Promise<void> {
 async function handedOver(stream: NodeJS.WriteStream): Promise<void> {
   if (stream.writable) await new Promise<void>((resolve) => void stream.write("", () => resolve()));
 }
+
+/** Indented for a person, on one line for a program. */
+export function printJson(value: unknown, io: Io): void {
+  io.out(`${io.isTTY.stdout ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`);
+}
+
+/** What was asked for by one id is one object; by several, an array. */
+export function printOneOrMany(values: unknown[], io: Io): void {
+  if (values.length > 0) printJson(values.length === 1 ? values[0] : values, io);
+}
+
+/** How far long work has come, for a person at a terminal; nobody else hears of it. */
+export function progressLine(what: string, io: Io): { show(done: number, total: number): void; remove(): void } {
+  let shown = false;
+  return {
+    show: (done, total) => {
+      if (!io.isTTY.stderr) return;
+      shown = true;
+      io.err(`\r${done} of ${total} ${what}\x1b[K`);
+    },
+    remove: () => {
+      if (shown) io.err("\r\x1b[K");
+    },
+  };
+}

@@ -1,12 +1,12 @@
 import { packageVersion } from "../core/version.ts";
-import { findEntry } from "./catalog.ts";
+import { findEntry, suggestCommand } from "./catalog.ts";
 import type { Command, Invocation, Io } from "./command.ts";
-import { keepCompiled } from "./compile-cache.ts";
+import { UsageError } from "./command.ts";
+import { saveCompiled } from "./compile-cache.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
-import { report } from "./report-error.ts";
-import { UsageError } from "./usage-error.ts";
+import { reportError } from "./report-error.ts";
 
 /** For the bundle, whose largest part is evaluated with what was compiled before. */
 export { evaluate } from "./compile-cache.ts";
@@ -14,9 +14,9 @@ export { evaluate } from "./compile-cache.ts";
 /** Runs one command line to its end, and ends the process with its exit code. */
 export async function main(argv: string[]): Promise<void> {
   const io = processIo();
-  let code = await dispatch(argv, io).catch((error: unknown) => report(error, io, { json: wantsJson(argv) }));
+  let code = await dispatch(argv, io).catch((error: unknown) => reportError(error, io, { json: wantsJson(argv) }));
   await io.flushed().catch((error: unknown) => {
-    code = report(error, io, { json: false });
+    code = reportError(error, io, { json: false });
   });
   // Not by running dry: an idle stdin or a half-closed socket must not keep a finished command line alive.
   process.exit(code);
@@ -46,18 +46,17 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     if (typeof values.fleet === "string") process.env.SALLYPORT_FLEET = values.fleet;
     const code = await command.run({ ...invocation, values, io });
     // What a command that went well has called is what the next one will.
-    if (code === 0 && command.name === "run") keepCompiled();
+    if (code === 0 && command.name === "run") saveCompiled();
     return code;
   } catch (error) {
-    return report(error, io, { json, command: command.name });
+    return reportError(error, io, { json, command: command.name });
   }
 }
 
 async function load(name: string): Promise<Command> {
   const entry = findEntry(name);
   if (entry) return entry.load();
-  const { meantBy } = await import("./meant.ts");
-  const near = meantBy(name);
+  const near = suggestCommand(name);
   throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
 }
 

@@ -1,8 +1,16 @@
+import { join, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import type { Approvals } from "../approval/approvals.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { GatewayOptions } from "../gateway/options.ts";
+import { defaultState } from "../storage/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./options.ts";
-import { stateFolder } from "./state.ts";
+
+/** `--state`, else what the environment says. */
+export function stateFolder(option: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
+  return option ? resolve(option) : defaultState(env);
+}
 
 /**
  * Opens the gateway the command line asks for, and closes it whatever happens. Its code is loaded only here, after the
@@ -28,5 +36,40 @@ export async function withGateway<T>(
     return await use(gateway);
   } finally {
     await gateway.close();
+  }
+}
+
+/** Opens the records of a state folder, and nothing else: looking back works where nothing can be run any more. */
+export async function withDatabase<T>(
+  { values }: Pick<Invocation, "values">,
+  use: (database: DatabaseSync) => Promise<T>,
+): Promise<T> {
+  const [{ openDatabase }, { openStateFolder }] = await Promise.all([
+    import("../storage/database.ts"),
+    import("../storage/state-folder.ts"),
+  ]);
+  const database = openDatabase(`${openStateFolder(stateFolder(textOption(values, "state")))}/sallyport.db`);
+  try {
+    return await use(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Opens the approvals of the state folder, and closes them whatever happens. No keeper is started for a decision. */
+export async function withApprovals<T>(
+  { values }: Pick<Invocation, "values">,
+  use: (approvals: Approvals) => Promise<T>,
+): Promise<T> {
+  const { Approvals } = await import("../approval/approvals.ts");
+  const { AuditLog } = await import("../storage/audit.ts");
+  const { openDatabase } = await import("../storage/database.ts");
+  const { openStateFolder } = await import("../storage/state-folder.ts");
+  const database = openDatabase(join(openStateFolder(stateFolder(textOption(values, "state"))), "sallyport.db"));
+  try {
+    const audit = new AuditLog(database);
+    return await use(new Approvals(database, { audit: (entry) => audit.append(entry) }));
+  } finally {
+    database.close();
   }
 }

@@ -1,10 +1,12 @@
 import { constants } from "node:os";
+import { resolve } from "node:path";
+import type { RunRequest } from "../core/request.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 import { parseDuration } from "../text/format.ts";
 import { nearest } from "../text/nearest.ts";
 import { parseSize } from "../text/size.ts";
-import type { Invocation } from "./command.ts";
-import { UsageError } from "./usage-error.ts";
+import type { Command, Invocation } from "./command.ts";
+import { UsageError } from "./command.ts";
 
 type Values = Invocation["values"];
 
@@ -73,4 +75,48 @@ function convert<T>(values: Values, name: string, parse: (text: string) => T | n
   const value = parse(text);
   if (value === null) throw new UsageError(`\`--${name}\` must be ${expected}; received \`${text}\``);
   return value;
+}
+
+export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
+
+/** `--tools bash,process`. */
+export function toolsetsOf(text: string): (typeof TOOLSETS)[number][] {
+  return text.split(",").map((given) => {
+    const name = TOOLSETS.find((known) => known === given.trim());
+    if (!name) throw new UsageError(`\`--tools\` must be some of ${TOOLSETS.join(", ")}; received \`${given}\``);
+    return name;
+  });
+}
+
+/** What `run` and `check` take about the sandbox. */
+export const SANDBOX_OPTIONS = {
+  sandbox: { type: "string" },
+  network: { type: "string" },
+  writable: { type: "string", multiple: true },
+} as const satisfies Command["options"];
+
+export const SANDBOX_HELP = {
+  sandbox: "PROFILE: read-only, workspace-write, isolated or off [as configured]",
+  network: "on, off, or the TCP ports it may use: 80,443 [as configured]",
+  writable: "DIR: it may write there as well; repeatable",
+};
+
+type Asked = Pick<RunRequest, "sandbox" | "network" | "writable">;
+
+export function sandboxRequest({ values }: Pick<Invocation, "values">): Asked {
+  const sandbox = choiceOption(values, "sandbox", ["off", "read-only", "workspace-write", "isolated"]);
+  const network = networkOf(textOption(values, "network"));
+  const writable = textOptions(values, "writable").map((path) => resolve(path));
+  return {
+    ...(sandbox ? { sandbox } : {}),
+    ...(network ? { network } : {}),
+    ...(writable.length > 0 ? { writable } : {}),
+  };
+}
+
+function networkOf(text: string | undefined): Asked["network"] {
+  if (text === undefined || text === "on" || text === "off") return text;
+  const ports = text.split(",").map((port) => (/^\d{1,5}$/.test(port) ? Number(port) : 0));
+  if (ports.every((port) => port >= 1 && port <= 65_535)) return { ports };
+  throw new UsageError(`\`--network\` must be on, off or TCP ports such as 80,443; received \`${text}\``);
 }

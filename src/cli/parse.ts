@@ -1,7 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { nearest } from "../text/nearest.ts";
 import type { Command, Invocation } from "./command.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./command.ts";
 
 /** Understood by every command, before or after its name. */
 export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {

@@ -2,12 +2,12 @@ import { constants } from "node:os";
 import { SallyportError } from "../core/error.ts";
 import { type Failure, failureJson, failureText } from "../text/error-text.ts";
 import type { Io } from "./command.ts";
+import { UsageError } from "./command.ts";
 import { EXIT_SIGNAL, exitCodeOfError } from "./exit-code.ts";
 import { BrokenPipe, OutputLost } from "./io.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Says on stderr what went wrong, as a person or a program wants it, and gives the exit code for it. */
-export function report(error: unknown, io: Io, context: { json: boolean; command?: string }): number {
+export function reportError(error: unknown, io: Io, context: { json: boolean; command?: string }): number {
   if (error instanceof BrokenPipe) return EXIT_SIGNAL + constants.signals.SIGPIPE;
   const failure = failureOf(error, context.command);
   io.err(`${context.json ? failureJson(failure) : failureText(failure)}\n`);

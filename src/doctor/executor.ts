@@ -1,24 +1,111 @@
+import { execFileSync } from "node:child_process";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { SallyportError } from "../core/error.ts";
+import { BUILD_COMMAND, keeperBinary } from "../executor/native/zygote.ts";
 import { portableLacks } from "../executor/notes.ts";
 import { PORTABLE } from "../executor/portable/connect.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
+import { formatDuration } from "../text/format.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
-import { REBUILD } from "./keeper.ts";
 
-const NAME = "executor";
+export const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
+
+/** The native program that runs commands: there, and able to start on this machine. */
+export async function checkKeeper(machine: Machine): Promise<Finding> {
+  const found = keeperFinding();
+  // Without it commands run all the same, under the portable executor, which `executor` tells of.
+  return found.status === "fail" && usesPortable(machine) ? { ...found, status: "warn" } : found;
+}
+
+function usesPortable({ state }: Machine): boolean {
+  try {
+    return selectExecutor(state).kind === "portable";
+  } catch {
+    return false; // `executor` tells of it
+  }
+}
+
+function keeperFinding(): Finding {
+  const program = keeperBinary();
+  if (!existsSync(program)) return fail("keeper", `not built: ${program} is missing`, REBUILD);
+  try {
+    return ok("keeper", execFileSync(program, ["--version"], { encoding: "utf8", timeout: 5000 }).trim());
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    return fail("keeper", `${program} does not run: ${reason}`, REBUILD);
+  }
+}
+
+const EXECUTOR = "executor";
 
 /** What runs commands here, and what it cannot promise. */
 export function checkExecutor(machine: Machine): Finding {
   try {
     const { kind, asked, reason } = selectExecutor(machine.state);
-    if (kind === "native") return ok(NAME, "native");
+    if (kind === "native") return ok(EXECUTOR, "native");
     const why = asked ? "as SALLYPORT_EXECUTOR says" : (reason ?? "");
     const fix = asked ? "Unset SALLYPORT_EXECUTOR to have the native one where it can run." : fixFor(process.platform);
-    return warn(NAME, `portable, ${why}: ${portableLacks(PORTABLE.abilities).join("; ")}`, fix);
+    return warn(EXECUTOR, `portable, ${why}: ${portableLacks(PORTABLE.abilities).join("; ")}`, fix);
   } catch (error) {
-    return fail(NAME, error instanceof Error ? error.message : String(error), "Unset SALLYPORT_EXECUTOR.");
+    return fail(EXECUTOR, error instanceof Error ? error.message : String(error), "Unset SALLYPORT_EXECUTOR.");
   }
 }
 
 function fixFor(platform: NodeJS.Platform): string {
   return platform === "linux" ? REBUILD : "Use Linux (a virtual machine, a container or WSL 2) to have the native one.";
+}
+
+/** Needed only to build the keeper, and named as its build names it. */
+export function checkCompiler(): Finding {
+  const found = findOnPath([process.env.CC || "cc"]);
+  if (found) return ok("compiler", found);
+  return warn(
+    "compiler",
+    "none found; the keeper cannot be rebuilt",
+    "Install one: `apt install gcc libc6-dev`, `dnf install gcc` or `apk add build-base`.",
+  );
+}
+
+export function findOnPath(names: string[]): string | null {
+  const folders = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
+  const places = names.flatMap((name) => (name.includes("/") ? [name] : folders.map((folder) => join(folder, name))));
+  return places.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const FIRST_RUN = "a command";
+const REPORT = "Look at the failures above first; if there are none, please report this.";
+
+/** The proof of it all: one command through a gateway of its own, whose keeper leaves when its folder is gone. */
+export async function checkFirstRun(): Promise<Finding> {
+  const state = mkdtempSync(join(tmpdir(), "sallyport-doctor-"));
+  try {
+    const { openGateway } = await import("../gateway/open.ts");
+    const gateway = await openGateway({ state });
+    const { exitCode, stdout, durationMs, error } = await gateway
+      .run({ command: "echo ready", timeoutMs: 5000 })
+      .finally(() => gateway.close());
+    if (exitCode === 0 && stdout === "ready\n")
+      return ok(FIRST_RUN, `ran through the gateway in ${formatDuration(durationMs)}`);
+    return fail(
+      FIRST_RUN,
+      error?.message ?? `did not run as it should (exit code ${exitCode})`,
+      error?.recovery[0]?.hint ?? REPORT,
+    );
+  } catch (error) {
+    const hint = error instanceof SallyportError ? error.recovery[0]?.hint : undefined;
+    return fail(FIRST_RUN, error instanceof Error ? error.message : String(error), hint ?? REPORT);
+  } finally {
+    rmSync(state, { recursive: true, force: true });
+  }
 }

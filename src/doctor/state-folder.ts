@@ -1,15 +1,28 @@
-import { accessSync, constants, existsSync, type Stats, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { execFileSync } from "node:child_process";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+  type Stats,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { formatSize } from "../text/size.ts";
+import { findOnPath } from "./executor.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
-const ELSEWHERE = "Choose another with `--state DIR` or SALLYPORT_STATE.";
+const CHOOSE_ANOTHER = "Choose another with `--state DIR` or SALLYPORT_STATE.";
 
 /** Ours alone, or able to become so: commands' output and the keeper's sockets lie there. */
 export function checkStateFolder({ state }: Machine): Finding {
   const place = existingPart(state);
   const stats = statSync(place);
-  if (!stats.isDirectory()) return fail("state folder", `${place} is not a folder`, ELSEWHERE);
-  if (!isWritable(place)) return fail("state folder", `cannot write to ${place}`, ELSEWHERE);
+  if (!stats.isDirectory()) return fail("state folder", `${place} is not a folder`, CHOOSE_ANOTHER);
+  if (!isWritable(place)) return fail("state folder", `cannot write to ${place}`, CHOOSE_ANOTHER);
   if (place !== state) return ok("state folder", `${state}, made at first use`);
   return checkOwnership(state, stats);
 }
@@ -17,7 +30,7 @@ export function checkStateFolder({ state }: Machine): Finding {
 function checkOwnership(state: string, stats: Stats): Finding {
   const mode = stats.mode & 0o777;
   if (process.getuid && stats.uid !== process.getuid()) {
-    return fail("state folder", `${state} belongs to another user (uid ${stats.uid})`, ELSEWHERE);
+    return fail("state folder", `${state} belongs to another user (uid ${stats.uid})`, CHOOSE_ANOTHER);
   }
   if (mode !== 0o700) {
     return warn("state folder", `${state} is open to others (mode ${mode.toString(8)})`, `Run \`chmod 700 ${state}\`.`);
@@ -39,4 +52,78 @@ export function isWritable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** From linux/magic.h. */
+const FILE_SYSTEMS: Record<number, string> = {
+  61267: "ext4",
+  1481003842: "xfs",
+  2435016766: "btrfs",
+  16914836: "tmpfs",
+  2240043254: "ramfs",
+  2035054128: "overlayfs",
+  801189825: "zfs",
+  4076150800: "f2fs",
+  26985: "nfs",
+  4283649346: "cifs",
+  4266872130: "smb2",
+  16914839: "9p",
+  1702057286: "fuse",
+  19780: "vfat",
+};
+
+const IN_MEMORY = ["tmpfs", "ramfs"];
+const OVER_NETWORK = ["nfs", "cifs", "smb2", "9p"];
+
+const GIB = 1024 ** 3;
+const CHOOSE_LOCAL_DISK = "Choose a folder on a local disk with `--state DIR` or SALLYPORT_STATE.";
+
+/** Logs want room; SQLite in WAL mode wants a local file system. */
+export function checkDisk({ state }: Machine): Finding {
+  const { type, bavail, bsize } = statfsSync(existingPart(state));
+  const name = FILE_SYSTEMS[type] ?? `file system 0x${type.toString(16)}`;
+  const free = bavail * bsize;
+  const message = `${name}, ${formatSize(free)} free`;
+  if (OVER_NETWORK.includes(name))
+    return warn("disk", `${message}: a network file system may corrupt the database`, CHOOSE_LOCAL_DISK);
+  if (IN_MEMORY.includes(name))
+    return warn("disk", `${message}: logs take memory and are gone after a restart`, CHOOSE_LOCAL_DISK);
+  if (free < GIB / 16) return fail("disk", message, "Free some space: `sallyport clean --keep 10`.");
+  if (free < GIB) return warn("disk", message, "Free some space: `sallyport clean --older-than 1d`.");
+  return ok("disk", message);
+}
+
+const HOLE_PUNCHING = "hole punching";
+const PROBE_BYTES = 1024 * 1024;
+
+/** How the disk cap drops the middle of a long log without moving its ends. */
+export async function checkHolePunching({ state }: Machine): Promise<Finding> {
+  const program = findOnPath(["fallocate"]);
+  if (!program)
+    return warn(HOLE_PUNCHING, "not tried: no `fallocate` program here", "Install util-linux to have it checked.");
+  let folder: string | null = null;
+  try {
+    folder = mkdtempSync(join(existingPart(state), ".sallyport-doctor-"));
+    return punch(program, join(folder, "probe"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.trim().split("\n").at(-1) : String(error);
+    return warn(
+      HOLE_PUNCHING,
+      `does not work: ${reason}`,
+      "Use a state folder on ext4, xfs, btrfs or tmpfs, or `--disk-cap 0`.",
+    );
+  } finally {
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function punch(program: string, file: string): Finding {
+  writeFileSync(file, Buffer.alloc(PROBE_BYTES, 1), { flush: true });
+  const before = statSync(file).blocks;
+  execFileSync(program, ["--punch-hole", "--offset", "0", "--length", String(PROBE_BYTES / 2), file], {
+    stdio: "pipe",
+  });
+  const { blocks, size } = statSync(file);
+  if (size === PROBE_BYTES && blocks < before) return ok(HOLE_PUNCHING, "works");
+  return warn(HOLE_PUNCHING, "frees nothing here", "Use a state folder on ext4, xfs, btrfs or tmpfs.");
 }

@@ -1,19 +1,21 @@
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { styleText } from "node:util";
 import type { AuditLog } from "../../storage/audit.ts";
-import type { ChainHead } from "../../storage/audit-chain.ts";
+import type { ChainHead, ChainReport } from "../../storage/audit-chain.ts";
 import type { AuditEntry, AuditFilter } from "../../storage/audit-entry.ts";
+import { SessionStore } from "../../storage/sessions.ts";
+import { parseDuration } from "../../text/format.ts";
+import type { Column } from "../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
-import { auditFilter } from "../audit-filter.ts";
+import { visible } from "../../text/visible.ts";
 import type { Command, Invocation, Io } from "../command.ts";
+import { UsageError } from "../command.ts";
+import { printJson, progressLine } from "../io.ts";
+import { withDatabase } from "../open.ts";
 import { countOption, textOption } from "../options.ts";
-import { printJson } from "../print-json.ts";
-import { progressLine } from "../progress-line.ts";
-import { AUDIT_PIPED_COLUMNS, auditColumns, chainLine, chainSentence } from "../tables/audit.ts";
-import { UsageError } from "../usage-error.ts";
-import { withDatabase } from "../with-database.ts";
 
 const TAIL = 20;
-const FOLLOW_MS = 200;
 
 export const audit: Command = {
   name: "audit",
@@ -68,6 +70,10 @@ SEQ, AT, KIND, OUTCOME, AGENT, SESSION, ACTOR, CHANNEL, SUMMARY.`,
     });
   },
 };
+
+type Values = Invocation["values"];
+
+const FOLLOW_MS = 200;
 
 interface Asked extends Invocation {
   log: AuditLog;
@@ -142,4 +148,108 @@ function anchorOption(values: Invocation["values"]): ChainHead | undefined {
     throw new UsageError(`\`--anchor\` must be SEQ:HASH, as \`audit verify\` prints it; received \`${text}\``);
   }
   return { seq: Number(seq), hash };
+}
+
+/** Which entries the options of `audit` select. */
+export function auditFilter(values: Values, text: string, database: DatabaseSync, nowMs: number): AuditFilter {
+  const filter: AuditFilter = {};
+  for (const name of ["agent", "kind", "outcome"] as const) {
+    const value = textOption(values, name);
+    if (value !== undefined) filter[name] = value;
+  }
+  for (const name of ["since", "until"] as const) {
+    const value = textOption(values, name);
+    if (value !== undefined) filter[name] = timeOf(name, value, nowMs);
+  }
+  const session = textOption(values, "session");
+  if (session !== undefined) filter.session = sessionId(session, database);
+  if (text !== "") filter.text = text;
+  return filter;
+}
+
+/** The log outlives the sessions: one that is gone can still be asked for by its whole id. */
+function sessionId(reference: string, database: DatabaseSync): string {
+  const store = new SessionStore(database);
+  const named = store.named(reference);
+  if (named) return named.id;
+  const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference) : [];
+  return matches.length === 1 && matches[0] ? matches[0].id : reference;
+}
+
+function timeOf(option: string, text: string, nowMs: number): number {
+  const ago = parseDuration(text);
+  const time = ago === null ? Date.parse(text) : nowMs - ago;
+  if (Number.isNaN(time)) {
+    const expected = "a duration ago such as 5m, or a time such as 2026-11-15T03:00:00Z";
+    throw new UsageError(`\`--${option}\` must be ${expected}; received \`${text}\``);
+  }
+  return time;
+}
+
+const OUTCOME_COLOR: Record<string, "red" | "yellow" | "green"> = {
+  blocked: "red",
+  denied: "red",
+  deny: "red",
+  failed: "red",
+  lost: "red",
+  asked: "yellow",
+  ask: "yellow",
+  expired: "yellow",
+  timed_out: "yellow",
+  killed: "yellow",
+  approved: "green",
+};
+
+/** For a person. Columns keep their width from one batch to the next, so that a followed log stays in line. */
+export function auditColumns(color: boolean): Column<AuditEntry>[] {
+  return [
+    { title: "SEQ", value: ({ seq }) => String(seq).padStart(6), align: "right" },
+    {
+      title: "TIME",
+      value: ({ at }) =>
+        visible(
+          at
+            .slice(5)
+            .replace("T", " ")
+            .replace(/\.\d+Z$/, "Z"),
+        ),
+    },
+    { title: "KIND", value: ({ kind }) => visible(kind).padEnd(8) },
+    {
+      title: "OUTCOME",
+      value: ({ outcome }) => visible(outcome).padEnd(9),
+      style: (text, { outcome }) => paint(text, outcome, color),
+    },
+    { title: "ACTOR", value: ({ actor }) => visible(actor).padEnd(7) },
+    { title: "SUMMARY", value: ({ summary }) => visible(summary), flexible: true },
+  ];
+}
+
+function paint(text: string, outcome: string, color: boolean): string {
+  const hue = OUTCOME_COLOR[outcome];
+  return color && hue ? styleText(hue, text, { validateStream: false }) : text;
+}
+
+/** For a program: everything whole, but for the detail, which only JSON can hold. */
+export const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
+  { title: "SEQ", value: ({ seq }) => String(seq) },
+  { title: "AT", value: ({ at }) => visible(at) },
+  { title: "KIND", value: ({ kind }) => visible(kind) },
+  { title: "OUTCOME", value: ({ outcome }) => visible(outcome) },
+  { title: "AGENT", value: ({ agent }) => visible(agent) },
+  { title: "SESSION", value: ({ session }) => visible(session ?? "-") },
+  { title: "ACTOR", value: ({ actor }) => visible(actor) },
+  { title: "CHANNEL", value: ({ channel }) => visible(channel) },
+  { title: "SUMMARY", value: ({ summary }) => visible(summary) },
+];
+
+export function chainSentence({ entries, head, broken }: ChainReport): string {
+  if (broken) return `Entry ${broken.seq} breaks the audit log: ${broken.why}. The ${entries} before it are whole.`;
+  return entries === 0
+    ? "The audit log is empty."
+    : `All ${entries} entries are whole. The head is ${head.seq}:${head.hash}`;
+}
+
+export function chainLine({ entries, head, broken }: ChainReport): string {
+  return broken ? `broken\t${broken.seq}\t${broken.why}` : `whole\t${entries}\t${head.seq}:${head.hash}`;
 }

@@ -1,10 +1,9 @@
 import type { Retention } from "../../core/gateway.ts";
 import { formatSize } from "../../text/size.ts";
 import type { Command, Invocation } from "../command.ts";
+import { printJson, progressLine } from "../io.ts";
 import { withGateway } from "../open.ts";
 import { countOption, durationOption, sizeOption } from "../options.ts";
-import { printJson } from "../print-json.ts";
-import { progressLine } from "../progress-line.ts";
 
 export const clean: Command = {
   name: "clean",

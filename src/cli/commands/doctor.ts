@@ -1,12 +1,12 @@
 import { styleText } from "node:util";
 import type { Finding, Machine } from "../../doctor/finding.ts";
-import { mend } from "../../doctor/fix.ts";
-import { examine } from "../../doctor/run-checks.ts";
+import { applyFixes } from "../../doctor/fix.ts";
+import { runChecks } from "../../doctor/run-checks.ts";
 import { wrap } from "../../text/wrap.ts";
 import type { Command, Io } from "../command.ts";
+import { printJson } from "../io.ts";
+import { stateFolder } from "../open.ts";
 import { textOption } from "../options.ts";
-import { printJson } from "../print-json.ts";
-import { stateFolder } from "../state.ts";
 
 const MARGIN = 21;
 const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
@@ -28,7 +28,7 @@ export const doctor: Command = {
   notes: "The exit code is 1 when something does not work at all, else 0.",
   run: async ({ values, io }) => {
     const state = stateFolder(textOption(values, "state"));
-    const { ok: healthy, findings } = values.fix ? await examineAndMend({ state }, io) : await examine({ state });
+    const { ok: healthy, findings } = values.fix ? await checkAndFix({ state }, io) : await runChecks({ state });
     if (values.json) printJson({ ok: healthy, findings }, io);
     else io.out(findings.map((finding) => line(finding, io)).join(""));
     return healthy ? 0 : 1;
@@ -36,10 +36,10 @@ export const doctor: Command = {
 };
 
 /** Looks again when something was done. */
-async function examineAndMend(machine: Machine, io: Io): ReturnType<typeof examine> {
-  const found = await examine(machine);
-  const mended = mend(found.findings, machine);
-  const now = mended.length > 0 ? await examine(machine) : found;
+async function checkAndFix(machine: Machine, io: Io): ReturnType<typeof runChecks> {
+  const found = await runChecks(machine);
+  const mended = applyFixes(found.findings, machine);
+  const now = mended.length > 0 ? await runChecks(machine) : found;
   for (const { name, failure } of mended) {
     const isWell = now.findings.some((finding) => finding.name === name && finding.status === "ok");
     io.err(isWell ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);

@@ -1,22 +1,21 @@
 import { userInfo } from "node:os";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { WorkQueue } from "../../storage/work.ts";
-import type { ClaimedItem } from "../../storage/work-item.ts";
+import type { ClaimedItem, WorkItem } from "../../storage/work-item.ts";
+import { formatDuration } from "../../text/format.ts";
+import type { Pair } from "../../text/pairs.ts";
 import { alignedPairs } from "../../text/pairs.ts";
+import type { Column } from "../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
+import { visible } from "../../text/visible.ts";
 import type { Command, Invocation, Io } from "../command.ts";
+import { UsageError } from "../command.ts";
+import { printJson } from "../io.ts";
 import { withGateway } from "../open.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../options.ts";
-import { printJson } from "../print-json.ts";
-import { CLAIM_PIPED_COLUMNS, claimDetails, WORK_PIPED_COLUMNS, workColumns } from "../tables/work.ts";
-import { UsageError } from "../usage-error.ts";
 
 /** There was nothing to claim. */
 const EXIT_NONE = 1;
-/** How soon an end that no gateway watched is noticed while waiting. */
-const LOOK_EVERY_MS = 1000;
-/** As many as may be configured (`limits.sessions`). */
-const MOST_RUNNING = 10_000;
 
 export const work: Command = {
   name: "work",
@@ -63,6 +62,12 @@ and \`list\` ID, PRIORITY, TYPE, STATE, TRIES, CREATED, DUE, KEY, PAYLOAD, with 
     return withGateway(invocation, (gateway) => act({ ...invocation, ...held, gateway, queue: gateway.work }));
   },
 };
+
+/** How soon an end that no gateway watched is noticed while waiting. */
+const LOOK_EVERY_MS = 1000;
+
+/** As many as may be configured (`limits.sessions`). */
+const MOST_RUNNING = 10_000;
 
 interface Asked extends Invocation {
   gateway: Gateway;
@@ -137,4 +142,69 @@ function heldItem(action: string, [id, lease, ...more]: string[]): { id: number;
 function noMore(action: string, [unexpected]: string[]): { id: number; lease: string } {
   if (unexpected !== undefined) throw new UsageError(`\`work ${action}\` takes no \`${unexpected}\``);
   return { id: 0, lease: "" };
+}
+
+/** For a person. */
+export function workColumns(nowMs: number): Column<WorkItem>[] {
+  return [
+    { title: "ID", value: ({ id }) => String(id), align: "right" },
+    { title: "PRIORITY", value: ({ priority }) => priority },
+    { title: "TYPE", value: ({ type }) => visible(type) },
+    { title: "STATE", value: (item) => stateText(item, nowMs) },
+    { title: "TRIES", value: ({ attempts }) => String(attempts), align: "right" },
+    { title: "AGE", value: ({ createdAt }) => formatDuration(nowMs - Date.parse(createdAt)) },
+    { title: "KEY", value: ({ key }) => visible(key), flexible: true },
+    { title: "NOTE", value: ({ note }) => visible(note ?? ""), flexible: true },
+  ];
+}
+
+/** For a program: everything whole. */
+export const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
+  { title: "ID", value: ({ id }) => String(id) },
+  { title: "PRIORITY", value: ({ priority }) => priority },
+  { title: "TYPE", value: ({ type }) => visible(type) },
+  { title: "STATE", value: ({ state }) => state },
+  { title: "TRIES", value: ({ attempts }) => String(attempts) },
+  { title: "CREATED", value: ({ createdAt }) => createdAt },
+  { title: "DUE", value: ({ dueAt }) => dueAt },
+  { title: "KEY", value: ({ key }) => visible(key) },
+  { title: "PAYLOAD", value: ({ payload }) => jsonText(payload) },
+];
+
+export const CLAIM_PIPED_COLUMNS: Column<ClaimedItem>[] = [
+  { title: "ID", value: ({ id }) => String(id) },
+  { title: "LEASE", value: ({ lease }) => lease },
+  { title: "TYPE", value: ({ type }) => visible(type) },
+  { title: "KEY", value: ({ key }) => visible(key) },
+  { title: "PAYLOAD", value: ({ payload }) => jsonText(payload) },
+];
+
+export function claimDetails(item: ClaimedItem): Pair[] {
+  return [
+    ["id", String(item.id)],
+    ["lease", item.lease],
+    ["until", item.dueAt],
+    ["type", item.type],
+    ["priority", item.priority],
+    ["key", item.key],
+    ["tries", String(item.attempts)],
+    ...Object.entries(item.payload)
+      .filter(([name]) => name !== "type" && name !== "priority")
+      .map(([name, value]): Pair => [visible(name), typeof value === "string" ? value : JSON.stringify(value)]),
+  ];
+}
+
+/** Still JSON, with everything written out that would not be seen. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (hidden) =>
+    Array.from({ length: hidden.length }, (_, at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+      "",
+    ),
+  );
+}
+
+function stateText({ state, dueAt }: WorkItem, nowMs: number): string {
+  const left = Date.parse(dueAt) - nowMs;
+  if (state === "claimed") return `claimed for ${formatDuration(left)}`;
+  return state === "pending" && left > 0 ? `due in ${formatDuration(left)}` : state;
 }

@@ -14,7 +14,11 @@ type Ask = (question: string) => Promise<string>;
  * command, or it is decided by now (`signal`). The whole request is printed first, so that nobody is asked about what
  * they cannot see.
  */
-export async function askRightHere(approval: Approval, io: Io, signal?: AbortSignal): Promise<ApprovalDecision | null> {
+export async function promptForApproval(
+  approval: Approval,
+  io: Io,
+  signal?: AbortSignal,
+): Promise<ApprovalDecision | null> {
   io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
@@ -27,9 +31,9 @@ export async function askRightHere(approval: Approval, io: Io, signal?: AbortSig
     process.kill(process.pid, "SIGINT");
   });
   const until = AbortSignal.any([gone.signal, ...(signal ? [signal] : [])]);
-  let said: Said | null = null;
+  let said: Answer | null = null;
   try {
-    said = await converse(approval, (question) => lines.question(question, { signal: until }), io);
+    said = await promptForDecision(approval, (question) => lines.question(question, { signal: until }), io);
   } catch (error) {
     if (!until.aborted) throw error;
     if (gone.signal.aborted && !interrupted) io.err("\n");
@@ -41,9 +45,9 @@ export async function askRightHere(approval: Approval, io: Io, signal?: AbortSig
   return null;
 }
 
-type Said = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
+type Answer = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
 
-async function converse({ request }: Approval, ask: Ask, io: Io): Promise<Said | null> {
+async function promptForDecision({ request }: Approval, ask: Ask, io: Io): Promise<Answer | null> {
   const choices = request.always.ok ? "o once, a always, d deny, l later" : "o once, d deny, l later";
   for (;;) {
     const answer = (await ask(`Allow it? (${choices}) `)).trim();
@@ -62,4 +66,22 @@ async function converse({ request }: Approval, ask: Ask, io: Io): Promise<Said |
       io.err("Type one of the letters, then Enter.\n");
     }
   }
+}
+
+/** While the keyboard belongs to a session no question can be answered here; the person is told where it can be. */
+let attached = false;
+
+export function setAttached(yes: boolean): void {
+  attached = yes;
+}
+
+/** Asks on this terminal, unless it is attached to a session. */
+export async function promptUnlessAttached(
+  approval: Approval,
+  io: Io,
+  signal: AbortSignal,
+): Promise<ApprovalDecision | null> {
+  if (!attached) return promptForApproval(approval, io, signal);
+  io.err(`\r\n${waitingNote(approval).replaceAll("\n", "\r\n")}\r\n`);
+  return null;
 }

@@ -2,12 +2,13 @@ import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
 import { Passage } from "../../text/terminal/queries.ts";
 import type { Io } from "../command.ts";
-import { typingRefused } from "../notes.ts";
-import { setTalking } from "./ask-unless-talking.ts";
-import { DetachKeys } from "./detach-keys.ts";
-import { type OwnTerminal, ownTerminal } from "./tty.ts";
+import { exitCodeOf } from "../exit-code.ts";
+import { detachedNote, typingRefused } from "../notes.ts";
+import { reportOutcome } from "../report-outcome.ts";
+import { setAttached } from "./approval-prompt.ts";
+import { type LocalTerminal, localTerminal } from "./tty.ts";
 
-export interface Conversation {
+export interface AttachOptions {
   /** Neither typed into nor resized. */
   readOnly: boolean;
   /** Where in the output to begin, and what draws the screen as it is there. */
@@ -15,17 +16,30 @@ export interface Conversation {
   opening: string;
 }
 
-/** Joins the person's terminal with a session's until it has ended or they detach with C-p C-q. */
-export async function converse(
+/**
+ * Connects the person's terminal to a session until it ends or they detach with C-p C-q, and reports which. The exit
+ * code is the command's own, or 0 after a detach.
+ */
+export async function attachSession(session: SessionHandle, io: Io, options: AttachOptions): Promise<number> {
+  if ((await connect(session, io, options)) === "detached") {
+    io.err(`${detachedNote(session)}\n`);
+    return 0;
+  }
+  const info = await session.wait();
+  reportOutcome(info, io);
+  return exitCodeOf(info);
+}
+
+async function connect(
   session: SessionHandle,
   io: Io,
-  { readOnly, offset, opening }: Conversation,
+  { readOnly, offset, opening }: AttachOptions,
 ): Promise<"ended" | "detached"> {
   const over = new AbortController();
   const passage = new Passage();
-  const own = ownTerminal(io);
+  const own = localTerminal(io);
   const cooked = own?.raw();
-  setTalking(own !== null);
+  setAttached(own !== null);
   const stopTyping = listen(session, io, over, readOnly);
   const stopSizing = own && !readOnly ? followSize(session, own) : () => {};
   try {
@@ -36,7 +50,7 @@ export async function converse(
     }
     return over.signal.aborted ? "detached" : "ended";
   } finally {
-    setTalking(false);
+    setAttached(false);
     stopSizing();
     stopTyping();
     if (own) io.out(passage.undo());
@@ -45,7 +59,7 @@ export async function converse(
 }
 
 /** The session is as large as the terminal that was attached or resized last. */
-function followSize(session: SessionHandle, own: OwnTerminal): () => void {
+function followSize(session: SessionHandle, own: LocalTerminal): () => void {
   const resize = () => void session.resize(own.size()).catch(() => {}); // it may just have ended
   resize();
   return own.onResize(resize);
@@ -75,5 +89,25 @@ async function write(session: SessionHandle, keys: Uint8Array, io: Io): Promise<
     if (!(error instanceof SallyportError)) throw error;
     if (error.type === "AlreadyExited" || error.type === "StdinClosed") return;
     io.err(`\r\n${typingRefused(error.message)}\r\n`);
+  }
+}
+
+const CONTROL_P = 0x10;
+const CONTROL_Q = 0x11;
+
+/** Watches for C-p C-q among what is typed. A C-p waits for the key after it, which decides whether it was meant. */
+class DetachKeys {
+  #held = false;
+
+  /** What to pass on, and whether the two keys came. */
+  take(keys: Uint8Array): { pass: Uint8Array; detach: boolean } {
+    const pass: number[] = [];
+    for (const key of keys) {
+      if (this.#held && key === CONTROL_Q) return { pass: Uint8Array.from(pass), detach: true };
+      if (this.#held) pass.push(CONTROL_P);
+      this.#held = key === CONTROL_P;
+      if (!this.#held) pass.push(key);
+    }
+    return { pass: Uint8Array.from(pass), detach: false };
   }
 }

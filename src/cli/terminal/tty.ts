@@ -3,7 +3,7 @@ import type { TerminalSize } from "../../core/terminal.ts";
 import type { Io } from "../command.ts";
 
 /** The terminal the person sits at. */
-export interface OwnTerminal {
+export interface LocalTerminal {
   size(): TerminalSize;
   /** Returns how to stop. */
   onResize(listener: () => void): () => void;
@@ -12,7 +12,7 @@ export interface OwnTerminal {
 }
 
 /** Null: there is none, or only half of one. */
-export function ownTerminal(io: Io): OwnTerminal | null {
+export function localTerminal(io: Io): LocalTerminal | null {
   if (!io.isTTY.stdin || !io.isTTY.stdout) return null;
   const input = io.stdin as ReadStream;
   const output: WriteStream = process.stdout;

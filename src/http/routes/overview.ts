@@ -78,6 +78,6 @@ function examined(service: Service): Promise<unknown> {
 }
 
 async function examine({ gateway }: Service): Promise<unknown> {
-  const { examine } = await import("../../doctor/run-checks.ts");
-  return examine({ state: gateway.state });
+  const { runChecks } = await import("../../doctor/run-checks.ts");
+  return runChecks({ state: gateway.state });
 }

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync 
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Finding } from "../../../src/doctor/finding.ts";
-import { sandboxFinding } from "../../../src/doctor/sandbox.ts";
+import { sandboxFinding } from "../../../src/doctor/kernel.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const box = new Sandbox();

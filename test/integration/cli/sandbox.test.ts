@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { sandboxRequest } from "../../../src/cli/sandbox-options.ts";
+import { sandboxRequest } from "../../../src/cli/options.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const sandbox = new Sandbox();

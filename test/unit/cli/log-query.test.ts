@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { logQuery } from "../../../src/cli/log-query.ts";
+import { logQuery } from "../../../src/cli/commands/session/logs.ts";
 
 test("log queries: one way to say which part", () => {
   assert.deepEqual(logQuery({ lines: "10:20" }, 0), { fromLine: 10, toLine: 20 });

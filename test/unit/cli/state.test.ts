@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { test } from "node:test";
-import { stateFolder } from "../../../src/cli/state.ts";
+import { stateFolder } from "../../../src/cli/open.ts";
 
 test("the state folder: the option, then the variable, then XDG, then home", () => {
   assert.equal(stateFolder("/a/../b", { SALLYPORT_STATE: "/c" }), "/b");

@@ -14,8 +14,8 @@ function filesWith(pattern: RegExp): string[] {
 
 test("nothing but the executor can start a process, and doctor its own two probes", () => {
   assert.deepEqual(filesWith(/from "node:(child_process|cluster|worker_threads)"|process\.binding/), [
-    "doctor/hole-punching.ts",
-    "doctor/keeper.ts",
+    "doctor/executor.ts",
+    "doctor/state-folder.ts",
     "executor/native/probe.ts",
     "executor/native/zygote.ts",
     "executor/portable/launch.ts",

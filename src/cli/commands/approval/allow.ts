@@ -1,15 +1,20 @@
 import { resolve } from "node:path";
 import type { Grant } from "../../../core/approval.ts";
+import type { AllowEntry } from "../../../core/policy.ts";
+import { formatAge } from "../../../text/format.ts";
+import { shownLine } from "../../../text/shown-text.ts";
+import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
-import { grantScope } from "../../approvals/grant-scope.ts";
-import { withApprovals } from "../../approvals/with-approvals.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { withApprovals } from "../../open.ts";
 import { textOption } from "../../options.ts";
 import { decider } from "../../person.ts";
-import { printJson } from "../../print-json.ts";
-import { ALLOWLIST_COLUMNS } from "../../tables/allowlist.ts";
-import { UsageError } from "../../usage-error.ts";
-import { grantColumns, grantText, PIPED_GRANT_COLUMNS } from "./columns.ts";
+import { expiryText, shortIds } from "../../table.ts";
+import { grantScope } from "./approval-arguments.ts";
+import type { TableContext } from "./columns.ts";
+import { grantText } from "./columns.ts";
 
 export const allow: Command = {
   name: "allow",
@@ -86,7 +91,7 @@ async function add(invocation: Invocation, argv: string[]): Promise<number> {
 async function listConfigured(invocation: Invocation): Promise<number> {
   const { values, io } = invocation;
   const { loadConfig } = await import("../../../config/load.ts");
-  const { withDatabase } = await import("../../with-database.ts");
+  const { withDatabase } = await import("../../open.ts");
   const { AllowlistUse } = await import("../../../storage/allowlist-use.ts");
   const { allowlist } = loadConfig({ workspace: process.cwd() }).forAgent(textOption(values, "agent") ?? "default");
   return withDatabase(invocation, async (database) => {
@@ -116,3 +121,46 @@ function printTable(grants: Grant[], io: Io): void {
   else if (grants.length === 0) io.err("Nothing is allowed for good.\n");
   else io.out(alignedTable(grantColumns(grants, { nowMs: Date.now(), color: io.color }), grants, io.columns));
 }
+
+/** Grants, for a person. */
+export function grantColumns(grants: Grant[], { nowMs }: TableContext): Column<Grant>[] {
+  const shorten = shortIds(grants.map(({ id }) => id));
+  const ago = (at: string | null) => (at === null ? "never" : `${formatAge(nowMs - Date.parse(at))} ago`);
+  return [
+    { title: "ID", value: ({ id }) => shorten(id) },
+    { title: "AGENT", value: ({ agent }) => shownLine(agent) },
+    { title: "STATUS", value: (grant) => grantStatus(grant, nowMs) },
+    { title: "USED", value: ({ lastUsedAt }) => ago(lastUsedAt) },
+    { title: "EXPIRES", value: ({ expiresAt }) => expiryText(expiresAt, nowMs) },
+    { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
+    { title: "FOLDER", value: ({ cwd }) => shownLine(cwd) },
+    { title: "COMMAND", value: grantText, flexible: true },
+  ];
+}
+
+export const PIPED_GRANT_COLUMNS: Column<Grant>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "AGENT", value: ({ agent }) => shownLine(agent) },
+  { title: "STATUS", value: (grant) => grantStatus(grant, Date.now()) },
+  { title: "USED", value: ({ lastUsedAt }) => lastUsedAt ?? "-" },
+  { title: "EXPIRES", value: ({ expiresAt }) => expiresAt ?? "-" },
+  { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
+  { title: "FOLDER", value: ({ cwd }) => shownLine(cwd) },
+  { title: "COMMAND", value: grantText },
+];
+
+function grantStatus({ revokedAt, expiresAt, current }: Grant, nowMs: number): string {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) return "expired";
+  return current ? "live" : "program changed";
+}
+
+/** The configured allowlist, and when each entry was last used. */
+export const ALLOWLIST_COLUMNS: Column<Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null }>[] = [
+  { title: "PATTERN", value: ({ pattern }) => shownLine(pattern) },
+  { title: "ARGUMENTS", value: ({ args }) => (args === undefined ? "any" : shownLine(args)) },
+  { title: "FOLDER", value: ({ cwd }) => shownLine(cwd ?? "any") },
+  { title: "EXPIRES", value: ({ expires }) => expires ?? "never" },
+  { title: "USED", value: ({ lastUsed }) => lastUsed ?? "never" },
+  { title: "NOTE", value: ({ note }) => shownLine(note ?? ""), flexible: true },
+];

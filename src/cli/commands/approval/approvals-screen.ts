@@ -1,18 +1,26 @@
 /** `sallyport approvals` on a terminal: shows what waits as it comes, and takes decisions by key. */
+import { styleText } from "node:util";
 import type { Approvals } from "../../../approval/approvals.ts";
-import { approvalLines } from "../../../approval/render.ts";
+import type { ApprovalLines } from "../../../approval/render.ts";
+import { alwaysText, approvalLines } from "../../../approval/render.ts";
+import type { Approval } from "../../../core/approval.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { ApprovalQuery } from "../../../storage/approvals.ts";
+import { counted } from "../../../text/counted.ts";
+import { shownLine } from "../../../text/shown-text.ts";
+import { alignedTable } from "../../../text/table.ts";
+import { fit } from "../../../text/width.ts";
+import { wrap } from "../../../text/wrap.ts";
 import type { Io } from "../../command.ts";
 import { decider } from "../../person.ts";
 import { fullScreen, type View } from "../../terminal/full-screen.ts";
-import { type Desk, type Effect, EMPTY_DESK, press, refresh, type Shown } from "./approvals-state.ts";
-import { detailRoom, type ScreenSize, screenLines } from "./screen.ts";
+import { type ApprovalsState, type Effect, EMPTY_STATE, press, refresh, type Shown } from "./approvals-state.ts";
+import { approvalColumns } from "./columns.ts";
 
 const MOST_WAITING = 500;
 
-export async function decideOnTerminal(approvals: Approvals, query: ApprovalQuery, io: Io): Promise<void> {
-  let desk = EMPTY_DESK;
+export async function showApprovals(approvals: Approvals, query: ApprovalQuery, io: Io): Promise<void> {
+  let desk = EMPTY_STATE;
   const view: View = {
     renew: () => {
       desk = refresh(desk, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
@@ -34,7 +42,7 @@ export async function decideOnTerminal(approvals: Approvals, query: ApprovalQuer
 }
 
 /** The decision may come too late, or may not be ours: then the screen says so. */
-function carryOut(approvals: Approvals, desk: Desk, effect: Exclude<Effect, null | "quit">): Desk {
+function carryOut(approvals: Approvals, desk: ApprovalsState, effect: Exclude<Effect, null | "quit">): ApprovalsState {
   if (desk.selected === null) return desk;
   try {
     const { status } = approvals.decide(desk.selected, { ...effect.decide, ...decider() });
@@ -53,21 +61,96 @@ function sizeOf(io: Io): ScreenSize {
   return { columns, rows, color: io.color, nowMs: Date.now() };
 }
 
-function shownPart(desk: Desk, size: ScreenSize) {
+function shownPart(desk: ApprovalsState, size: ScreenSize) {
   const selected = desk.waiting.find(({ id }) => id === desk.selected) ?? null;
   const details = selected ? approvalLines(selected, size) : null;
   return { selected, details, room: detailRoom({ ...desk, selected }, size) };
 }
 
-function shownOf(desk: Desk, io: Io): Shown {
+function shownOf(desk: ApprovalsState, io: Io): Shown {
   const { details, room } = shownPart(desk, sizeOf(io));
   const commandLines = details?.command.length ?? 0;
   return { lines: commandLines + (details?.rest.length ?? 0), commandLines, room };
 }
 
-function render(desk: Desk, io: Io): { lines: string[]; desk: Desk } {
+function render(desk: ApprovalsState, io: Io): { lines: string[]; desk: ApprovalsState } {
   const size = sizeOf(io);
   const { selected, details, room } = shownPart(desk, size);
   const lines = screenLines({ ...desk, selected, details }, size);
   return { lines, desk: selected ? { ...desk, seenTo: Math.max(desk.seenTo, desk.top + room) } : desk };
+}
+
+interface ScreenState {
+  waiting: Approval[];
+  selected: Approval | null;
+  details: ApprovalLines | null;
+  /** First line of the details that is shown. */
+  top: number;
+  entry: { for: "reason" | "expiry"; text: string } | null;
+  message: string;
+}
+
+export interface ScreenSize {
+  columns: number;
+  rows: number;
+  color: boolean;
+  nowMs: number;
+}
+
+const MOST_LISTED = 8;
+
+/** How many lines of the request fit, whatever else is on the screen. */
+export function detailRoom(state: Pick<ScreenState, "waiting" | "selected" | "entry">, size: ScreenSize): number {
+  const listed = Math.min(state.waiting.length, MOST_LISTED);
+  return Math.max(3, size.rows - listed - 4 - footer({ ...state, details: null, top: 0, message: "" }, size).length);
+}
+
+/** Lines from the top of the screen; never more than it has. */
+export function screenLines(state: ScreenState, size: ScreenSize): string[] {
+  const dim = (text: string) => (size.color ? styleText("dim", text, { validateStream: false }) : text);
+  const room = detailRoom(state, size);
+  const lines = state.details ? [...state.details.command, ...state.details.rest] : ["j or k chooses one."];
+  const below = lines.length - state.top - room;
+  return [
+    state.waiting.length === 0 ? "Nothing waits for a decision." : `${state.waiting.length} waiting for a decision`,
+    ...listLines(state, size),
+    dim("─".repeat(Math.min(size.columns, 100))),
+    ...(state.waiting.length > 0 ? lines.slice(state.top, state.top + room) : []),
+    state.waiting.length > 0 && below > 0 ? dim(`… ${counted(below, "more line")} below`) : "",
+    ...footer(state, size),
+  ].slice(0, size.rows);
+}
+
+function listLines({ waiting, selected }: ScreenState, size: ScreenSize): string[] {
+  if (waiting.length === 0) return [];
+  const at = Math.max(
+    0,
+    waiting.findIndex(({ id }) => id === selected?.id),
+  );
+  const from = Math.max(0, Math.min(at - MOST_LISTED + 1, waiting.length - MOST_LISTED));
+  const listed = waiting.slice(from, from + MOST_LISTED);
+  const columns = approvalColumns(waiting, size).filter(({ title }) => title !== "STATUS");
+  const [, ...rows] = alignedTable(columns, listed, size.columns - 2)
+    .trimEnd()
+    .split("\n");
+  const bold = (text: string) => (size.color ? styleText("bold", text, { validateStream: false }) : text);
+  return rows.map((row, index) => (listed[index]?.id === selected?.id ? bold(`> ${row}`) : `  ${row}`));
+}
+
+function footer({ entry, selected, message }: ScreenState, size: ScreenSize): string[] {
+  const note = message === "" ? [] : [fit(shownLine(message), size.columns)];
+  if (entry?.for === "reason")
+    return [...note, `Deny. Reason for the agent (enter to send, esc to go back): ${shownLine(entry.text)}`];
+  if (entry?.for === "expiry" && selected) {
+    const { agent, always } = selected.request;
+    const grant = wrap(`This ${alwaysText(always)}, whenever ${agent} asks, without a question.`, size.columns);
+    return [...note, ...grant, `For how long? (30m, 8h, 7d; enter for good, esc to go back): ${shownLine(entry.text)}`];
+  }
+  return [...note, fit(keysFor(selected), size.columns)];
+}
+
+/** Only those that would do something. */
+function keysFor(selected: Approval | null): string {
+  const answers = selected ? ["o once", ...(selected.request.always.ok ? ["a always"] : []), "d deny"] : [];
+  return [...answers, "j/k move", "space/b scroll", "q quit"].join("   ");
 }

@@ -1,9 +1,9 @@
 /** The state of the live list, and what each key does to it. No terminal in here. */
 import type { Approval, ApprovalDecision } from "../../../core/approval.ts";
 import { parseDuration } from "../../../text/format.ts";
-import type { Key } from "../../terminal/keys.ts";
+import type { Key } from "../../terminal/full-screen.ts";
 
-export interface Desk {
+export interface ApprovalsState {
   /** Oldest first. */
   waiting: Approval[];
   /** By id, not by place: a request that comes or goes must not put another under the cursor. */
@@ -25,10 +25,10 @@ export interface Shown {
 
 export type Effect = { decide: Omit<ApprovalDecision, "who" | "channel"> } | "quit" | null;
 
-export const EMPTY_DESK: Desk = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
+export const EMPTY_STATE: ApprovalsState = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
 
 /** Takes in what waits now. When the selected one is gone nothing is selected: the next key must not hit another. */
-export function refresh(desk: Desk, waiting: Approval[]): Desk {
+export function refresh(desk: ApprovalsState, waiting: Approval[]): ApprovalsState {
   if (desk.selected !== null && !waiting.some(({ id }) => id === desk.selected)) {
     const message = desk.message || "The request you were looking at was decided elsewhere, or has expired.";
     return { ...desk, waiting, selected: null, top: 0, seenTo: 0, entry: null, message };
@@ -37,7 +37,7 @@ export function refresh(desk: Desk, waiting: Approval[]): Desk {
   return { ...desk, waiting, selected: first };
 }
 
-export function press(desk: Desk, key: Key, view: Shown): { desk: Desk; effect: Effect } {
+export function press(desk: ApprovalsState, key: Key, view: Shown): { desk: ApprovalsState; effect: Effect } {
   if (key.kind === "interrupt") return { desk, effect: "quit" };
   if (desk.entry) return typing(desk, desk.entry, key);
   const quiet = { ...desk, message: "" };
@@ -67,11 +67,11 @@ export function press(desk: Desk, key: Key, view: Shown): { desk: Desk; effect: 
   }
 }
 
-function still(desk: Desk): { desk: Desk; effect: Effect } {
+function still(desk: ApprovalsState): { desk: ApprovalsState; effect: Effect } {
   return { desk, effect: null };
 }
 
-function select(desk: Desk, step: number): Desk {
+function select(desk: ApprovalsState, step: number): ApprovalsState {
   const at = desk.waiting.findIndex(({ id }) => id === desk.selected);
   const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), desk.waiting.length - 1);
   const selected = desk.waiting[to]?.id ?? null;
@@ -79,7 +79,7 @@ function select(desk: Desk, step: number): Desk {
 }
 
 /** Nobody says yes to a command, its input or its variables whose end they have not had on the screen (promise 2). */
-function yes(desk: Desk, pressed: "o" | "a", view: Shown): { desk: Desk; effect: Effect } {
+function yes(desk: ApprovalsState, pressed: "o" | "a", view: Shown): { desk: ApprovalsState; effect: Effect } {
   const chosen = desk.waiting.find(({ id }) => id === desk.selected);
   if (!chosen) return still(desk);
   if (desk.seenTo < view.commandLines) {
@@ -91,7 +91,11 @@ function yes(desk: Desk, pressed: "o" | "a", view: Shown): { desk: Desk; effect:
   return still({ ...desk, entry: { for: "expiry", text: "" } });
 }
 
-function typing(desk: Desk, entry: NonNullable<Desk["entry"]>, key: Key): { desk: Desk; effect: Effect } {
+function typing(
+  desk: ApprovalsState,
+  entry: NonNullable<ApprovalsState["entry"]>,
+  key: Key,
+): { desk: ApprovalsState; effect: Effect } {
   const write = (text: string) => still({ ...desk, message: "", entry: { ...entry, text } });
   if (key.kind === "escape") return still({ ...desk, entry: null, message: "" });
   if (key.kind === "erase") return write([...entry.text].slice(0, -1).join(""));

@@ -1,10 +1,10 @@
 import { approvalText } from "../../../approval/render.ts";
 import type { Approval, ApprovalStatus } from "../../../core/approval.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
-import { withApprovals } from "../../approvals/with-approvals.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
+import { printJson, printOneOrMany } from "../../io.ts";
+import { withApprovals } from "../../open.ts";
 import { choiceOption, countOption, textOption } from "../../options.ts";
-import { printJson, printOneOrMany } from "../../print-json.ts";
 import { approvalColumns, PIPED_APPROVAL_COLUMNS } from "./columns.ts";
 
 const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;
@@ -42,8 +42,8 @@ Piped, there are no titles and tabs stand between the columns: ID, AGENT, STATUS
         if (values.json) printOneOrMany(found, io);
         else io.out(found.map((each) => approvalText(each, { ...io, nowMs: Date.now() })).join("\n"));
       } else if (live) {
-        const { decideOnTerminal } = await import("./approvals-screen.ts");
-        await decideOnTerminal(room, query, io);
+        const { showApprovals } = await import("./approvals-screen.ts");
+        await showApprovals(room, query, io);
       } else {
         const found = room.list(query);
         if (values.json) printJson(found, io);

@@ -1,9 +1,8 @@
 import type { Approval } from "../../../core/approval.ts";
-import { grantScope } from "../../approvals/grant-scope.ts";
 import type { Command } from "../../command.ts";
 import { decider } from "../../person.ts";
+import { forEachApproval, grantScope } from "./approval-arguments.ts";
 import { commandOf, grantText } from "./columns.ts";
-import { eachApproval } from "./for-each-approval.ts";
 
 export const approve: Command = {
   name: "approve",
@@ -26,7 +25,7 @@ one, for any further arguments. No wildcard matches an option or a path with \`.
 \`sallyport approvals ID\` shows the whole request. \`sallyport allow\` lists what was allowed for good.`,
   run: (invocation) => {
     const grant = grantScope(invocation.values);
-    return eachApproval(invocation, (approvals, id) => {
+    return forEachApproval(invocation, (approvals, id) => {
       const decision = grant ? { decision: "always" as const, grant } : { decision: "once" as const };
       const approval = approvals.decide(id, { ...decision, ...decider() });
       const made = approvals.grants.list().filter((each) => each.approval === approval.id);

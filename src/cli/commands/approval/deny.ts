@@ -1,8 +1,8 @@
 import type { Command } from "../../command.ts";
 import { textOption } from "../../options.ts";
 import { decider } from "../../person.ts";
+import { forEachApproval } from "./approval-arguments.ts";
 import { commandOf } from "./columns.ts";
-import { eachApproval } from "./for-each-approval.ts";
 
 export const deny: Command = {
   name: "deny",
@@ -13,7 +13,7 @@ export const deny: Command = {
   examples: ["sallyport deny 019a8b2c", "sallyport deny 019a8b2c --reason 'use the staging database'"],
   run: (invocation) => {
     const reason = textOption(invocation.values, "reason");
-    return eachApproval(invocation, (approvals, id) => {
+    return forEachApproval(invocation, (approvals, id) => {
       const approval = approvals.decide(id, { decision: "deny", ...decider(), ...(reason ? { reason } : {}) });
       invocation.io.err(`${approval.status === "denied" ? "Denied" : "Your word counts"}: ${commandOf(approval)}\n`);
       return approval;

@@ -1,13 +1,14 @@
 import type { TrustedKey, TrustedKeys } from "../../../fleet/keys.ts";
+import { formatAge } from "../../../text/format.ts";
+import { shownLine } from "../../../text/shown-text.ts";
+import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { stateFolder, withDatabase } from "../../open.ts";
 import { textOption } from "../../options.ts";
 import { decider } from "../../person.ts";
-import { printJson } from "../../print-json.ts";
-import { stateFolder } from "../../state.ts";
-import { PIPED_TRUST_COLUMNS, trustColumns } from "../../tables/fleet.ts";
-import { UsageError } from "../../usage-error.ts";
-import { withDatabase } from "../../with-database.ts";
 
 export async function showKey({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`\`fleet key\` takes no \`${unexpected}\``);
@@ -82,3 +83,20 @@ async function openedState(values: Invocation["values"]): Promise<string> {
   const { openStateFolder } = await import("../../../storage/state-folder.ts");
   return openStateFolder(stateFolder(textOption(values, "state")));
 }
+
+export function trustColumns(nowMs: number): Column<TrustedKey>[] {
+  return [
+    { title: "NAME", value: ({ name }) => name },
+    { title: "KEY", value: ({ key }) => shownLine(key), flexible: true },
+    { title: "ADDED", value: ({ addedAt }) => `${formatAge(nowMs - Date.parse(addedAt))} ago` },
+    { title: "BY", value: ({ by }) => shownLine(by) },
+  ];
+}
+
+/** For a program. */
+export const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
+  { title: "NAME", value: ({ name }) => name },
+  { title: "KEY", value: ({ key }) => shownLine(key) },
+  { title: "ADDED", value: ({ addedAt }) => shownLine(addedAt) },
+  { title: "BY", value: ({ by }) => shownLine(by) },
+];

@@ -1,6 +1,10 @@
-import type { Command } from "../../command.ts";
-import { setUp } from "../../fleet/setup.ts";
-import { UsageError } from "../../usage-error.ts";
+import { SallyportError } from "../../../core/error.ts";
+import { needsFleet } from "../../../fleet/errors.ts";
+import { storeNames } from "../../../fleet/subjects.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { countOption } from "../../options.ts";
 import { printPermissions } from "./fleet-permissions.ts";
 import { showKey, trust } from "./fleet-trust.ts";
 
@@ -56,3 +60,25 @@ Piped, \`trust list\` prints NAME, KEY, ADDED, BY with tabs between.`,
     );
   },
 };
+
+/** Makes what a fleet keeps on its servers, where workers may not: once, with the credentials of an operator's gateway. */
+export async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
+  if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
+  const replicas = countOption(values, "replicas") ?? null;
+  const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { ensureStores }] = await Promise.all([
+    import("../../../fleet/url.ts"),
+    import("../../../config/load.ts"),
+    import("../../../fleet/connection.ts"),
+    import("../../../fleet/streams.ts"),
+  ]);
+  const options = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
+  if (!options) throw new SallyportError("InvalidRequest", ...needsFleet("fleet setup"));
+  const { connection, fleet } = await joinFleet(options, "gateway");
+  try {
+    await ensureStores(connection, fleet, { replicas });
+    if (values.json) printJson({ fleet, stores: storeNames(fleet) }, io);
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}

@@ -2,12 +2,18 @@ import { Console } from "node:console";
 import { resolve } from "node:path";
 import type { AgentOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
-import { choiceOption, countOption, durationOption, textOption, textOptions } from "../../options.ts";
+import { UsageError } from "../../command.ts";
+import { stateFolder, withDatabase } from "../../open.ts";
+import {
+  choiceOption,
+  countOption,
+  durationOption,
+  TOOLSETS,
+  textOption,
+  textOptions,
+  toolsetsOf,
+} from "../../options.ts";
 import { decider } from "../../person.ts";
-import { stateFolder } from "../../state.ts";
-import { TOOLSETS, toolsetsOf } from "../../toolsets-option.ts";
-import { UsageError } from "../../usage-error.ts";
-import { withDatabase } from "../../with-database.ts";
 
 const DEFAULT_PATIENCE_MS = 45_000;
 const DEFAULT_SESSIONS = 64;

@@ -2,11 +2,13 @@ import { SallyportError } from "../../../core/error.ts";
 import { needsFleet } from "../../../fleet/errors.ts";
 import type { Nodes } from "../../../fleet/nodes.ts";
 import type { WorkerInfo } from "../../../fleet/wire.ts";
+import { formatAge } from "../../../text/format.ts";
+import { shownLine } from "../../../text/shown-text.ts";
+import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Command, Invocation } from "../../command.ts";
-import { printJson } from "../../print-json.ts";
-import { nodeColumns, PIPED_NODE_COLUMNS } from "../../tables/fleet.ts";
-import { UsageError } from "../../usage-error.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
 
 export const nodes: Command = {
   name: "nodes",
@@ -65,4 +67,40 @@ async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> 
   } finally {
     await link.nc.close();
   }
+}
+
+/** For a person. */
+export function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
+  return [
+    { title: "HOST", value: ({ host }) => shownLine(host) },
+    { title: "STATE", value: stateOf },
+    { title: "SLOTS", value: ({ slots, running }) => `${running}/${slots}`, align: "right" },
+    { title: "LOAD", value: ({ load }) => load.toFixed(2), align: "right" },
+    { title: "UP", value: ({ startedMs }) => formatAge(nowMs - startedMs) },
+    { title: "VERSION", value: ({ release }) => shownLine(release) },
+    { title: "LABELS", value: labelText, flexible: true },
+  ];
+}
+
+/** For a program. */
+export const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
+  { title: "HOST", value: ({ host }) => shownLine(host) },
+  { title: "STATE", value: stateOf },
+  { title: "SLOTS", value: ({ slots }) => String(slots) },
+  { title: "RUNNING", value: ({ running }) => String(running) },
+  { title: "LOAD", value: ({ load }) => load.toFixed(2) },
+  { title: "STARTED", value: ({ startedMs }) => new Date(startedMs).toISOString() },
+  { title: "VERSION", value: ({ release }) => shownLine(release) },
+  { title: "LABELS", value: labelText },
+];
+
+function stateOf({ draining, running, free, trouble }: WorkerInfo): string {
+  if (trouble) return `trouble: ${shownLine(trouble)}`;
+  if (draining) return running === 0 ? "drained" : "draining";
+  return free === 0 ? "full" : "ready";
+}
+
+function labelText({ labels }: WorkerInfo): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? "-" : shownLine(pairs.sort().join(","));
 }

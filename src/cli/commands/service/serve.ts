@@ -3,11 +3,10 @@ import { resolve } from "node:path";
 import { packageVersion } from "../../../core/version.ts";
 import type { ServeOptions } from "../../../http/serve.ts";
 import type { Command, Invocation } from "../../command.ts";
-import { textOption, textOptions } from "../../options.ts";
+import { UsageError } from "../../command.ts";
+import { stateFolder } from "../../open.ts";
+import { TOOLSETS, textOption, textOptions, toolsetsOf } from "../../options.ts";
 import { decider } from "../../person.ts";
-import { stateFolder } from "../../state.ts";
-import { TOOLSETS, toolsetsOf } from "../../toolsets-option.ts";
-import { UsageError } from "../../usage-error.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
 /** As with `mcp`. */

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Token, TokenRole, Tokens } from "../../../storage/tokens.ts";
+import { formatAge, formatDuration } from "../../../text/format.ts";
+import { shownLine } from "../../../text/shown-text.ts";
+import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Command, Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
+import { withDatabase } from "../../open.ts";
 import { choiceOption, durationOption, textOption } from "../../options.ts";
 import { decider } from "../../person.ts";
-import { printJson } from "../../print-json.ts";
-import { PIPED_TOKEN_COLUMNS, tokenColumns } from "../../tables/tokens.ts";
-import { UsageError } from "../../usage-error.ts";
-import { withDatabase } from "../../with-database.ts";
-
-const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies readonly TokenRole[];
 
 export const token: Command = {
   name: "token",
@@ -50,6 +50,8 @@ Piped, \`list\` prints ID, NAME, ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY wit
     return list(invocation);
   },
 };
+
+const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies readonly TokenRole[];
 
 async function create(invocation: Invocation, [name, unexpected]: string[]): Promise<number> {
   const { values, io } = invocation;
@@ -143,4 +145,40 @@ async function audited(database: DatabaseSync): Promise<Note> {
   ]);
   const audit = new AuditLog(database);
   return (token, outcome) => audit.append(tokenEntry(token, outcome, decider()));
+}
+
+export function tokenColumns(nowMs: number): Column<Token>[] {
+  const ago = (at: string | null) => (at === null ? "never" : `${formatAge(nowMs - Date.parse(at))} ago`);
+  return [
+    { title: "NAME", value: ({ name }) => name },
+    { title: "ROLE", value: ({ role }) => role },
+    { title: "AGENT", value: ({ agent }) => shownLine(agent), flexible: true },
+    { title: "STATUS", value: (token) => tokenStatus(token, nowMs) },
+    { title: "USED", value: ({ lastUsedAt }) => ago(lastUsedAt) },
+    { title: "EXPIRES", value: ({ expiresAt }) => expiryText(expiresAt, nowMs) },
+    { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
+  ];
+}
+
+/** For a program. */
+export const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name },
+  { title: "ROLE", value: ({ role }) => role },
+  { title: "AGENT", value: ({ agent }) => shownLine(agent) },
+  { title: "STATUS", value: (token) => tokenStatus(token, Date.now()) },
+  { title: "LAST USED", value: ({ lastUsedAt }) => lastUsedAt ?? "never" },
+  { title: "EXPIRES", value: ({ expiresAt }) => expiresAt ?? "never" },
+  { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
+];
+
+function tokenStatus({ revokedAt, expiresAt }: Token, nowMs: number): string {
+  if (revokedAt !== null) return "revoked";
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "expired" : "good";
+}
+
+function expiryText(expiresAt: string | null, nowMs: number): string {
+  if (expiresAt === null) return "never";
+  const left = Date.parse(expiresAt) - nowMs;
+  return left > 0 ? `in ${formatDuration(left)}` : `${formatAge(-left)} ago`;
 }

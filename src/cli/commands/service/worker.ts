@@ -1,9 +1,9 @@
 import { SallyportError } from "../../../core/error.ts";
 import { needsFleet } from "../../../fleet/errors.ts";
 import type { Command, Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { stateFolder } from "../../open.ts";
 import { countOption, textOption, textOptions } from "../../options.ts";
-import { stateFolder } from "../../state.ts";
-import { UsageError } from "../../usage-error.ts";
 
 const STOPPING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const MOST_SLOTS = 10_000;

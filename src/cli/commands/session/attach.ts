@@ -2,12 +2,11 @@ import type { SessionHandle } from "../../../core/gateway.ts";
 import { alreadyExited } from "../../../session/errors.ts";
 import { redraw } from "../../../session/terminal/render/ansi.ts";
 import type { Command, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
-import { afterwards } from "../../terminal/afterwards.ts";
-import { askUnlessTalking } from "../../terminal/ask-unless-talking.ts";
-import { type Conversation, converse } from "../../terminal/attach-session.ts";
-import { ownTerminal } from "../../terminal/tty.ts";
-import { UsageError } from "../../usage-error.ts";
+import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
+import { type AttachOptions, attachSession } from "../../terminal/attach-session.ts";
+import { localTerminal } from "../../terminal/tty.ts";
 
 export const attach: Command = {
   name: "attach",
@@ -27,9 +26,7 @@ command's own when it ends meanwhile, else 0.`,
     return withGateway(
       invocation,
       async (gateway) => join(await gateway.find(reference), values["read-only"] === true, io),
-      {
-        approve: (approval, over) => askUnlessTalking(approval, io, over),
-      },
+      { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) },
     );
   },
 };
@@ -38,15 +35,14 @@ async function join(session: SessionHandle, readOnly: boolean, io: Io): Promise<
   const { status, pty } = session.info();
   if (status !== "running") throw alreadyExited(session.name);
   const start = pty ? await screenOf(session, readOnly, io) : await endOfOutput(session);
-  const how = await converse(session, io, { readOnly, ...start });
-  return afterwards(session, how, io);
+  return attachSession(session, io, { readOnly, ...start });
 }
 
-type Start = Pick<Conversation, "offset" | "opening">;
+type Start = Pick<AttachOptions, "offset" | "opening">;
 
 /** What is there already comes first; what follows is written on top of it. */
 async function screenOf(session: SessionHandle, readOnly: boolean, io: Io): Promise<Start> {
-  const own = ownTerminal(io);
+  const own = localTerminal(io);
   if (own && !readOnly) await session.resize(own.size());
   const screen = await session.screen({ attributes: true });
   const opening = own ? redraw(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;

@@ -1,9 +1,9 @@
 import type { KillOptions } from "../../../core/gateway.ts";
 import type { SessionInfo } from "../../../core/session.ts";
 import type { Command } from "../../command.ts";
+import { printOneOrMany } from "../../io.ts";
 import { durationOption, signalOption } from "../../options.ts";
-import { printOneOrMany } from "../../print-json.ts";
-import { eachSession } from "./session-arguments.ts";
+import { forEachSession } from "./session-arguments.ts";
 
 export const kill: Command = {
   name: "kill",
@@ -21,7 +21,7 @@ export const kill: Command = {
     const graceMs = durationOption(invocation.values, "force-after");
     const options: KillOptions = signal ? { signal, graceMs: graceMs ?? null } : { graceMs };
     const killed: SessionInfo[] = [];
-    const code = await eachSession(invocation, async (session) => {
+    const code = await forEachSession(invocation, async (session) => {
       killed.push(await session.kill(options));
       return 0;
     });

@@ -1,8 +1,11 @@
-import type { Command } from "../../command.ts";
-import { logQuery } from "../../log-query.ts";
-import { logWriter } from "../../log-writer.ts";
+import { styleText } from "node:util";
+import type { LogChunk, LogQuery } from "../../../core/session.ts";
+import { parseDuration } from "../../../text/format.ts";
+import type { Command, Invocation, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { droppedNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
-import { UsageError } from "../../usage-error.ts";
+import { choiceOption, countOption, textOption } from "../../options.ts";
 
 export const logs: Command = {
   name: "logs",
@@ -62,3 +65,140 @@ terminal what came by stderr is red.`,
       return 0;
     }),
 };
+
+type Values = Invocation["values"];
+
+/** What `logs`'s options select. */
+export function logQuery(values: Values, nowMs: number): LogQuery {
+  const query: LogQuery = { ...lineRange(values), ...since(values, nowMs) };
+  const stream = choiceOption(values, "stream", ["stdout", "stderr", "merged"] as const);
+  const tail = countOption(values, "tail");
+  const offset = countOption(values, "offset");
+  const limit = countOption(values, "limit");
+  const ways = [tail !== undefined, query.fromLine !== undefined, (offset ?? limit) !== undefined];
+  if (ways.filter(Boolean).length > 1) {
+    throw new UsageError("`--tail`, `--lines` and `--offset`/`--limit` are three ways to say which part; give one");
+  }
+  return {
+    ...query,
+    ...(stream ? { stream } : {}),
+    ...(tail === undefined ? {} : { tail }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+}
+
+/** `A:B`, `A:`, `:B`, counted from 1, both ends included; or `-N:`, the last N. */
+function lineRange(values: Values): Pick<LogQuery, "fromLine" | "toLine"> {
+  const text = textOption(values, "lines");
+  if (text === undefined) return {};
+  const [, last, first, to] = /^(?:(-[1-9]\d*):|([1-9]\d*)?:([1-9]\d*)?)$/.exec(text) ?? [];
+  const from = last ?? first;
+  if (from === undefined && to === undefined) {
+    throw new UsageError(`\`--lines\` must be a range such as 10:20, 10:, :20 or -20:; received \`${text}\``);
+  }
+  return { fromLine: Number(from ?? 1), ...(to === undefined ? {} : { toLine: Number(to) }) };
+}
+
+function since(values: Values, nowMs: number): Pick<LogQuery, "sinceMs"> {
+  const text = textOption(values, "since");
+  if (text === undefined) return {};
+  const ago = parseDuration(text);
+  const sinceMs = ago === null ? Date.parse(text) : nowMs - ago;
+  if (Number.isNaN(sinceMs)) {
+    throw new UsageError(
+      `\`--since\` must be a duration such as 5m, or a time such as 2026-11-15T03:00:00Z; received \`${text}\``,
+    );
+  }
+  return { sinceMs };
+}
+
+type Write = (chunk: LogChunk) => void;
+
+/** How `logs` prints: each stream to its own, both to stdout, line by line with times, or for programs. */
+export function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
+  switch (way) {
+    case "apart":
+      return (chunk) => writeApart(chunk, io);
+    case "together":
+      return (chunk) => writeTogether(chunk, io);
+    case "times":
+      return timedWriter(io);
+    case "json":
+      return (chunk) => writeJson(chunk, io);
+  }
+}
+
+const LINE_FEED = 10;
+const RED = Buffer.from("\x1b[31m");
+const UNCOLOURED = Buffer.from("\x1b[39m");
+
+function writeApart(chunk: LogChunk, io: Io): void {
+  noteGap(chunk, io);
+  if (chunk.stream !== "stderr") io.out(chunk.bytes);
+  else if (io.color && io.isTTY.stderr) io.err(Buffer.concat([RED, chunk.bytes, UNCOLOURED]));
+  else io.err(chunk.bytes);
+}
+
+function writeTogether(chunk: LogChunk, io: Io): void {
+  noteGap(chunk, io);
+  io.out(chunk.bytes);
+}
+
+/** A line that one stream left unfinished is ended before the other goes on. */
+function timedWriter(io: Io): Write {
+  const style: Style = (how, text) => (io.color ? styleText(how, text, { validateStream: false }) : text);
+  let unfinished: LogChunk["stream"] | null = null;
+  return (chunk) => {
+    if (unfinished !== null && (unfinished !== chunk.stream || chunk.dropped > 0)) {
+      io.out("\n");
+      unfinished = null;
+    }
+    noteGap(chunk, io);
+    for (let at = 0; at < chunk.bytes.length; ) {
+      const end = chunk.bytes.indexOf(LINE_FEED, at) + 1 || chunk.bytes.length;
+      if (unfinished === null) io.out(timePrefix(chunk, { style, local: io.isTTY.stdout }));
+      io.out(chunk.bytes.subarray(at, end));
+      unfinished = chunk.bytes[end - 1] === LINE_FEED ? null : chunk.stream;
+      at = end;
+    }
+  };
+}
+
+export type Style = (how: "dim" | "red", text: string) => string;
+
+/** When a line came and by which stream: a person's own time of day, or for programs the whole time. */
+export function timePrefix(
+  { timeMs, stream }: Pick<LogChunk, "timeMs" | "stream">,
+  { style, local }: { style: Style; local: boolean },
+): string {
+  const time = timeMs === null ? "-" : local ? timeOfDay(new Date(timeMs)) : new Date(timeMs).toISOString();
+  const mark = stream === "stderr" ? style("red", "err") : style("dim", "out");
+  return `${style("dim", time)} ${mark} `;
+}
+
+function timeOfDay(date: Date): string {
+  const two = (count: number) => String(count).padStart(2, "0");
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+  return `${clock}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+function noteGap(chunk: LogChunk, io: Io): void {
+  if (chunk.dropped > 0) io.err(`${droppedNote(chunk)}\n`);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function writeJson({ stream, offset, bytes, timeMs, dropped }: LogChunk, io: Io): void {
+  const time = timeMs === null ? null : new Date(timeMs).toISOString();
+  io.out(`${JSON.stringify({ stream, offset, time, ...content(bytes), dropped })}\n`);
+}
+
+/** Text where it is text; a piece that is not, or that splits a character, goes whole as base64. */
+function content(bytes: Uint8Array): { text: string } | { base64: string } {
+  try {
+    return { text: utf8.decode(bytes) };
+  } catch {
+    return { base64: Buffer.from(bytes).toString("base64") };
+  }
+}

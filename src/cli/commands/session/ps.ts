@@ -1,17 +1,18 @@
+import { styleText } from "node:util";
 import type { ListQuery } from "../../../core/gateway.ts";
+import type { Status } from "../../../core/result.ts";
 import type { SessionInfo } from "../../../core/session.ts";
 import { listingTruncated } from "../../../fleet/errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
+import { commandLine } from "../../../text/command-line.ts";
+import { formatAge, formatDuration } from "../../../text/format.ts";
+import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Command, Io } from "../../command.ts";
+import { printJson } from "../../io.ts";
 import { withGateway } from "../../open.ts";
 import { countOption, textOption } from "../../options.ts";
-import { printJson } from "../../print-json.ts";
-import { PIPED_COLUMNS, terminalColumns } from "../../tables/sessions.ts";
-
-const PAGE = 1000;
-/** A fleet remembers millions: whoever wants so many pages through them with the library or over HTTP. */
-const MOST_OF_FLEET = 10_000;
+import { shortIds } from "../../table.ts";
 
 export const ps: Command = {
   name: "ps",
@@ -58,6 +59,11 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
     }),
 };
 
+const PAGE = 1000;
+
+/** A fleet remembers millions: whoever wants so many pages through them with the library or over HTTP. */
+const MOST_OF_FLEET = 10_000;
+
 /** Page by page: a fleet may have more sessions than one answer holds. */
 async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE_INFINITY) {
   const sessions: SessionInfo[] = [];
@@ -90,4 +96,64 @@ function printTable(sessions: SessionInfo[], all: boolean, io: Io): void {
   } else {
     io.err(all ? "No sessions.\n" : "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
   }
+}
+
+const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">> = {
+  running: "green",
+  pending: "yellow",
+  completed: "gray",
+  timed_out: "yellow",
+  killed: "yellow",
+  failed: "red",
+  lost: "red",
+  blocked: "red",
+  denied: "red",
+};
+
+/** Below this the command would hardly be seen; how long it took is then left to `inspect`. */
+const WIDE = 100;
+
+/** For a person: short ids, ages, and the command cut to what fits. While all are running no column tells of ends. */
+export function terminalColumns(
+  sessions: SessionInfo[],
+  screen: { nowMs: number; columns: number; color: boolean },
+): Column<SessionInfo>[] {
+  const shorten = shortIds(sessions.map(({ id }) => id));
+  const someEnded = sessions.some(({ status }) => status !== "running");
+  const elsewhere = sessions.some(({ host }) => host !== null);
+  const columns: (Column<SessionInfo> | null)[] = [
+    { title: "ID", value: ({ id }) => shorten(id) },
+    { title: "NAME", value: ({ name }) => name, flexible: true },
+    { title: "STATUS", value: ({ status }) => status, style: (text, { status }) => paint(text, status, screen.color) },
+    elsewhere ? { title: "HOST", value: ({ host }) => host ?? "-" } : null,
+    someEnded ? { title: "EXIT", value: (info) => exitWord(info).replace(/^SIG/, "") } : null,
+    { title: "AGE", value: ({ startedAt }) => formatAge(screen.nowMs - Date.parse(startedAt)), align: "right" },
+    someEnded && screen.columns >= WIDE
+      ? { title: "TOOK", value: ({ durationMs }) => formatDuration(durationMs), align: "right" }
+      : null,
+    { title: "COMMAND", value: ({ command, args }) => commandLine(command, args), flexible: true },
+  ];
+  return columns.filter((column) => column !== null);
+}
+
+/** For a program: everything whole. */
+export const PIPED_COLUMNS: Column<SessionInfo>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name },
+  { title: "STATUS", value: ({ status }) => status },
+  { title: "EXIT", value: exitWord },
+  { title: "STARTED", value: ({ startedAt }) => startedAt },
+  { title: "MS", value: ({ durationMs }) => String(Math.round(durationMs)) },
+  { title: "COMMAND", value: ({ command, args }) => commandLine(command, args) },
+  { title: "HOST", value: ({ host }) => host ?? "-" },
+];
+
+/** How it ended in one word: the exit code, the signal, or `-` while it has not. */
+function exitWord({ exitCode, signal }: SessionInfo): string {
+  return signal ?? (exitCode === null ? "-" : String(exitCode));
+}
+
+function paint(text: string, status: Status, color: boolean): string {
+  const hue = STATUS_COLOR[status];
+  return color && hue ? styleText(hue, text, { validateStream: false }) : text;
 }

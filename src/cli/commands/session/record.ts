@@ -3,8 +3,8 @@ import { createWriteStream, writeFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Command, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
-import { UsageError } from "../../usage-error.ts";
 
 export const record: Command = {
   name: "record",

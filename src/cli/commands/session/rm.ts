@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
-import { printOneOrMany } from "../../print-json.ts";
-import { eachSession } from "./session-arguments.ts";
+import { printOneOrMany } from "../../io.ts";
+import { forEachSession } from "./session-arguments.ts";
 
 export const rm: Command = {
   name: "rm",
@@ -12,7 +12,7 @@ export const rm: Command = {
   run: async (invocation) => {
     const force = invocation.values.force === true;
     const removed: { id: string; name: string }[] = [];
-    const code = await eachSession(invocation, async (session) => {
+    const code = await forEachSession(invocation, async (session) => {
       const { id, name } = session;
       await session.remove({ force });
       removed.push({ id, name });

@@ -1,13 +1,15 @@
+import { constants } from "node:os";
+import type { Readable } from "node:stream";
+import { SallyportError } from "../../../core/error.ts";
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Io } from "../../command.ts";
-import { EXIT_FAILED, exitCodeOf } from "../../exit-code.ts";
-import { SignalForwarder } from "../../foreground/signals.ts";
-import { feed } from "../../foreground/stdin.ts";
+import { EXIT_FAILED, EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
 import { missingNote } from "../../notes.ts";
-import { report } from "../../report-error.ts";
-import { tellOutcome } from "../../report-outcome.ts";
+import { reportError } from "../../report-error.ts";
+import { reportOutcome } from "../../report-outcome.ts";
+import { attachSession } from "../../terminal/attach-session.ts";
 
 /** Runs a command as if it had been typed into the shell: live output, our stdin if wanted, its exit code. */
 export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
@@ -17,11 +19,11 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io)
     const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
     signals.to(session);
     if (request.stdin === "open") {
-      stopFeeding = feed(io.stdin, session, (error) => report(error, io, { json: false }));
+      stopFeeding = feed(io.stdin, session, (error) => reportError(error, io, { json: false }));
     }
     const missing = await streamOutput(session, request.graceMs, io);
     const info = await session.wait();
-    tellOutcome(info, io);
+    reportOutcome(info, io);
     const code = exitCodeOf(info);
     if (missing === 0) return code;
     io.err(`${missingNote(missing)}\n`);
@@ -52,4 +54,115 @@ async function streamOutput(session: SessionHandle, graceMs: number | undefined,
     throw error;
   }
   return missing;
+}
+
+/** Runs a command on a terminal of its own that is joined with ours, until it ends or is left with C-p C-q. */
+export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
+  const signals = new SignalForwarder(request.graceMs, io);
+  try {
+    const session = await gateway.start(request, { foreground: true, signal: signals.beforeStart });
+    signals.to(session);
+    return await attachSession(session, io, { readOnly: false, offset: 0, opening: "" });
+  } catch (error) {
+    if (signals.beforeStart.aborted) return signals.exitCode;
+    throw error;
+  } finally {
+    signals.stop();
+  }
+}
+
+/** Pipes stdin to the command as it arrives, until either side ends. Returns how to stop. */
+export function feed(stdin: Readable, session: SessionHandle, onError: (error: unknown) => void): () => void {
+  let stopped = false;
+  pump(stdin, session).catch((error: unknown) => {
+    if (!stopped && !commandHadEnough(error)) onError(error);
+  });
+  return () => {
+    stopped = true;
+    stdin.destroy();
+  };
+}
+
+async function pump(stdin: Readable, session: SessionHandle): Promise<void> {
+  for await (const chunk of stdin) await session.write(chunk as Uint8Array);
+  await session.closeStdin();
+}
+
+/** `head` closes its stdin, or exits, long before we run out: as with a pipe in a shell, that is no error. */
+function commandHadEnough(error: unknown): boolean {
+  return error instanceof SallyportError && (error.type === "StdinClosed" || error.type === "AlreadyExited");
+}
+
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+
+/** What the reader of stdout gets to take the last output after a signal. */
+const LAST_OUTPUT_MS = 2000;
+
+type Forwarded = (typeof FORWARDED)[number];
+
+/**
+ * The command has a session of its own, so Ctrl-C reaches only us: the first one is passed on to the command's whole
+ * tree with its grace, the second kills the tree at once, and the third gives up on everything.
+ */
+export class SignalForwarder {
+  #session: SessionHandle | null = null;
+  #received: Forwarded[] = [];
+  #leaving: NodeJS.Timeout | undefined;
+  readonly #giveUp = new AbortController();
+  readonly #graceMs: number | undefined;
+  readonly #io: Io;
+  readonly #listeners = FORWARDED.map((signal) => ({ signal, listener: () => this.#receive(signal) }));
+
+  constructor(graceMs: number | undefined, io: Io) {
+    this.#io = io;
+    this.#graceMs = graceMs;
+    for (const { signal, listener } of this.#listeners) process.on(signal, listener);
+  }
+
+  /** Aborted by a signal that came while there was no command yet to pass it on to. */
+  get beforeStart(): AbortSignal {
+    return this.#giveUp.signal;
+  }
+
+  get exitCode(): number {
+    return EXIT_SIGNAL + constants.signals[this.#received[0] ?? "SIGTERM"];
+  }
+
+  /** Also passes on what came in before the command had started. */
+  to(session: SessionHandle): void {
+    clearTimeout(this.#leaving);
+    this.#session = session;
+    if (this.#received.length > 0) this.#passOn();
+  }
+
+  stop(): void {
+    for (const { signal, listener } of this.#listeners) process.off(signal, listener);
+  }
+
+  #receive(signal: Forwarded): void {
+    this.#received.push(signal);
+    // The terminal has echoed ^C and stands behind it.
+    if (signal === "SIGINT" && this.#io.isTTY.stderr) this.#io.err("\n");
+    if (this.#received.length > 2) process.exit(this.exitCode);
+    if (this.#session) {
+      this.#passOn();
+    } else {
+      this.#giveUp.abort();
+      this.#leaveSoon();
+    }
+  }
+
+  #passOn(): void {
+    const [first, second] = this.#received;
+    const kill = second ? { signal: "SIGKILL" } : { signal: first, graceMs: this.#graceMs };
+    // That it may have ended meanwhile is what was wanted.
+    const over = this.#session?.kill(kill).catch(() => {});
+    void over?.then(() => this.#leaveSoon());
+  }
+
+  /** Neither a start that hangs nor a reader that has stopped reading must hold us for long. */
+  #leaveSoon(): void {
+    clearTimeout(this.#leaving);
+    this.#leaving = setTimeout(() => process.exit(this.exitCode), LAST_OUTPUT_MS).unref();
+  }
 }

@@ -1,19 +1,31 @@
 import { constants } from "node:os";
+import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Command, Io } from "../../command.ts";
+import type { Command, Invocation, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
-import { runOnTerminal } from "../../foreground/on-terminal.ts";
+import { printJson } from "../../io.ts";
 import { waitingNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
-import { printJson } from "../../print-json.ts";
-import { tellOutcome } from "../../report-outcome.ts";
-import { runRequest } from "../../run-request.ts";
-import { SANDBOX_HELP, SANDBOX_OPTIONS } from "../../sandbox-options.ts";
-import { askUnlessTalking } from "../../terminal/ask-unless-talking.ts";
-import { ownTerminal } from "../../terminal/tty.ts";
-import { runStreamed } from "./run-foreground.ts";
+import {
+  amountOption,
+  choiceOption,
+  countOption,
+  durationOption,
+  SANDBOX_HELP,
+  SANDBOX_OPTIONS,
+  sandboxRequest,
+  sizeOption,
+  terminalSizeOption,
+  textOption,
+  textOptions,
+} from "../../options.ts";
+import { reportOutcome } from "../../report-outcome.ts";
+import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
+import { localTerminal } from "../../terminal/tty.ts";
+import { runOnTerminal, runStreamed } from "./run-foreground.ts";
 
 export const run: Command = {
   name: "run",
@@ -84,14 +96,14 @@ export const run: Command = {
     const json = values.json === true;
     if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io));
     // At our own terminal it is talked with, not only listened to.
-    const talks = values.tty === true && values.interactive === true && !json && ownTerminal(io) !== null;
+    const talks = values.tty === true && values.interactive === true && !json && localTerminal(io) !== null;
     const run = json ? runToJson : talks ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io),
       // Whoever typed the command is asked right there; anybody else is told how to answer.
       io.isTTY.stdin && io.isTTY.stderr && !values.detach
-        ? { approve: (approval, over) => askUnlessTalking(approval, io, over) }
+        ? { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) }
         : {
             onEvent: (event) => {
               if (event.type === "approval-requested") io.err(`${waitingNote(event.approval)}\n`);
@@ -108,7 +120,7 @@ async function runDetached(gateway: Gateway, request: RunRequest, json: boolean,
   if (json) printJson(info, io);
   else io.out(`${session.id}\n`);
   if (info.error === null) return 0;
-  tellOutcome(info, io);
+  reportOutcome(info, io);
   return exitCodeOf(info);
 }
 
@@ -126,4 +138,77 @@ async function runToJson(gateway: Gateway, request: RunRequest, io: Io): Promise
     if (signal.aborted) return EXIT_SIGNAL + constants.signals[signal.reason as NodeJS.Signals];
     throw error;
   }
+}
+
+/** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */
+export function runRequest({ values, rest, io }: Invocation): RunRequest {
+  const cwd = textOption(values, "cwd");
+  const logFile = textOption(values, "log-file");
+  const variables = textOptions(values, "env");
+  return {
+    ...commandOf(textOption(values, "command"), rest ?? []),
+    ...sandboxRequest({ values }),
+    timeoutMs: durationOption(values, "timeout") ?? 0,
+    ...defined({
+      graceMs: durationOption(values, "grace"),
+      diskCap: sizeOption(values, "disk-cap"),
+      limits: limitsOf(values),
+      name: textOption(values, "name"),
+      cwd: cwd && resolve(cwd),
+      logFile: logFile && resolve(logFile),
+      env: variables.length > 0 ? Object.fromEntries(variables.map(variable)) : undefined,
+      capture: values.merge ? ("merged" as const) : undefined,
+      stdin: values.interactive ? ("open" as const) : undefined,
+      pty: values.tty ? true : undefined,
+      host: textOption(values, "host"),
+      labels: labelsOf(textOptions(values, "label")),
+      retry: choiceOption(values, "retry", ["idempotent"] as const),
+      size: values.tty ? (terminalSizeOption(values, "size") ?? localTerminal(io)?.size()) : undefined,
+    }),
+  };
+}
+
+function labelsOf(given: string[]): RunRequest["labels"] {
+  if (given.length === 0) return undefined;
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, key, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (!key || !value) throw new UsageError(`\`--label\` must be KEY=VALUE; received \`${text}\``);
+      return [key, value];
+    }),
+  );
+}
+
+function limitsOf(values: Invocation["values"]): RunRequest["limits"] {
+  const limits = defined({
+    memoryBytes: sizeOption(values, "memory"),
+    cpu: amountOption(values, "cpu"),
+    processes: countOption(values, "processes"),
+  });
+  return Object.keys(limits).length > 0 ? limits : undefined;
+}
+
+function commandOf(text: string | undefined, argv: string[]): Pick<RunRequest, "command" | "args"> {
+  const [program, ...args] = argv;
+  if (text !== undefined && program !== undefined) {
+    throw new UsageError(`\`-c\` takes the whole command as one text; \`${program}\` came after it. Quote the text`);
+  }
+  if (text?.trim() === "") throw new UsageError("`-c` must be followed by a command; received an empty text");
+  if (text !== undefined) return { command: text };
+  if (program === undefined) throw new UsageError("what to run? Give `-- PROGRAM ARG…` or `-c TEXT`");
+  return { command: program, args };
+}
+
+/** `K=V`, or `K` alone for the value it has here, as `docker run -e` and `env` have it. */
+function variable(text: string): [string, string] {
+  const at = text.indexOf("=");
+  const name = at < 0 ? text : text.slice(0, at);
+  if (name === "") throw new UsageError(`\`--env\` must be NAME=VALUE; received \`${text}\``);
+  const value = at < 0 ? process.env[name] : text.slice(at + 1);
+  if (value === undefined) throw new UsageError(`\`--env ${text}\`: no variable of that name is set here`);
+  return [name, value];
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

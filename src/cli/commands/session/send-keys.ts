@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
-import { UsageError } from "../../usage-error.ts";
 
 export const sendKeys: Command = {
   name: "send-keys",

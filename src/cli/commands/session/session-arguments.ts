@@ -1,14 +1,14 @@
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
-import { report } from "../../report-error.ts";
-import { UsageError } from "../../usage-error.ts";
+import { reportError } from "../../report-error.ts";
 
 /**
  * Does one thing to every session named on the command line, in order. One that fails is reported and the rest go on;
  * the last failure's exit code, else the last success's, is the result.
  */
-export async function eachSession(
+export async function forEachSession(
   invocation: Invocation,
   act: (session: SessionHandle) => Promise<number>,
 ): Promise<number> {
@@ -21,7 +21,7 @@ export async function eachSession(
       try {
         succeeded = await act(await gateway.find(reference));
       } catch (error) {
-        failed = report(error, invocation.io, { json: invocation.values.json === true });
+        failed = reportError(error, invocation.io, { json: invocation.values.json === true });
       }
     }
     return failed || succeeded;

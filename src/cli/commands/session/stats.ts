@@ -3,13 +3,12 @@ import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
+import { UsageError } from "../../command.ts";
+import { printJson } from "../../io.ts";
 import { withGateway } from "../../open.ts";
-import { printJson } from "../../print-json.ts";
-import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS, type UsageRow } from "../../tables/usage.ts";
-import { ownTerminal } from "../../terminal/tty.ts";
-import { UsageError } from "../../usage-error.ts";
-import { UsageMeter } from "../../usage-meter.ts";
-import { watchUsage } from "./usage.ts";
+import { localTerminal } from "../../terminal/tty.ts";
+import type { UsageRow } from "./usage.ts";
+import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS, UsageMeter, watchUsage } from "./usage.ts";
 
 const ONCE_MS = 250;
 
@@ -36,8 +35,8 @@ ID, NAME, STATUS, CPU, CPU MILLISECONDS, MEMORY, PEAK MEMORY, PROCESSES, READ, W
       const { values, io } = invocation;
       const references = [...invocation.positionals, ...(invocation.rest ?? [])];
       const wanted = !values.once && !values.json;
-      if (values.watch) insistOnScreen(invocation, wanted);
-      if (wanted && ownTerminal(io)) await showLive(gateway, references, values.watch === true, io);
+      if (values.watch) assertScreen(invocation, wanted);
+      if (wanted && localTerminal(io)) await showLive(gateway, references, values.watch === true, io);
       else await showOnce(gateway, references, values.json === true, io);
       return 0;
     }),
@@ -64,9 +63,9 @@ async function showLive(gateway: Gateway, references: string[], stay: boolean, i
   if (rows.length > 0) io.out(alignedTable(USAGE_COLUMNS, rows, io.columns));
 }
 
-function insistOnScreen({ values, io }: Invocation, wanted: boolean): void {
+function assertScreen({ values, io }: Invocation, wanted: boolean): void {
   if (!wanted) throw new UsageError(`\`--watch\` and \`--${values.once ? "once" : "json"}\` do not go together`);
-  if (!ownTerminal(io)) throw new UsageError("`--watch` needs a terminal; `stats --once` prints one measurement");
+  if (!localTerminal(io)) throw new UsageError("`--watch` needs a terminal; `stats --once` prints one measurement");
 }
 
 function chosen(gateway: Gateway, references: string[]): SessionHandle[] {

@@ -1,10 +1,179 @@
-import type { SessionHandle } from "../../../core/gateway.ts";
+import { styleText } from "node:util";
+import type { ProcessInfo, SessionHandle } from "../../../core/gateway.ts";
+import type { SessionLimits } from "../../../core/session.ts";
+import { formatDuration } from "../../../text/format.ts";
+import { formatSize } from "../../../text/size.ts";
+import type { Column } from "../../../text/table.ts";
+import { alignedTable } from "../../../text/table.ts";
+import { fit } from "../../../text/width.ts";
 import type { Io } from "../../command.ts";
-import type { UsageRow } from "../../tables/usage.ts";
+import type { Key } from "../../terminal/full-screen.ts";
 import { fullScreen } from "../../terminal/full-screen.ts";
-import type { Key } from "../../terminal/keys.ts";
-import { UsageMeter } from "../../usage-meter.ts";
-import { inOrder, USAGE_ORDERS, type UsageOrder, type UsageView, usageRoom, usageScreen } from "../../usage-screen.ts";
+
+/** What one session consumes, as `stats` shows it. */
+export interface UsageRow {
+  id: string;
+  name: string;
+  status: string;
+  /** Of one processor, since the sample before; null once it has ended. */
+  cpuPercent: number | null;
+  cpuMs: number;
+  /** Of the processes alive now. */
+  memoryBytes: number;
+  memoryPeakBytes: number;
+  processCount: number;
+  ioReadBytes: number;
+  ioWriteBytes: number;
+  limits: SessionLimits | null;
+}
+
+const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cpuPercent.toFixed(1)}%`);
+
+/** What it takes now; what it took at its peak once it has ended. */
+const memory = ({ processCount, memoryBytes, memoryPeakBytes }: UsageRow) =>
+  formatSize(processCount > 0 ? memoryBytes : memoryPeakBytes);
+
+const ofLimit = (value: string, limit: string | null | undefined) => (limit ? `${value} of ${limit}` : value);
+
+const memoryOfLimit = (row: UsageRow) => {
+  const limit = row.limits?.memoryBytes ?? null;
+  return ofLimit(memory(row), limit === null ? null : formatSize(limit));
+};
+
+export const USAGE_COLUMNS: Column<UsageRow>[] = [
+  { title: "NAME", value: ({ name }) => name, flexible: true },
+  { title: "STATUS", value: ({ status }) => status },
+  {
+    title: "CPU",
+    value: (row) => ofLimit(percent(row), row.limits?.cpu ? `${row.limits.cpu * 100}%` : null),
+    align: "right",
+  },
+  { title: "TIME", value: ({ cpuMs }) => formatDuration(cpuMs), align: "right" },
+  { title: "MEMORY", value: memoryOfLimit, align: "right" },
+  { title: "PROCS", value: ({ processCount }) => String(processCount), align: "right" },
+  { title: "READ", value: ({ ioReadBytes }) => formatSize(ioReadBytes), align: "right" },
+  { title: "WRITTEN", value: ({ ioWriteBytes }) => formatSize(ioWriteBytes), align: "right" },
+];
+
+export const USAGE_PIPED_COLUMNS: Column<UsageRow>[] = [
+  { title: "ID", value: ({ id }) => id },
+  { title: "NAME", value: ({ name }) => name },
+  { title: "STATUS", value: ({ status }) => status },
+  { title: "CPU", value: percent },
+  ...(["cpuMs", "memoryBytes", "memoryPeakBytes", "processCount", "ioReadBytes", "ioWriteBytes"] as const).map(
+    (key): Column<UsageRow> => ({ title: key, value: (row) => String(row[key]) }),
+  ),
+];
+
+export type Measured = UsageRow & { processes: ProcessInfo[] };
+
+/** Measures sessions again and again; a share of the processor is what was used between two measurements. */
+export class UsageMeter {
+  #before = new Map<string, { atMs: number; cpuMs: number }>();
+
+  measure(sessions: SessionHandle[]): Measured[] {
+    const atMs = performance.now();
+    const rows = sessions.map((session) => this.#measureOne(session, atMs));
+    this.#before = new Map(rows.map(({ id, cpuMs }) => [id, { atMs, cpuMs }]));
+    return rows;
+  }
+
+  #measureOne(session: SessionHandle, atMs: number): Measured {
+    const { usage, processes } = session.usage();
+    const { status, limits } = session.info();
+    const before = this.#before.get(session.id);
+    const cpuMs = usage?.cpuMs ?? 0;
+    const memoryBytes = processes.reduce((sum, each) => sum + each.memoryBytes, 0);
+    const share = before && processes.length > 0 ? (100 * (cpuMs - before.cpuMs)) / (atMs - before.atMs) : null;
+    return {
+      id: session.id,
+      name: session.name,
+      status,
+      // The kernel counts in ticks of 10 ms, so a short interval can come out a little below nothing.
+      cpuPercent: share === null ? null : Math.max(0, Math.round(share * 10) / 10),
+      cpuMs,
+      memoryBytes,
+      memoryPeakBytes: Math.max(usage?.memoryPeakBytes ?? 0, memoryBytes),
+      processCount: processes.length,
+      ioReadBytes: usage?.ioReadBytes ?? 0,
+      ioWriteBytes: usage?.ioWriteBytes ?? 0,
+      limits,
+      processes,
+    };
+  }
+}
+
+/** What a person can sort by, and the key for it. */
+export const USAGE_ORDERS = {
+  c: { by: "cpu", of: (row: UsageRow) => row.cpuPercent ?? -1 },
+  m: { by: "memory", of: (row: UsageRow) => row.memoryBytes },
+  t: { by: "time", of: (row: UsageRow) => row.cpuMs },
+  w: { by: "written", of: (row: UsageRow) => row.ioWriteBytes },
+  n: { by: "name", of: (row: UsageRow) => row.name },
+} as const;
+
+export type UsageOrder = keyof typeof USAGE_ORDERS;
+
+export interface UsageView {
+  rows: UsageRow[];
+  order: UsageOrder;
+  /** How many rows were scrolled over. */
+  top: number;
+}
+
+interface Size {
+  columns: number;
+  rows: number;
+  color: boolean;
+}
+
+/** The sum, the titles, the keys and a blank line. */
+const FRAME_ROWS = 4;
+
+export function usageRoom({ rows }: Pick<Size, "rows">): number {
+  return Math.max(1, rows - FRAME_ROWS);
+}
+
+/** Most comes first, names go by the alphabet; what is equal keeps its place from one second to the next. */
+export function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
+  const { of } = USAGE_ORDERS[order];
+  return rows.toSorted((a, b) => {
+    const [left, right] = [of(a), of(b)];
+    if (typeof left === "string") return left.localeCompare(String(right));
+    return Number(right) - left || a.name.localeCompare(b.name);
+  });
+}
+
+/** What runs and takes how much, on the whole screen. */
+export function usageScreen({ rows, order, top }: UsageView, size: Size): string[] {
+  const styled = (style: "bold" | "dim", text: string) =>
+    size.color ? styleText(style, text, { validateStream: false }) : text;
+  const shown = inOrder(rows, order).slice(top, top + usageRoom(size));
+  const [titles = "", ...table] = alignedTable(USAGE_COLUMNS, shown, size.columns).trimEnd().split("\n");
+  const more = rows.length > shown.length ? ` (${top + 1} to ${top + shown.length} shown)` : "";
+  return [
+    fit(`${sum(rows)}${more}`, size.columns),
+    ...(rows.length > 0 ? [styled("bold", titles), ...table] : []),
+    "",
+    styled("dim", fit(keys(order), size.columns)),
+  ].slice(0, size.rows);
+}
+
+function sum(rows: UsageRow[]): string {
+  if (rows.length === 0) return "Nothing is running.";
+  const total = (of: (row: UsageRow) => number) => rows.reduce((all, row) => all + of(row), 0);
+  const sessions = rows.length === 1 ? "1 session" : `${rows.length} sessions`;
+  const cpu = total(({ cpuPercent }) => cpuPercent ?? 0).toFixed(1);
+  const processes = total(({ processCount }) => processCount);
+  return `${sessions}, ${processes === 1 ? "1 process" : `${processes} processes`}: cpu ${cpu}%, memory ${formatSize(total(({ memoryBytes }) => memoryBytes))}`;
+}
+
+function keys(order: UsageOrder): string {
+  const sorts = Object.entries(USAGE_ORDERS).map(([key, { by }]) =>
+    key === order ? `[${key} ${by}]` : `${key} ${by}`,
+  );
+  return `sort: ${sorts.join("  ")}   j/k scroll   q quit`;
+}
 
 /** A key asks for the screen, not for a measurement over a few milliseconds. */
 const MEASURE_MS = 500;

@@ -2,11 +2,11 @@ import type { SessionInfo } from "../../../core/session.ts";
 import type { WaitConditions, WaitOutcome } from "../../../core/terminal.ts";
 import { regularExpression } from "../../../text/regex.ts";
 import type { Command, Invocation } from "../../command.ts";
+import { UsageError } from "../../command.ts";
 import { EXIT_TIMEOUT, exitCodeOf } from "../../exit-code.ts";
+import { printOneOrMany } from "../../io.ts";
 import { countOption, durationOption, textOption } from "../../options.ts";
-import { printOneOrMany } from "../../print-json.ts";
-import { UsageError } from "../../usage-error.ts";
-import { eachSession } from "./session-arguments.ts";
+import { forEachSession } from "./session-arguments.ts";
 
 export const wait: Command = {
   name: "wait",
@@ -38,7 +38,7 @@ export const wait: Command = {
   run: async (invocation) => {
     const conditions = conditionsOf(invocation.values);
     const seen: (SessionInfo | WaitOutcome)[] = [];
-    const code = await eachSession(invocation, async (session) => {
+    const code = await forEachSession(invocation, async (session) => {
       if (!conditions) {
         const info = await session.wait();
         seen.push(info);

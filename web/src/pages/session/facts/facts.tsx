@@ -1,10 +1,10 @@
 import { For, Show } from "solid-js";
-import { sessionDetails } from "../../../../../src/cli/tables/session-details.ts";
 import type { SessionDetails } from "../../../api/shapes.ts";
 import { Shown } from "../../../ui/shown.tsx";
 import { ApprovalFacts, Fact } from "../../approvals/details.tsx";
 import { Outcome } from "../../approvals/outcome.tsx";
 import "../../approvals/approvals.css";
+import { sessionDetails } from "../../../../../src/cli/commands/session/inspect.ts";
 
 const NOT_HERE = new Set(["command", "variables", "warning", "hint", "error", ""]);
 

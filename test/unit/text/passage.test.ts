@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DetachKeys } from "../../../src/cli/terminal/detach-keys.ts";
 import { Passage } from "../../../src/text/terminal/queries.ts";
 
 /** Cut into every two pieces there are, and into single bytes: all must come to the same. */
@@ -59,17 +58,4 @@ test("what was switched on is switched off, and nothing else", () => {
   passage.pass(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
   assert.equal(passage.undo(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
   assert.equal(new Passage().undo(), "\x1b[m");
-});
-
-test("C-p C-q detaches, C-p with anything else is passed on", () => {
-  const keys = new DetachKeys();
-  const take = (text: string) => {
-    const { pass, detach } = keys.take(Buffer.from(text));
-    return [Buffer.from(pass).toString(), detach];
-  };
-  assert.deepEqual(take("ab\x10"), ["ab", false]);
-  assert.deepEqual(take("c"), ["\x10c", false]);
-  assert.deepEqual(take("\x10\x10"), ["\x10", false]);
-  assert.deepEqual(take("x\x11"), ["\x10x\x11", false]);
-  assert.deepEqual(take("y\x10\x11z"), ["y", true]);
 });
