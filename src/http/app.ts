@@ -3,20 +3,28 @@ import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
 import type * as z from "zod";
-import { LARGE_BODY_BYTES as BODY_MOST, mayBeLargeBody, readBody } from "../mcp/http/body.ts";
-import { failure, nothingHere, notJson, otherMethods, tooLarge, wrongInput, wrongType } from "./errors.ts";
+import { LARGE_BODY_BYTES as MAX_BODY_BYTES, mayBeLargeBody, readBody } from "../mcp/http/body.ts";
+import {
+  errorResponse,
+  invalidInput,
+  methodNotAllowed,
+  notFound,
+  notJson,
+  tooLarge,
+  unsupportedMediaType,
+} from "./errors.ts";
 import { admit, type Caller, gatewayOf, KEY_QUERY } from "./guard/authenticate.ts";
 import { API_HEADERS } from "./guard/headers.ts";
 import { checkOrigin } from "./guard/origin.ts";
 import type { Operation } from "./operation.ts";
 import type { Service } from "./service.ts";
-import type { Page } from "./static-files.ts";
+import type { StaticFiles } from "./static-files.ts";
 
 /** Of an id or a name in the path. */
-const PART_MOST = 256;
+const MAX_PARAMETER = 256;
 const JSON_HEADERS = { ...API_HEADERS, "content-type": "application/json" };
 
-const NOBODY: Caller = {
+const ANONYMOUS: Caller = {
   name: "",
   role: "viewer",
   agent: null,
@@ -26,20 +34,20 @@ const NOBODY: Caller = {
   isGood: () => true,
 };
 
-export async function answer(
+async function handleRequest(
   service: Service,
   operation: Operation,
   context: Context<{ Bindings: HttpBindings }>,
 ): Promise<Response> {
   const begun = performance.now();
-  const response = await answerOf(service, operation, context);
+  const response = await respond(service, operation, context);
   const { status } = response === RESPONSE_ALREADY_SENT ? sentBy(context.env.outgoing) : response;
   service.requests.note(operation.id, status, performance.now() - begun);
   return response;
 }
 
 /** From a request to its answer: may it be asked, is it well formed, what comes of it. */
-async function answerOf(
+async function respond(
   service: Service,
   operation: Operation,
   { env, req }: Context<{ Bindings: HttpBindings }>,
@@ -48,12 +56,12 @@ async function answerOf(
   let release = () => {};
   try {
     const caller = callerOf(service, operation, incoming);
-    const params = partsOf(req.param());
+    const params = pathParameters(req.param());
     const query = queryOf(operation.query, incoming.url);
-    if ((operation.bodyMost ?? 0) > BODY_MOST && mayBeLargeBody(incoming))
+    if ((operation.maxBodyBytes ?? 0) > MAX_BODY_BYTES && mayBeLargeBody(incoming))
       release = service.largeBodies.acquire(caller);
     const { value: body, bytes } = await bodyOf(operation, incoming);
-    if (bytes <= BODY_MOST) release();
+    if (bytes <= MAX_BODY_BYTES) release();
     const gateway = gatewayOf(service, caller);
     const call = {
       service,
@@ -62,14 +70,14 @@ async function answerOf(
       params,
       query,
       body,
-      gone: goneSignal(outgoing, service),
+      disconnected: disconnectSignal(outgoing, service),
       request: incoming,
     };
     const result = await operation.handle(call);
     if (result instanceof Response) return withHeaders(result);
     return send(outgoing, operation.status ?? 200, JSON.stringify(result));
   } catch (error) {
-    return failure(service, error);
+    return errorResponse(service, error);
   } finally {
     // Whoever answers holds the body until then.
     release();
@@ -91,11 +99,11 @@ function callerOf(service: Service, { roles, method, anyHost }: Operation, reque
   if (roles !== "anyone") return admit(service, request, roles, method !== "GET");
   const wrong = anyHost ? null : checkOrigin(request, service.names);
   if (wrong) throw wrong;
-  return NOBODY;
+  return ANONYMOUS;
 }
 
-function partsOf(params: Record<string, string>): Record<string, string> {
-  for (const part of Object.values(params)) if (part.length > PART_MOST) throw nothingHere("that path");
+function pathParameters(params: Record<string, string>): Record<string, string> {
+  for (const part of Object.values(params)) if (part.length > MAX_PARAMETER) throw notFound("that path");
   return params;
 }
 
@@ -105,27 +113,27 @@ function queryOf(schema: z.ZodType | undefined, url = ""): unknown {
   if (start >= 0) {
     for (const [name, value] of new URLSearchParams(url.slice(start))) {
       if (name === KEY_QUERY) continue; // the guard's, not the operation's
-      if (Object.hasOwn(given, name)) throw wrongInput(name, "is given more than once");
+      if (Object.hasOwn(given, name)) throw invalidInput(name, "is given more than once");
       Object.defineProperty(given, name, { value, enumerable: true });
     }
   }
   if (schema) return checked(schema, given, "query");
   const [unexpected] = Object.keys(given);
-  if (unexpected !== undefined) throw wrongInput("query", `\`${unexpected.slice(0, 64)}\` is not known here`);
+  if (unexpected !== undefined) throw invalidInput("query", `\`${unexpected.slice(0, 64)}\` is not known here`);
   return {};
 }
 
 /** A body of the right type is also what makes a form of another page powerless: none can send JSON unasked. */
 async function bodyOf(
-  { body, bodyHere: schema = body, method, bodyMost = BODY_MOST }: Operation,
+  { body, checkedBody: schema = body, method, maxBodyBytes = MAX_BODY_BYTES }: Operation,
   request: IncomingMessage,
 ): Promise<{ value: unknown; bytes: number }> {
   if (method === "GET") return { value: undefined, bytes: 0 };
   if (schema === undefined) return { value: await nothing(request), bytes: 0 };
-  if (!/^application\/json(?:\s*;|$)/i.test(request.headers["content-type"] ?? "")) throw wrongType();
-  const read = await readBody(request, bodyMost);
+  if (!/^application\/json(?:\s*;|$)/i.test(request.headers["content-type"] ?? "")) throw unsupportedMediaType();
+  const read = await readBody(request, maxBodyBytes);
   if ("value" in read) return { value: checked(schema, read.value, "body"), bytes: read.bytes };
-  throw read.fault === "too large" ? tooLarge(bodyMost) : notJson();
+  throw read.fault === "too large" ? tooLarge(maxBodyBytes) : notJson();
 }
 
 /** Where nothing is expected, nothing but an empty object may come. */
@@ -136,7 +144,7 @@ async function nothing(request: IncomingMessage): Promise<undefined> {
   if (!("value" in body)) throw body.fault === "too large" ? tooLarge(1024) : notJson();
   const { value } = body;
   if (typeof value !== "object" || value === null || Object.keys(value).length > 0) {
-    throw wrongInput("body", "must be left out");
+    throw invalidInput("body", "must be left out");
   }
 }
 
@@ -145,16 +153,16 @@ function checked(schema: z.ZodType, value: unknown, where: string): unknown {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.map(String).join(".").slice(0, 128);
-  throw wrongInput(path ? `${where}.${path}` : where, (issue?.message ?? "is wrong").slice(0, 512));
+  throw invalidInput(path ? `${where}.${path}` : where, (issue?.message ?? "is wrong").slice(0, 512));
 }
 
 /** A command nobody waits for any more is ended, as with Ctrl-C; one that outlives the service is not. */
-function goneSignal(response: ServerResponse, { stopping }: Service): AbortSignal {
-  const gone = new AbortController();
+function disconnectSignal(response: ServerResponse, { stopping }: Service): AbortSignal {
+  const disconnected = new AbortController();
   response.once("close", () => {
-    if (!response.writableFinished && !stopping.aborted) gone.abort();
+    if (!response.writableFinished && !stopping.aborted) disconnected.abort();
   });
-  return gone.signal;
+  return disconnected.signal;
 }
 
 function withHeaders(response: Response): Response {
@@ -168,24 +176,24 @@ export type App = Hono<{ Bindings: HttpBindings }>;
 type HttpContext = Context<{ Bindings: HttpBindings }>;
 
 /** Puts the service together: every operation behind the same guards, then the files of the page. */
-export function makeApp(service: Service, operations: readonly Operation[], page: Page): App {
+export function createApp(service: Service, operations: readonly Operation[], files: StaticFiles): App {
   const app: App = new Hono();
   const methods = new Map<string, string[]>();
   for (const operation of operations) {
-    app.on(operation.method, operation.path, (context) => answer(service, operation, context));
+    app.on(operation.method, operation.path, (context) => handleRequest(service, operation, context));
     methods.set(operation.path, [...(methods.get(operation.path) ?? []), operation.method]);
   }
   for (const [path, known] of methods) {
-    app.all(path, () => failure(service, otherMethods(known.join(", "))));
+    app.all(path, () => errorResponse(service, methodNotAllowed(known.join(", "))));
   }
-  app.get("/*", (context) => file(service, page, context));
-  app.notFound(({ req }) => failure(service, nothingHere(req.path)));
-  app.onError((error) => failure(service, error));
+  app.get("/*", (context) => file(service, files, context));
+  app.notFound(({ req }) => errorResponse(service, notFound(req.path)));
+  app.onError((error) => errorResponse(service, error));
   return app;
 }
 
-async function file(service: Service, page: Page, { env, req }: HttpContext): Promise<Response> {
+async function file(service: Service, files: StaticFiles, { env, req }: HttpContext): Promise<Response> {
   const wrong = checkOrigin(env.incoming, service.names);
-  if (wrong) return failure(service, wrong);
-  return (await page.answer(req.path, env.incoming)) ?? failure(service, nothingHere(req.path));
+  if (wrong) return errorResponse(service, wrong);
+  return (await files.serve(req.path, env.incoming)) ?? errorResponse(service, notFound(req.path));
 }

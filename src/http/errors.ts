@@ -167,7 +167,7 @@ export function tooLarge(most: number): HttpError {
   );
 }
 
-export function wrongType(): HttpError {
+export function unsupportedMediaType(): HttpError {
   return new HttpError(415, "UnsupportedMediaType", "The body must be JSON.", {
     action: "fix_request",
     hint: "Send the header Content-Type: application/json.",
@@ -181,21 +181,21 @@ export function notJson(): HttpError {
   });
 }
 
-export function wrongInput(where: string, problem: string): HttpError {
+export function invalidInput(where: string, problem: string): HttpError {
   return new HttpError(400, "InvalidRequest", `${where}: ${problem}`, {
     action: "fix_request",
     hint: "/openapi.json describes what is expected.",
   });
 }
 
-export function nothingHere(path: string): HttpError {
+export function notFound(path: string): HttpError {
   return new HttpError(404, "NotFound", `There is nothing at ${path}.`, {
     action: "read_description",
     hint: "/openapi.json lists what there is.",
   });
 }
 
-export function otherMethods(methods: string): HttpError {
+export function methodNotAllowed(methods: string): HttpError {
   return new HttpError(
     405,
     "MethodNotAllowed",
@@ -215,14 +215,14 @@ export function notReady(): HttpError {
   );
 }
 
-export function internalError(): HttpError {
+function internalError(): HttpError {
   return new HttpError(500, "InternalError", "Something went wrong here.", {
     action: "report",
     hint: "The service's own output says what; please report it.",
   });
 }
 
-export function pageMissing(): HttpError {
+export function consoleNotBuilt(): HttpError {
   return new HttpError(404, "NotFound", "The page was not built.", {
     action: "build_page",
     hint: "In a checkout: npm run build:web. An installed package has it.",
@@ -230,8 +230,8 @@ export function pageMissing(): HttpError {
 }
 
 /** Every failure as an answer: its type, what it is, and a way out (promise 8). What is nobody's business stays here. */
-export function failure(service: { onfailure(error: Error): void }, error: unknown): Response {
-  const told = tellable(error);
+export function errorResponse(service: { onfailure(error: Error): void }, error: unknown): Response {
+  const told = describeError(error);
   if (told === null) service.onfailure(error instanceof Error ? error : new Error(String(error)));
   const { status, headers, ...body } = told ?? shaped(internalError());
   return Response.json({ error: body }, { status, headers: { ...API_HEADERS, ...headers } });
@@ -245,7 +245,7 @@ interface Told {
   recovery: unknown;
 }
 
-function tellable(error: unknown): Told | null {
+function describeError(error: unknown): Told | null {
   if (error instanceof HttpError) return shaped(error);
   if (!(error instanceof SallyportError)) return null;
   return { ...error.toJSON(), status: statusOf(error.type), headers: {} };

@@ -15,7 +15,7 @@ export const READERS_AND_AGENT: readonly Role[] = [...READERS, "agent"];
 export const OPERATORS_AND_AGENT: readonly Role[] = [...OPERATORS, "agent"];
 
 /** One request that was found to be right: who calls, and with what. */
-export interface Call<Query, Body> {
+export interface OperationCall<Query, Body> {
   service: Service;
   caller: Caller;
   /** The gateway as this caller sees it. */
@@ -24,8 +24,8 @@ export interface Call<Query, Body> {
   params: Readonly<Record<string, string>>;
   query: Query;
   body: Body;
-  /** Aborts when the caller is gone before the answer; not when the service stops: commands live on. */
-  gone: AbortSignal;
+  /** Aborts when the caller is disconnected before the answer; not when the service stops: commands live on. */
+  disconnected: AbortSignal;
   request: IncomingMessage;
 }
 
@@ -42,7 +42,7 @@ export interface Media {
 export interface Operation<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
+  Result extends z.ZodType = z.ZodType,
 > {
   method: "GET" | "POST" | "DELETE";
   /** Named parts begin with a colon: `/v1/sessions/:id`. */
@@ -57,19 +57,19 @@ export interface Operation<
   query?: Query;
   body?: Body;
   /** What of the body is looked at here, where the gateway looks at the rest by itself. */
-  bodyHere?: z.ZodType;
+  checkedBody?: z.ZodType;
   /** Of a body that is larger than usual. */
-  bodyMost?: number;
-  answer: Answer | Media;
+  maxBodyBytes?: number;
+  response: Result | Media;
   /** What an answer that is not 200 would be. */
   status?: number;
   /** A Response goes out as it is; everything else as JSON. */
-  handle(call: Call<z.infer<Query>, z.infer<Body>>): unknown;
+  handle(call: OperationCall<z.infer<Query>, z.infer<Body>>): unknown;
 }
 
 /** Ties the types of one operation together; lists hold it without them. */
-export function operation<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
-  given: Operation<Query, Body, Answer>,
+export function operation<Query extends z.ZodType, Body extends z.ZodType, Result extends z.ZodType>(
+  given: Operation<Query, Body, Result>,
 ): Operation {
   return given as unknown as Operation;
 }

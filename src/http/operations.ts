@@ -4,7 +4,7 @@ import type { Live } from "./live/open.ts";
 import { type Media, type Operation, operation } from "./operation.ts";
 import { approvalOperations } from "./routes/approvals.ts";
 import { auditOperations } from "./routes/audit.ts";
-import { steeringOperations } from "./routes/control.ts";
+import { controlOperations } from "./routes/control.ts";
 import { logOperations } from "./routes/logs.ts";
 import { overviewOperations } from "./routes/overview.ts";
 import { ruleOperations } from "./routes/rules.ts";
@@ -16,12 +16,12 @@ import { tokenOperations } from "./routes/tokens.ts";
 type Json = Record<string, unknown>;
 
 /** The description of everything the service can be asked, from the very schemas that requests are held to. */
-export function openApi(operations: readonly Operation[], version: string): Json {
+function openApi(operations: readonly Operation[], version: string): Json {
   const paths: Record<string, Json> = {};
   const schemas: Record<string, unknown> = {};
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described(operation, schemas) };
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationJson(operation, schemas) };
   }
   const { $schema, ...error } = z.toJSONSchema(z.object({ error: ErrorBody })) as Json;
   return {
@@ -29,7 +29,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
     info: {
       title: "Sallyport",
       version,
-      description: "The one guarded door between AI agents and an operating system, over HTTP.",
+      description: "The gateway between AI agents and an operating system, over HTTP.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -49,8 +49,8 @@ export function openApi(operations: readonly Operation[], version: string): Json
   };
 }
 
-function described(operation: Operation, schemas: Record<string, unknown>): Json {
-  const { id, summary, roles, body, answer, status = 200 } = operation;
+function operationJson(operation: Operation, schemas: Record<string, unknown>): Json {
+  const { id, summary, roles, body, response, status = 200 } = operation;
   const anyone = roles === "anyone";
   const refusals = anyone ? ["400", "403"] : ["400", "401", "403"];
   return {
@@ -64,7 +64,7 @@ function described(operation: Operation, schemas: Record<string, unknown>): Json
       ? { requestBody: { required: true, content: { "application/json": { schema: inputSchema(body) } } } }
       : {}),
     responses: {
-      [status]: { description: "Done", content: contentOf(answer, schemas) },
+      [status]: { description: "Done", content: contentOf(response, schemas) },
       ...Object.fromEntries(refusals.map((code) => [code, REFUSED])),
       default: REFUSED,
     },
@@ -125,7 +125,7 @@ export function operations(live: Pick<Live, "operations">): Operation[] {
     ...signInOperations,
     ...sessionOperations,
     ...logOperations,
-    ...steeringOperations,
+    ...controlOperations,
     ...terminalOperations,
     ...approvalOperations,
     ...ruleOperations,
@@ -142,7 +142,7 @@ export function operations(live: Pick<Live, "operations">): Operation[] {
       id: "describe",
       summary: "This description",
       roles: "anyone",
-      answer: z.looseObject({}),
+      response: z.looseObject({}),
       // Made when first asked for: most starts never are.
       handle: ({ service }) => {
         description ??= openApi(all, service.version);

@@ -8,7 +8,7 @@ import { count as byteCount, ErrorBody, Signal, Status, Usage } from "../core/se
 
 export const Span = z.object({ start: z.int(), end: z.int() });
 
-export const VerdictShape = z
+export const VerdictSchema = z
   .object({
     command: z.string(),
     verdict: z.enum(["blocked", "deny", "ask", "allow"]),
@@ -25,7 +25,7 @@ export const VerdictShape = z
   })
   .meta({ id: "Verdict" });
 
-export const RunResultShape = z
+export const RunResultSchema = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -40,7 +40,7 @@ export const RunResultShape = z
     truncated: z.object({ stdout: byteCount, stderr: byteCount }),
     leftover: z.int(),
     resourceUsage: Usage.nullable(),
-    verdict: VerdictShape.nullable(),
+    verdict: VerdictSchema.nullable(),
     approvalId: z.string().nullable(),
     sandbox: z.string(),
     warnings: z.array(z.string()),
@@ -99,7 +99,7 @@ export const flag = () =>
     .meta({ type: "boolean" });
 
 /** What is looked for, or a name: long enough for every honest one. */
-export const words = (most = 1024) => z.string().max(most);
+export const shortText = (most = 1024) => z.string().max(most);
 
 /** ms since the epoch, or an ISO time. */
 export const time = () =>
@@ -112,7 +112,7 @@ export const time = () =>
 
 export const milliseconds = z.int().min(0).max(LONGEST_TIMEOUT_MS);
 /** No answer is waited for longer: whatever lies between may not keep a silent connection for ever. */
-export const patience = z.int().min(0).max(3_600_000);
+export const waitTime = z.int().min(0).max(3_600_000);
 
 const Shown = z.object({ text: z.string(), marks: z.array(Span) });
 const Target = z.object({
@@ -133,7 +133,7 @@ const Decision = z.object({
     .optional(),
 });
 
-export const ApprovalShape = z
+export const ApprovalSchema = z
   .object({
     id: z.string(),
     agent: z.string(),
@@ -180,7 +180,7 @@ export const ApprovalShape = z
   })
   .meta({ id: "Approval" }) satisfies z.ZodType<Omit<Approval, "quorum">>;
 
-export const GrantShape = z
+export const GrantSchema = z
   .object({
     id: z.string(),
     agent: z.string(),

@@ -4,21 +4,21 @@ import { getRequestListener } from "@hono/node-server";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AgentOptions } from "../mcp/agent-context.ts";
 import type { HttpHandler } from "../mcp/http/handler.ts";
-import { makeApp } from "./app.ts";
+import { createApp } from "./app.ts";
 import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
 import { openLive } from "./live/open.ts";
 import { RequestCounts } from "./live/prometheus.ts";
 import { operations } from "./operations.ts";
 import type { Service } from "./service.ts";
-import { Page } from "./static-files.ts";
+import { StaticFiles } from "./static-files.ts";
 import type { Tracing } from "./tracing/tracer.ts";
 
 const PATH = "/mcp";
 const SESSIONS = { most: 64, idleMs: 30 * 60_000 };
 
 /** The Model Context Protocol behind the same listener, for agents with a token. Loaded when somebody first asks. */
-export class McpPath {
+class McpRoute {
   readonly #service: Service;
   readonly #agentOptions: Omit<AgentOptions, "agent">;
   #handler: Promise<HttpHandler> | null = null;
@@ -28,7 +28,7 @@ export class McpPath {
     this.#agentOptions = agentOptions;
   }
 
-  takes({ url = "" }: IncomingMessage): boolean {
+  matches({ url = "" }: IncomingMessage): boolean {
     return url === PATH || url.startsWith(`${PATH}?`);
   }
 
@@ -52,10 +52,10 @@ export class McpPath {
 }
 
 /** Sockets, of whoever connects: half a thousand event streams and their pages. */
-const MOST_CONNECTIONS = 4096;
+const MAX_CONNECTIONS = 4096;
 const LARGE_BODIES = { perCaller: 4, inAll: 8 };
 /** How long answers that are being written may take when the service stops. */
-const LAST_ANSWERS_MS = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
 
 export interface ServeOptions {
   gateway: Gateway;
@@ -104,11 +104,11 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     onfailure,
   };
   const live = openLive(service);
-  const app = makeApp(service, operations(live), new Page(service, options.pageFolder));
-  const mcp = new McpPath(service, options.mcp);
+  const app = createApp(service, operations(live), new StaticFiles(service, options.pageFolder));
+  const mcp = new McpRoute(service, options.mcp);
   const rest = getRequestListener(app.fetch, { overrideGlobalObjects: false }) as RequestListener;
   const listener: RequestListener = (request, response) => {
-    if (mcp.takes(request)) void mcp.answer(request, response);
+    if (mcp.matches(request)) void mcp.answer(request, response);
     else rest(request, response);
   };
   const server = await listening(options, listener);
@@ -118,14 +118,14 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `${service.secure ? "https" : "http"}://${nameOf(options)}:${port}`,
+    url: `${service.secure ? "https" : "http"}://${publicName(options)}:${port}`,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       stop.abort();
       await Promise.all([live.close(), mcp.close()]);
       // Commands that are waited for are let go of, not ended: their answers say that they are running.
       await gateway.close();
-      const late = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
+      const late = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
       server.closeIdleConnections();
       await closed;
       clearTimeout(late);
@@ -135,7 +135,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 
 async function listening({ tls, host, port }: ServeOptions, listener: RequestListener): Promise<Server> {
   const server = tls ? await secureServer(tls, listener) : createServer(listener);
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     const failed = (error: Error) => reject(cannotListen(`${bracketed(host)}:${port}`, error));
     server.once("error", failed);
@@ -157,7 +157,7 @@ async function secureServer(tls: NonNullable<ServeOptions["tls"]>, listener: Req
 }
 
 /** Everywhere is no address to go to. */
-function nameOf({ host, names }: ServeOptions): string {
+function publicName({ host, names }: ServeOptions): string {
   return host === "0.0.0.0" || host === "::" ? (names[0] ?? "localhost") : bracketed(host);
 }
 

@@ -4,7 +4,7 @@ import type { SignIns } from "../storage/sign-ins.ts";
 const LINK_MS = 10 * 60 * 1000;
 
 /** The secret of a link that makes this person an operator, once and soon. It is written down that it was made. */
-export function makeOperatorLink(signIns: SignIns, audit: AuditLog, who: string): string {
+export function createOperatorLink(signIns: SignIns, audit: AuditLog, who: string): string {
   const secret = signIns.makeLink({ name: who, role: "operator", expiresMs: LINK_MS });
   audit.append({
     kind: "sign-in",
@@ -20,6 +20,6 @@ export function makeOperatorLink(signIns: SignIns, audit: AuditLog, who: string)
 }
 
 /** After `#` nothing is sent to a server or in a referrer: the secret is in no log. */
-export function linkOf(url: string, secret: string): string {
+export function signInUrl(url: string, secret: string): string {
   return `${url}/sign-in#${secret}`;
 }

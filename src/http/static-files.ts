@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { failure, pageMissing } from "./errors.ts";
+import { consoleNotBuilt, errorResponse } from "./errors.ts";
 import { PAGE_HEADERS } from "./guard/headers.ts";
 import type { Service } from "./service.ts";
 
@@ -46,7 +46,7 @@ const pack = {
 };
 
 /** The files of the page: a fixed list, read and compressed when first asked for. No path of a request is ever opened. */
-export class Page {
+export class StaticFiles {
   readonly #service: Pick<Service, "onfailure">;
   readonly #folder: string;
   readonly #stored = new Map<string, Promise<Stored>>();
@@ -58,9 +58,9 @@ export class Page {
   }
 
   /** Null: there is no such file. */
-  async answer(path: string, request: IncomingMessage): Promise<Response | null> {
+  async serve(path: string, request: IncomingMessage): Promise<Response | null> {
     const name = INDEX.has(path) ? "index.html" : path.slice(1);
-    if (!this.#list().has(name)) return name === "index.html" ? failure(this.#service, pageMissing()) : null;
+    if (!this.#list().has(name)) return name === "index.html" ? errorResponse(this.#service, consoleNotBuilt()) : null;
     const stored = await this.#read(name);
     const headers: Record<string, string> = {
       ...PAGE_HEADERS,

@@ -5,7 +5,7 @@ const PIECE_BYTES = 64 << 10;
  * An answer made from pieces as its reader takes them: however long it gets, little of it is held at a time, and a
  * reader who leaves ends the reading.
  */
-export function streamed(
+export function streamResponse(
   pieces: AsyncIterable<Uint8Array | string> | Iterable<string>,
   headers: Record<string, string>,
 ): Response {

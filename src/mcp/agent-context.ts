@@ -26,7 +26,7 @@ export function inCall<T>(call: Call, work: () => Promise<T>): Promise<T> {
   return serving.run(call, work);
 }
 
-export function currentCall(): Call | null {
+function currentCall(): Call | null {
   return serving.getStore() ?? null;
 }
 

@@ -19,12 +19,12 @@ import { hostApproval, NO_HOST } from "./elicitation.ts";
 import { unexpected, unknownTool } from "./errors.ts";
 
 /** Text for a model, the same as data for a program. */
-export function toolResult({ text, structured, isError }: ToolAnswer): CallToolResult {
+function toolResult({ text, structured, isError }: ToolAnswer): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: structured, ...(isError ? { isError } : {}) };
 }
 
 /** Sallyport itself could not work. That, too, is an answer with a type and a way out (promise 8). */
-export function failedResult(error: unknown): CallToolResult {
+function failedResult(error: unknown): CallToolResult {
   const failure = error instanceof SallyportError ? error.toJSON() : unexpected(error);
   return toolResult({ text: failureText(failure), structured: { error: failure }, isError: true });
 }
@@ -32,7 +32,7 @@ export function failedResult(error: unknown): CallToolResult {
 const LINE_BYTES = 200;
 
 /** How long it has been going on, and what was written last: `12s: compiling main.c`. */
-export function progressLine(elapsedMs: number, lastLine: string): string {
+function progressLine(elapsedMs: number, lastLine: string): string {
   const elapsed = formatDuration(Math.floor(elapsedMs / 1000) * 1000);
   const line = terminalText(lastLine).trim().split("\n").at(-1) ?? "";
   return line === "" ? elapsed : `${elapsed}: ${truncateMiddle(line, { maxBytes: LINE_BYTES }).text}`;
@@ -41,13 +41,13 @@ export function progressLine(elapsedMs: number, lastLine: string): string {
 /** Often enough to show that something is going on, and to keep a client from giving up. */
 const INTERVAL_MS = 1000;
 
-export interface Progress {
+interface Progress {
   report(news: { lastLine: string }): void;
   stop(): void;
 }
 
 /** Tells a client that asked for it how long its call has been going on, and the last line that was written. */
-export function reportProgress({ mcpReq }: ServerContext): Progress | null {
+function reportProgress({ mcpReq }: ServerContext): Progress | null {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return null;
   const from = performance.now();

@@ -14,11 +14,11 @@ import type { Call, HostDecision } from "./agent-context.ts";
 /** A dialogue that is longer is not read, and to show only a part of it is to ask about something else (promise 2). */
 const MAX_FORM_BYTES = 32 << 10;
 const COLUMNS = 100;
-export const MAX_REASON = 1000;
+const MAX_REASON = 1000;
 
 type Answer = ApprovalDecision["decision"];
 
-export interface ApprovalForm {
+interface ApprovalForm {
   message: string;
   requestedSchema: {
     type: "object";
@@ -31,7 +31,7 @@ export interface ApprovalForm {
 }
 
 /** Null: it is too long to be shown whole; a person decides where it can be. */
-export function approvalForm(approval: Approval, nowMs: number): ApprovalForm | null {
+function approvalForm(approval: Approval, nowMs: number): ApprovalForm | null {
   const message = approvalText(approval, { color: false, columns: COLUMNS, nowMs });
   if (Buffer.byteLength(message) > MAX_FORM_BYTES) return null;
   const always = approval.request.always.ok;
@@ -58,7 +58,7 @@ export function approvalForm(approval: Approval, nowMs: number): ApprovalForm | 
   };
 }
 
-export function isDecision(value: unknown): value is Answer {
+function isDecision(value: unknown): value is Answer {
   return value === "once" || value === "always" || value === "deny";
 }
 
@@ -66,7 +66,7 @@ export function isDecision(value: unknown): value is Answer {
 const MAX_FORM_MS = 24 * 3600 * 1000;
 
 /** How one call's questions reach a person. */
-export interface HostApproval extends Pick<Call, "ask"> {
+interface HostApproval extends Pick<Call, "ask"> {
   /** What the client is to ask before it calls again; null: nothing. */
   question(): ReturnType<typeof inputRequired> | null;
 }

@@ -17,7 +17,7 @@ import type { AgentContext } from "./agent-context.ts";
 import { resourceNotFoundText } from "./errors.ts";
 import { type Address, isLog, LOGS, type Log, parseResourceUri, sessionUri } from "./resource-uri.ts";
 
-export interface Found {
+interface Found {
   address: Address;
   session: Session;
   info: SessionInfo;
@@ -39,14 +39,14 @@ export async function findOwnSession(agentContext: AgentContext, uri: string): P
 }
 
 /** As what never was. */
-export function missing(uri: string): ProtocolError {
+function missing(uri: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, resourceNotFoundText(uri), { uri: uri.slice(0, 1000) });
 }
 
 const TITLE_BYTES = 120;
 
 /** How a session and its output are listed. */
-export function resourceTexts({ command, status, exitCode, name }: SessionInfo) {
+function resourceTexts({ command, status, exitCode, name }: SessionInfo) {
   const title = truncateMiddle(command.replaceAll(/\s+/g, " "), { maxBytes: TITLE_BYTES }).text.replaceAll("\n", " ");
   const outcome = exitCode === null ? status : `${status}, exit code ${exitCode}`;
   return {
@@ -56,7 +56,7 @@ export function resourceTexts({ command, status, exitCode, name }: SessionInfo) 
   };
 }
 
-export function templateTexts() {
+function templateTexts() {
   const words = { stdout: "wrote to stdout", stderr: "wrote to stderr", output: "wrote, both streams in order" };
   const bounds = `\`offset\` and \`limit\` are bytes, ${MODEL_BYTES} at most; without them both ends of it`;
   return {
@@ -76,7 +76,7 @@ const MAX_TEXT_BYTES = 8 << 10;
 const MAX_ITEMS = 200;
 
 /** Everything known about a session; of over-long texts both ends, of over-long lists the beginning. */
-export function sessionJson(info: SessionInfo): string {
+function sessionJson(info: SessionInfo): string {
   return JSON.stringify(
     info,
     (_, value: unknown) => {

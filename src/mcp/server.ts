@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { sessionUri } from "./resource-uri.ts";
 
 /** The same promise for every caller: an `import()` is looked up anew each time, which a call would pay for. */
-export function once<T>(make: () => Promise<T>): () => Promise<T> {
+function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => {
     made ??= make();
@@ -15,7 +15,7 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** What a model is told about the server as a whole. */
-export function instructions(workspace: string): string {
+function instructions(workspace: string): string {
   return [
     `Commands run on this machine, in ${shownLine(workspace)} unless they say otherwise. Each is judged before it runs:`,
     "what is refused names a rule, and writing it differently does not help.",

@@ -63,7 +63,7 @@ export class LineSplitter {
  * One message a line. Unlike the SDK's own transport it answers what is no message at all, so that nobody waits for
  * ever for the reply to a broken request, and an over-long line costs that line and not the connection.
  */
-export class LineTransport implements Transport {
+class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -167,7 +167,7 @@ function idOf(value: unknown): string | number | null {
 /** A client sends its greeting at once; what takes time waits for that to be answered, but not for a silent client. */
 const HANDSHAKE_MS = 100;
 
-export interface StdioOptions {
+interface StdioOptions {
   input: Readable;
   output: Writable;
   /** Ends serving, as the client's leaving does. */

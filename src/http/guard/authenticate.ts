@@ -32,7 +32,7 @@ const SECRET = /^[\w-]{43}$/;
 const BEARER = /^Bearer +(\S{1,512}) *$/i;
 
 /** Whoever the request's secrets belong to; null: nobody's, or no longer good. A token counts before a cookie. */
-export function whoCalls(service: Service, request: IncomingMessage): Caller | null {
+function identifyCaller(service: Service, request: IncomingMessage): Caller | null {
   const { authorization } = request.headers;
   if (authorization !== undefined) return byToken(service, BEARER.exec(authorization)?.[1]);
   return byCookie(service, request);
@@ -100,16 +100,16 @@ function queryKey(url = ""): string | null {
 }
 
 /** How long an operation on a session waits for a person's yes: not at all, the caller asks again. */
-const PATIENCE_MS = 0;
+const APPROVAL_TIMEOUT_MS = 0;
 
 /** The gateway as a caller sees it: an agent its own only, and what a person does is written down under their name. */
 export function gatewayOf({ gateway }: Service, { agent, name, channel }: Caller, onBehalfOf?: string): Gateway {
-  if (agent !== null) return gateway.acting({ agent, channel, approvalTimeoutMs: PATIENCE_MS });
+  if (agent !== null) return gateway.acting({ agent, channel, approvalTimeoutMs: APPROVAL_TIMEOUT_MS });
   return gateway.acting({
     ...(onBehalfOf ? { agent: onBehalfOf } : {}),
     person: name,
     channel,
-    approvalTimeoutMs: PATIENCE_MS,
+    approvalTimeoutMs: APPROVAL_TIMEOUT_MS,
   });
 }
 
@@ -130,7 +130,7 @@ export function admit(
   if (wrong) throw wrong;
   // On a kept-alive connection: the client retries against the next service.
   if (service.stopping.aborted) throw notReady();
-  const caller = whoCalls(service, request);
+  const caller = identifyCaller(service, request);
   if (!caller) throw notSignedIn();
   if (changes && caller.channel === "console" && !isFromOwnPage(request)) throw wrongOrigin();
   if (!roles.includes(caller.role)) throw notPermitted(caller.role, roles);

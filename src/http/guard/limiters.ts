@@ -1,6 +1,6 @@
 import { tooManyStreams } from "../errors.ts";
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   perCaller: number;
   inAll: number;
 }
@@ -42,7 +42,7 @@ const REFILL_MS = 6000;
 /** An address that keeps failing is written to the audit log once per interval. */
 const REPORT_MS = 60_000;
 /** Addresses tracked one by one; any others share one bucket. */
-const MOST_ADDRESSES = 10_000;
+const MAX_ADDRESSES = 10_000;
 const SHARED = "others";
 
 interface Bucket {
@@ -80,16 +80,15 @@ export class RateLimiter {
 
   #stored(address: string): Bucket {
     const bucket = this.#bucket(address);
-    const key = this.#buckets.has(address) || this.#buckets.size < MOST_ADDRESSES ? address : SHARED;
+    const key = this.#buckets.has(address) || this.#buckets.size < MAX_ADDRESSES ? address : SHARED;
     this.#buckets.set(key, bucket);
     return bucket;
   }
 
   #bucket(address: string): Bucket {
     const nowMs = performance.now();
-    if (this.#buckets.size >= MOST_ADDRESSES) this.#dropEmpty(nowMs);
-    const known =
-      this.#buckets.get(address) ?? (this.#buckets.size < MOST_ADDRESSES ? null : this.#buckets.get(SHARED));
+    if (this.#buckets.size >= MAX_ADDRESSES) this.#dropEmpty(nowMs);
+    const known = this.#buckets.get(address) ?? (this.#buckets.size < MAX_ADDRESSES ? null : this.#buckets.get(SHARED));
     if (!known) return { failures: 0, atMs: nowMs, reportedMs: null, unreported: 0 };
     known.failures = Math.max(0, known.failures - (nowMs - known.atMs) / REFILL_MS);
     known.atMs = nowMs;

@@ -3,9 +3,9 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { eventText } from "./event-stream.ts";
 
 /** A command may be megabytes long, and there may be hundreds who look on: those who want all of it ask for it. */
-const LONGEST_TEXT = 4096;
-const MOST_ITEMS = 100;
-const MOST_APPROVAL_BYTES = 64 * 1024;
+const MAX_TEXT = 4096;
+const MAX_ITEMS = 100;
+const MAX_APPROVAL_BYTES = 64 * 1024;
 
 /** One event, written once for all who are to see it. */
 export interface EventText {
@@ -15,7 +15,7 @@ export interface EventText {
 }
 
 /** What changed, as events; the last one says how far the audit has come. */
-export function eventTexts({ changes, position }: ChangeList, auditGrew: boolean): EventText[] {
+function eventTexts({ changes, position }: ChangeList, auditGrew: boolean): EventText[] {
   const events: EventText[] = changes.map((change) => ({ to: { agent: change.agent }, text: changeText(change) }));
   const sequence = { sequence: position.audit };
   if (auditGrew) events.push({ to: "persons", text: eventText("audit", sequence, positionText(position)) });
@@ -38,13 +38,13 @@ function changeText(change: Change): string {
 function shortened<T extends object>(value: T): T & { shortened?: true } {
   let isCut = false;
   const cut = (each: unknown): unknown => {
-    if (typeof each === "string" && each.length > LONGEST_TEXT) {
+    if (typeof each === "string" && each.length > MAX_TEXT) {
       isCut = true;
-      return `${each.slice(0, LONGEST_TEXT).toWellFormed()}…`;
+      return `${each.slice(0, MAX_TEXT).toWellFormed()}…`;
     }
     if (Array.isArray(each)) {
-      if (each.length > MOST_ITEMS) isCut = true;
-      return each.slice(0, MOST_ITEMS).map(cut);
+      if (each.length > MAX_ITEMS) isCut = true;
+      return each.slice(0, MAX_ITEMS).map(cut);
     }
     if (typeof each !== "object" || each === null) return each;
     return Object.fromEntries(Object.entries(each).map(([name, inner]) => [name, cut(inner)]));
@@ -55,7 +55,7 @@ function shortened<T extends object>(value: T): T & { shortened?: true } {
 
 /** What a person decides about is shown whole or not at all: a part of it could deceive (promise 2). */
 function shortenedApproval<T extends { request: unknown }>(approval: T): object {
-  if (JSON.stringify(approval.request).length <= MOST_APPROVAL_BYTES) return approval;
+  if (JSON.stringify(approval.request).length <= MAX_APPROVAL_BYTES) return approval;
   return { ...approval, request: null, shortened: true };
 }
 
@@ -72,33 +72,33 @@ export function parsePosition(text: string): Position | null {
   return audit === undefined ? null : { audit: Number(audit), change: Number(change) };
 }
 
-export function isBehind(one: Position, other: Position): boolean {
+function isBehind(one: Position, other: Position): boolean {
   return one.audit < other.audit || one.change < other.change;
 }
 
-export function isAhead(one: Position, other: Position): boolean {
+function isAhead(one: Position, other: Position): boolean {
   return one.audit > other.audit || one.change > other.change;
 }
 
 /** How soon what another process did is told. A look costs two statements that read no table. */
-const LOOK_EVERY_MS = 40;
-/** Entries read at a stretch: each session among them is described, which takes a tenth of a millisecond. */
-const AT_A_STRETCH = 200;
+const POLL_MS = 40;
+/** Entries read at a stretch: each session among them is operationJson, which takes a tenth of a millisecond. */
+const BATCH_SIZE = 200;
 
 /** Called with what happened since the last call, as events and as it is. */
-export type FeedListener = (events: readonly EventText[], changes: readonly Change[]) => void;
+type ChangeListener = (events: readonly EventText[], changes: readonly Change[]) => void;
 
 /** What follows a position somebody had: events, and where they lead to. Null: it is too old. */
-export type CatchUp = { events: EventText[]; position: Position } | null;
+type CatchUp = { events: EventText[]; position: Position } | null;
 
 /**
  * What happens in the state folder, read once for all who follow. Nobody follows: nothing is done. Whoever does it writes
  * it to the database, so that is what is looked at; own events would miss other gateways.
  */
-export class Feed {
+export class ChangeFeed {
   readonly #gateway: Gateway;
   readonly #onfailure: (error: Error) => void;
-  readonly #listeners = new Set<FeedListener>();
+  readonly #listeners = new Set<ChangeListener>();
   #position: Position = { audit: 0, change: 0 };
   #stamp = "";
   #timer: NodeJS.Timeout | null = null;
@@ -120,10 +120,10 @@ export class Feed {
   }
 
   /** From `position` on. Returns how to stop. */
-  listen(listener: FeedListener): () => void {
+  listen(listener: ChangeListener): () => void {
     if (this.#listeners.size === 0) {
       this.#stamp = "";
-      this.#timer = setTimeout(() => this.#look(), LOOK_EVERY_MS);
+      this.#timer = setTimeout(() => this.#poll(), POLL_MS);
     }
     this.#listeners.add(listener);
     return () => {
@@ -138,7 +138,7 @@ export class Feed {
   catchUp(from: Position): CatchUp {
     // A moment ago, in the service before this one, they may have seen more than was looked for here yet.
     if (isAhead(from, this.position)) this.#read();
-    const list = this.#gateway.changes.since(from, { limit: AT_A_STRETCH, until: this.#position });
+    const list = this.#gateway.changes.since(from, { limit: BATCH_SIZE, until: this.#position });
     return list && { events: eventTexts(list, false), position: list.position };
   }
 
@@ -152,7 +152,7 @@ export class Feed {
     this.#timer = null;
   }
 
-  #look(): void {
+  #poll(): void {
     const begun = performance.now();
     let more = false;
     try {
@@ -166,14 +166,14 @@ export class Feed {
     }
     if (this.#listeners.size === 0) return;
     // However much happens, others get half of the time.
-    const pause = more ? performance.now() - begun : LOOK_EVERY_MS;
-    this.#timer = setTimeout(() => this.#look(), pause);
+    const pause = more ? performance.now() - begun : POLL_MS;
+    this.#timer = setTimeout(() => this.#poll(), pause);
   }
 
   /** True: there is more to be read. */
   #read(): boolean {
     const before = this.#position;
-    const list = this.#gateway.changes.since(before, { limit: AT_A_STRETCH });
+    const list = this.#gateway.changes.since(before, { limit: BATCH_SIZE });
     if (list === null) {
       this.#position = this.#gateway.changes.head();
       this.#tell([resetEvent(this.#position)], []);

@@ -9,16 +9,16 @@ export const EVENT_STREAM = "text/event-stream";
 const RETRY_MS = 1000;
 
 /** The first thing on a stream: something at once, so that whoever waits for the headers has them. */
-export const OPENING = `retry: ${RETRY_MS}\n\n`;
+const OPENING = `retry: ${RETRY_MS}\n\n`;
 /** A comment: shows both ends that the other is there. */
-export const HEARTBEAT = ":\n\n";
+const HEARTBEAT = ":\n\n";
 
 /** Without an id, the position of whoever reads stays where it was. */
 export function eventText(type: string, data: unknown, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": EVENT_STREAM,
   // Proxies in between are not to collect events, nor to compress them.
   "cache-control": "no-store, no-transform",
@@ -26,13 +26,13 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** So much, and one event, waits here for somebody who reads slowly; then the stream ends, and they resume. */
-const MOST_QUEUED = 1 << 20;
+const MAX_QUEUED = 1 << 20;
 /** From here on nothing is added that can wait. */
-const ENOUGH_QUEUED = 64 * 1024;
+const HIGH_WATER_MARK = 64 * 1024;
 /** Who takes nothing of what waits for so many heartbeats is not there. */
-const MOST_BEATS_STUCK = 4;
+const MAX_BEATS_STUCK = 4;
 
-export interface EventStreamOptions {
+interface EventStreamOptions {
   /** The connection, to be cut when it takes too little. */
   socket: Pick<Socket, "destroy">;
   /** Whoever reads is still who they were. */
@@ -64,7 +64,7 @@ export class EventStream {
         },
         cancel: () => this.#end(),
       },
-      { highWaterMark: ENOUGH_QUEUED, size: (bytes) => bytes?.byteLength ?? 0 },
+      { highWaterMark: HIGH_WATER_MARK, size: (bytes) => bytes?.byteLength ?? 0 },
     );
     this.response = new Response(body, { headers: STREAM_HEADERS });
     this.push(OPENING);
@@ -77,7 +77,7 @@ export class EventStream {
   /** False: it is closed, perhaps just now because its reader is too slow. */
   push(text: string): boolean {
     if (this.#closed) return false;
-    if (this.#queued > MOST_QUEUED) {
+    if (this.#queued > MAX_QUEUED) {
       this.cut();
       return false;
     }
@@ -86,12 +86,12 @@ export class EventStream {
   }
 
   get #queued(): number {
-    return ENOUGH_QUEUED - (this.#controller?.desiredSize ?? ENOUGH_QUEUED);
+    return HIGH_WATER_MARK - (this.#controller?.desiredSize ?? HIGH_WATER_MARK);
   }
 
   /** Resolves when more may be added that can wait. */
   async room(): Promise<void> {
-    while (!this.#closed && this.#queued >= ENOUGH_QUEUED) {
+    while (!this.#closed && this.#queued >= HIGH_WATER_MARK) {
       this.#hasRoom = Promise.withResolvers();
       await this.#hasRoom.promise;
     }
@@ -107,7 +107,7 @@ export class EventStream {
     if (queued === 0) this.push(HEARTBEAT);
     this.#beatsStuck = queued > 0 && queued >= this.#queuedAtBeat ? this.#beatsStuck + 1 : 0;
     this.#queuedAtBeat = queued;
-    if (this.#beatsStuck >= MOST_BEATS_STUCK) this.cut();
+    if (this.#beatsStuck >= MAX_BEATS_STUCK) this.cut();
   }
 
   /** What is queued is still sent. */
@@ -140,7 +140,7 @@ export function lastEventId({ headers }: Pick<IncomingMessage, "headers">): stri
 }
 
 /** What stays open and is looked after from time to time. */
-export interface Kept {
+export interface OpenStream {
   beat(): void;
   close(): void;
 }
@@ -149,7 +149,7 @@ const HEARTBEAT_MS = 15_000;
 
 /** All streams of a kind: one timer for all, and a way to end them. */
 export class Streams {
-  readonly #kept = new Set<Kept>();
+  readonly #kept = new Set<OpenStream>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(everyMs: number = HEARTBEAT_MS) {
@@ -167,7 +167,7 @@ export class Streams {
   }
 
   /** Returns how to let go of it. */
-  add(kept: Kept): () => void {
+  add(kept: OpenStream): () => void {
     this.#kept.add(kept);
     return () => this.#kept.delete(kept);
   }

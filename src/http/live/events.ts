@@ -2,13 +2,13 @@ import type { Caller } from "../guard/authenticate.ts";
 import type { ConnectionLimiter } from "../guard/limiters.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
-import { type EventText, type Feed, parsePosition, positionText, resetEvent } from "./change-feed.ts";
+import { type ChangeFeed, type EventText, parsePosition, positionText, resetEvent } from "./change-feed.ts";
 import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
 import type { Stats } from "./stats.ts";
 
-export interface EventsContext {
+interface EventsContext {
   service: Service;
-  feed: Feed;
+  feed: ChangeFeed;
   stats: Stats;
   limiter: ConnectionLimiter;
   streams: Streams;
@@ -21,7 +21,7 @@ export function eventsOperation(context: EventsContext): Operation {
     id: "events",
     summary: "What happens, as it happens; resumes after `Last-Event-ID`",
     roles: READERS_AND_AGENT,
-    answer: { media: EVENT_STREAM, description: "Events: ready, session, removed, approval, audit, stats, reset" },
+    response: { media: EVENT_STREAM, description: "Events: ready, session, removed, approval, audit, stats, reset" },
     handle: ({ caller, request }) => {
       const last = lastEventId(request);
       const stops: (() => void)[] = [context.limiter.acquire(caller)];

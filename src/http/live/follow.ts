@@ -1,15 +1,15 @@
 import * as z from "zod";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { Capture, LogChunk, StreamName } from "../../core/session.ts";
-import { wrongInput } from "../errors.ts";
+import { invalidInput } from "../errors.ts";
 import type { ConnectionLimiter } from "../guard/limiters.ts";
-import { type Call, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
+import { type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
 import { logPiece } from "../routes/logs.ts";
 import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
 import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
 
-export interface FollowContext {
+interface FollowContext {
   service: Service;
   limiter: ConnectionLimiter;
   streams: Streams;
@@ -29,7 +29,7 @@ export function followOperation(context: FollowContext): Operation {
     summary: "What a session wrote and what it writes, as it comes; resumes after `Last-Event-ID`",
     roles: READERS_AND_AGENT,
     query: Query,
-    answer: {
+    response: {
       media: EVENT_STREAM,
       description: "Events: chunk (a piece of the log), end (what became of the session)",
     },
@@ -39,14 +39,14 @@ export function followOperation(context: FollowContext): Operation {
 
 async function begin(
   { service, limiter, streams }: FollowContext,
-  call: Call<z.infer<typeof Query>, unknown>,
+  call: OperationCall<z.infer<typeof Query>, unknown>,
 ): Promise<Response> {
   const { caller, request, gateway, params } = call;
   const session = await gateway.find(params.id ?? "");
   const { capture } = session.info();
   const last = lastEventId(request);
   const position = last === null ? null : parseLogPosition(last, capture);
-  if (last !== null && position === null) throw wrongInput("Last-Event-ID", "is not one of this log");
+  if (last !== null && position === null) throw invalidInput("Last-Event-ID", "is not one of this log");
   // A browser comes back whenever a stream ends, unless it is told like this that there is nothing more.
   if (position?.ended) return new Response(null, { status: 204 });
   const over = new AbortController();
@@ -100,7 +100,7 @@ async function write(
 }
 
 /** How far the reader of a log is, in each of its streams; `ended`: they were told of its end. */
-export interface LogPosition {
+interface LogPosition {
   after: Partial<Record<StreamName, number>>;
   ended: boolean;
 }
@@ -108,13 +108,13 @@ export interface LogPosition {
 const WRITTEN = /^(\d{1,15})(?:\.(\d{1,15}))?(-end)?$/;
 
 /** As the `id` of an event: `120` of a terminal or merged log, `120.4` of stdout and stderr. */
-export function logPositionText({ after, ended }: LogPosition, capture: Capture): string {
+function logPositionText({ after, ended }: LogPosition, capture: Capture): string {
   const offsets = capture === "merged" ? [after.output] : [after.stdout, after.stderr];
   return `${offsets.map((offset) => offset ?? 0).join(".")}${ended ? "-end" : ""}`;
 }
 
 /** Null: nobody here wrote that, or not about such a session. */
-export function parseLogPosition(text: string, capture: Capture): LogPosition | null {
+function parseLogPosition(text: string, capture: Capture): LogPosition | null {
   const [whole, first, second, end] = WRITTEN.exec(text) ?? [];
   if (whole === undefined || (second === undefined) !== (capture === "merged")) return null;
   const after = capture === "merged" ? { output: Number(first) } : { stdout: Number(first), stderr: Number(second) };

@@ -7,7 +7,7 @@ import type { Service } from "../service.ts";
 import { counter, counters, gauge, Histogram, METRICS_TYPE, type Metric, metricsText } from "./prometheus.ts";
 
 /** What is open now, and how many traces were exported. */
-export interface OpenCounts {
+interface OpenCounts {
   streams(): number;
   terminals(): number;
   /** Event streams that ended because their reader was too slow. */
@@ -26,7 +26,7 @@ export function metricsOperation(service: Service, open: OpenCounts): Operation 
     id: "metrics",
     summary: "Numbers about commands, approvals and the service itself, in Prometheus' format",
     roles: READERS,
-    answer: { media: METRICS_TYPE, description: "Prometheus text format" },
+    response: { media: METRICS_TYPE, description: "Prometheus text format" },
     handle: async () => {
       const metrics = [
         ...(await counts.metrics()),
@@ -75,7 +75,7 @@ function processMetrics(delayNs: number): Metric[] {
 
 const BATCH = 500;
 /** Entries read per scrape; the rest is counted with the next one. */
-const MOST_PER_SCRAPE = 100_000;
+const MAX_PER_SCRAPE = 100_000;
 const COMMAND_SECONDS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600, 3600];
 
 /** Counts commands and approvals since the service started. Read from the audit log, which has those of every gateway. */
@@ -112,7 +112,7 @@ class AuditCounts {
   }
 
   async #count(): Promise<void> {
-    for (let read = 0; read < MOST_PER_SCRAPE; read += BATCH) {
+    for (let read = 0; read < MAX_PER_SCRAPE; read += BATCH) {
       const entries = this.#gateway.audit.after(this.#sequence, {}, BATCH);
       for (const entry of entries) this.#note(entry);
       this.#sequence = entries.at(-1)?.seq ?? this.#sequence;

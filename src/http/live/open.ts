@@ -6,7 +6,7 @@ import { ConnectionLimiter } from "../guard/limiters.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { Tracer } from "../tracing/tracer.ts";
-import { Feed } from "./change-feed.ts";
+import { ChangeFeed } from "./change-feed.ts";
 import { Streams } from "./event-stream.ts";
 import { eventsOperation } from "./events.ts";
 import { followOperation } from "./follow.ts";
@@ -15,7 +15,7 @@ import { Stats, statsOperation } from "./stats.ts";
 import { Terminals } from "./terminals.ts";
 
 /** For whoever watches over the service itself. They tell nothing else, to anyone. */
-export function healthOperations({ gateway, stopping }: Service): Operation[] {
+function healthOperations({ gateway, stopping }: Service): Operation[] {
   return [
     operation({
       method: "GET",
@@ -24,7 +24,7 @@ export function healthOperations({ gateway, stopping }: Service): Operation[] {
       summary: "The service lives: it answers at all",
       roles: "anyone",
       anyHost: true,
-      answer: z.object({ status: z.literal("ok") }),
+      response: z.object({ status: z.literal("ok") }),
       handle: () => ({ status: "ok" }),
     }),
     operation({
@@ -34,7 +34,7 @@ export function healthOperations({ gateway, stopping }: Service): Operation[] {
       summary: "The service can take requests: its database answers and it is not stopping",
       roles: "anyone",
       anyHost: true,
-      answer: z.object({ status: z.literal("ready") }),
+      response: z.object({ status: z.literal("ready") }),
       handle: () => {
         if (stopping.aborted || !answers(gateway)) throw notReady();
         return { status: "ready" };
@@ -67,7 +67,7 @@ const STREAM_LIMITS = { perCaller: 100, inAll: 2000 };
 
 export function openLive(service: Service): Live {
   const { gateway, tracing, version, onfailure } = service;
-  const feed = new Feed(gateway, onfailure);
+  const feed = new ChangeFeed(gateway, onfailure);
   const stats = new Stats(gateway, onfailure);
   const limiter = new ConnectionLimiter(STREAM_LIMITS);
   const streams = new Streams();

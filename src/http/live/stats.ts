@@ -7,11 +7,11 @@ import { eventText } from "./event-stream.ts";
 
 const EVERY_MS = 2000;
 /** The newest of those that live: a page shows no more curves, and each costs reading /proc. */
-const MOST_MEASURED = 500;
+const MAX_MEASURED = 500;
 /** Before others get their turn: reading a small tree takes a fifth of a millisecond. */
-const AT_A_STRETCH = 20;
+const BATCH_SIZE = 20;
 
-const StatsShape = z
+const StatsSchema = z
   .object({
     atMs: z.number(),
     running: z.int().describe("Sessions with living processes"),
@@ -29,7 +29,7 @@ const StatsShape = z
   })
   .meta({ id: "Stats" });
 
-type StatsNow = z.infer<typeof StatsShape>;
+type StatsNow = z.infer<typeof StatsSchema>;
 type SessionUsage = StatsNow["sessions"][number];
 type Measured = SessionUsage & { agent: string };
 
@@ -96,11 +96,11 @@ export class Stats {
   }
 
   async #measure(): Promise<Measured[]> {
-    const live = this.#gateway.list({ live: true, limit: MOST_MEASURED });
+    const live = this.#gateway.list({ live: true, limit: MAX_MEASURED });
     const measured: Measured[] = [];
     const seen = new Map<string, { atMs: number; cpuMs: number }>();
     for (const [index, info] of live.entries()) {
-      if (index % AT_A_STRETCH === AT_A_STRETCH - 1) await setImmediate();
+      if (index % BATCH_SIZE === BATCH_SIZE - 1) await setImmediate();
       const usage = this.#measureOne(info, seen);
       if (usage) measured.push(usage);
     }
@@ -148,7 +148,7 @@ export function statsOperation(stats: Stats): Operation {
     id: "stats",
     summary: "What runs now, and what it uses",
     roles: READERS_AND_AGENT,
-    answer: StatsShape,
+    response: StatsSchema,
     handle: ({ caller }) => stats.now(caller.agent),
   });
 }

@@ -5,7 +5,7 @@ import type { WebSocket, WebSocketServer } from "ws";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { notOnTerminal } from "../../session/errors.ts";
-import { failure } from "../errors.ts";
+import { errorResponse } from "../errors.ts";
 import { admit, type Caller, gatewayOf, SOCKET_PROTOCOL } from "../guard/authenticate.ts";
 import { ConnectionLimiter } from "../guard/limiters.ts";
 import { OPERATORS_AND_AGENT, READERS_AND_AGENT } from "../operation.ts";
@@ -17,9 +17,9 @@ import { Viewer } from "./viewer.ts";
 const PATH = /^\/v1\/sessions\/([^/?#]{1,256})\/terminal(?:\?|$)/;
 const TERMINAL_LIMITS = { perCaller: 32, inAll: 256 };
 /** Of a frame: keys and pastes are shorter. */
-const MOST_FRAME_BYTES = 64 * 1024;
+const MAX_FRAME_BYTES = 64 * 1024;
 /** Until the other side has said that it closes, too. */
-const PARTING_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 interface Admitted {
   caller: Caller;
@@ -47,7 +47,7 @@ export class Terminals {
     const [, id] = PATH.exec(request.url ?? "") ?? [];
     if (id === undefined) return false;
     socket.on("error", () => socket.destroy());
-    this.#receive(request, socket, head, id).catch((error) => refuse(socket, failure(this.#service, error)));
+    this.#receive(request, socket, head, id).catch((error) => refuse(socket, errorResponse(this.#service, error)));
     return true;
   }
 
@@ -85,7 +85,7 @@ export class Terminals {
     if (!sockets) return;
     const late = setTimeout(() => {
       for (const socket of sockets.clients) socket.terminate();
-    }, PARTING_MS);
+    }, CLOSE_TIMEOUT_MS);
     while (sockets.clients.size > 0) await sleep(10);
     clearTimeout(late);
     sockets.close();
@@ -96,7 +96,7 @@ async function openSockets(): Promise<WebSocketServer> {
   const { WebSocketServer: Sockets } = await import("ws");
   return new Sockets({
     noServer: true,
-    maxPayload: MOST_FRAME_BYTES,
+    maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
     // The other protocol that is offered is a secret, and not to be said back.
     handleProtocols: (offered) => (offered.has(SOCKET_PROTOCOL) ? SOCKET_PROTOCOL : false),

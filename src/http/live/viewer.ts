@@ -9,21 +9,21 @@ import { isAnswer } from "../../text/terminal/answers.ts";
 import { Passage } from "../../text/terminal/queries.ts";
 
 /** So much may wait for a program that does not read, or for a person's yes. */
-const MOST_WAITING = 64 * 1024;
+const MAX_WAITING = 64 * 1024;
 const TOO_MUCH_WAITING = "Too much is waiting to be typed: the program does not read it.";
 /** Nobody is told of these: they typed into something that was just over. */
 const TOO_LATE: ReadonlySet<string> = new Set(["AlreadyExited", "StdinClosed", "SessionNotFound"]);
 
-export interface TypingRefusal {
+interface InputRefusal {
   error: string;
   message: string;
 }
 
 /** What a viewer types into a session: in order, one thing after the other, a bounded amount at a time. */
-export class TypeAhead {
+class InputQueue {
   readonly #session: SessionHandle;
   readonly #resize: (size: TerminalSize) => Promise<void>;
-  readonly #refuse: (refusal: TypingRefusal) => void;
+  readonly #refuse: (refusal: InputRefusal) => void;
   #queue = Promise.resolve();
   #waiting = 0;
   #size: TerminalSize | null = null;
@@ -31,7 +31,7 @@ export class TypeAhead {
   constructor(
     session: SessionHandle,
     resize: (size: TerminalSize) => Promise<void>,
-    refuse: (refusal: TypingRefusal) => void,
+    refuse: (refusal: InputRefusal) => void,
   ) {
     this.#session = session;
     this.#resize = resize;
@@ -40,7 +40,7 @@ export class TypeAhead {
 
   type(text: string): void {
     const bytes = Buffer.from(text);
-    if (this.#waiting + bytes.length > MOST_WAITING) {
+    if (this.#waiting + bytes.length > MAX_WAITING) {
       this.#refuse({ error: "TooLarge", message: TOO_MUCH_WAITING });
       return;
     }
@@ -78,20 +78,20 @@ const WINDOW = 256 * 1024;
 /** Of output sent at once. */
 const FRAME = 32 * 1024;
 /** Further behind than this, a viewer is shown the screen as it is by now rather than how it came about. */
-const MOST_BEHIND = 256 * 1024;
+const MAX_BEHIND = 256 * 1024;
 /** Whoever leaves so much unread does not read: what is still said to them would only pile up here. */
-const MOST_UNREAD = 4 * 1024 * 1024;
+const MAX_UNREAD = 4 * 1024 * 1024;
 const PING_BYTES = 8;
 /** How often it is looked whether somebody gave the terminal another size: while it writes, and while it is silent. */
-const LOOK_AT_SIZE_MS = 250;
-const LOOK_IN_SILENCE_MS = 1000;
+const SIZE_CHECK_MS = 250;
+const IDLE_SIZE_CHECK_MS = 1000;
 
 /** Whatever was begun is broken off, and everything forgotten: a repaint stands on nothing. */
-const ANEW = Buffer.from("\x18\x1bc");
+const RESET = Buffer.from("\x18\x1bc");
 
-export const CLOSE = { ended: 1000, wrongFrame: 1003, notAllowed: 1008, failed: 1011, restarting: 1012 } as const;
+const CLOSE = { ended: 1000, wrongFrame: 1003, notAllowed: 1008, failed: 1011, restarting: 1012 } as const;
 
-export interface ViewerOptions {
+interface ViewerOptions {
   mayType: boolean;
   isGood: () => boolean;
   resize: (size: TerminalSize) => Promise<void>;
@@ -107,13 +107,13 @@ export class Viewer {
   readonly #session: SessionHandle;
   readonly #options: ViewerOptions;
   readonly #over = new AbortController();
-  readonly #typing: TypeAhead;
+  readonly #input: InputQueue;
   #unacknowledged = 0;
   #acknowledged = Promise.withResolvers<void>();
   #passage = new Passage();
   #size: TerminalSize = { columns: 0, rows: 0 };
-  #lookedAtSizeMs = 0;
-  #another = new AbortController();
+  #sizeCheckedMs = 0;
+  #resized = new AbortController();
   /** What was sent with the last ping; null: it came back. Nobody can know it who does not read. */
   #ping: Buffer | null = null;
 
@@ -121,26 +121,26 @@ export class Viewer {
     this.#socket = socket;
     this.#session = session;
     this.#options = options;
-    const refuse = (refusal: TypingRefusal) => this.#say({ type: "refused", ...refusal });
-    this.#typing = new TypeAhead(session, options.resize, refuse);
-    socket.on("message", (data, isBinary) => this.#hear(isBinary ? null : parseMessage(String(data))));
+    const refuse = (refusal: InputRefusal) => this.#sendMessage({ type: "refused", ...refusal });
+    this.#input = new InputQueue(session, options.resize, refuse);
+    socket.on("message", (data, isBinary) => this.#receive(isBinary ? null : parseMessage(String(data))));
     socket.on("pong", (data) => {
       if (this.#ping?.equals(data)) this.#ping = null;
     });
     socket.on("ping", () => this.#isRead()); // ws has answered it
-    socket.on("close", () => this.#leave());
+    socket.on("close", () => this.#stop());
     socket.on("error", () => socket.terminate()); // a frame too long, or none at all: ws has answered it
   }
 
   /** Shows the terminal until its session ends or nobody looks any more. */
   async show(): Promise<void> {
-    this.#say({ type: "hello", input: this.#options.mayType });
-    const looking = setInterval(() => this.#lookAtSize(), LOOK_IN_SILENCE_MS);
+    this.#sendMessage({ type: "hello", input: this.#options.mayType });
+    const looking = setInterval(() => this.#checkSize(), IDLE_SIZE_CHECK_MS);
     try {
       for (let skipped: number | null = 0; skipped !== null; ) {
         skipped = await this.#follow(await this.#repaint(skipped));
       }
-      this.#part();
+      this.#finish();
     } catch (error) {
       if (this.#over.signal.aborted) return;
       if (!(error instanceof SallyportError)) this.#options.onfailure(error as Error);
@@ -162,25 +162,25 @@ export class Viewer {
 
   close(): void {
     this.#socket.close(CLOSE.restarting, "the service is stopping");
-    this.#leave();
+    this.#stop();
   }
 
-  #leave(): void {
+  #stop(): void {
     this.#over.abort();
     this.#acknowledged.resolve();
   }
 
   /** The screen as it is when there is room for it. Returns the offset to go on from. */
   async #repaint(skipped: number): Promise<number> {
-    await this.#room(FRAME);
+    await this.#waitForWindow(FRAME);
     const { output, offset, columns, rows } = await this.#session.repaint();
     this.#size = { columns, rows };
     this.#passage = new Passage();
-    this.#say({ type: "repaint", columns, rows, skipped });
-    const whole = Buffer.concat([ANEW, output]);
+    this.#sendMessage({ type: "repaint", columns, rows, skipped });
+    const whole = Buffer.concat([RESET, output]);
     for (let at = 0; at < whole.length && !this.#over.signal.aborted; at += FRAME) {
       const frame = whole.subarray(at, at + FRAME);
-      await this.#room(frame.length);
+      await this.#waitForWindow(frame.length);
       this.#send(frame);
     }
     return offset;
@@ -189,32 +189,32 @@ export class Viewer {
   /** What is written from there on. Null: to its end; else how much is not shown, because it came too fast. */
   async #follow(offset: number): Promise<number | null> {
     const over = this.#over.signal;
-    this.#another = new AbortController();
-    const signal = AbortSignal.any([over, this.#another.signal]);
+    this.#resized = new AbortController();
+    const signal = AbortSignal.any([over, this.#resized.signal]);
     for await (const chunk of this.#session.follow({ offset, signal })) {
       // What was dropped for the disk cap, or drawn for another size, can only be shown by painting anew.
-      if (chunk.dropped > 0 || this.#isAnotherSize()) return 0;
+      if (chunk.dropped > 0 || this.#isResized()) return 0;
       const behind = await this.#pass(chunk);
       if (behind !== 0) return behind;
     }
-    return this.#another.signal.aborted && !over.aborted ? 0 : null;
+    return this.#resized.signal.aborted && !over.aborted ? 0 : null;
   }
 
   /** Sends a chunk as there is room for it. 0: all of it; null: nobody is there; else how far behind it would be. */
   async #pass({ offset, bytes }: LogChunk): Promise<number | null> {
     for (let at = 0; at < bytes.length; at += FRAME) {
       const frame = bytes.subarray(at, at + FRAME);
-      const waited = await this.#room(frame.length);
+      const waited = await this.#waitForWindow(frame.length);
       if (this.#over.signal.aborted) return null;
       const behind = waited ? (this.#session.info().streams.output?.bytes ?? 0) - offset - at : 0;
-      if (behind > MOST_BEHIND) return behind;
+      if (behind > MAX_BEHIND) return behind;
       this.#send(this.#passage.pass(frame));
     }
     return 0;
   }
 
   /** True: it had to be waited for. */
-  async #room(bytes: number): Promise<boolean> {
+  async #waitForWindow(bytes: number): Promise<boolean> {
     const isFull = () => this.#unacknowledged + bytes > WINDOW && this.#unacknowledged > 0;
     if (!isFull()) return false;
     while (isFull() && !this.#over.signal.aborted) {
@@ -224,28 +224,28 @@ export class Viewer {
     return true;
   }
 
-  #lookAtSize(): void {
+  #checkSize(): void {
     try {
-      if (this.#isAnotherSize()) this.#another.abort();
+      if (this.#isResized()) this.#resized.abort();
     } catch {
       // It was removed: whoever follows it finds out.
     }
   }
 
-  #isAnotherSize(): boolean {
-    if (performance.now() - this.#lookedAtSizeMs < LOOK_AT_SIZE_MS) return false;
-    this.#lookedAtSizeMs = performance.now();
+  #isResized(): boolean {
+    if (performance.now() - this.#sizeCheckedMs < SIZE_CHECK_MS) return false;
+    this.#sizeCheckedMs = performance.now();
     const { columns, rows } = this.#session.info().pty ?? this.#size;
     return Math.max(columns, MIN_DRAWN_COLUMNS) !== this.#size.columns || rows !== this.#size.rows;
   }
 
-  #hear(message: ViewerMessage | null): void {
+  #receive(message: ViewerMessage | null): void {
     if (message === null) this.#socket.close(CLOSE.wrongFrame, "not a message of this protocol");
     else if (message.type === "ack") this.#acknowledge(message.bytes);
     else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "looking on only");
-    else if (message.type === "resize") this.#typing.resize({ columns: message.columns, rows: message.rows });
+    else if (message.type === "resize") this.#input.resize({ columns: message.columns, rows: message.rows });
     // The keeper has answered the program's questions already, once for all who look on.
-    else if (!isAnswer(message.data)) this.#typing.type(message.data);
+    else if (!isAnswer(message.data)) this.#input.type(message.data);
   }
 
   #acknowledge(bytes: number): void {
@@ -259,24 +259,24 @@ export class Viewer {
     this.#socket.send(bytes, { binary: true });
   }
 
-  #say(message: object): void {
+  #sendMessage(message: object): void {
     if (this.#socket.readyState === this.#socket.OPEN && this.#isRead()) this.#socket.send(JSON.stringify(message));
   }
 
   /** False: they do not read, and are let go of. */
   #isRead(): boolean {
-    if (this.#socket.bufferedAmount <= MOST_UNREAD) return true;
+    if (this.#socket.bufferedAmount <= MAX_UNREAD) return true;
     this.#socket.terminate();
     return false;
   }
 
   /** It has ended; if only this gateway has let go of it, whoever looks on comes back to the next. */
-  #part(): void {
+  #finish(): void {
     if (this.#over.signal.aborted) return;
     const info = this.#session.info();
     if (info.status === "running" || info.lingering) this.close();
     else {
-      this.#say({ type: "ended", info });
+      this.#sendMessage({ type: "ended", info });
       this.#socket.close(CLOSE.ended, "ended");
     }
   }
@@ -289,10 +289,10 @@ const Message = z.discriminatedUnion("type", [
 ]);
 
 /** What a viewer of a terminal may say. */
-export type ViewerMessage = z.infer<typeof Message>;
+type ViewerMessage = z.infer<typeof Message>;
 
 /** Null: it is none. */
-export function parseMessage(text: string): ViewerMessage | null {
+function parseMessage(text: string): ViewerMessage | null {
   try {
     return Message.parse(JSON.parse(text));
   } catch {

@@ -2,10 +2,10 @@ import * as z from "zod";
 import { approvalNotFound } from "../../approval/errors.ts";
 import type { Approval } from "../../core/approval.ts";
 import { SallyportError } from "../../core/error.ts";
-import { type Call, DECIDERS, type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
-import { ApprovalShape, count, flag, GrantShape, milliseconds, words } from "../schemas.ts";
+import { DECIDERS, type Operation, type OperationCall, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
+import { ApprovalSchema, count, flag, GrantSchema, milliseconds, shortText } from "../schemas.ts";
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;
 
 export const approvalOperations: readonly Operation[] = [
@@ -17,10 +17,10 @@ export const approvalOperations: readonly Operation[] = [
     roles: READERS_AND_AGENT,
     query: z.strictObject({
       status: z.enum([...STATUSES, "all"]).optional(),
-      agent: words(128).optional(),
-      limit: count(MOST_LISTED).optional(),
+      agent: shortText(128).optional(),
+      limit: count(MAX_LISTED).optional(),
     }),
-    answer: z.object({ approvals: z.array(ApprovalShape) }),
+    response: z.object({ approvals: z.array(ApprovalSchema) }),
     handle: ({ gateway, caller, query: { status = "pending", agent = caller.agent ?? undefined, limit = 200 } }) => {
       if (caller.agent !== null && agent !== caller.agent) return { approvals: [] };
       const wanted = status === "all" ? {} : { status };
@@ -33,7 +33,7 @@ export const approvalOperations: readonly Operation[] = [
     id: "getApproval",
     summary: "One request to a person, with everything they are shown",
     roles: READERS_AND_AGENT,
-    answer: ApprovalShape,
+    response: ApprovalSchema,
     handle: (call) => find(call),
   }),
   operation({
@@ -53,7 +53,7 @@ export const approvalOperations: readonly Operation[] = [
         .optional()
         .describe("With `always`: how wide, and for how long"),
     }),
-    answer: ApprovalShape,
+    response: ApprovalSchema,
     handle: ({ gateway, params, body, caller: { name, channel } }) =>
       gateway.approvals.decide(params.id ?? "", { ...body, who: name, channel }),
   }),
@@ -63,9 +63,9 @@ export const approvalOperations: readonly Operation[] = [
     id: "listGrants",
     summary: "What persons allowed for good; with all also what was taken back or has expired",
     roles: READERS,
-    query: z.strictObject({ agent: words(128).optional(), all: flag().optional() }),
-    answer: z.object({ grants: z.array(GrantShape) }),
-    handle: ({ gateway, query }) => ({ grants: gateway.approvals.grants.list(query).slice(0, MOST_LISTED) }),
+    query: z.strictObject({ agent: shortText(128).optional(), all: flag().optional() }),
+    response: z.object({ grants: z.array(GrantSchema) }),
+    handle: ({ gateway, query }) => ({ grants: gateway.approvals.grants.list(query).slice(0, MAX_LISTED) }),
   }),
   operation({
     method: "DELETE",
@@ -73,14 +73,14 @@ export const approvalOperations: readonly Operation[] = [
     id: "revokeGrant",
     summary: "Take a grant back",
     roles: DECIDERS,
-    answer: GrantShape,
+    response: GrantSchema,
     handle: ({ gateway, params, caller: { name, channel } }) =>
       gateway.approvals.grants.revoke(params.id ?? "", { who: name, channel }),
   }),
 ];
 
 /** An agent gets its own; of others it does not learn whether they exist. */
-function find({ gateway, params, caller }: Call<unknown, unknown>): Approval {
+function find({ gateway, params, caller }: OperationCall<unknown, unknown>): Approval {
   const reference = params.id ?? "";
   if (caller.agent === null) return gateway.approvals.get(reference);
   try {

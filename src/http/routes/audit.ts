@@ -3,10 +3,10 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { ChainReport } from "../../storage/audit-chain.ts";
 import type { AuditFilter } from "../../storage/audit-entry.ts";
 import { type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
-import { count, time, words } from "../schemas.ts";
-import { attachment, streamed } from "../stream-response.ts";
+import { count, shortText, time } from "../schemas.ts";
+import { attachment, streamResponse } from "../stream-response.ts";
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 const Entry = z
   .object({
@@ -25,17 +25,17 @@ const Entry = z
   .meta({ id: "AuditEntry" });
 
 const filter = {
-  q: words().optional().describe("Occurs in the summary or the detail"),
-  kind: words(64).optional(),
-  outcome: words(64).optional(),
-  agent: words(128).optional(),
-  session: words(64).optional(),
+  q: shortText().optional().describe("Occurs in the summary or the detail"),
+  kind: shortText(64).optional(),
+  outcome: shortText(64).optional(),
+  agent: shortText(128).optional(),
+  session: shortText(64).optional(),
   since: time().optional(),
   until: time().optional(),
 };
 
 /** A walk through the whole chain is long: those who ask meanwhile share it. */
-const walks = new WeakMap<object, Promise<ChainReport>>();
+const verifications = new WeakMap<object, Promise<ChainReport>>();
 
 export const auditOperations: readonly Operation[] = [
   operation({
@@ -44,8 +44,8 @@ export const auditOperations: readonly Operation[] = [
     id: "searchAudit",
     summary: "What was asked, decided and done; the newest first",
     roles: READERS_AND_AGENT,
-    query: z.strictObject({ ...filter, before: count().optional(), limit: count(MOST_LISTED).optional() }),
-    answer: z.object({ entries: z.array(Entry), next: z.int().nullable() }),
+    query: z.strictObject({ ...filter, before: count().optional(), limit: count(MAX_LISTED).optional() }),
+    response: z.object({ entries: z.array(Entry), next: z.int().nullable() }),
     handle: ({ gateway, caller, query: { before, limit = 100, ...rest } }) => {
       const wanted = filterOf(rest);
       if (caller.agent !== null) {
@@ -63,12 +63,12 @@ export const auditOperations: readonly Operation[] = [
     id: "verifyAudit",
     summary: "Whether every entry is as it was written, and where not",
     roles: READERS,
-    answer: z.object({
+    response: z.object({
       entries: z.int(),
       head: z.object({ seq: z.int(), hash: z.string() }),
       broken: z.object({ seq: z.int(), why: z.string() }).nullable(),
     }),
-    handle: ({ service }) => verified(service.gateway),
+    handle: ({ service }) => verifyOnce(service.gateway),
   }),
   operation({
     method: "GET",
@@ -77,17 +77,17 @@ export const auditOperations: readonly Operation[] = [
     summary: "Every entry that matches, oldest first",
     roles: READERS,
     query: z.strictObject(filter),
-    answer: { media: "application/x-ndjson", description: "One entry as JSON a line" },
+    response: { media: "application/x-ndjson", description: "One entry as JSON a line" },
     handle: ({ gateway, query }) =>
-      streamed(gateway.audit.export(filterOf(query)), attachment("audit.ndjson", "application/x-ndjson")),
+      streamResponse(gateway.audit.export(filterOf(query)), attachment("audit.ndjson", "application/x-ndjson")),
   }),
 ];
 
-function verified(gateway: Gateway): Promise<ChainReport> {
-  let walk = walks.get(gateway);
+function verifyOnce(gateway: Gateway): Promise<ChainReport> {
+  let walk = verifications.get(gateway);
   if (!walk) {
-    walk = gateway.audit.verifySlowly().finally(() => walks.delete(gateway));
-    walks.set(gateway, walk);
+    walk = gateway.audit.verifySlowly().finally(() => verifications.delete(gateway));
+    verifications.set(gateway, walk);
   }
   return walk;
 }

@@ -5,15 +5,15 @@ import type { TerminalSize } from "../../core/terminal.ts";
 import type { AuditLog } from "../../storage/audit.ts";
 import { regularExpression } from "../../text/regex.ts";
 import type { Caller } from "../guard/authenticate.ts";
-import { type Call, OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { flag, milliseconds, patience } from "../schemas.ts";
+import { OPERATORS_AND_AGENT, type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
+import { flag, milliseconds, waitTime } from "../schemas.ts";
 
 /** Base64 takes a third more. */
-const INPUT_BODY_MOST = 12 << 20;
-const MOST_KEYS = 1000;
+const MAX_INPUT_BODY = 12 << 20;
+const MAX_KEYS = 1000;
 
 const Nothing = z.object({}).meta({ id: "Done" });
-const session = ({ gateway, params }: Call<unknown, unknown>) => gateway.find(params.id ?? "");
+const session = ({ gateway, params }: OperationCall<unknown, unknown>) => gateway.find(params.id ?? "");
 
 const Input = z
   .strictObject({
@@ -27,7 +27,7 @@ const Input = z
     "give `text`, `base64` or `eof`",
   );
 
-export const steeringOperations: readonly Operation[] = [
+export const controlOperations: readonly Operation[] = [
   operation({
     method: "DELETE",
     path: "/v1/sessions/:id",
@@ -35,7 +35,7 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Forget a session and its log; with force also one that runs, which is killed",
     roles: OPERATORS_AND_AGENT,
     query: z.strictObject({ force: flag().optional() }),
-    answer: Nothing,
+    response: Nothing,
     handle: async (call) => {
       await (await session(call)).remove({ force: call.query.force ?? false });
       return {};
@@ -48,8 +48,8 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Write to a session's input, or close it",
     roles: OPERATORS_AND_AGENT,
     body: Input,
-    bodyMost: INPUT_BODY_MOST,
-    answer: Nothing,
+    maxBodyBytes: MAX_INPUT_BODY,
+    response: Nothing,
     handle: async (call) => {
       const { text, base64, eof } = call.body;
       const data = base64 === undefined ? text : Buffer.from(base64, "base64");
@@ -65,8 +65,8 @@ export const steeringOperations: readonly Operation[] = [
     id: "sendKeys",
     summary: "Type keys by name into a session on a terminal",
     roles: OPERATORS_AND_AGENT,
-    body: z.strictObject({ keys: z.array(z.string().min(1).max(64)).min(1).max(MOST_KEYS) }),
-    answer: Nothing,
+    body: z.strictObject({ keys: z.array(z.string().min(1).max(64)).min(1).max(MAX_KEYS) }),
+    response: Nothing,
     handle: async (call) => {
       await (await session(call)).sendKeys(call.body.keys);
       return {};
@@ -79,7 +79,7 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Paste a text into a session on a terminal",
     roles: OPERATORS_AND_AGENT,
     body: z.strictObject({ text: z.string(), submit: z.boolean().optional() }),
-    answer: Nothing,
+    response: Nothing,
     handle: async (call) => {
       await (await session(call)).paste(call.body.text, { submit: call.body.submit ?? false });
       return {};
@@ -92,7 +92,7 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Give a session's terminal another size",
     roles: OPERATORS_AND_AGENT,
     body: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }),
-    answer: Nothing,
+    response: Nothing,
     handle: async (call) => {
       await resizeAs(call.caller, await session(call), call.body, call.gateway.audit);
       return {};
@@ -109,7 +109,7 @@ export const steeringOperations: readonly Operation[] = [
       graceMs: milliseconds.nullable().optional().describe("Until SIGKILL follows; default 5000, null never"),
       reason: z.string().max(4096).optional().describe("Goes to the audit"),
     }),
-    answer: SessionShape,
+    response: SessionShape,
     handle: async (call) => {
       const { signal, graceMs, reason } = call.body;
       return (await session(call)).kill({
@@ -126,7 +126,7 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Move a session's deadline to so long from now; 0 lifts it",
     roles: OPERATORS_AND_AGENT,
     body: z.strictObject({ timeoutMs: milliseconds }),
-    answer: SessionShape,
+    response: SessionShape,
     handle: async (call) => {
       const extended = await session(call);
       await extended.extend(call.body.timeoutMs);
@@ -140,12 +140,12 @@ export const steeringOperations: readonly Operation[] = [
     summary: "Wait for a session's end, or for what it writes; answers after the time given at the latest",
     roles: READERS_AND_AGENT,
     body: z.strictObject({
-      timeoutMs: patience,
+      timeoutMs: waitTime,
       pattern: z.string().max(1024).optional().describe("A regular expression over what it writes from now on"),
-      quietMs: patience.optional().describe("Nothing was written for so long"),
+      quietMs: waitTime.optional().describe("Nothing was written for so long"),
       input: z.boolean().optional().describe("It waits for input at its terminal"),
     }),
-    answer: z
+    response: z
       .object({
         reason: z.enum(["exit", "pattern", "quiet", "input", "timeout"]),
         match: z.string().nullable(),
@@ -157,7 +157,7 @@ export const steeringOperations: readonly Operation[] = [
       const { timeoutMs, pattern, quietMs, input } = call.body;
       return (await session(call)).waitFor({
         timeoutMs,
-        signal: call.gone,
+        signal: call.disconnected,
         ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern") }),
         ...(quietMs === undefined ? {} : { quietMs }),
         ...(input === undefined ? {} : { input }),

@@ -4,8 +4,8 @@ import type { LogChunk, LogQuery } from "../../core/session.ts";
 import type { Session } from "../../session/session.ts";
 import { regularExpression, search } from "../../text/regex.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { count, flag, integer, LogAnswer, words } from "../schemas.ts";
-import { attachment, streamed } from "../stream-response.ts";
+import { count, flag, integer, LogAnswer, shortText } from "../schemas.ts";
+import { attachment, streamResponse } from "../stream-response.ts";
 
 /** Of one read, and of all reads of one call: whoever looks through more goes on where it ended. */
 const READ_BYTES = 1 << 20;
@@ -13,7 +13,7 @@ const CALL_BYTES = 32 << 20;
 /** Of the line that is shown. */
 const SHOWN = 400;
 
-export interface SearchQuery {
+interface SearchQuery {
   q: string;
   /** `q` is a regular expression; otherwise a text, upper and lower case alike. */
   regex: boolean;
@@ -30,10 +30,7 @@ export interface Match {
 }
 
 /** Looks for a text line by line, within bounds. `next` is where to go on; null: that was all there is so far. */
-export async function searchLog(
-  session: Session,
-  query: SearchQuery,
-): Promise<{ matches: Match[]; next: number | null }> {
+async function searchLog(session: Session, query: SearchQuery): Promise<{ matches: Match[]; next: number | null }> {
   const { stream, from, limit } = query;
   const finder = finderOf(query);
   const matches: Match[] = [];
@@ -42,7 +39,7 @@ export async function searchLog(
     const slice = await session.logs({ ...(stream ? { stream } : {}), offset: at, limit: READ_BYTES });
     const isLast = slice.nextOffset >= slice.totalBytes || slice.chunks.length === 0;
     const piece = pieceOf(slice, isLast);
-    for (const { after, ...match } of linesWith(piece, finder)) {
+    for (const { after, ...match } of matchingLines(piece, finder)) {
       matches.push(match);
       if (matches.length === limit) return { matches, next: after };
     }
@@ -100,7 +97,7 @@ function finderOf({ q, regex }: SearchQuery): (text: string) => Finder {
 }
 
 /** A line break is the same byte in every text, so lines are counted in both: what is no UTF-8 moves nothing. */
-function* linesWith(
+function* matchingLines(
   { bytes, offsetOf }: Piece,
   finder: (text: string) => Finder,
 ): Generator<Match & { after: number }, void, undefined> {
@@ -132,9 +129,9 @@ function shown(line: string, at: number): string {
   return line.slice(start, start + SHOWN).toWellFormed();
 }
 
-const MOST_BYTES = 1 << 20;
+const MAX_BYTES = 1 << 20;
 const DEFAULT_BYTES = 256 << 10;
-const MOST_MATCHES = 1000;
+const MAX_MATCHES = 1000;
 
 const Stream = z.enum(["stdout", "stderr", "merged"]);
 
@@ -148,13 +145,13 @@ export const logOperations: readonly Operation[] = [
     query: z.strictObject({
       stream: Stream.optional(),
       offset: count().optional(),
-      limit: count(MOST_BYTES).optional(),
+      limit: count(MAX_BYTES).optional(),
       tail: count(100_000).optional(),
       fromLine: integer().optional(),
       toLine: integer().optional(),
       sinceMs: count().optional(),
     }),
-    answer: LogAnswer,
+    response: LogAnswer,
     handle: async ({ gateway, params, query }) => {
       const slice = await (await gateway.find(params.id ?? "")).logs({ limit: DEFAULT_BYTES, ...query });
       return logAnswer(slice);
@@ -167,10 +164,10 @@ export const logOperations: readonly Operation[] = [
     summary: "What a session wrote, byte for byte",
     roles: READERS_AND_AGENT,
     query: z.strictObject({ stream: Stream.optional(), offset: count().optional(), limit: count().optional() }),
-    answer: { media: "text/plain", description: "The bytes as they were written; what was dropped is left out" },
+    response: { media: "text/plain", description: "The bytes as they were written; what was dropped is left out" },
     handle: async ({ gateway, params, query }) => {
       const session = await gateway.find(params.id ?? "");
-      return streamed(bytesOf(session, query), attachment(`${session.name}.log`, "text/plain; charset=utf-8"));
+      return streamResponse(bytesOf(session, query), attachment(`${session.name}.log`, "text/plain; charset=utf-8"));
     },
   }),
   operation({
@@ -180,13 +177,13 @@ export const logOperations: readonly Operation[] = [
     summary: "Where a text stands in what a session wrote; looks through so much at a time and says where to go on",
     roles: READERS_AND_AGENT,
     query: z.strictObject({
-      q: words().min(1),
+      q: shortText().min(1),
       regex: flag().optional(),
       stream: Stream.optional(),
       from: count().optional(),
-      limit: count(MOST_MATCHES).optional(),
+      limit: count(MAX_MATCHES).optional(),
     }),
-    answer: z.object({
+    response: z.object({
       matches: z.array(z.object({ offset: z.int(), text: z.string() })),
       next: z.int().nullable().describe("Where to go on; null: that was all there is so far"),
     }),

@@ -4,7 +4,7 @@ import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
 
 /** The looks at a machine start programs: those who ask within this time share them. */
-const EXAMINED_MS = 10_000;
+const REPORT_CACHE_MS = 10_000;
 
 const Finding = z.object({
   name: z.string(),
@@ -41,7 +41,7 @@ export const overviewOperations: readonly Operation[] = [
       state: z.enum(["open", "pending", "claimed", "done", "all"]).optional(),
       limit: count(1000).optional(),
     }),
-    answer: z.object({ items: z.array(Item) }),
+    response: z.object({ items: z.array(Item) }),
     handle: ({ gateway, query: { state = "open", limit = 100 } }) => ({ items: gateway.work.list({ state, limit }) }),
   }),
   operation({
@@ -50,7 +50,7 @@ export const overviewOperations: readonly Operation[] = [
     id: "listAgents",
     summary: "The agents that have sessions",
     roles: READERS,
-    answer: z.object({ agents: z.array(Agent) }),
+    response: z.object({ agents: z.array(Agent) }),
     handle: ({ gateway }) => ({ agents: gateway.agents() }),
   }),
   operation({
@@ -59,17 +59,17 @@ export const overviewOperations: readonly Operation[] = [
     id: "machine",
     summary: "Whether this machine can do what Sallyport promises, as `sallyport doctor` finds",
     roles: READERS,
-    answer: z.object({ ok: z.boolean(), findings: z.array(Finding) }),
-    handle: ({ service }) => examined(service),
+    response: z.object({ ok: z.boolean(), findings: z.array(Finding) }),
+    handle: ({ service }) => machineReport(service),
   }),
 ];
 
 const looks = new WeakMap<Service, { atMs: number; report: Promise<unknown> }>();
 
-function examined(service: Service): Promise<unknown> {
+function machineReport(service: Service): Promise<unknown> {
   const nowMs = performance.now();
   let look = looks.get(service);
-  if (!look || nowMs - look.atMs > EXAMINED_MS) {
+  if (!look || nowMs - look.atMs > REPORT_CACHE_MS) {
     look = { atMs: nowMs, report: examine(service) };
     looks.set(service, look);
     look.report.catch(() => looks.delete(service));

@@ -9,15 +9,15 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import { RULES } from "../../policy/rules/index.ts";
 import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS, type Operation, operation, READERS } from "../operation.ts";
-import { GrantShape, milliseconds, Span, VerdictShape, words } from "../schemas.ts";
+import { GrantSchema, milliseconds, Span, shortText, VerdictSchema } from "../schemas.ts";
 
-const MOST_TRIED = 50;
+const MAX_TRIED = 50;
 const DEFAULT_AGENT = "default";
 
 const NewRule = z.strictObject({
-  agent: words(128).min(1).optional().describe("Whose commands it is about"),
+  agent: shortText(128).min(1).optional().describe("Whose commands it is about"),
   command: z.array(z.string().max(4096)).min(1).max(256).describe("The program and its arguments, as a list"),
-  cwd: words(4096).optional().describe("Only in this folder; the workspace when left out"),
+  cwd: shortText(4096).optional().describe("Only in this folder; the workspace when left out"),
   args: z
     .array(z.string().min(1).max(4096))
     .max(256)
@@ -55,8 +55,8 @@ export const ruleOperations: readonly Operation[] = [
     id: "listRules",
     summary: "What is allowed, asked about and forbidden: configured rules, grants, and what is built in",
     roles: READERS,
-    query: z.strictObject({ agent: words(128).min(1).optional() }),
-    answer: z.object({ configured: Policy, grants: z.array(GrantShape), builtIn: z.array(BuiltIn) }),
+    query: z.strictObject({ agent: shortText(128).min(1).optional() }),
+    response: z.object({ configured: Policy, grants: z.array(GrantSchema), builtIn: z.array(BuiltIn) }),
     handle: ({ service, caller, query: { agent } }) => {
       const gateway = gatewayOf(service, caller, agent);
       return { configured: gateway.policy, grants: gateway.approvals.grants.list({ agent }), builtIn };
@@ -69,7 +69,7 @@ export const ruleOperations: readonly Operation[] = [
     summary: "Allow a command for good, held to the same conditions as a yes to a request",
     roles: OPERATORS,
     body: NewRule,
-    answer: z.object({ grants: z.array(GrantShape) }),
+    response: z.object({ grants: z.array(GrantSchema) }),
     handle: ({ service, gateway, caller: { name, channel }, body }) => {
       const { agent = DEFAULT_AGENT } = body;
       const made = { agent, identity: null, scope: scopeOf(body), who: name, channel, approval: null };
@@ -83,8 +83,8 @@ export const ruleOperations: readonly Operation[] = [
     id: "tryRule",
     summary: "Which of these commands such a rule would let through; nothing is run, nothing is added",
     roles: READERS,
-    body: z.strictObject({ rule: NewRule, commands: z.array(z.string().min(1).max(65_536)).max(MOST_TRIED) }),
-    answer: z.object({
+    body: z.strictObject({ rule: NewRule, commands: z.array(z.string().min(1).max(65_536)).max(MAX_TRIED) }),
+    response: z.object({
       problem: z.string().nullable().describe("Why there can be no such rule"),
       covers: z.array(z.looseObject({})),
       results: z.array(z.object({ command: z.string(), covered: z.boolean(), verdict: z.string(), why: z.string() })),
@@ -103,7 +103,7 @@ export const ruleOperations: readonly Operation[] = [
     id: "removeRule",
     summary: "Take back what was allowed for good. What is configured is changed in its file",
     roles: OPERATORS,
-    answer: GrantShape,
+    response: GrantSchema,
     handle: ({ gateway, params, caller: { name, channel } }) =>
       gateway.approvals.grants.revoke(params.id ?? "", { who: name, channel }),
   }),
@@ -119,14 +119,14 @@ export const ruleOperations: readonly Operation[] = [
         .min(1)
         .max(1 << 20),
       args: z.array(z.string().max(65_536)).max(4096).optional(),
-      cwd: words(4096).optional(),
+      cwd: shortText(4096).optional(),
       security: z.enum(["deny", "allowlist", "full"]).optional(),
       ask: z.enum(["off", "on-miss", "always"]).optional(),
       sandbox: z.enum(["off", "read-only", "workspace-write", "isolated"]).optional(),
-      agent: words(128).min(1).optional().describe("By whose settings; for persons only"),
+      agent: shortText(128).min(1).optional().describe("By whose settings; for persons only"),
       modes: z.boolean().optional(),
     }),
-    answer: VerdictShape.extend({
+    response: VerdictSchema.extend({
       modes: z
         .array(z.object({ security: z.string(), ask: z.string(), verdict: z.string() }))
         .optional()

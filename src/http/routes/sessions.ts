@@ -3,19 +3,21 @@ import { RunRequest } from "../../core/request.ts";
 import { SessionShape, Status } from "../../core/session-schema.ts";
 import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
-import { count, flag, patience, RecordedVerdict, RunResultShape, words } from "../schemas.ts";
+import { count, flag, RecordedVerdict, RunResultSchema, shortText, waitTime } from "../schemas.ts";
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 /** A person answers within this time, or the answer is `pending`: ask again with the same request. */
-const PATIENCE_MS = 30_000;
+const APPROVAL_TIMEOUT_MS = 30_000;
 /** `stdin: { text }` may be 8 MiB, and JSON writes some characters with six. */
-const RUN_BODY_MOST = 50 << 20;
+const MAX_RUN_BODY = 50 << 20;
 
-const manner = {
+const runOptions = {
   background: z.boolean().optional().describe("Answer as soon as it has started"),
-  yieldMs: patience.optional().describe("Carry on in the background after so long; the answer is `running`"),
-  approvalTimeoutMs: patience.optional().describe(`How long to wait for a person's approval; default ${PATIENCE_MS}`),
-  agent: words(128).min(1).optional().describe("On whose behalf; for persons only"),
+  yieldMs: waitTime.optional().describe("Carry on in the background after so long; the answer is `running`"),
+  approvalTimeoutMs: waitTime
+    .optional()
+    .describe(`How long to wait for a person's approval; default ${APPROVAL_TIMEOUT_MS}`),
+  agent: shortText(128).min(1).optional().describe("On whose behalf; for persons only"),
 };
 
 export const sessionOperations: readonly Operation[] = [
@@ -33,14 +35,14 @@ export const sessionOperations: readonly Operation[] = [
         .pipe(z.array(Status))
         .optional()
         .meta({ type: "string", description: "One or several, with commas between" }),
-      agent: words(128).optional(),
+      agent: shortText(128).optional(),
       live: flag().optional(),
-      limit: count(MOST_LISTED).optional(),
-      before: words(64).optional(),
-      q: words().optional(),
+      limit: count(MAX_LISTED).optional(),
+      before: shortText(64).optional(),
+      q: shortText().optional(),
       others: flag().optional().describe("Only what other gateways of the fleet have run"),
     }),
-    answer: z.object({
+    response: z.object({
       sessions: z.array(SessionShape),
       next: z.string().nullable(),
       total: z.int().describe("All that match, these and what comes after them"),
@@ -56,14 +58,14 @@ export const sessionOperations: readonly Operation[] = [
     id: "run",
     summary: "Run a command, in the foreground or as a background session",
     roles: OPERATORS_AND_AGENT,
-    body: RunRequest.extend(manner),
-    bodyHere: z.looseObject(manner),
-    bodyMost: RUN_BODY_MOST,
-    answer: z.union([RunResultShape, SessionShape]),
-    handle: async ({ service, caller, body, gone }) => {
-      const { background, yieldMs, approvalTimeoutMs = PATIENCE_MS, agent, ...request } = body;
+    body: RunRequest.extend(runOptions),
+    checkedBody: z.looseObject(runOptions),
+    maxBodyBytes: MAX_RUN_BODY,
+    response: z.union([RunResultSchema, SessionShape]),
+    handle: async ({ service, caller, body, disconnected }) => {
+      const { background, yieldMs, approvalTimeoutMs = APPROVAL_TIMEOUT_MS, agent, ...request } = body;
       const gateway = gatewayOf(service, caller, agent);
-      const options = { approvalTimeoutMs, signal: gone, ...(yieldMs === undefined ? {} : { yieldMs }) };
+      const options = { approvalTimeoutMs, signal: disconnected, ...(yieldMs === undefined ? {} : { yieldMs }) };
       if (background) return (await gateway.start(request, options)).info();
       return gateway.run(request, options);
     },
@@ -74,7 +76,7 @@ export const sessionOperations: readonly Operation[] = [
     id: "getSession",
     summary: "Everything known about a session",
     roles: READERS_AND_AGENT,
-    answer: SessionShape.extend({
+    response: SessionShape.extend({
       verdict: RecordedVerdict.nullable(),
       approval: z.looseObject({}).nullable(),
     }).meta({ id: "SessionDetails" }),

@@ -7,7 +7,7 @@ import { type Caller, COOKIE } from "../guard/authenticate.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
 
-const LASTS_MS = 12 * 3600 * 1000;
+const SIGN_IN_MS = 12 * 3600 * 1000;
 
 interface Made {
   signIn: SignIn;
@@ -17,7 +17,7 @@ interface Made {
 }
 
 /** Lets somebody in who shows the secret of a link, which is used up, or a token. Null: it is neither. */
-export function signInWith(service: Service, secret: string): Made | null {
+function createSignIn(service: Service, secret: string): Made | null {
   const { signIns, gateway } = service;
   const found = byLink(service, secret) ?? byToken(service, secret);
   if (!found) return null;
@@ -47,7 +47,7 @@ interface Found {
 
 function byLink({ signIns }: Service, secret: string): Found | null {
   const link = signIns.takeLink(secret);
-  return link && { ...link, agent: "", token: null, by: "link", lastsMs: LASTS_MS };
+  return link && { ...link, agent: "", token: null, by: "link", lastsMs: SIGN_IN_MS };
 }
 
 /** No longer than the token itself. */
@@ -55,8 +55,8 @@ function byToken({ tokens }: Service, secret: string): Found | null {
   const token = tokens.verify(secret);
   if (!token) return null;
   const { id, name, role, agent, expiresAt } = token;
-  const left = expiresAt === null ? LASTS_MS : Date.parse(expiresAt) - Date.now();
-  return { name, role, agent, token: id, by: "token", lastsMs: Math.min(LASTS_MS, left) };
+  const left = expiresAt === null ? SIGN_IN_MS : Date.parse(expiresAt) - Date.now();
+  return { name, role, agent, token: id, by: "token", lastsMs: Math.min(SIGN_IN_MS, left) };
 }
 
 const Me = z
@@ -70,7 +70,7 @@ const Me = z
   .meta({ id: "Me" });
 
 /** Anybody may send it: room for the secret, and no more. */
-const SIGN_IN_BODY_MOST = 8 << 10;
+const MAX_SIGN_IN_BODY = 8 << 10;
 
 const me = (
   { name, role, agent, expiresAt }: Pick<Caller, "name" | "role" | "agent" | "expiresAt">,
@@ -86,7 +86,7 @@ export const signInOperations: readonly Operation[] = [
     id: "me",
     summary: "Who you are to the service",
     roles: READERS_AND_AGENT,
-    answer: Me,
+    response: Me,
     handle: ({ caller, service }) => me(caller, service),
   }),
   operation({
@@ -96,12 +96,12 @@ export const signInOperations: readonly Operation[] = [
     summary: "Sign in with the secret of a link, or with a token",
     roles: "anyone",
     body: z.strictObject({ secret: z.string().min(1).max(512) }),
-    bodyMost: SIGN_IN_BODY_MOST,
-    answer: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
+    maxBodyBytes: MAX_SIGN_IN_BODY,
+    response: Me.extend({ key: z.string().describe("To be sent as X-Sallyport-Key with every further request") }),
     handle: ({ service, body, request }) => {
       const address = request.socket.remoteAddress ?? "";
       // The secret counts before the address: commands of this machine share the operator's, and must not lock them out.
-      const made = signInWith(service, body.secret);
+      const made = createSignIn(service, body.secret);
       if (!made) throw refusal(service, address);
       const { signIn, cookie, key, lastsMs } = made;
       const agent = signIn.role === "agent" ? signIn.agent : null;
@@ -115,7 +115,7 @@ export const signInOperations: readonly Operation[] = [
     id: "signOut",
     summary: "End this sign-in",
     roles: READERS_AND_AGENT,
-    answer: z.object({}),
+    response: z.object({}),
     handle: ({ service, caller, gateway }) => {
       if (caller.signIn !== null) {
         service.signIns.end(caller.signIn);

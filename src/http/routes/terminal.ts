@@ -2,7 +2,7 @@ import * as z from "zod";
 import { Usage } from "../../core/session-schema.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { flag } from "../schemas.ts";
-import { attachment, streamed } from "../stream-response.ts";
+import { attachment, streamResponse } from "../stream-response.ts";
 
 const Screen = z
   .looseObject({
@@ -35,7 +35,7 @@ export const terminalOperations: readonly Operation[] = [
     summary: "What a person at a session's terminal would see",
     roles: READERS_AND_AGENT,
     query: z.strictObject({ attributes: flag().optional(), scrollback: flag().optional() }),
-    answer: Screen,
+    response: Screen,
     handle: async ({ gateway, params, query }) => (await gateway.find(params.id ?? "")).screen(query),
   }),
   operation({
@@ -45,7 +45,7 @@ export const terminalOperations: readonly Operation[] = [
     summary: "The screen of a session's terminal as an SVG image",
     roles: READERS_AND_AGENT,
     query: z.strictObject({ format: z.literal("svg").optional() }),
-    answer: { media: "image/svg+xml", description: "The screen as SVG text" },
+    response: { media: "image/svg+xml", description: "The screen as SVG text" },
     handle: async ({ gateway, params, query: { format = "svg" } }) => {
       const picture = await (await gateway.find(params.id ?? "")).picture(format);
       return new Response(new Uint8Array(picture), { headers: { "content-type": "image/svg+xml" } });
@@ -57,10 +57,13 @@ export const terminalOperations: readonly Operation[] = [
     id: "recording",
     summary: "What a session wrote to its terminal, with its times: an asciicast of version 2",
     roles: READERS_AND_AGENT,
-    answer: { media: "application/x-asciicast", description: "One JSON line each" },
+    response: { media: "application/x-asciicast", description: "One JSON line each" },
     handle: async ({ gateway, params }) => {
       const session = await gateway.find(params.id ?? "");
-      return streamed(withBreaks(session.recording()), attachment(`${session.name}.cast`, "application/x-asciicast"));
+      return streamResponse(
+        withBreaks(session.recording()),
+        attachment(`${session.name}.cast`, "application/x-asciicast"),
+      );
     },
   }),
   operation({
@@ -69,7 +72,7 @@ export const terminalOperations: readonly Operation[] = [
     id: "usage",
     summary: "CPU, memory and I/O of a session's process tree, and its processes",
     roles: READERS_AND_AGENT,
-    answer: z.object({ usage: Usage.nullable(), processes: z.array(Process) }),
+    response: z.object({ usage: Usage.nullable(), processes: z.array(Process) }),
     handle: async ({ gateway, params }) => (await gateway.find(params.id ?? "")).usage(),
   }),
 ];

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { tokenEntry } from "../../storage/token-entry.ts";
 import { TOKEN_ROLES } from "../../storage/tokens.ts";
-import { wrongInput } from "../errors.ts";
+import { invalidInput } from "../errors.ts";
 import { OPERATORS, type Operation, operation } from "../operation.ts";
-import { flag, milliseconds, words } from "../schemas.ts";
+import { flag, milliseconds, shortText } from "../schemas.ts";
 
-const TokenShape = z
+const TokenSchema = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -27,7 +27,7 @@ export const tokenOperations: readonly Operation[] = [
     summary: "The tokens that programs and persons show; never their secrets",
     roles: OPERATORS,
     query: z.strictObject({ all: flag().optional() }),
-    answer: z.object({ tokens: z.array(TokenShape) }),
+    response: z.object({ tokens: z.array(TokenSchema) }),
     handle: ({ service, query: { all = false } }) => ({
       tokens: service.tokens.list().filter(({ revokedAt }) => all || revokedAt === null),
     }),
@@ -41,13 +41,13 @@ export const tokenOperations: readonly Operation[] = [
     body: z.strictObject({
       name: z.string().max(128),
       role: z.enum(TOKEN_ROLES),
-      agent: words(128).min(1).optional().describe("For the role agent: on whose behalf"),
+      agent: shortText(128).min(1).optional().describe("For the role agent: on whose behalf"),
       expiresMs: milliseconds.min(1).optional(),
     }),
-    answer: TokenShape.extend({ token: z.string() }).meta({ id: "NewToken" }),
+    response: TokenSchema.extend({ token: z.string() }).meta({ id: "NewToken" }),
     status: 201,
     handle: ({ service, gateway, caller, body: { name, role, agent, expiresMs } }) => {
-      if (role !== "agent" && agent !== undefined) throw wrongInput("body.agent", `a ${role} is a person`);
+      if (role !== "agent" && agent !== undefined) throw invalidInput("body.agent", `a ${role} is a person`);
       const whose = role === "agent" ? (agent ?? "default") : "";
       const made = service.tokens.create({ name, role, agent: whose, createdBy: caller.name, expiresMs });
       gateway.audit.append(tokenEntry(made.token, "created", { who: caller.name, channel: caller.channel }));
@@ -60,7 +60,7 @@ export const tokenOperations: readonly Operation[] = [
     id: "revokeToken",
     summary: "Make a token worthless, and every sign-in with it",
     roles: OPERATORS,
-    answer: TokenShape,
+    response: TokenSchema,
     handle: ({ service, gateway, caller, params }) => {
       const revoked = service.tokens.revoke(params.id ?? "");
       gateway.audit.append(tokenEntry(revoked, "revoked", { who: caller.name, channel: caller.channel }));

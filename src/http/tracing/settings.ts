@@ -44,7 +44,7 @@ export interface Stage {
 }
 
 /** A request that is asked about may wait for a person: so many may be under way. */
-const MOST_KEPT = 2000;
+const MAX_KEPT = 2000;
 
 /** How far requests have come, for the traces of those that end. Forgets the oldest rather than grow. */
 export class Stages {
@@ -56,7 +56,7 @@ export class Stages {
     // One that changed after its approval is judged again: the last time counts.
     if (known) known.push({ step, atMs });
     else this.#stages.set(session, [{ step, atMs }]);
-    if (this.#stages.size <= MOST_KEPT) return;
+    if (this.#stages.size <= MAX_KEPT) return;
     this.#stages.delete(this.#stages.keys().next().value as string);
   }
 

@@ -20,7 +20,7 @@ export interface Span {
 }
 
 /** What is over when a step is reached. */
-const STAGE_BEFORE = new Map([
+const STAGE_NAMES = new Map([
   ["decided", "decide"],
   ["authorized", "authorize"],
   ["prepared", "prepare"],
@@ -29,7 +29,7 @@ const STAGE_BEFORE = new Map([
 ]);
 
 /** As in the audit: one line for a person, secrets masked. */
-const MOST_COMMAND = 1000;
+const MAX_COMMAND = 1000;
 
 /** A span for a command that is over, and one for each of its stages. */
 export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
@@ -50,7 +50,7 @@ export function spansOf(info: SessionInfo, stages: readonly Stage[]): Span[] {
     ok: null,
   });
   const steps = stages.flatMap(({ step, atMs }, index) => {
-    const name = STAGE_BEFORE.get(step);
+    const name = STAGE_NAMES.get(step);
     const before = stages[index - 1];
     return name && before ? [child(index < 6 ? name : `${name}.${index}`, before.atMs, atMs)] : [];
   });
@@ -79,7 +79,7 @@ function attributesOf(info: SessionInfo): Record<string, Attribute> {
     "sallyport.status": status,
     "sallyport.background": background,
     "sallyport.sandbox": sandbox,
-    "process.command_line": maskText(line.slice(0, MOST_COMMAND)),
+    "process.command_line": maskText(line.slice(0, MAX_COMMAND)),
     "process.working_directory": cwd,
     ...(pid === null ? {} : { "process.pid": pid }),
     ...(exitCode === null ? {} : { "process.exit.code": exitCode }),

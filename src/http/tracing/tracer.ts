@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Change } from "../../core/changes.ts";
-import type { Feed } from "../live/change-feed.ts";
+import type { ChangeFeed } from "../live/change-feed.ts";
 import { counter, type Metric } from "../live/prometheus.ts";
 import type { Stages, TraceSettings } from "./settings.ts";
 import { type Attribute, type Span, spansOf } from "./spans.ts";
 
-const MOST_QUEUED = 4096;
+const MAX_QUEUED = 4096;
 const AT_ONCE = 512;
 const EVERY_MS = 2000;
-const PATIENCE_MS = 5000;
+const APPROVAL_TIMEOUT_MS = 5000;
 /** The service does not stop later for them. */
-const PARTING_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 /** Sends spans in batches, beside everything else: who takes none costs a bounded queue and nobody's time. */
 export class TraceExporter {
@@ -22,7 +22,7 @@ export class TraceExporter {
   #sending: Promise<void> | null = null;
   #sent = 0;
   #dropped = 0;
-  #complained = false;
+  #reported = false;
 
   constructor(settings: TraceSettings, version: string, onfailure: (error: Error) => void) {
     this.#settings = settings;
@@ -33,7 +33,7 @@ export class TraceExporter {
   }
 
   add(spans: readonly Span[]): void {
-    if (this.#queue.length + spans.length > MOST_QUEUED) {
+    if (this.#queue.length + spans.length > MAX_QUEUED) {
       this.#dropped += spans.length;
       return;
     }
@@ -51,7 +51,7 @@ export class TraceExporter {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const late = sleep(PARTING_MS, undefined, { ref: false });
+    const late = sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([late, this.flush().then(() => this.flush())]);
   }
 
@@ -67,7 +67,7 @@ export class TraceExporter {
     if (batch.length === 0) return;
     const outcome = await this.#post(batch);
     if (outcome === "taken") this.#sent += batch.length;
-    else if (outcome === "refused" || this.#queue.length + batch.length > MOST_QUEUED) this.#dropped += batch.length;
+    else if (outcome === "refused" || this.#queue.length + batch.length > MAX_QUEUED) this.#dropped += batch.length;
     else this.#queue.unshift(...batch);
   }
 
@@ -81,25 +81,25 @@ export class TraceExporter {
         headers: { ...headers, "content-type": "application/json" },
         body: otlpText(batch, resource, this.#version),
         redirect: "error",
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(APPROVAL_TIMEOUT_MS),
       });
       await response.body?.cancel();
       if (response.ok) {
-        this.#complained = false;
+        this.#reported = false;
         return "taken";
       }
-      this.#complain(`answered ${response.status}`);
+      this.#reportOnce(`answered ${response.status}`);
       return response.status === 429 || response.status >= 500 ? "later" : "refused";
     } catch (error) {
-      this.#complain((error as Error).message);
+      this.#reportOnce((error as Error).message);
       return "later";
     }
   }
 
   /** Once, until it works again. */
-  #complain(what: string): void {
-    if (!this.#complained) this.#onfailure(new Error(`traces: ${this.#settings.url}: ${what}`));
-    this.#complained = true;
+  #reportOnce(what: string): void {
+    if (!this.#reported) this.#onfailure(new Error(`traces: ${this.#settings.url}: ${what}`));
+    this.#reported = true;
   }
 }
 
@@ -109,7 +109,7 @@ const OK = 1;
 const ERROR = 2;
 
 /** Spans as OTLP's JSON, as the collector's /v1/traces takes it. */
-export function otlpText(spans: readonly Span[], resource: Readonly<Record<string, string>>, version: string): string {
+function otlpText(spans: readonly Span[], resource: Readonly<Record<string, string>>, version: string): string {
   return JSON.stringify({
     resourceSpans: [
       {
@@ -161,7 +161,7 @@ export class Tracer {
   readonly #stages: Stages;
   readonly #stop: () => void;
 
-  constructor(feed: Feed, { settings, stages }: Tracing, version: string, onfailure: (error: Error) => void) {
+  constructor(feed: ChangeFeed, { settings, stages }: Tracing, version: string, onfailure: (error: Error) => void) {
     this.#exporter = new TraceExporter(settings, version, onfailure);
     this.#stages = stages;
     feed.start();

@@ -12,7 +12,7 @@ import { MAX_MESSAGE_BYTES } from "../errors.ts";
 import { LARGE_BODY_BYTES, mayBeLargeBody, readBody } from "./body.ts";
 import { AgentEndpoint, HttpSessions, type SessionLimits, sendError } from "./sessions.ts";
 
-export interface GuardOptions {
+interface GuardOptions {
   /** Names under which this server may be called, without ports. */
   hosts: string[];
   verify(secret: string): Token | null;
@@ -22,7 +22,7 @@ export interface GuardOptions {
  * Who is calling, or null when that has been answered with a refusal. The names are checked first: a web page that has
  * its own name resolve to this machine (DNS rebinding) must not even learn whether a token is good.
  */
-export function authenticate(request: IncomingMessage, response: ServerResponse, options: GuardOptions): Token | null {
+function authenticate(request: IncomingMessage, response: ServerResponse, options: GuardOptions): Token | null {
   const host = validateHostHeader(request.headers.host, options.hosts);
   const origin = validateOriginHeader(request.headers.origin, options.hosts);
   if (!host.ok || !origin.ok) {

@@ -7,12 +7,12 @@ const MAX_CONNECTIONS = 1024;
 /** How long answers that are being written may take when the server stops. */
 const CLOSE_TIMEOUT_MS = 5000;
 
-export interface HttpOptions extends HandlerOptions {
+interface HttpOptions extends HandlerOptions {
   host: string;
   port: number;
 }
 
-export interface HttpServing {
+interface HttpServing {
   url: string;
   close(): Promise<void>;
 }

@@ -30,7 +30,7 @@ import { bashOutput, bashText, killedText, startedText, unreadText } from "./tex
 
 type Args = z.output<typeof BashInput>;
 
-export const Bash = tool({
+const Bash = tool({
   name: "Bash",
   title: "Run a command",
   description: `Run a command with bash in the workspace root and get its output: stdout and stderr merged in order, at most 100 KiB (the middle is left out, and it says how much). Input is closed. A line \`exit: N\` follows when it failed. After the timeout the command and all it started are killed, what it wrote is kept, and \`bash: timed out after Ns\` and \`exit: 124\` follow: give a longer timeout, or run_in_background for servers, watchers and anything longer than ${MAX_TIMEOUT} s. That returns a shell_id for BashOutput and KillShell. Processes left behind by a foreground command are ended. Some commands need a person's approval: if told so, call again with the same arguments to wait for it. What is blocked stays blocked: report it instead of rephrasing it.`,
@@ -88,7 +88,7 @@ async function start({ command, description }: Args, { gateway, context }: Handl
   };
 }
 
-export const BashOutput = tool({
+const BashOutput = tool({
   name: "BashOutput",
   title: "Read a background command",
   description:
@@ -125,7 +125,7 @@ export const BashOutput = tool({
   },
 });
 
-export const KillShell = tool({
+const KillShell = tool({
   name: "KillShell",
   title: "End a background command",
   description: "End a background command and everything it started (SIGTERM, then SIGKILL after 5 s).",

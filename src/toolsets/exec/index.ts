@@ -12,14 +12,14 @@ import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, IN_BACKG
 
 type Args = z.output<typeof ExecuteInput>;
 const HOW = `Foreground: waits up to timeout (default ${DEFAULT_TIMEOUT} s), then it is killed, timed_out is true and output holds what was written. background: true returns a session_id at once; follow it with process_poll and process_log. All output is also in log_path. Output over 64 KiB has its middle left out: read it with process_log. A person approves each command: if told that it is pending, call again with the same arguments to wait.`;
-export const execute = executeTool({
+const execute = executeTool({
   name: "execute",
   title: "Run a command",
   description: `Run a shell command in the workspace. ${HOW}`,
   pty: false,
 });
 
-export const executePty = executeTool({
+const executePty = executeTool({
   name: "execute_pty",
   title: "Run a command on a terminal",
   description: `Run a command on a pseudo-terminal (120 x 30), for programs that need one: REPLs, coding agents, interactive installers. Drive it with process_manager (write, send-keys). ${HOW}`,

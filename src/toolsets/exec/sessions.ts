@@ -22,20 +22,20 @@ import { sessionEntry } from "./text.ts";
 
 /** What the three read-only tools answer, and process_manager in their place. */
 
-export async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
+async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
   const { sessions, total, warnings } = await gateway.sessions({ limit });
   const listed = withinBytes(sessions.map(sessionEntry), MODEL_BYTES);
   return { structured: { sessions: listed, total, ...warningsNote(warnings) } };
 }
 
-export async function pollSession(session: Session): Promise<HandlerResult> {
+async function pollSession(session: Session): Promise<HandlerResult> {
   const info = session.info();
   const { text } = await session.logs({ tail: POLL_LINES, limit: MODEL_BYTES });
   const output = forModel(text).text;
   return { structured: { ...sessionEntry(info), running: info.status === "running", output } };
 }
 
-export async function logOfSession(session: Session, offset: number, limit: number): Promise<HandlerResult> {
+async function logOfSession(session: Session, offset: number, limit: number): Promise<HandlerResult> {
   const { text, total, from, next } = await readLines(session, offset, limit);
   const { id, logFile } = session.info();
   return {

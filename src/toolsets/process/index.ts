@@ -37,7 +37,7 @@ import { invalidFilter, PROCESS_ERRORS, processEntry, processResult, stateOf, un
 
 type Args = z.output<typeof RunInput>;
 
-export const processRun = tool({
+const processRun = tool({
   name: "process.run",
   title: "Run a command",
   description: `Execute a command in the sandbox; returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. Prefer args over quoting: with args the program is run directly, without them command goes to the shell. Default timeout ${DEFAULT_TIMEOUT} s, at most ${MAX_TIMEOUT} s: pass one for slow test suites and builds. A timeout is no error: state is "timed_out", exit_code null, and the summaries hold what was written; rerun with a higher timeout or background: true. In background it returns a process_id at once and no timeout applies: follow it with process.monitor and process.logs, end it with process.kill. The full output is in process.logs. If a person has to approve it first, call again with the same arguments to wait for it.`,
@@ -90,7 +90,7 @@ function requestOf({ command, args, working_directory: cwd, environment: env, ..
   };
 }
 
-export const processMonitor = tool({
+const processMonitor = tool({
   name: "process.monitor",
   title: "Check a process",
   description:
@@ -117,7 +117,7 @@ const STATUSES: Record<string, Status[]> = {
   all: ["running", "completed", "killed", "lost", "timed_out"],
 };
 
-export const processList = tool({
+const processList = tool({
   name: "process.list",
   title: "List processes",
   description:
@@ -141,7 +141,7 @@ export const processList = tool({
 /** A signal that nothing follows takes effect when the process gets to it: so long it is given to be seen. */
 const SETTLE_MS = 1000;
 
-export const processKill = tool({
+const processKill = tool({
   name: "process.kill",
   title: "End a process",
   description: `Send a signal to a process and all it started. SIGTERM (default) is followed by SIGKILL after force_after seconds (default ${DEFAULT_FORCE_AFTER}; 0: never). killed is false if it had exited before the signal arrived, or still runs.`,

@@ -30,7 +30,7 @@ import {
 } from "./schema.ts";
 import { blockReason, NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, stillRunning, unknownPid } from "./text.ts";
 
-export const run = tool({
+const run = tool({
   name: "run",
   title: "Run a command",
   description: `Run a command and wait for it; returns exit code, stdout, stderr (each at most 32 KiB, the middle left out and counted) and timing. By default the words are split like shlex and run without a shell: set shell: true for pipes, redirections, && or globs. At the timeout (default ${DEFAULT_TIMEOUT} s, at most ${MAX_TIMEOUT} s) it is ended with all it started: timed_out is true, exit_code -1, what it wrote is kept. Use run_background for servers, watchers and whatever takes longer. Check exit_code, then stderr. If blocked is true, report block_reason and do not look for a way round. If an error says that a person has to approve, call again with the same arguments to wait for it.`,
@@ -82,7 +82,7 @@ function runningOn(gateway: HandlerCall["gateway"], { id, durationMs }: { id: st
   return { process_id: id, pid, note: stillRunning(pid, durationMs) };
 }
 
-export const runBackground = tool({
+const runBackground = tool({
   name: "run_background",
   title: "Start a background process",
   description:
@@ -113,7 +113,7 @@ export const runBackground = tool({
   },
 });
 
-export const killProcess = tool({
+const killProcess = tool({
   name: "kill_process",
   title: "End a process",
   description: `End a process that run_background started, with everything it started itself: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). One that is gone already is a success; a pid that was not started here is refused.`,
@@ -131,7 +131,7 @@ export const killProcess = tool({
   },
 });
 
-export const isBlocked = tool({
+const isBlocked = tool({
   name: "is_blocked",
   title: "Check a command",
   description:

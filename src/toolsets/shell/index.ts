@@ -11,7 +11,7 @@ import { execFields, execText, SHELL_ERRORS, sessionFields, startedText } from "
 
 type Args = z.output<typeof ExecInput>;
 
-export const exec = tool({
+const exec = tool({
   name: "exec",
   title: "Run a command",
   description: `Run a shell command in the workspace. Waits up to yieldMs (default ${DEFAULT_YIELD_MS / 1000} s); a command still running then carries on in the background and its session_id comes back for the process tool. background: true does not wait. pty: "auto" gives programs that need a terminal one (drive it with process: send-keys, screen, wait). Ends at timeout (default ${DEFAULT_TIMEOUT} s, 0: never): timed_out is true and output is kept. aggregated holds all output (middle left out when long; read it with process action=log), tail its end, warnings every fallback. If a person has to approve it first, call again with the same arguments to wait for it.`,

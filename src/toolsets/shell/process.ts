@@ -12,29 +12,29 @@ import { endSession, readLines, readUnread } from "../sessions.ts";
 import { GRACE_MS, ProcessInput, ProcessResult, READER } from "./schema.ts";
 import { pollText, sessionFields, stateText, waitText } from "./text.ts";
 
-export function state(session: Session, more: Record<string, unknown> = {}): HandlerResult {
+function state(session: Session, more: Record<string, unknown> = {}): HandlerResult {
   const info = session.info();
   return { structured: { ...sessionFields(info), ...more }, text: stateText(info) };
 }
 
-export async function write(session: Session, data: string, eof: boolean): Promise<HandlerResult> {
+async function write(session: Session, data: string, eof: boolean): Promise<HandlerResult> {
   if (data !== "") await session.write(data);
   if (eof) await session.closeStdin();
   return state(session);
 }
 
-export async function extend(session: Session, seconds: number): Promise<HandlerResult> {
+async function extend(session: Session, seconds: number): Promise<HandlerResult> {
   await session.extend(Math.ceil(seconds * 1000));
   return state(session);
 }
 
-export async function kill(session: Session, signal: string | undefined): Promise<HandlerResult> {
+async function kill(session: Session, signal: string | undefined): Promise<HandlerResult> {
   const killed = await endSession(session, { graceMs: GRACE_MS, ...(signal === undefined ? {} : { signal }) });
   return state(session, { killed });
 }
 
 /** `clear` forgets one that has ended; `remove` ends it first where it must. */
-export async function remove(session: Session, force: boolean): Promise<HandlerResult> {
+async function remove(session: Session, force: boolean): Promise<HandlerResult> {
   const before = state(session);
   await session.remove({ force });
   const text = joinLines([before.text ?? null, "It is removed, with its log."]);
@@ -45,7 +45,7 @@ const LAST_LINE_BYTES = 4096;
 /** What waits to be polled at most; older output is in the log. */
 const POLL_BUFFER = 1 << 20;
 
-export async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {
+async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {
   const found = await gateway.sessions({ limit });
   const sessions = await Promise.all(
     found.sessions.map(async (info) => {
@@ -60,7 +60,7 @@ export async function list({ gateway }: HandlerCall, limit: number): Promise<Han
 }
 
 /** What is new since the last poll. */
-export async function poll({ root }: HandlerCall, session: Session): Promise<HandlerResult> {
+async function poll({ root }: HandlerCall, session: Session): Promise<HandlerResult> {
   // Before the output: what ends in between is told with the next poll, and nothing is missed.
   const info = session.info();
   const unread = await readUnread(root, session, { reader: READER, page: MODEL_BYTES, buffer: POLL_BUFFER });
@@ -75,7 +75,7 @@ export async function poll({ root }: HandlerCall, session: Session): Promise<Han
 }
 
 /** A slice of lines; the last ones where no offset is named. */
-export async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
+async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
   const { text, total, from, next } = await readLines(session, offset ?? -limit, limit);
   return {
     structured: { ...sessionFields(session.info()), output: text, total, next_offset: next },
@@ -83,30 +83,30 @@ export async function log(session: Session, offset: number | undefined, limit: n
   };
 }
 
-export async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
+async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult> {
   await session.sendKeys(keys);
   return state(session);
 }
 
 /** The text as typed, then Enter. */
-export async function enter(session: Session, text: string): Promise<HandlerResult> {
+async function enter(session: Session, text: string): Promise<HandlerResult> {
   if (session.info().pty === null) await session.write(`${text}\n`);
   else if (text === "") await session.sendKeys(["Enter"]);
   else await session.paste(text, { submit: true });
   return state(session);
 }
 
-export async function paste(session: Session, text: string): Promise<HandlerResult> {
+async function paste(session: Session, text: string): Promise<HandlerResult> {
   await session.paste(text);
   return state(session);
 }
 
-export async function resize(session: Session, size: TerminalSize): Promise<HandlerResult> {
+async function resize(session: Session, size: TerminalSize): Promise<HandlerResult> {
   await session.resize(size);
   return state(session);
 }
 
-export async function screen(session: Session): Promise<HandlerResult> {
+async function screen(session: Session): Promise<HandlerResult> {
   const shown = await session.screen();
   const { columns, rows, lines, cursor, title, alternate } = shown;
   return {
@@ -123,7 +123,7 @@ interface Conditions {
 }
 
 /** Waits, but not longer than the caller does, and gives what is new by then. */
-export async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
+async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
   const { signal, patienceMs = Number.POSITIVE_INFINITY } = call.context;
   const { pattern, quietMs, input, timeoutMs } = asked;
   const { reason, match } = await session.waitFor({

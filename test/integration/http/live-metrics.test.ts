@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { metricsText } from "../../../src/http/live/prometheus.ts";
 import { EventClient } from "../../fixtures/event-client.ts";
 import { TestService } from "../../fixtures/service.ts";
 
@@ -50,10 +49,9 @@ test("health is for anyone, numbers are not, and nothing is said to strangers", 
   assert.equal((await service.ask("agent", "/metrics")).status, 403);
 });
 
-test("a label may hold anything", () => {
-  const samples = [{ labels: { outcome: 'a"b\\c\nd' }, value: 1 }];
-  assert.equal(
-    metricsText([{ name: "x", type: "gauge", help: "two\nlines", samples }]),
-    '# HELP x two\\nlines\n# TYPE x gauge\nx{outcome="a\\"b\\\\c\\nd"} 1\n',
-  );
+test("a label may hold anything", async () => {
+  const entry = { agent: "", session: null, actor: "", channel: "cli", summary: "", detail: {} };
+  service.gateway.audit.append({ ...entry, kind: "run", outcome: 'a"b\\c\nd' });
+  const text = await (await service.ask("viewer", "/metrics")).text();
+  assert.ok(text.includes('\nsallyport_commands_total{outcome="a\\"b\\\\c\\nd"} 1\n'));
 });

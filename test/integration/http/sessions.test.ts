@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const answers = new Map(operations({ operations: [] }).map((each) => [each.id, each.answer]));
+const answers = new Map(operations({ operations: [] }).map((each) => [each.id, each.response]));
 
 interface Info {
   id: string;

@@ -93,7 +93,7 @@ function fileOf(option: string, path: string): Buffer {
 }
 
 async function serveUntil({ values, io }: Invocation, place: Place, signal: AbortSignal): Promise<void> {
-  const [{ openGatewayWith }, { serve: start }, { linkOf, makeOperatorLink }] = await Promise.all([
+  const [{ openGatewayWith }, { serve: start }, { signInUrl, createOperatorLink }] = await Promise.all([
     import("../../../gateway/open.ts"),
     import("../../../http/serve.ts"),
     import("../../../http/sign-in-link.ts"),
@@ -113,7 +113,9 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
     const version = packageVersion();
     const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
     const { who } = decider();
-    const link = values["no-link"] ? null : linkOf(serving.url, makeOperatorLink(gateway.signIns, gateway.audit, who));
+    const link = values["no-link"]
+      ? null
+      : signInUrl(serving.url, createOperatorLink(gateway.signIns, gateway.audit, who));
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);
     else io.err(`Serving the console at ${serving.url}\n${link ? `Sign in once, within ten minutes: ${link}\n` : ""}`);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));

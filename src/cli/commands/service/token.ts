@@ -98,14 +98,14 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
   }
   const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
   insistOnPerson(whoIsAbove(), null);
-  const [{ linkOf, makeOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
+  const [{ signInUrl, createOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
     import("../../../http/sign-in-link.ts"),
     import("../../../storage/sign-ins.ts"),
     import("../../../storage/audit.ts"),
   ]);
   return withDatabase(invocation, async (database) => {
-    const secret = makeOperatorLink(new SignIns(database), new AuditLog(database), decider().who);
-    const address = linkOf(url.replace(/\/$/, ""), secret);
+    const secret = createOperatorLink(new SignIns(database), new AuditLog(database), decider().who);
+    const address = signInUrl(url.replace(/\/$/, ""), secret);
     if (invocation.values.json) printJson({ link: address }, invocation.io);
     else invocation.io.out(`${address}\n`);
     return 0;
