@@ -1,7 +1,7 @@
 import type { LaunchLimits } from "../../src/core/launch.ts";
 import { NO_LIMITS } from "../../src/executor/executor.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
-import { LocalSessionReader } from "../../src/session/session-data.ts";
+import { LocalSessionReader } from "../../src/session/session-folder.ts";
 import { bareExecutor } from "../bare-executor.ts";
 import { atMost, benchGateway, percentile, takeTurns } from "../measure.ts";
 import type { BenchResult } from "../result.ts";

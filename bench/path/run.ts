@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
-import { LocalSessionReader } from "../../src/session/session-data.ts";
+import { LocalSessionReader } from "../../src/session/session-folder.ts";
 import { bareExecutor } from "../bare-executor.ts";
 import { atMost, benchGateway, percentile, takeTurns, UNLIMITED } from "../measure.ts";
 import type { BenchResult } from "../result.ts";

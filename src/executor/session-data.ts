@@ -11,7 +11,7 @@ export interface SizeChange extends TerminalSize {
 }
 
 /** The sizes of a session's terminal, or why a session that requested one runs on pipes. */
-export type TerminalStory = { sizes: [SizeChange, ...SizeChange[]] } | { failed: { step: string; errno: number } };
+export type TerminalHistory = { sizes: [SizeChange, ...SizeChange[]] } | { failed: { step: string; errno: number } };
 
 type Asked = Omit<NewSession, "name">;
 type Shown = { id: string; name: string };
@@ -24,7 +24,7 @@ export type LiveUsage = { usage: ResourceUsage; processes: ProcessInfo[] };
 export interface SessionData {
   streams(): Partial<Record<StreamName, StreamInfo>>;
   /** Null: no terminal was requested. */
-  terminal(): TerminalStory | null;
+  terminal(): TerminalHistory | null;
   /** The size of both streams together; undefined: only the other machine knows. */
   size(): number | undefined;
   /** The result of a foreground run. */

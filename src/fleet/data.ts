@@ -4,7 +4,7 @@ import type { RunResult } from "../core/result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName } from "../core/session.ts";
 import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/terminal.ts";
 import type { Execution, Located, Parting } from "../executor/executor.ts";
-import type { LiveUsage, SessionData, TerminalStory } from "../executor/session-data.ts";
+import type { LiveUsage, SessionData, TerminalHistory } from "../executor/session-data.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import type { FleetClient } from "./client.ts";
 import { registrySilent, sessionNotOnHost } from "./errors.ts";
@@ -24,7 +24,7 @@ const MAX_RESUMES = 20;
 /** The last known state of a session, for synchronous reads. */
 export interface SessionSnapshot {
   streams: SessionInfo["streams"];
-  terminal: TerminalStory | null;
+  terminal: TerminalHistory | null;
   live: LiveUsage | null;
   atMs: number;
 }
@@ -52,7 +52,7 @@ export class FleetData implements SessionData {
     return this.#snapshot()?.streams ?? {};
   }
 
-  terminal(): TerminalStory | null {
+  terminal(): TerminalHistory | null {
     if (this.#session.capture !== "merged") return null;
     return this.#context.execution(this.#session.id)?.terminal ?? this.#snapshot()?.terminal ?? null;
   }

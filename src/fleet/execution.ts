@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
 import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
-import type { TerminalStory } from "../executor/session-data.ts";
+import type { TerminalHistory } from "../executor/session-data.ts";
 import { unstartedRecord } from "../executor/unstarted-record.ts";
 import type { FleetClient } from "./client.ts";
 import { withRetry } from "./connection.ts";
@@ -31,7 +31,7 @@ export class FleetExecution extends RemoteControl implements Execution {
   readonly ended = this.#ended.promise;
   gaps: readonly string[] = [];
   host: string | null = null;
-  terminal: TerminalStory | null = null;
+  terminal: TerminalHistory | null = null;
   readonly #client: FleetClient;
   readonly #resendStore: ResendStore;
   readonly #claimWithinMs: number;
@@ -106,7 +106,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     } else {
       this.#setHost(event.host);
       this.gaps = event.gaps;
-      this.terminal = event.terminal as TerminalStory | null;
+      this.terminal = event.terminal as TerminalHistory | null;
       this.#started.resolve(event.pid);
     }
   }

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { type ObjectStore, Objm } from "@nats-io/obj";
 import type { Located } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { LocalData } from "../session/session-data.ts";
-import { Screens } from "../session/terminal/screen-cache.ts";
+import { LocalSessionReader } from "../session/session-folder.ts";
 import type { FleetConnection } from "./connection.ts";
 import { sessionKey } from "./subjects.ts";
 
@@ -74,7 +73,7 @@ async function putFile(store: ObjectStore, object: string, path: string, size: n
 /** Downloads archived logs on demand. */
 export class LogArchive {
   readonly #state: string;
-  readonly #screens = new Screens();
+  readonly #reader = new LocalSessionReader();
 
   constructor(state: string) {
     this.#state = state;
@@ -84,7 +83,7 @@ export class LogArchive {
   async fetch(connection: FleetConnection, session: Located): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
     if (!existsSync(folder) && !(await this.#download(connection, session, folder))) return null;
-    return new LocalData(session, folder, this.#screens, () => []);
+    return this.#reader.open(session, folder, () => []);
   }
 
   remove(id: string): void {

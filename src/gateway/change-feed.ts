@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Change, ChangeList, Position } from "../core/changes.ts";
-import { describe } from "../session/info.ts";
+import { sessionInfo } from "../session/info.ts";
 import { type Changed, Changes } from "../storage/changes.ts";
 import type { GatewayContext } from "./context.ts";
 
@@ -70,7 +70,7 @@ export class ChangeFeed {
     if (what === "session") {
       const row = registry.store.get(id);
       if (started && row?.status !== "running") return null;
-      return row && { type: "session", session: describe(row, registry.executor), agent, position };
+      return row && { type: "session", session: sessionInfo(row, registry.executor), agent, position };
     }
     const approval = approvals.stored(id);
     return approval && { type: "approval", approval, agent, position };

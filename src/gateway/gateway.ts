@@ -22,10 +22,10 @@ import { ASK, SECURITY } from "../core/settings.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { confine } from "../sandbox/confine.ts";
 import { gatewayClosed } from "../session/errors.ts";
-import { findSession, OwnRecords } from "../session/local-sessions.ts";
+import { findSession, LocalSessions } from "../session/local-sessions.ts";
 import { refusedResult } from "../session/refusal.ts";
 import { clean } from "../session/retention.ts";
-import type { Records } from "../session/session.ts";
+import type { SessionRecords } from "../session/session.ts";
 import { Session } from "../session/session.ts";
 import type { AuditLog } from "../storage/audit.ts";
 import { SignIns } from "../storage/sign-ins.ts";
@@ -279,20 +279,20 @@ export class Gateway {
   }
 
   #session(row: { id: string; name: string }): Session {
-    return this.#at(new OwnRecords(this.#context.registry), row);
+    return this.#at(new LocalSessions(this.#context.registry), row);
   }
 
-  #at(records: Records, session: { id: string; name: string }, of?: string): Session {
+  #at(records: SessionRecords, session: { id: string; name: string }, of?: string): Session {
     const { audit, agent, actor, channel } = this.#context;
     let owner = of;
     return new Session(records, session, {
       // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
-      note: (entry) => {
+      audit: (entry) => {
         owner ??= records.located(session.id)?.agent;
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });
       },
-      permit: (operation, session, detail) => authorizeOperation(this.#context, operation, session, detail),
-      permitTyped: (session, commands) => authorizeInput(this.#context, session, commands),
+      authorize: (operation, session, detail) => authorizeOperation(this.#context, operation, session, detail),
+      authorizeInput: (session, commands) => authorizeInput(this.#context, session, commands),
     });
   }
 

@@ -2,11 +2,11 @@ import type { RunRequest } from "../core/request.ts";
 import type { Status } from "../core/result.ts";
 import type { Executor } from "../executor/executor.ts";
 import { execCallback } from "../queue/items.ts";
-import type { Asked, EndListener } from "../session/registry.ts";
+import type { EndListener } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { AuditLog } from "../storage/audit.ts";
 import type { NewAuditEntry } from "../storage/audit-entry.ts";
-import type { Ended } from "../storage/sessions.ts";
+import type { Ended, SessionFields } from "../storage/sessions.ts";
 import type { WorkQueue } from "../storage/work.ts";
 
 /** As a person would type it. */
@@ -18,7 +18,7 @@ export const NO_RECORD = { code: null as number | null, signal: 0, durationUs: 0
 
 /** What became of a run; stored with the session's end. */
 export function exitEntry(
-  session: Pick<Asked, "id" | "agent" | "command" | "args">,
+  session: Pick<SessionFields, "id" | "agent" | "command" | "args">,
   { status, record, error }: Ended,
 ): NewAuditEntry {
   const { code, signal, durationUs, leftover } = record === null ? NO_RECORD : (JSON.parse(record) as typeof NO_RECORD);

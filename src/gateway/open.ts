@@ -14,7 +14,7 @@ import { clearPrivateFolders } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanExecLogs, cleanIfDue } from "../session/retention.ts";
-import { LocalSessionReader } from "../session/session-data.ts";
+import { LocalSessionReader } from "../session/session-folder.ts";
 import { AllowlistUse } from "../storage/allowlist-use.ts";
 import { AuditLog } from "../storage/audit.ts";
 import { openDatabase } from "../storage/database.ts";

@@ -3,14 +3,13 @@ import type { LaunchLimits } from "../core/launch.ts";
 import type { Verdict } from "../core/verdict.ts";
 import { abilityNotes } from "../executor/notes.ts";
 import { confinementText, rootWarning, unavailableWarning } from "../sandbox/describe.ts";
-import { lowered, loweredNote } from "../sandbox/limits.ts";
+import { lowered, loweredLimitWarning } from "../sandbox/limits.ts";
 import type { Sandboxed } from "../sandbox/sandbox.ts";
 import { remember } from "../sandbox/snapshot.ts";
 import { nameInUse } from "../session/errors.ts";
 import type { Refusal } from "../session/refusal.ts";
-import type { Asked } from "../session/registry.ts";
 import type { NewAuditEntry } from "../storage/audit-entry.ts";
-import type { NewSession } from "../storage/sessions.ts";
+import type { NewSession, SessionFields } from "../storage/sessions.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import type { Authorization } from "./authorize.ts";
 import type { GatewayContext } from "./context.ts";
@@ -20,7 +19,7 @@ import type { Attempt, PlannedRun } from "./plan.ts";
 /** The entry that precedes every run, and the only one of those that did not come to it. */
 export function runEntry(
   { request, verdict, sandbox }: Attempt,
-  session: Asked,
+  session: SessionFields,
   { actor, channel }: { actor: string; channel: string },
   outcome: string,
   by: { approval: string | null; grants: string[]; vouched?: object },
@@ -131,7 +130,7 @@ function warningsOf(context: GatewayContext, { request: { limits }, plan, sandbo
   const notes = [
     ...abilityNotes(context.executor.abilities),
     ...(runs ? confinementWarnings(context, sandbox) : []),
-    ...(limits ? lowered(limits, plan.limits).map(loweredNote) : []),
+    ...(limits ? lowered(limits, plan.limits).map(loweredLimitWarning) : []),
   ];
   return notes.length === 0 ? "[]" : JSON.stringify(notes);
 }

@@ -5,8 +5,8 @@ import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Executor, Located } from "../executor/executor.ts";
 import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
 import { outdatedHosts, ownedByOtherGateway, peerSessionsUnavailable, unresponsiveHosts } from "../fleet/errors.ts";
-import { ambiguous } from "../session/errors.ts";
-import type { Records } from "../session/session.ts";
+import { ambiguousId } from "../session/errors.ts";
+import type { SessionRecords } from "../session/session.ts";
 import { assertPermitted } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 
@@ -84,12 +84,12 @@ export async function findRemoteSession(
   const exact = theirs.filter(({ id, name }) => id === reference || name === reference);
   const [session, second] = exact.length > 0 ? exact : theirs;
   if (!session) throw missing;
-  if (second) throw ambiguous(reference);
+  if (second) throw ambiguousId(reference);
   return { peers, session };
 }
 
 /** One session of another gateway: what its worker last told of it. Nothing of it is written down here. */
-export class RemoteSession implements Records {
+export class RemoteSession implements SessionRecords {
   readonly executor: Executor;
   readonly #visit: ReturnType<PeerSessions["visit"]>;
   #session: SessionInfo;
@@ -110,7 +110,7 @@ export class RemoteSession implements Records {
     return this.#session;
   }
 
-  usage(): NonNullable<ReturnType<Records["usage"]>> {
+  usage(): NonNullable<ReturnType<SessionRecords["usage"]>> {
     if (this.#lives()) return this.executor.data(this.#session).usage(this.#visit.keeperPid);
     return { usage: this.#session.resourceUsage, processes: [] };
   }
@@ -123,7 +123,7 @@ export class RemoteSession implements Records {
     return this.#lives() ? this.#visit : null;
   }
 
-  parted(): null {
+  endedExecution(): null {
     return null;
   }
 
@@ -136,17 +136,17 @@ export class RemoteSession implements Records {
     return false;
   }
 
-  movedDeadline(_id: string, timeoutMs: number): void {
+  setDeadline(_id: string, timeoutMs: number): void {
     const { startedAt } = this.#session;
     const fromStart = timeoutMs === 0 ? 0 : Date.now() - Date.parse(startedAt) + timeoutMs;
     this.#session = { ...this.#session, timeoutMs: fromStart };
   }
 
   async remove(): Promise<void> {
-    this.insistOnOwn();
+    this.assertOwn();
   }
 
-  insistOnOwn(): never {
+  assertOwn(): never {
     const { name, gateway, host } = this.#session;
     throw new SallyportError("OtherGateway", ...ownedByOtherGateway(name, gateway ?? "", host ?? ""));
   }

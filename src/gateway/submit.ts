@@ -4,7 +4,7 @@ import type { Origin } from "../core/launch.ts";
 import type { Verdict } from "../core/verdict.ts";
 import type { Execution } from "../executor/executor.ts";
 import { confinementText } from "../sandbox/describe.ts";
-import { commandRefused, keptChanging, notToBeHad, type Refusal } from "../session/refusal.ts";
+import { changedAfterApproval, commandRefused, type Refusal, requestFailed } from "../session/refusal.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import { type Authorization, authorize } from "./authorize.ts";
 import type { GatewayContext, WaitOptions } from "./context.ts";
@@ -84,7 +84,7 @@ export async function submit(context: GatewayContext, input: unknown, options: S
   } catch (error) {
     if (!(error instanceof SallyportError) || !REFUSALS.has(error.type)) throw error;
     if (options.ours) await options.ours;
-    return refuse(context, attempt, notToBeHad(error), null);
+    return refuse(context, attempt, requestFailed(error), null);
   }
 }
 
@@ -106,14 +106,15 @@ async function authorizeAndLaunch(
       if (isForbidden(now.verdict)) return refuse(context, now, commandRefused(now.verdict), authorization.approval.id);
       // What was approved in one sandbox does not run in another (invariant 2).
       if (confinementText(now.sandbox) !== confinementText(run.sandbox)) {
-        if (changes === MOST_CHANGES) return refuse(context, run, keptChanging(), authorization.approval.id);
+        if (changes === MOST_CHANGES) return refuse(context, run, changedAfterApproval(), authorization.approval.id);
         continue;
       }
     }
     const launched = await recordAndLaunch(context, run, authorization);
     if (launched) return launched;
     // A bound file changed between the approval and the launch: it is another command now (invariant 2).
-    if (changes === MOST_CHANGES) return refuse(context, run, keptChanging(), authorization.approval?.id ?? null);
+    if (changes === MOST_CHANGES)
+      return refuse(context, run, changedAfterApproval(), authorization.approval?.id ?? null);
   }
 }
 

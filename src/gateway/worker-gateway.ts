@@ -7,8 +7,8 @@ import { SallyportError } from "../core/error.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Execution } from "../executor/executor.ts";
 import { agentToken, validateName } from "../fleet/subjects.ts";
-import { OwnRecords } from "../session/local-sessions.ts";
-import { commandRefused, statementMissing } from "../session/refusal.ts";
+import { LocalSessions } from "../session/local-sessions.ts";
+import { attestationMissing, commandRefused } from "../session/refusal.ts";
 import { Session } from "../session/session.ts";
 import type { AskedBy, SessionRow } from "../storage/sessions.ts";
 import type { Authorization } from "./authorize.ts";
@@ -108,10 +108,10 @@ export class WorkerGateway {
     const { registry, audit, channel } = this.#context;
     // Nobody waits here for a person: who asked elsewhere is told what is missing.
     const context = { ...this.#context, agent: row.agent, patience: { approvalTimeoutMs: 0, signal: undefined } };
-    return new Session(new OwnRecords(registry), row, {
-      note: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
-      permit: (operation, session, detail) => authorizeOperation(context, operation, session, detail),
-      permitTyped: (session, commands) => authorizeInput(context, session, commands),
+    return new Session(new LocalSessions(registry), row, {
+      audit: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
+      authorize: (operation, session, detail) => authorizeOperation(context, operation, session, detail),
+      authorizeInput: (session, commands) => authorizeInput(context, session, commands),
     });
   }
 
@@ -167,6 +167,6 @@ function vouchFor({ verdict }: PlannedRun, vouch: Job["vouch"]): Authorization {
     return { go: true, approval: null, grants: [], vouched: vouch() };
   } catch (error) {
     if (!(error instanceof SallyportError)) throw error;
-    return { go: false, refusal: statementMissing(verdict, error), approvalId: null };
+    return { go: false, refusal: attestationMissing(verdict, error), approvalId: null };
   }
 }

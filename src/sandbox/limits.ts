@@ -43,7 +43,7 @@ export function lowered(asked: RunRequest["limits"], given: LaunchLimits): Lower
 }
 
 /** For a request that asked for more than is configured. */
-export function loweredNote({ limit, asked, given }: Lowered): string {
+export function loweredLimitWarning({ limit, asked, given }: Lowered): string {
   const shown = limit === "memoryBytes" ? formatSize : String;
   return `limits.${limit} is ${shown(given)} here, not the ${shown(asked)} that were asked for`;
 }

@@ -1,6 +1,5 @@
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
-import type { ErrorType, Recovery } from "../core/error.ts";
-import { SallyportError } from "../core/error.ts";
+import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
 import type { ExceededLimit } from "../core/launch.ts";
 import { formatSize } from "../text/size.ts";
 
@@ -47,14 +46,14 @@ export function notOnTerminal(name: string): SallyportError {
   ]);
 }
 
-export function noSuchSize(columns: unknown, rows: unknown, most: number): SallyportError {
+export function invalidSize(columns: unknown, rows: unknown, most: number): SallyportError {
   const message = `A terminal has 1 to ${most} columns and rows; received ${String(columns)} and ${String(rows)}.`;
   return new SallyportError("InvalidRequest", message, [
     { action: "use_valid_size", hint: "For example { columns: 120, rows: 30 }." },
   ]);
 }
 
-export function keeperSilent(name: string): SallyportError {
+export function keeperUnavailable(name: string): SallyportError {
   return new SallyportError("KeeperUnavailable", `The keeper of the session ${name} does not answer.`, [
     { action: "retry", hint: "Try again: it may have too many callers at this moment." },
     CHECK_STATUS,
@@ -75,7 +74,7 @@ export function sessionRemoved(name: string): SallyportError {
   return new SallyportError("SessionNotFound", `The session ${name} has been removed.`, [LIST]);
 }
 
-export function ambiguous(reference: string): SallyportError {
+export function ambiguousId(reference: string): SallyportError {
   const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
   return new SallyportError("AmbiguousId", message, [
     { action: "use_longer_prefix", hint: "Give more of the id, or the session's name." },
@@ -98,7 +97,7 @@ const LIMIT: Record<ExceededLimit["kind"], { key: string; shown: (value: number)
   fileSize: { key: "fileSize", shown: (value) => `${formatSize(value)} a file` },
 };
 
-const LESS: Record<ExceededLimit["kind"], string> = {
+const OPTIMIZE_HINT: Record<ExceededLimit["kind"], string> = {
   memory: "Make it use less memory: smaller batches, fewer workers at a time, streams instead of whole files.",
   processes: "Make it start fewer processes at a time, such as `make -j2` or a smaller pool of workers.",
   disk: "Make it write less, or to where nothing is kept: pipe it on instead of storing it.",
@@ -113,8 +112,8 @@ export function limitExceeded({ kind, value, peak }: ExceededLimit): Exceeded {
     type: "ResourceLimitExceeded",
     message: `It exceeded its ${NAME[kind]} limit of ${shown(value)}${reached}, so it was ended with everything it had started.`,
     recovery: [
-      { action: "increase_limits", hint: increase(kind, key) },
-      { action: "optimize", hint: LESS[kind] },
+      { action: "increase_limits", hint: increaseHint(kind, key) },
+      { action: "optimize", hint: OPTIMIZE_HINT[kind] },
     ],
     details: { limit: key, value, peak: peak > 0 ? peak : null },
   };
@@ -127,14 +126,14 @@ const NAME: Record<ExceededLimit["kind"], string> = {
   fileSize: "file size",
 };
 
-function increase(kind: ExceededLimit["kind"], key: string): string {
+function increaseHint(kind: ExceededLimit["kind"], key: string): string {
   const byOperator = `the operator can raise \`limits.${key}\` in sallyport.json.`;
   if (kind === "disk" || kind === "fileSize") return `If it needs more, ${byOperator}`;
   return `Ask for more, up to what is configured; ${byOperator}`;
 }
 
 /** A part of the tree met the limit, but the command itself ended by itself. */
-export function limitNote({ kind, value }: ExceededLimit): string {
+export function limitWarning({ kind, value }: ExceededLimit): string {
   return `processes it started exceeded the ${NAME[kind]} limit of ${LIMIT[kind].shown(value)} and were ended`;
 }
 
@@ -151,7 +150,7 @@ export function sessionLost(): { type: ErrorType; message: string; recovery: Rec
 }
 
 /** Refuses what is not a time: it would reach the keeper as something else, or not at all. */
-export function insistOnMilliseconds(option: string, value: unknown, hint: string): void {
+export function assertMilliseconds(option: string, value: unknown, hint: string): void {
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMEOUT_MS) return;
   const message = `\`${option}\` must be a whole number of milliseconds from 0 to ${LONGEST_TIMEOUT_MS}; received ${String(value)}.`;
   throw new SallyportError("InvalidRequest", message, [{ action: "fix_request", hint }]);

@@ -7,7 +7,7 @@ import type { SessionRow } from "../storage/sessions.ts";
 import { signalName } from "./signals.ts";
 import { lastSize } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
-import { terminalNotes } from "./warnings.ts";
+import { terminalWarnings } from "./warnings.ts";
 
 function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData): SessionInfo["streams"] {
   if (!record?.final) return data.streams();
@@ -21,10 +21,10 @@ function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData
 }
 
 /** A row as callers see it. */
-export function describe(row: SessionRow, executor: Executor): SessionInfo {
+export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
   const data = executor.data(row);
-  const story = data.terminal();
+  const history = data.terminal();
   const startedMs = record ? record.startedUs / 1000 : row.created_ms;
   return {
     id: row.id,
@@ -37,7 +37,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     envNames: JSON.parse(row.env_names) as string[],
     background: row.background === 1,
     capture: row.capture,
-    pty: lastSize(story),
+    pty: lastSize(history),
     intent: row.intent,
     logFile: row.log_file,
     host: row.host,
@@ -57,7 +57,7 @@ export function describe(row: SessionRow, executor: Executor): SessionInfo {
     resourceUsage: record ? finalUsage(record) : null,
     streams: streamsOf(row, record, data),
     sandbox: sandboxLabel(recall(row.sandbox)),
-    warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalNotes(story)],
+    warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalWarnings(history)],
     hints: JSON.parse(row.hints) as string[],
     error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),
   };

@@ -1,13 +1,13 @@
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution, Located } from "../executor/executor.ts";
 import type { SessionRow, SessionStore } from "../storage/sessions.ts";
-import { ambiguous, sessionNotFound } from "./errors.ts";
+import { ambiguousId, sessionNotFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
-import type { Records } from "./session.ts";
+import type { SessionRecords } from "./session.ts";
 
 /** The sessions of this state folder, one at a time. */
-export class OwnRecords implements Records {
+export class LocalSessions implements SessionRecords {
   readonly #registry: Registry;
 
   constructor(registry: Registry) {
@@ -27,7 +27,7 @@ export class OwnRecords implements Records {
     return this.#row(id);
   }
 
-  usage(id: string): ReturnType<Records["usage"]> {
+  usage(id: string): ReturnType<SessionRecords["usage"]> {
     const seen = this.#row(id);
     if (!seen) return null;
     const row = this.#registry.reconcile(seen);
@@ -39,8 +39,8 @@ export class OwnRecords implements Records {
     return this.#registry.held(id);
   }
 
-  parted(id: string): Execution | null {
-    return this.#registry.parted(id);
+  endedExecution(id: string): Execution | null {
+    return this.#registry.endedExecution(id);
   }
 
   execution(id: string): Promise<Execution | null> {
@@ -51,7 +51,7 @@ export class OwnRecords implements Records {
     return this.#registry.toBackground(execution);
   }
 
-  movedDeadline(id: string, timeoutMs: number): void {
+  setDeadline(id: string, timeoutMs: number): void {
     const { store } = this.#registry;
     const startedMs = store.get(id)?.created_ms ?? Date.now();
     store.setTimeout(id, timeoutMs === 0 ? 0 : Date.now() - startedMs + timeoutMs);
@@ -76,7 +76,7 @@ export function findSession(store: SessionStore, given: string, agent?: string):
   const exact = store.get(reference) ?? store.named(reference);
   if (exact && (agent === undefined || exact.agent === agent)) return exact;
   const matches = /^[0-9a-f-]+$/.test(reference) ? store.withPrefix(reference, agent) : [];
-  if (matches.length > 1) throw ambiguous(reference);
+  if (matches.length > 1) throw ambiguousId(reference);
   if (matches[0]) return matches[0];
   throw sessionNotFound(reference);
 }

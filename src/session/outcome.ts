@@ -8,30 +8,30 @@ import { sandboxHints } from "../sandbox/hints.ts";
 import { newSpots } from "../sandbox/protected-paths.ts";
 import { recall } from "../sandbox/snapshot.ts";
 import type { Ended, SessionRow } from "../storage/sessions.ts";
-import { limitExceeded, limitNote, sessionLost } from "./errors.ts";
+import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
-import { looseNotes, lostNote } from "./warnings.ts";
+import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
 
 /** What a program says about its end is at the end. */
 const TAIL_BYTES = 32 << 10;
 
-type FailedRun = Pick<SessionRow, "cwd" | "sandbox">;
+type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;
 
 /** Why the sandbox may have stopped a command that did not end well; `text` is what it said. */
-export function hintsIn(text: string, { cwd, sandbox }: FailedRun, record: ExitRecord): string[] {
+export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): string[] {
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
   return sandboxHints(text, { sandbox: recall(sandbox), cwd, home: homedir() });
 }
 
 /** The same for a command whose words are only in its log; JSON, as its row keeps it. */
-export function storedHints(row: FailedRun, ending: Ending, data: SessionData): string {
+function storedHints(row: SandboxedRun, ending: Ending, data: SessionData): string {
   if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
     return "[]";
-  return JSON.stringify(hintsIn(complaintIn(data), row, ending));
+  return JSON.stringify(hintsFor(lastErrorOutput(data), row, ending));
 }
 
-function complaintIn(data: SessionData): string {
+function lastErrorOutput(data: SessionData): string {
   try {
     return data.complaint(TAIL_BYTES);
   } catch {
@@ -47,43 +47,46 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
   limit: "killed",
 };
 
-type Asked = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
+type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
 
 type Outcome = Pick<Ended, "status" | "warnings" | "error">;
 
 /** Whoever waits is told first, and the row is written a moment later: of one end both say the same. */
-const known = new WeakMap<ExitRecord, Outcome>();
+const outcomes = new WeakMap<ExitRecord, Outcome>();
 
 /** What became of a session, in a word and what there is to say about it. */
-export function outcomeOf(row: Asked, ending: Ending): Outcome {
+export function outcomeOf(row: StartedSession, ending: Ending): Outcome {
   if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
-  let outcome = known.get(ending);
+  let outcome = outcomes.get(ending);
   if (!outcome) {
-    outcome = settle(row, ending);
-    known.set(ending, outcome);
+    outcome = computeOutcome(row, ending);
+    outcomes.set(ending, outcome);
   }
   return outcome;
 }
 
-function settle(row: Asked, ending: ExitRecord): Outcome {
-  if (ending.account) return told(row, ending.account);
-  const limit = limitOf(row, ending);
-  const error = ending.reason === "failed" ? failureOf(row, ending) : limit ? limitExceeded(limit) : null;
+function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
+  if (ending.account) return reportedOutcome(row, ending.account);
+  const limit = exceededLimit(row, ending);
+  const error = ending.reason === "failed" ? launchError(row, ending) : limit ? limitExceeded(limit) : null;
   return {
     status: limit ? "killed" : STATUS[ending.reason],
-    warnings: withNotes(row, ending),
+    warnings: warningsOf(row, ending),
     error: error && JSON.stringify(error),
   };
 }
 
 /** Who ran it elsewhere has looked at all there is to look at. */
-function told(row: Asked, { status, warnings, error }: Account): Pick<Ended, "status" | "warnings" | "error"> {
+function reportedOutcome(
+  row: StartedSession,
+  { status, warnings, error }: Account,
+): Pick<Ended, "status" | "warnings" | "error"> {
   const before = JSON.parse(row.warnings) as string[];
   return { status, warnings: JSON.stringify([...before, ...warnings]), error: error && JSON.stringify(error) };
 }
 
 /** What a session's row says once it has ended. */
-export function endingOf(row: Asked, ending: Ending, data: SessionData): Ended {
+export function endedFields(row: StartedSession, ending: Ending, data: SessionData): Ended {
   const outcome: Omit<Ended, "endedMs" | "lingering" | "bytes" | "record"> = {
     ...outcomeOf(row, ending),
     hints: storedHints(row, ending, data),
@@ -100,14 +103,14 @@ export function endingOf(row: Asked, ending: Ending, data: SessionData): Ended {
   };
 }
 
-function failureOf(row: Pick<SessionRow, "command" | "args" | "cwd">, record: ExitRecord) {
+function launchError(row: Pick<SessionRow, "command" | "args" | "cwd">, record: ExitRecord) {
   return launchFailure(record, row.args === null ? "bash" : row.command, row.cwd);
 }
 
 const SIGXFSZ = 25;
 
 /** The limit that ended it. Of the size of a file the kernel tells only the process itself, by a signal. */
-function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
+function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
   if (reason === "limit") return limit ?? null;
   const tooLong = reason === "exited" && (signal === SIGXFSZ || code === 128 + SIGXFSZ);
   if (!tooLong || limits === null) return null;
@@ -115,22 +118,22 @@ function limitOf({ limits }: Asked, { reason, limit, signal, code }: ExitRecord)
   return fileSize ? { kind: "fileSize", value: fileSize, peak: fileSize } : null;
 }
 
-function withNotes(row: Asked, record: ExitRecord): string {
+function warningsOf(row: StartedSession, record: ExitRecord): string {
   const gaps = record.gaps ?? [];
   const { workspace } = recall(row.sandbox);
   const appeared = workspace === null ? [] : newSpots(workspace, record.startedUs / 1000);
   const notes = [
     ...(gaps.length > 0 ? [gapWarning(gaps)] : []),
     ...(appeared.length > 0 ? [newSpotsWarning(appeared)] : []),
-    ...lossesOf(row, record),
-    ...looseNotes(record.loose),
-    ...(record.limit && record.reason !== "limit" ? [limitNote(record.limit)] : []),
+    ...lostOutputWarnings(row, record),
+    ...unenforcedLimitWarnings(record.loose),
+    ...(record.limit && record.reason !== "limit" ? [limitWarning(record.limit)] : []),
   ];
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);
 }
 
 /** A full disk costs output, never the command; the loss is counted and said. */
-function lossesOf(row: Asked, record: ExitRecord): string[] {
+function lostOutputWarnings(row: StartedSession, record: ExitRecord): string[] {
   const names = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
-  return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostNote(names[i] ?? "output", s.lost)] : []));
+  return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostOutputWarning(names[i] ?? "output", s.lost)] : []));
 }

@@ -4,7 +4,7 @@ import type { RunResult } from "../core/result.ts";
 import type { Reason, Verdict } from "../core/verdict.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/snapshot.ts";
-import type { Asked } from "./result.ts";
+import type { SessionFields } from "../storage/sessions.ts";
 
 /** Why a command was not run, as its result says it. */
 export interface Refusal {
@@ -12,7 +12,7 @@ export interface Refusal {
   error: { type: ErrorType; message: string; recovery: readonly Recovery[] };
 }
 
-const MOST_QUOTED = 16 << 10;
+const MOST_QUOTED_CHARACTERS = 16 << 10;
 
 const REPORT: Recovery = {
   action: "report",
@@ -52,15 +52,15 @@ export function approvalDenied({ id, status, decisions }: Approval): Refusal {
 }
 
 /** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
-export function notToBeHad({ type, message, recovery }: SallyportError): Refusal {
+export function requestFailed({ type, message, recovery }: SallyportError): Refusal {
   const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
   return { status: "failed", error: { type, message: short(message), recovery: hints } };
 }
 
 /** It quotes what was asked for, which may be megabytes long and is kept with the session (promise 6). */
 function short(text: string): string {
-  if (text.length <= MOST_QUOTED) return text;
-  return `${text.slice(0, MOST_QUOTED).toWellFormed()}… [${text.length - MOST_QUOTED} more characters]`;
+  if (text.length <= MOST_QUOTED_CHARACTERS) return text;
+  return `${text.slice(0, MOST_QUOTED_CHARACTERS).toWellFormed()}… [${text.length - MOST_QUOTED_CHARACTERS} more characters]`;
 }
 
 /** Nothing here can confine it, and the operator would rather have nothing run then. */
@@ -72,7 +72,7 @@ export function sandboxUnavailable(): SallyportError {
   ]);
 }
 
-export function keptChanging(): Refusal {
+export function changedAfterApproval(): Refusal {
   const message = "Denied: what would run kept changing after it was approved.";
   const hint = "Let whatever rewrites the program, script or folder finish, then ask again.";
   return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
@@ -93,7 +93,7 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
 }
 
 /** A worker's own operator wants it asked, and no word of a person came with it that counts there. */
-export function statementMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
+export function attestationMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
   const [reason] = reasons;
   const why = reason ? ` ${reason.message} (${reason.rule})` : "";
   return {
@@ -121,7 +121,12 @@ export function unknowableLine(): Reason {
 
 /** What a run that was not let through resolves to: nothing ran. */
 export function refusedResult(
-  { name, session, verdict, approvalId }: Pick<RunResult, "name" | "verdict" | "approvalId"> & { session: Asked },
+  {
+    name,
+    session,
+    verdict,
+    approvalId,
+  }: Pick<RunResult, "name" | "verdict" | "approvalId"> & { session: SessionFields },
   refusal: Refusal,
 ): RunResult {
   const nothing = { exitCode: null, signal: null, stdout: "", stderr: "", output: "", durationMs: 0, timedOut: false };

@@ -3,38 +3,35 @@ import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
 import { isDiskFull } from "../storage/database.ts";
-import type { Ended, FinishedRow, NewSession, SessionRow, SessionStore } from "../storage/sessions.ts";
+import type { Ended, FinishedRow, SessionFields, SessionRow, SessionStore } from "../storage/sessions.ts";
 import { inTransaction } from "../storage/transaction.ts";
 import { gatewayClosed } from "./errors.ts";
-import { describe } from "./info.ts";
+import { sessionInfo } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
-import { endingOf } from "./outcome.ts";
+import { endedFields } from "./outcome.ts";
 import type { Refusal } from "./refusal.ts";
-import { wasTypedInto } from "./terminal/input.ts";
+import { hasReceivedInput } from "./terminal/input.ts";
 
 const NAME_ATTEMPTS = 4;
 /** Long enough for the ends of several short commands, too short for a person to miss one. */
 const WRITE_WITHIN_MS = 25;
 /** So many that were typed into are remembered when they have ended. */
-const PARTED_MOST = 100;
+const MOST_ENDED = 100;
 const RUNNING = { status: "running", lingering: false } as const;
-
-/** What is known of a session without looking it up. */
-export type Asked = Omit<NewSession, "name">;
 
 /**
  * What else is to be stored with an end; `first`: the main process's. Called before the transaction; what it returns is
  * called in it, by the one gateway whose word it was.
  */
-export type EndListener = (session: Asked, ended: Ended, first: boolean) => () => void;
+export type EndListener = (session: SessionFields, ended: Ended, first: boolean) => () => void;
 
 /** One that has ended; `mark` writes so, once there is room. Until then its exit record is all that tells of its end. */
-export interface Unmarked extends FinishedRow {
+export interface UnrecordedEnd extends FinishedRow {
   mark: () => boolean;
 }
 
 /** Who asks for it next tries again; with too few descriptors there is enough to do without it. */
-function unlessShort(error: unknown): void {
+function ignoreShortage(error: unknown): void {
   if (!(error instanceof SallyportError && error.type === "ResourceLimitExceeded")) throw error;
 }
 
@@ -46,13 +43,13 @@ export class Registry {
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
   /** Those that ended last and were typed into: what they answered may be waited for only now. */
-  #parted = new Map<string, Execution>();
+  #endedExecutions = new Map<string, Execution>();
   /** What is known of those this gateway launched, until they end. */
-  #asked = new Map<string, Asked>();
+  #launched = new Map<string, SessionFields>();
   #closed = false;
-  #lostSome = false;
-  #unwritten: { session: Asked; ending: Ending; host: string | null }[] = [];
-  #writeSoon: NodeJS.Timeout | null = null;
+  #sessionsLost = false;
+  #queuedEnds: { session: SessionFields; ending: Ending; host: string | null }[] = [];
+  #writeTimer: NodeJS.Timeout | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
   constructor(database: DatabaseSync, store: SessionStore, executor: Executor, onEnd: EndListener) {
@@ -66,13 +63,13 @@ export class Registry {
    * Writes the row that precedes every launch, or that tells of one that was refused. Returns the name it got; null
    * when the wanted one is taken.
    */
-  record(session: Asked, wanted: string | undefined, refusal?: Refusal): string | null {
+  record(session: SessionFields, wanted: string | undefined, refusal?: Refusal): string | null {
     const name = this.#insert(session, wanted);
     if (name !== null && refusal) this.#store.refuse(session.id, refusal.status, JSON.stringify(refusal.error));
     return name;
   }
 
-  #insert(session: Asked, wanted: string | undefined): string | null {
+  #insert(session: SessionFields, wanted: string | undefined): string | null {
     if (wanted !== undefined) return this.#store.insert({ ...session, name: wanted }) ? wanted : null;
     for (let attempt = 0; attempt < NAME_ATTEMPTS; attempt++) {
       const random = Math.floor(Math.random() * 2 ** 32);
@@ -82,41 +79,41 @@ export class Registry {
     return this.#store.insert({ ...session, name: session.id }) ? session.id : null;
   }
 
-  /** Follows an execution to its end and writes down what becomes of it. `asked` spares looking it up again. */
-  track(execution: Execution, asked?: Asked): void {
+  /** Follows an execution to its end and writes down what becomes of it. `session` spares looking it up again. */
+  track(execution: Execution, session?: SessionFields): void {
     const { id } = execution;
     this.#executions.set(id, execution);
-    if (asked) this.#asked.set(id, asked);
+    if (session) this.#launched.set(id, session);
     // A foreground command's pid is in its exit record; until then its keeper knows it.
-    if (asked?.background) {
+    if (session?.background) {
       void execution.started.then((pid) => {
-        if (pid !== null) this.#quietly(() => this.#store.setPid(id, pid));
+        if (pid !== null) this.#bestEffort(() => this.#store.setPid(id, pid));
         this.#noteHost(execution);
       });
     }
     void execution.exited.then((ending) => {
-      this.#asked.delete(id);
-      if (asked && ending !== "detached") this.#putOff(asked, ending, execution.host);
+      this.#launched.delete(id);
+      if (session && ending !== "detached") this.#queueEnd(session, ending, execution.host);
       else this.#noteHost(execution);
       if (ending === "detached") return;
-      if (!asked) this.#quietly(() => this.settle(id, ending));
+      if (!session) this.#bestEffort(() => this.settle(id, ending));
       const final = ending === "lost" || ending.final;
-      if (final) this.#part(execution);
+      if (final) this.#release(execution);
       else void execution.ended.then((last) => this.#finish(execution, last));
     });
   }
 
   #noteHost({ id, host }: Execution): void {
-    if (host !== null) this.#quietly(() => this.#store.setHost(id, host));
+    if (host !== null) this.#bestEffort(() => this.#store.setHost(id, host));
   }
 
   /** A foreground command is a background one from now on, also for those who hear of its end. False: too late. */
   toBackground(execution: Execution): boolean {
     if (!this.store.toBackground(execution.id)) return false;
-    const asked = this.#asked.get(execution.id);
-    if (asked) asked.background = 1;
+    const session = this.#launched.get(execution.id);
+    if (session) session.background = 1;
     void execution.started.then((pid) => {
-      if (pid !== null) this.#quietly(() => this.#store.setPid(execution.id, pid));
+      if (pid !== null) this.#bestEffort(() => this.#store.setPid(execution.id, pid));
     });
     return true;
   }
@@ -126,19 +123,19 @@ export class Registry {
    * waits for a command, or gives the next one, is to wait for the database as well. Whoever looks here sees them
    * written; another gateway that looks meanwhile finds the record, as it would had this one died.
    */
-  #putOff(session: Asked, ending: Ending, host: string | null): void {
-    if (ending === "lost") this.#lostSome = true;
-    this.#unwritten.push({ session, ending, host });
-    this.#writeSoon ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
+  #queueEnd(session: SessionFields, ending: Ending, host: string | null): void {
+    if (ending === "lost") this.#sessionsLost = true;
+    this.#queuedEnds.push({ session, ending, host });
+    this.#writeTimer ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
   }
 
   /** Writes the ends that were put off; within a transaction, as part of it. */
   flush(): void {
-    if (this.#unwritten.length === 0) return;
-    if (this.#writeSoon) clearTimeout(this.#writeSoon);
-    this.#writeSoon = null;
-    const ends = this.#unwritten.splice(0).map(({ session, ending, host }) => {
-      const ended = endingOf(session, ending, this.executor.data(session));
+    if (this.#queuedEnds.length === 0) return;
+    if (this.#writeTimer) clearTimeout(this.#writeTimer);
+    this.#writeTimer = null;
+    const ends = this.#queuedEnds.splice(0).map(({ session, ending, host }) => {
+      const ended = endedFields(session, ending, this.executor.data(session));
       return { session, ending, host, ended, alongside: this.#onEnd(session, ended, true) };
     });
     const writeAll = () => {
@@ -149,7 +146,7 @@ export class Registry {
       }
     };
     if (this.#database.isTransaction) writeAll();
-    else this.#quietly(() => inTransaction(this.#database, writeAll));
+    else this.#bestEffort(() => inTransaction(this.#database, writeAll));
   }
 
   /** The table, with every end that is known of. */
@@ -159,7 +156,7 @@ export class Registry {
     return this.#store;
   }
 
-  /** Whose a session is; null: there is none. Of ends nothing is asked, so none has to be written for that. */
+  /** Whose a session is; null: there is none. Of ends nothing is session, so none has to be written for that. */
   ownerOf(id: string): string | null {
     return this.#store.get(id)?.agent ?? null;
   }
@@ -171,17 +168,17 @@ export class Registry {
   }
 
   #finish(execution: Execution, ending: Parting): void {
-    this.#part(execution);
+    this.#release(execution);
     if (ending === "detached") return;
-    this.#quietly(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
+    this.#bestEffort(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
   }
 
-  #part(execution: Execution): void {
+  #release(execution: Execution): void {
     this.#executions.delete(execution.id);
-    if (!wasTypedInto(execution)) return;
-    this.#parted.set(execution.id, execution);
-    const [oldest = ""] = this.#parted.keys();
-    if (this.#parted.size > PARTED_MOST) this.#parted.delete(oldest);
+    if (!hasReceivedInput(execution)) return;
+    this.#endedExecutions.set(execution.id, execution);
+    const [oldest = ""] = this.#endedExecutions.keys();
+    if (this.#endedExecutions.size > MOST_ENDED) this.#endedExecutions.delete(oldest);
   }
 
   /** Looks at all that is to be written of an end; what it returns writes it, and is true for the one whose word it was. */
@@ -199,18 +196,18 @@ export class Registry {
   /** Writes an ending into its row, once. True when this call was the one that did. */
   settle(id: string, ending: Ending): boolean {
     const row = this.store.get(id);
-    const ended = row && this.#news(row, ending);
-    if (ended && ending === "lost") this.#lostSome = true;
+    const ended = row && this.#changeFor(row, ending);
+    if (ended && ending === "lost") this.#sessionsLost = true;
     return ended ? this.#writing(row, ended)() : false;
   }
 
   /** Of these, those that have ended, which a full disk keeps from being marked so in the table. */
-  unmarked(rows: SessionRow[]): Unmarked[] {
+  unrecordedEnds(rows: SessionRow[]): UnrecordedEnd[] {
     return rows.flatMap((row) => {
-      const ending = this.#executions.has(row.id) ? null : this.#fate(row);
-      const ended = ending && this.#news(row, ending);
+      const ending = this.#executions.has(row.id) ? null : this.#findEnding(row);
+      const ended = ending && this.#changeFor(row, ending);
       if (!ended || ended.lingering) return [];
-      if (ending === "lost") this.#lostSome = true;
+      if (ending === "lost") this.#sessionsLost = true;
       const mark = this.#writing(row, ended);
       try {
         mark();
@@ -224,14 +221,14 @@ export class Registry {
     });
   }
 
-  #fate(row: SessionRow): Ending | null {
+  #findEnding(row: SessionRow): Ending | null {
     return this.executor.fate(row, () => this.store.get(row.id)?.keeper_pid);
   }
 
   /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
-  async #tidyUp(): Promise<void> {
-    if (!this.#lostSome) return;
-    this.#lostSome = false;
+  async #cleanUpLost(): Promise<void> {
+    if (!this.#sessionsLost) return;
+    this.#sessionsLost = false;
     const slot = await this.executor.prepare().catch(() => null); // nobody to be had: the next command tries again
     slot?.cancel();
   }
@@ -240,7 +237,7 @@ export class Registry {
   reconcile(row: SessionRow): SessionRow {
     const live = row.status === "running" || row.lingering === 1;
     if (!live || this.#executions.has(row.id)) return row;
-    const ending = this.#fate(row);
+    const ending = this.#findEnding(row);
     if (ending === null) return row;
     try {
       this.settle(row.id, ending);
@@ -248,7 +245,7 @@ export class Registry {
     } catch {
       // A full disk: said all the same, and written as soon as the database can take it.
       const { endedMs, lingering, ...ended } =
-        this.#news(row, ending) ?? endingOf(row, ending, this.executor.data(row));
+        this.#changeFor(row, ending) ?? endedFields(row, ending, this.executor.data(row));
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
   }
@@ -262,7 +259,7 @@ export class Registry {
   }
 
   info(row: SessionRow): SessionInfo {
-    return describe(this.reconcile(row), this.executor);
+    return sessionInfo(this.reconcile(row), this.executor);
   }
 
   /** The execution of a session that this gateway has at hand. */
@@ -271,8 +268,8 @@ export class Registry {
   }
 
   /** The execution through which this gateway typed into a session that has ended since. */
-  parted(id: string): Execution | null {
-    return this.#parted.get(id) ?? null;
+  endedExecution(id: string): Execution | null {
+    return this.#endedExecutions.get(id) ?? null;
   }
 
   /** The execution of a session, found again if need be; null when it has ended. */
@@ -302,12 +299,12 @@ export class Registry {
       const now = this.reconcile(row);
       return now.status === "running" || now.lingering === 1;
     });
-    await Promise.all(pending.map((row) => this.execution(row.id).catch(unlessShort)));
-    await this.#tidyUp();
+    await Promise.all(pending.map((row) => this.execution(row.id).catch(ignoreShortage)));
+    await this.#cleanUpLost();
   }
 
   /** The end of a session is on disk in any case: a database that cannot take it now is caught up with later. */
-  #quietly(write: () => void): void {
+  #bestEffort(write: () => void): void {
     try {
       write();
     } catch {
@@ -316,9 +313,9 @@ export class Registry {
   }
 
   /** What an ending changes about a row; null when it is nothing new. */
-  #news(row: SessionRow, ending: Ending): Ended | null {
+  #changeFor(row: SessionRow, ending: Ending): Ended | null {
     if (row.status !== "running" && row.lingering !== 1) return null;
-    const ended = endingOf(row, ending, this.executor.data(row));
+    const ended = endedFields(row, ending, this.executor.data(row));
     return row.status !== "running" && ended.lingering ? null : ended;
   }
 }

@@ -4,33 +4,33 @@ import type { StreamName } from "../core/session.ts";
 import type { Parting } from "../executor/executor.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/snapshot.ts";
-import type { NewSession } from "../storage/sessions.ts";
+import type { NewSession, SessionFields } from "../storage/sessions.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import { mayBeShellFailure, shellFailure } from "./failure/shell.ts";
-import { readMergedSync, readTextSync } from "./logs/text.ts";
-import { hintsIn, outcomeOf } from "./outcome.ts";
+import { readMergedText, readStreamText } from "./logs/text.ts";
+import { hintsFor, outcomeOf } from "./outcome.ts";
 import { signalName } from "./signals.ts";
-import { terminalStory } from "./terminal/history.ts";
+import { readTerminalHistory } from "./terminal/history.ts";
 import { finalUsage } from "./usage.ts";
-import { terminalNotes } from "./warnings.ts";
+import { terminalWarnings } from "./warnings.ts";
 
-interface Texts {
+interface OutputText {
   stdout: string;
   stderr: string;
   output: string;
   truncated: RunResult["truncated"];
 }
 
-function read(folder: string, capture: NewSession["capture"], ending: Parting): Texts {
+function read(folder: string, capture: NewSession["capture"], ending: Parting): OutputText {
   const known = typeof ending === "string" ? null : ending.streams;
   if (capture === "merged") {
-    const output = readTextSync(folder, "output", RESULT_BYTES, known?.[0]?.bytes);
+    const output = readStreamText(folder, "output", RESULT_BYTES, known?.[0]?.bytes);
     const { text } = output;
     return { stdout: text, stderr: "", output: text, truncated: { stdout: output.omittedBytes, stderr: 0 } };
   }
-  const stdout = readTextSync(folder, "stdout", RESULT_BYTES, known?.[0]?.bytes);
-  const stderr = readTextSync(folder, "stderr", RESULT_BYTES, known?.[1]?.bytes);
+  const stdout = readStreamText(folder, "stdout", RESULT_BYTES, known?.[0]?.bytes);
+  const stderr = readStreamText(folder, "stderr", RESULT_BYTES, known?.[1]?.bytes);
   const sizes: Partial<Record<StreamName, number>> = { stdout: known?.[0]?.bytes, stderr: known?.[1]?.bytes };
   // With one stream silent there is nothing to interleave.
   const output =
@@ -38,27 +38,31 @@ function read(folder: string, capture: NewSession["capture"], ending: Parting): 
       ? stdout.text
       : stdout.text === ""
         ? stderr.text
-        : readMergedSync(folder, capture, RESULT_BYTES, sizes).text;
+        : readMergedText(folder, capture, RESULT_BYTES, sizes).text;
   const truncated = { stdout: stdout.omittedBytes, stderr: stderr.omittedBytes };
   return { stdout: stdout.text, stderr: stderr.text, output, truncated };
 }
 
-export type Asked = Omit<NewSession, "name">;
-
 /** A command that could not be started says why in its row; one that its shell could not run, in what the shell said. */
-function errorOf(session: Asked, error: string | null, exitCode: number | null, stderr: string, path?: string) {
+function errorOf(session: SessionFields, error: string | null, exitCode: number | null, stderr: string, path?: string) {
   if (error !== null) return JSON.parse(error) as RunResult["error"];
   if (session.args !== null || !mayBeShellFailure(exitCode)) return null;
   return shellFailure(exitCode, stderr, { cwd: session.cwd, path: path ?? process.env.PATH ?? "" });
 }
 
 /** The gateway was closed meanwhile: the command goes on, and any other gateway finds it. */
-const RUNS_ON = { status: "running", warnings: "[]", error: null } as const;
+const STILL_RUNNING = { status: "running", warnings: "[]", error: null } as const;
 
 /** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
-export function runResult(name: string, session: Asked, ending: Parting, folder: string, path?: string): RunResult {
+export function runResult(
+  name: string,
+  session: SessionFields,
+  ending: Parting,
+  folder: string,
+  path?: string,
+): RunResult {
   const record = typeof ending === "string" ? null : ending;
-  const ended = ending === "detached" ? RUNS_ON : outcomeOf(session, ending);
+  const ended = ending === "detached" ? STILL_RUNNING : outcomeOf(session, ending);
   const texts = read(folder, session.capture, ending);
   const said = session.capture === "merged" ? texts.output : texts.stderr;
   const exitCode = record?.code ?? null;
@@ -78,16 +82,16 @@ export function runResult(name: string, session: Asked, ending: Parting, folder:
     sandbox: sandboxLabel(recall(session.sandbox)),
     warnings: [
       ...(ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[])),
-      ...(session.capture === "merged" ? terminalNotes(terminalStory(folder)) : []),
+      ...(session.capture === "merged" ? terminalWarnings(readTerminalHistory(folder)) : []),
     ],
-    hints: record ? hintsIn(said, session, record) : [],
+    hints: record ? hintsFor(said, session, record) : [],
     error: errorOf(session, ended.error, exitCode, said, path),
   };
 }
 
 /** Sequences that put text anywhere on the screen, or take all of it over: what they leave is a picture, not lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
-const PAINTING = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
+const PAINTS_SCREEN = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
 const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
 
@@ -97,20 +101,22 @@ const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
  * keeps every byte. Null: it was not on a terminal.
  */
 export async function terminalOutput(folder: string): Promise<Pick<RunResult, "stdout" | "output"> | null> {
-  const story = terminalStory(folder);
-  if (story === null || "failed" in story) return null;
-  const { text, omittedAt } = readTextSync(folder, "output", RESULT_BYTES);
-  const output = PAINTING.test(text.replace(CLEARED_FIRST, "")) ? await painted(folder) : written(text, omittedAt);
+  const history = readTerminalHistory(folder);
+  if (history === null || "failed" in history) return null;
+  const { text, omittedAt } = readStreamText(folder, "output", RESULT_BYTES);
+  const output = PAINTS_SCREEN.test(text.replace(CLEARED_FIRST, ""))
+    ? await screenOutput(folder)
+    : lineOutput(text, omittedAt);
   return { stdout: output, output };
 }
 
 /** Apart, where the middle is missing: what was on the line where it was cut says nothing about where it goes on. */
-function written(text: string, omittedAt: number | null): string {
+function lineOutput(text: string, omittedAt: number | null): string {
   if (omittedAt === null) return terminalText(text);
   return terminalText(text.slice(0, omittedAt)) + terminalText(text.slice(omittedAt));
 }
 
-async function painted(folder: string): Promise<string> {
+async function screenOutput(folder: string): Promise<string> {
   const { LogTerminal } = await import("./terminal/log-terminal.ts");
   const terminal = await LogTerminal.open(folder);
   try {

@@ -6,7 +6,7 @@ import { isId } from "../core/id.ts";
 import { isDiskFull } from "../storage/database.ts";
 import type { FinishedRow, SessionRow } from "../storage/sessions.ts";
 import { stillRunning } from "./errors.ts";
-import type { Registry, Unmarked } from "./registry.ts";
+import type { Registry, UnrecordedEnd } from "./registry.ts";
 
 /** Many short-lived gateways share a state folder; one of them cleaning now and then is enough. */
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
@@ -25,9 +25,9 @@ type Progress = (done: number, total: number) => void;
 /** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
 export async function removeSession(registry: Registry, { id, name }: Pick<SessionRow, "id" | "name">): Promise<void> {
   const row = registry.store.get(id);
-  const doomed = (row && registry.unmarked([row])[0]) ?? { id };
-  const gone = forget(registry, doomed);
-  if (gone === "later") await rowsGo(registry, [doomed]);
+  const doomed = (row && registry.unrecordedEnds([row])[0]) ?? { id };
+  const gone = removeOne(registry, doomed);
+  if (gone === "later") await deleteRows(registry, [doomed]);
   if (gone !== "gone" && registry.store.get(id)) throw stillRunning(name);
 }
 
@@ -36,7 +36,7 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
  * is not in the table keeps the record of it until then: whatever happens meanwhile, nobody may take it for one that
  * never ran (promise 4).
  */
-function forget(registry: Registry, session: Doomed): "gone" | "live" | "later" {
+function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" | "later" {
   const { id, mark } = session;
   if (mark) {
     registry.executor.makeRoom(id);
@@ -64,19 +64,19 @@ export async function clean(registry: Registry, retention: Retention, onProgress
     await setImmediate();
   }
   const { later, ...report } = step.value;
-  await rowsGo(registry, later);
-  for (const { id, bytes } of later) if (!registry.store.get(id)) count(report, id, bytes);
+  await deleteRows(registry, later);
+  for (const { id, bytes } of later) if (!registry.store.get(id)) addRemoved(report, id, bytes);
   return report;
 }
 
 /** A keeper that ends lets go of removed files a moment later: until then there is no room to change a row. */
-async function rowsGo(registry: Registry, rows: Doomed[]): Promise<void> {
+async function deleteRows(registry: Registry, rows: RemovalTarget[]): Promise<void> {
   const until = performance.now() + ROOM_WITHIN_MS;
-  for (const row of rows) while (!rowGoes(registry, row, performance.now() < until)) await sleep(ROOM_EVERY_MS);
+  for (const row of rows) while (!deleteRow(registry, row, performance.now() < until)) await sleep(ROOM_EVERY_MS);
 }
 
 /** False: there is still no room, and more patience. */
-function rowGoes(registry: Registry, { id, mark }: Doomed, patient: boolean): boolean {
+function deleteRow(registry: Registry, { id, mark }: RemovalTarget, patient: boolean): boolean {
   try {
     mark?.();
     // Others may know better by now, that some of it still runs: then it stays.
@@ -89,22 +89,22 @@ function rowGoes(registry: Registry, { id, mark }: Doomed, patient: boolean): bo
 }
 
 /** What is to be removed; with `mark`, one whose end is not in the table yet. */
-type Doomed = Pick<Unmarked, "id"> & Partial<Pick<Unmarked, "mark">>;
+type RemovalTarget = Pick<UnrecordedEnd, "id"> & Partial<Pick<UnrecordedEnd, "mark">>;
 
 interface Swept extends CleanReport {
-  later: (FinishedRow & Doomed)[];
+  later: (FinishedRow & RemovalTarget)[];
 }
 
 /** Step by step, for those who have other things to do. */
 function* sweep(registry: Registry, retention: Retention): Generator<{ done: number; total: number }, Swept> {
   const now = Date.now();
   const swept: Swept = { removed: [], freedBytes: 0, later: [] };
-  const unmarked: (FinishedRow & Doomed)[] = registry.unmarked(registry.store.live());
+  const unmarked: (FinishedRow & RemovalTarget)[] = registry.unrecordedEnds(registry.store.live());
   const ended = unmarked.concat(registry.store.finished());
-  const rows = beyond(ended.sort(newestFirst), retention, now);
+  const rows = overLimits(ended.sort(newestFirst), retention, now);
   for (const [at, row] of rows.entries()) {
-    const gone = forget(registry, row);
-    if (gone === "gone") count(swept, row.id, row.bytes);
+    const gone = removeOne(registry, row);
+    if (gone === "gone") addRemoved(swept, row.id, row.bytes);
     else if (gone === "later") swept.later.push(row);
     yield { done: at + 1, total: rows.length };
   }
@@ -112,7 +112,7 @@ function* sweep(registry: Registry, retention: Retention): Generator<{ done: num
   return swept;
 }
 
-function count(report: CleanReport, id: string, bytes: number): void {
+function addRemoved(report: CleanReport, id: string, bytes: number): void {
   report.removed.push(id);
   report.freedBytes += bytes;
 }
@@ -122,7 +122,7 @@ function newestFirst(one: FinishedRow, other: FinishedRow): number {
 }
 
 /** What is too old, too many or too much, of rows that come newest first. */
-function beyond(rows: FinishedRow[], retention: Retention, now: number): FinishedRow[] {
+function overLimits(rows: FinishedRow[], retention: Retention, now: number): FinishedRow[] {
   let bytes = 0;
   let kept = 0;
   let refused = 0;
@@ -151,7 +151,7 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     const sweeping = sweep(registry, retention);
     let step = sweeping.next();
     while (!step.done) step = sweeping.next();
-    for (const row of step.value.later) rowGoes(registry, row, true);
+    for (const row of step.value.later) deleteRow(registry, row, true);
     return true;
   } catch {
     return false; // disk full or read-only, or the state folder was removed
@@ -169,11 +169,11 @@ const SUFFIX = ".log";
  * descriptor of the one above: a link that an agent put in its place leads nowhere.
  */
 export function cleanExecLogs(workspace: string, maxAgeMs: number, isLive: (id: string) => boolean): number {
-  const folder = enter(workspace);
+  const folder = openExecLogFolder(workspace);
   if (folder === null) return 0;
   try {
     const place = `/proc/self/fd/${folder}`;
-    const old = readdirSync(place).filter((name) => isOld(place, name, Date.now() - maxAgeMs, isLive));
+    const old = readdirSync(place).filter((name) => isExpiredLog(place, name, Date.now() - maxAgeMs, isLive));
     for (const name of old) unlinkSync(`${place}/${name}`);
     return old.length;
   } finally {
@@ -181,7 +181,7 @@ export function cleanExecLogs(workspace: string, maxAgeMs: number, isLive: (id: 
   }
 }
 
-function isOld(place: string, name: string, beforeMs: number, isLive: (id: string) => boolean): boolean {
+function isExpiredLog(place: string, name: string, beforeMs: number, isLive: (id: string) => boolean): boolean {
   const id = name.slice(0, -SUFFIX.length);
   if (!name.endsWith(SUFFIX) || !isId(id)) return false;
   const stat = lstatSync(`${place}/${name}`, { throwIfNoEntry: false });
@@ -189,7 +189,7 @@ function isOld(place: string, name: string, beforeMs: number, isLive: (id: strin
 }
 
 /** Null: there is no such folder. */
-function enter(workspace: string): number | null {
+function openExecLogFolder(workspace: string): number | null {
   let at = -1;
   try {
     at = openSync(workspace, FOLDER);

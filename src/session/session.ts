@@ -12,25 +12,25 @@ import type { NewAuditEntry } from "../storage/audit-entry.ts";
 import { isDiskFull } from "../storage/database.ts";
 import {
   alreadyExited,
-  insistOnMilliseconds,
-  keeperSilent,
+  assertMilliseconds,
+  keeperUnavailable,
   notOnTerminal,
   sessionRemoved,
   stdinClosed,
   unknownPictureFormat,
 } from "./errors.ts";
 import { killRequest, signalName } from "./signals.ts";
-import { insistOnSize } from "./terminal/history.ts";
-import { type Guard, isOnTerminal, outputWhenTyped, typeInto, writeTo } from "./terminal/input.ts";
+import { assertSize } from "./terminal/history.ts";
+import { type InputHooks, isOnTerminal, outputOffsetAtInput, writeToPipe, writeToTerminal } from "./terminal/input.ts";
 import { encodeKeys, encodePaste } from "./terminal/keys.ts";
 import type { TypedCommand } from "./terminal/typed-input.ts";
-import { insistOnConditions } from "./terminal/wait-for.ts";
+import { assertConditions } from "./terminal/wait-for.ts";
 
 /** Of what is typed into a command, so much is kept in the audit. */
 const MOST_NOTED = 4096;
 
-/** What a session is looked up in: this state folder's own records, or what a worker tells of another gateway's. */
-export interface Records {
+/** Where a session is looked up: in this state folder, or at the worker that runs it for another gateway. */
+export interface SessionRecords {
   readonly executor: Pick<Executor, "data">;
   /** Null: it has been removed. */
   info(id: string): SessionInfo | null;
@@ -43,15 +43,15 @@ export interface Records {
   /** The execution this gateway has at hand. */
   held(id: string): Execution | null;
   /** The execution through which this gateway typed into one that has ended since. */
-  parted(id: string): Execution | null;
+  endedExecution(id: string): Execution | null;
   /** Found again if need be; null when it has ended. */
   execution(id: string): Promise<Execution | null>;
   /** False: too late. */
   toBackground(execution: Execution): boolean;
   /** From now; 0: there is none any more. */
-  movedDeadline(id: string, timeoutMs: number): void;
+  setDeadline(id: string, timeoutMs: number): void;
   /** Throws where what is kept of it is another's to remove. */
-  insistOnOwn?(): void;
+  assertOwn?(): void;
   remove(id: string): Promise<void>;
 }
 
@@ -61,29 +61,29 @@ const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 100;
 
 /** What a session needs from the gateway. */
-interface Desk {
+interface SessionHooks {
   /** Writes down what was done to a session, and by whom. */
-  note(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
+  audit(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
   /** Lets an operation on a session through, or throws; a promise where that takes time. */
-  permit(
+  authorize(
     operation: "write" | "kill" | "extend" | "remove" | "read",
     session: { id: string; name: string },
     detail?: { words?: readonly string[]; input?: Uint8Array },
   ): Promise<void> | undefined;
   /** Lets what is typed into a shell through, or throws. */
-  permitTyped(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
+  authorizeInput(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
 }
 
 /** One session, whoever started it. */
 export class Session implements SessionHandle {
   readonly id: string;
   readonly name: string;
-  readonly #records: Records;
-  readonly #desk: Desk;
+  readonly #records: SessionRecords;
+  readonly #hooks: SessionHooks;
 
-  constructor(records: Records, { id, name }: { id: string; name: string }, desk: Desk) {
+  constructor(records: SessionRecords, { id, name }: { id: string; name: string }, hooks: SessionHooks) {
     this.#records = records;
-    this.#desk = desk;
+    this.#hooks = hooks;
     this.id = id;
     this.name = name;
   }
@@ -103,20 +103,20 @@ export class Session implements SessionHandle {
         await sleep(Math.min(REACH_EVERY_MS, end - uptimeMs()));
         continue;
       }
-      await untilOver(execution, execution.exited, options);
+      await holdUntil(execution, execution.exited, options);
       return this.info();
     }
   }
 
   async logs(query: LogQuery = {}): Promise<LogSlice> {
-    await this.#desk.permit("read", this);
+    await this.#hooks.authorize("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     return this.#data(info).logs(query, live);
   }
 
   async *read(query: LogQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
-    await this.#desk.permit("read", this);
+    await this.#hooks.authorize("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     yield* this.#data(info).read(query, live);
@@ -124,7 +124,7 @@ export class Session implements SessionHandle {
 
   async *follow(query: FollowQuery = {}): AsyncGenerator<LogChunk, void, undefined> {
     const { signal, ...rest } = query;
-    await this.#desk.permit("read", this);
+    await this.#hooks.authorize("read", this);
     const info = this.info();
     const live = info.status === "running" || info.lingering;
     const execution = live ? await this.#records.execution(this.id) : null;
@@ -135,23 +135,23 @@ export class Session implements SessionHandle {
     // A copy: what was permitted and noted is what is written.
     const bytes = Buffer.from(data as Uint8Array);
     // Awaited also where nobody is asked: who waits for what this brings, and says so right behind, comes first.
-    await this.#desk.permit("write", this, { input: bytes });
-    await this.#type(this.#records.held(this.id) ?? (await this.#live()), bytes);
+    await this.#hooks.authorize("write", this, { input: bytes });
+    await this.#write(this.#records.held(this.id) ?? (await this.#live()), bytes);
   }
 
   async sendKeys(keys: string[]): Promise<void> {
     const { execution, modes } = await this.#terminal();
     const bytes = encodeKeys(keys, modes);
-    await this.#desk.permit("write", this, { input: bytes });
-    await this.#type(execution, bytes);
+    await this.#hooks.authorize("write", this, { input: bytes });
+    await this.#write(execution, bytes);
   }
 
   async paste(text: string, { submit = false }: { submit?: boolean } = {}): Promise<void> {
     const { execution, modes } = await this.#terminal();
     const typed = encodePaste(text, modes.bracketedPaste);
     const bytes = Buffer.from(submit ? `${typed}\r` : typed);
-    await this.#desk.permit("write", this, { input: bytes });
-    await this.#type(execution, bytes, true);
+    await this.#hooks.authorize("write", this, { input: bytes });
+    await this.#write(execution, bytes, true);
   }
 
   async #terminal(): Promise<{ execution: Execution; modes: InputState["modes"] }> {
@@ -161,88 +161,88 @@ export class Session implements SessionHandle {
     throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
   }
 
-  async #type(execution: Execution, bytes: Uint8Array, pasted = false): Promise<void> {
+  async #write(execution: Execution, bytes: Uint8Array, pasted = false): Promise<void> {
     const release = execution.hold();
-    const guard: Guard = {
-      permit: (commands) => this.#permitTyped(commands),
-      note: (part, hidden) => this.#note("stdin", "written", typedSummary(part, hidden), { bytes: part.length }),
+    const inputHooks: InputHooks = {
+      authorize: (commands) => this.#authorizeInput(commands),
+      audit: (part, hidden) => this.#audit("stdin", "written", typedSummary(part, hidden), { bytes: part.length }),
       closed: () => stdinClosed(this.name),
     };
     try {
       // Every key goes this way: where the data tells, nothing is waited for.
       const terminal = execution.onTerminal
         ? await execution.onTerminal()
-        : isOnTerminal(execution, () => this.#dataHere());
-      if (terminal) return await typeInto(execution, bytes, guard, pasted);
-      await writeTo(execution, bytes, guard);
+        : isOnTerminal(execution, () => this.#ownData());
+      if (terminal) return await writeToTerminal(execution, bytes, inputHooks, pasted);
+      await writeToPipe(execution, bytes, inputHooks);
     } finally {
       release();
     }
   }
 
-  /** What was kept from being typed is part of the story as well. */
-  async #permitTyped(commands: TypedCommand[]): Promise<void> {
+  /** Refused input is audited as well. */
+  async #authorizeInput(commands: TypedCommand[]): Promise<void> {
     try {
-      await this.#desk.permitTyped(this, commands);
+      await this.#hooks.authorizeInput(this, commands);
     } catch (error) {
       const [first] = commands;
-      this.#noteIfPossible("stdin", "refused", first?.text ?? "", { why: (error as Error).message });
+      this.#auditIfPossible("stdin", "refused", first?.text ?? "", { why: (error as Error).message });
       throw error;
     }
   }
 
   async closeStdin(): Promise<void> {
-    await this.#desk.permit("write", this, { words: ["--close"] });
+    await this.#hooks.authorize("write", this, { words: ["--close"] });
     const execution = await this.#live();
     await execution.closeStdin();
-    this.#noteIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
+    this.#auditIfPossible("stdin", "closed", `end of input to ${this.name}`, {});
   }
 
   async waitFor(conditions: WaitConditions = {}): Promise<WaitOutcome> {
-    insistOnConditions(conditions);
+    assertConditions(conditions);
     // What comes from now on counts, and now is the call, not when somebody has permitted it.
     const data = this.#data(this.info());
     const now = data.size();
-    await this.#desk.permit("read", this);
+    await this.#hooks.authorize("read", this);
     const { status, pty } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
     // What comes in answer to what was typed may be there before anybody can begin to wait for it, and so may the end.
-    const typedInto = execution ?? this.#records.parted(this.id);
-    const offset = conditions.offset ?? (typedInto ? outputWhenTyped(typedInto) : undefined) ?? now;
+    const typedInto = execution ?? this.#records.endedExecution(this.id);
+    const offset = conditions.offset ?? (typedInto ? outputOffsetAtInput(typedInto) : undefined) ?? now;
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
     await this.#records.refresh?.();
     return { ...found, info: this.info() };
   }
 
   async resize(size: TerminalSize): Promise<void> {
-    insistOnSize(size);
-    await this.#desk.permit("write", this, { words: [`--size ${size.columns}x${size.rows}`] });
+    assertSize(size);
+    await this.#hooks.authorize("write", this, { words: [`--size ${size.columns}x${size.rows}`] });
     const execution = await this.#live();
     if (await execution.resize(size)) return;
     throw this.info().pty === null ? notOnTerminal(this.name) : alreadyExited(this.name);
   }
 
   async screen(options: { attributes?: boolean; scrollback?: boolean } = {}): Promise<Screen> {
-    await this.#desk.permit("read", this);
-    return this.#dataHere().screen(this, options);
+    await this.#hooks.authorize("read", this);
+    return this.#ownData().screen(this, options);
   }
 
   async repaint(): Promise<Repaint> {
-    await this.#desk.permit("read", this);
-    return this.#dataHere().repaint(this);
+    await this.#hooks.authorize("read", this);
+    return this.#ownData().repaint(this);
   }
 
   async picture(format: "svg"): Promise<Uint8Array> {
     if (format !== "svg") throw unknownPictureFormat(format);
-    await this.#desk.permit("read", this);
-    const screen = await this.#dataHere().screen(this, { attributes: true });
+    await this.#hooks.authorize("read", this);
+    const screen = await this.#ownData().screen(this, { attributes: true });
     const { screenSvg } = await import("./terminal/render/svg.ts");
     return Buffer.from(screenSvg(screen));
   }
 
   async *recording(): AsyncGenerator<string, void, undefined> {
-    await this.#desk.permit("read", this);
+    await this.#hooks.authorize("read", this);
     const info = this.info();
     yield* this.#data(info).recording(info);
   }
@@ -250,13 +250,13 @@ export class Session implements SessionHandle {
   async kill({ signal = "SIGTERM", graceMs = DEFAULT_GRACE_MS, intent }: KillOptions = {}): Promise<SessionInfo> {
     const order = killRequest(signal, graceMs);
     const name = signalName(order.signal);
-    await this.#desk.permit("kill", this, name === "SIGTERM" ? {} : { words: [`-s ${name}`] });
+    await this.#hooks.authorize("kill", this, name === "SIGTERM" ? {} : { words: [`-s ${name}`] });
     const execution = await this.#live();
     const release = execution.hold();
     try {
       if (!(await execution.kill(order))) throw alreadyExited(this.name);
       // Sent whatever happens to the entry: a full disk must not keep anybody from ending what fills it.
-      this.#noteIfPossible("signal", "sent", `${name} to ${this.name}`, {
+      this.#auditIfPossible("signal", "sent", `${name} to ${this.name}`, {
         signal: order.signal,
         graceMs,
         ...(intent === undefined ? {} : { intent }),
@@ -270,12 +270,12 @@ export class Session implements SessionHandle {
   }
 
   async extend(timeoutMs: number): Promise<void> {
-    insistOnMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
-    await this.#desk.permit("extend", this, { words: [`${timeoutMs}ms`] });
+    assertMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
+    await this.#hooks.authorize("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
-    this.#records.movedDeadline(this.id, timeoutMs);
-    this.#note("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
+    this.#records.setDeadline(this.id, timeoutMs);
+    this.#audit("deadline", "moved", `${this.name}: ${timeoutMs} ms from now`, { timeoutMs });
   }
 
   async toBackground(): Promise<boolean> {
@@ -291,17 +291,19 @@ export class Session implements SessionHandle {
   }
 
   async remove({ force = false }: { force?: boolean } = {}): Promise<void> {
-    this.#records.insistOnOwn?.();
-    await this.#desk.permit("remove", this);
+    this.#records.assertOwn?.();
+    await this.#hooks.authorize("remove", this);
     const { status, lingering } = this.info();
     if (force && (status === "running" || lingering)) await this.kill({ signal: "SIGKILL" });
     const { agent, command } = this.info();
     await this.#records.remove(this.id);
     const [kind, summary] = ["remove", `${this.name}: ${command}`];
-    this.#ifPossible(() => this.#desk.note({ kind, session: this.id, agent, outcome: "removed", summary, detail: {} }));
+    this.#ifPossible(() =>
+      this.#hooks.audit({ kind, session: this.id, agent, outcome: "removed", summary, detail: {} }),
+    );
   }
 
-  #dataHere(): SessionData {
+  #ownData(): SessionData {
     return this.#data(this.#records.located(this.id) ?? this.#gone());
   }
 
@@ -309,13 +311,13 @@ export class Session implements SessionHandle {
     return this.#records.executor.data(session);
   }
 
-  /** Who did what to a session is part of its story. */
-  #note(kind: string, outcome: string, summary: string, detail: object): void {
-    this.#desk.note({ kind, session: this.id, outcome, summary, detail });
+  /** Records an operation on this session in the audit log. */
+  #audit(kind: string, outcome: string, summary: string, detail: object): void {
+    this.#hooks.audit({ kind, session: this.id, outcome, summary, detail });
   }
 
-  #noteIfPossible(kind: string, outcome: string, summary: string, detail: object): void {
-    this.#ifPossible(() => this.#note(kind, outcome, summary, detail));
+  #auditIfPossible(kind: string, outcome: string, summary: string, detail: object): void {
+    this.#ifPossible(() => this.#audit(kind, outcome, summary, detail));
   }
 
   #ifPossible(write: () => void): void {
@@ -349,7 +351,7 @@ export class Session implements SessionHandle {
       if (execution) return execution;
       await sleep(REACH_EVERY_MS);
     }
-    throw keeperSilent(this.name);
+    throw keeperUnavailable(this.name);
   }
 }
 
@@ -360,7 +362,7 @@ function typedSummary(bytes: Uint8Array, hidden: boolean): string {
 }
 
 /** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */
-async function untilOver(
+async function holdUntil(
   execution: Pick<Execution, "hold">,
   event: Promise<unknown>,
   { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal },

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { SallyportError } from "../core/error.ts";
 import type { KillRequest } from "../executor/executor.ts";
-import { insistOnMilliseconds } from "./errors.ts";
+import { assertMilliseconds } from "./errors.ts";
 
 const BY_NUMBER = new Map<number, NodeJS.Signals>();
 for (const [name, number] of Object.entries(constants.signals)) {
@@ -9,7 +9,7 @@ for (const [name, number] of Object.entries(constants.signals)) {
 }
 
 /** Signals that ask a program to end; a whole tree gets them, and SIGKILL after the grace. */
-const ENDING = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGABRT"]);
+const TERMINATING = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGABRT"]);
 /** Signals that make sense only for a whole tree. */
 const WHOLE_TREE = new Set(["SIGSTOP", "SIGTSTP", "SIGCONT"]);
 
@@ -37,9 +37,9 @@ export function signalNumber(signal: string): number {
 /** Who gets it: what ends, stops or continues goes to the whole tree; a message (SIGUSR1) to the main process. */
 export function killRequest(signal: string, graceMs: number | null): KillRequest {
   const number = signalNumber(signal);
-  if (graceMs !== null) insistOnMilliseconds("graceMs", graceMs, "0 kills at once, null never escalates.");
+  if (graceMs !== null) assertMilliseconds("graceMs", graceMs, "0 kills at once, null never escalates.");
   const name = signalName(number) ?? "";
-  const ends = ENDING.has(name);
+  const ends = TERMINATING.has(name);
   return {
     signal: number,
     scope: ends || WHOLE_TREE.has(name) ? "tree" : "main",

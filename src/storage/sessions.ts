@@ -60,6 +60,9 @@ export type NewSession = Omit<
   "ended_ms" | "lingering" | "bytes" | "record" | "error" | "pid" | "status" | "hints" | "host" | "asked_by"
 > & { asked_by?: string | null };
 
+/** A session that is not recorded yet: its name is chosen when its row is written. */
+export type SessionFields = Omit<NewSession, "name">;
+
 /** What retention goes by. */
 export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
   /** Bytes the row itself takes for its texts. */

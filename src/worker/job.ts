@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Ending, Execution } from "../executor/executor.ts";
-import type { TerminalStory } from "../executor/session-data.ts";
+import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
 import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
 import type { WorkerGateway } from "../gateway/worker-gateway.ts";
@@ -214,7 +214,7 @@ export class Job {
   #startedEvent(pid = this.#gateway.row(this.claim.local)?.pid ?? null): SessionEvent | null {
     const session = this.#session;
     if (!session) return null;
-    const terminal = this.#gateway.registry.executor.data(session).terminal() as TerminalStory | null;
+    const terminal = this.#gateway.registry.executor.data(session).terminal() as TerminalHistory | null;
     return {
       kind: "started",
       id: this.claim.id,

@@ -4,7 +4,7 @@ import type { FleetConnection } from "../fleet/connection.ts";
 import { publishExit } from "../fleet/exits.ts";
 import type { FleetRegistry } from "../fleet/registry.ts";
 import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
-import { endingOf } from "../session/outcome.ts";
+import { endedFields } from "../session/outcome.ts";
 import type { Refusal } from "../session/refusal.ts";
 import type { Registry } from "../session/registry.ts";
 import type { NewSession, SessionRow } from "../storage/sessions.ts";
@@ -24,7 +24,7 @@ export async function exitOutcome(
   withResult: boolean,
 ): Promise<Outcome> {
   const data = registry.executor.data(session);
-  const ended = endingOf(session, ending, data);
+  const ended = endedFields(session, ending, data);
   const account: Account = {
     status: ended.status,
     warnings: JSON.parse(ended.warnings) as string[],

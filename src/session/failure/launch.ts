@@ -5,8 +5,8 @@ import type { ErrorType, Recovery } from "../../core/error.ts";
 import type { ExitRecord } from "../../executor/executor.ts";
 import { shellWord, shownName } from "../../text/shell-word.ts";
 import { suggestions } from "./not-found.ts";
-import { whyRefused } from "./permission-denied.ts";
-import { findProgram, interpreterOf, isMissing, type Place } from "./programs.ts";
+import { permissionProblem } from "./permission-denied.ts";
+import { findProgram, interpreterOf, isMissing, type LookupContext } from "./programs.ts";
 
 const { errno: E } = constants;
 
@@ -24,11 +24,11 @@ export function launchFailure(
   path = process.env.PATH,
 ): LaunchFailure {
   const { step = "start", errno = 0 } = record;
-  const place: Place = { cwd, path: path ?? "" };
-  const wrongPlace = placeFailure(step, errno, cwd);
+  const place: LookupContext = { cwd, path: path ?? "" };
+  const wrongPlace = pathFailure(step, errno, cwd);
   if (wrongPlace !== null) return wrongPlace;
   if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program, place);
-  if (step === "execve" && errno === E.EACCES) return refused(program, place);
+  if (step === "execve" && errno === E.EACCES) return permissionDenied(program, place);
   if (step === "execve" && errno === E.ENOEXEC) return wrongFormat(program);
   if (errno === E.E2BIG) {
     return {
@@ -41,7 +41,7 @@ export function launchFailure(
 }
 
 /** The program is not there, or what it needs to be executed is not. */
-export function notFound(program: string, place: Place): LaunchFailure {
+export function notFound(program: string, place: LookupContext): LaunchFailure {
   const missing = missingInterpreter(program, place);
   if (missing !== null) return missing;
   const word = shellWord(program);
@@ -54,7 +54,7 @@ export function notFound(program: string, place: Place): LaunchFailure {
 }
 
 /** The kernel says "no such file" of a file that exists when what should interpret it does not. */
-function missingInterpreter(program: string, { cwd, path }: Place): LaunchFailure | null {
+function missingInterpreter(program: string, { cwd, path }: LookupContext): LaunchFailure | null {
   const file = program.includes("/") ? resolve(cwd, program) : findProgram(program, path);
   const interpreter = file === null ? null : interpreterOf(file);
   if (interpreter === null || !isMissing(interpreter)) return null;
@@ -79,8 +79,8 @@ function missingInterpreter(program: string, { cwd, path }: Place): LaunchFailur
   };
 }
 
-export function refused(program: string, place: Place): LaunchFailure {
-  const { why, hint } = whyRefused(program, place);
+export function permissionDenied(program: string, place: LookupContext): LaunchFailure {
+  const { why, hint } = permissionProblem(program, place);
   const recovery = [{ action: "check_permissions", hint }];
   return { type: "PermissionDenied", message: `Permission denied: ${shownName(program)} ${why}`, recovery };
 }
@@ -97,9 +97,9 @@ export function wrongFormat(program: string): LaunchFailure {
 }
 
 /** The folder to run in, or the file to log to, is not there or not where it should be; null for any other step. */
-function placeFailure(step: string, errno: number, cwd: string): LaunchFailure | null {
+function pathFailure(step: string, errno: number, cwd: string): LaunchFailure | null {
   const folder = `The working directory ${shownName(cwd)}`;
-  if (step === "chdir") return workdir(folder, cwd, errno);
+  if (step === "chdir") return workdirFailure(folder, cwd, errno);
   if (step === "scope") return outOfScope(folder);
   if (step === "scope-log") {
     return outOfScope(errno === E.EMLINK ? "A file that the log file is another name of" : "The log file");
@@ -107,7 +107,7 @@ function placeFailure(step: string, errno: number, cwd: string): LaunchFailure |
   return null;
 }
 
-function workdir(folder: string, cwd: string, errno: number): LaunchFailure {
+function workdirFailure(folder: string, cwd: string, errno: number): LaunchFailure {
   const why =
     errno === E.ENOTDIR || isFile(cwd)
       ? "is not a folder"
@@ -140,10 +140,12 @@ const CHECK_PERMISSIONS: Recovery = {
   action: "check_permissions",
   hint: "Verify that the command is executable and that its folders may be entered.",
 };
+
 const CHECK_SANDBOX: Recovery = {
   action: "check_sandbox",
   hint: "See what this machine can do and how to reach more: sallyport doctor",
 };
+
 const LESS_STRICT: Recovery = {
   action: "ask_operator",
   hint: "The operator can choose a profile this machine can do, or take `require` out of the configuration.",

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../../core/error.ts";
 import { nearNames } from "../../text/nearest.ts";
 import { shellWord } from "../../text/shell-word.ts";
-import { findProgram, isProgram, namesIn, type Place, programNames } from "./programs.ts";
+import { findProgram, isProgram, type LookupContext, namesIn, programNames } from "./programs.ts";
 
 const MOST_NAMES = 3;
 const FARTHEST_UP = 8;
@@ -42,21 +42,21 @@ const SHELL_ONLY: ReadonlySet<string> = new Set(
  * Suggestions for a command that was not found, the likeliest first. They are read from file names only: nothing is
  * run to find them.
  */
-export function suggestions(program: string, place: Place): Recovery[] {
+export function suggestions(program: string, place: LookupContext): Recovery[] {
   const found = program.includes("/") ? forPath(program, place) : forName(program, place);
   return found.filter((suggestion) => suggestion !== null);
 }
 
-function forName(program: string, place: Place): (Recovery | null)[] {
+function forName(program: string, place: LookupContext): (Recovery | null)[] {
   // The command had a PATH of its own.
   const elsewhere = onPath(program, place.path);
   if (elsewhere !== null) return [elsewhere];
   const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];
   const nothingBetter = offered.every((each) => each === null);
-  return [shellWords(program, place), ...offered, nothingBetter ? meant(nearOnPath(program, place.path)) : null];
+  return [shellWords(program, place), ...offered, nothingBetter ? didYouMean(nearOnPath(program, place.path)) : null];
 }
 
-function forPath(program: string, { cwd, path }: Place): (Recovery | null)[] {
+function forPath(program: string, { cwd, path }: LookupContext): (Recovery | null)[] {
   const file = resolve(cwd, program);
   const folder = dirname(file);
   if (!existsSync(folder)) {
@@ -67,10 +67,10 @@ function forPath(program: string, { cwd, path }: Place): (Recovery | null)[] {
   }
   const start = program.slice(0, program.length - basename(program).length);
   const near = nearNames(basename(file), namesIn(folder), MOST_NAMES).map((name) => `${start}${name}`);
-  return [meant(near), onPath(basename(file), path)];
+  return [didYouMean(near), onPath(basename(file), path)];
 }
 
-function meant(names: string[]): Recovery | null {
+function didYouMean(names: string[]): Recovery | null {
   if (names.length === 0) return null;
   const words = names.map(shellWord);
   const last = words.pop();
@@ -88,21 +88,21 @@ function onPath(name: string, path: string): Recovery | null {
 }
 
 /** The current folder is not on PATH, on purpose. */
-function inFolder(program: string, { cwd }: Place): Recovery | null {
+function inFolder(program: string, { cwd }: LookupContext): Recovery | null {
   const name = [program, `${program}.sh`].find((each) => isProgram(join(cwd, each)) || hasScript(cwd, each));
-  return name === undefined ? null : meant([`./${name}`]);
+  return name === undefined ? null : didYouMean([`./${name}`]);
 }
 
 function hasScript(cwd: string, name: string): boolean {
   return /\.(sh|bash|py|pl|rb|js)$/.test(name) && existsSync(join(cwd, name));
 }
 
-function inProject(program: string, { cwd }: Place): Recovery | null {
+function inProject(program: string, { cwd }: LookupContext): Recovery | null {
   let folder = cwd;
   for (let level = 0; level < FARTHEST_UP; level++) {
     for (const place of PROJECT_FOLDERS) {
       const file = join(folder, place, program);
-      if (isProgram(file)) return meant([relative(cwd, file)]);
+      if (isProgram(file)) return didYouMean([relative(cwd, file)]);
     }
     if (folder === dirname(folder)) break;
     folder = dirname(folder);
@@ -110,14 +110,14 @@ function inProject(program: string, { cwd }: Place): Recovery | null {
   return null;
 }
 
-function alias(program: string, { path }: Place): Recovery | null {
+function alias(program: string, { path }: LookupContext): Recovery | null {
   const others = Object.hasOwn(ALIASES, program) ? (ALIASES[program] ?? []) : [];
   const other = others.find((each) => findProgram(each.split(" ")[0] ?? "", path) !== null);
   return other === undefined ? null : { action: "use_alternative", hint: `Use ${other} instead, which is installed.` };
 }
 
 /** Shell text given as a program's name. */
-function shellWords(program: string, { path }: Place): Recovery | null {
+function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
   const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
   if (!isText && !SHELL_ONLY.has(program)) return null;

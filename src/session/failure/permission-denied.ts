@@ -1,18 +1,18 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
 import { shellWord } from "../../text/shell-word.ts";
-import { interpreterOf, type Place, pathFolders } from "./programs.ts";
+import { interpreterOf, type LookupContext, pathFolders } from "./programs.ts";
 
 const MOUNTINFO = "/proc/self/mountinfo";
 
-export interface Refusal {
+interface PermissionProblem {
   /** What stands in the way, as the end of a sentence that begins with the program's name. */
   why: string;
   hint: string;
 }
 
 /** What is missing for a program to be executed, found by looking at it as the kernel does. */
-export function whyRefused(program: string, { cwd, path, mountinfo }: Place): Refusal {
+export function permissionProblem(program: string, { cwd, path, mountinfo }: LookupContext): PermissionProblem {
   const file = program.includes("/") ? resolve(cwd, program) : firstOnPath(program, path);
   if (file === null) return UNKNOWN;
   const closed = closedFolder(file);
@@ -40,18 +40,18 @@ export function whyRefused(program: string, { cwd, path, mountinfo }: Place): Re
   return mayExecute(file) ? interpreterRefused(file) : onlyForOthers(stats);
 }
 
-const UNKNOWN: Refusal = {
+const UNKNOWN: PermissionProblem = {
   why: "may not be executed here: its permissions, the sandbox or a security module forbid it.",
   hint: "Verify that the command is executable and that its folders may be entered.",
 };
 
-function notExecutable(program: string, runner: string | null): Refusal {
+function notExecutable(program: string, runner: string | null): PermissionProblem {
   const name = shellWord(program);
   const other = runner === null ? "" : `, or run it with ${runner} ${name}`;
   return { why: "is not executable.", hint: `Make it so: chmod +x ${name}${other}` };
 }
 
-function onlyForOthers({ mode, uid, gid }: Stats): Refusal {
+function onlyForOthers({ mode, uid, gid }: Stats): PermissionProblem {
   const rights = (mode & 0o7777).toString(8).padStart(4, "0");
   return {
     why: `may be executed by others only (mode ${rights}, owner ${uid}, group ${gid}).`,
@@ -59,7 +59,7 @@ function onlyForOthers({ mode, uid, gid }: Stats): Refusal {
   };
 }
 
-function interpreterRefused(file: string): Refusal {
+function interpreterRefused(file: string): PermissionProblem {
   const interpreter = interpreterOf(file);
   if (interpreter === null || mayExecute(interpreter.path) || !existsSync(interpreter.path)) return UNKNOWN;
   return {

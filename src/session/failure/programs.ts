@@ -17,7 +17,7 @@ const MOST_NAMES = 20_000;
 const LONGEST_MS = 100;
 
 /** Where a command was to run: its working directory, and the PATH on which its name was looked up. */
-export interface Place {
+export interface LookupContext {
   cwd: string;
   path: string;
   /** Default: /proc/self/mountinfo. */

@@ -1,8 +1,8 @@
-import { type LaunchFailure, notFound, refused, wrongFormat } from "./launch.ts";
-import type { Place } from "./programs.ts";
+import { type LaunchFailure, notFound, permissionDenied, wrongFormat } from "./launch.ts";
+import type { LookupContext } from "./programs.ts";
 
 /** What a shell said, last of all, about a command it could not run. */
-interface Complaint {
+interface ShellError {
   program: string;
   kind: "not-found" | "refused" | "format";
 }
@@ -24,14 +24,14 @@ const FORMAT = [
 ];
 
 /** `bash: line 3: `, `sh: 1: exec: `, `env: `, `timeout: failed to run command `. */
-const SPEAKER = /^[^:\s][^:]{0,200}: (?:line \d+: |\d+: )?(?:exec: )?(?:failed to run command )?/;
+const PREFIX = /^[^:\s][^:]{0,200}: (?:line \d+: |\d+: )?(?:exec: )?(?:failed to run command )?/;
 const LONGEST_LINE = 4096;
 
 /** Understands bash, dash, and the commands that run others; null when the last line of stderr is something else. */
-export function complaintIn(stderr: string): Complaint | null {
+export function parseShellError(stderr: string): ShellError | null {
   const end = stderr.trimEnd();
   const line = end.slice(end.lastIndexOf("\n") + 1);
-  const speaker = line.length > LONGEST_LINE ? undefined : SPEAKER.exec(line)?.[0];
+  const speaker = line.length > LONGEST_LINE ? undefined : PREFIX.exec(line)?.[0];
   if (speaker === undefined) return null;
   const said = line.slice(speaker.length);
   if (said.endsWith(BAD_INTERPRETER)) {
@@ -39,19 +39,19 @@ export function complaintIn(stderr: string): Complaint | null {
     return named(start.slice(0, Math.max(0, start.lastIndexOf(": "))), "not-found");
   }
   return (
-    cutFrom(said, [...NOT_FOUND_TEXTS, NO_FILE], "not-found") ??
-    cutFrom(said, FORMAT, "format") ??
-    cutFrom(said, REFUSED, "refused")
+    matchEnding(said, [...NOT_FOUND_TEXTS, NO_FILE], "not-found") ??
+    matchEnding(said, FORMAT, "format") ??
+    matchEnding(said, REFUSED, "refused")
   );
 }
 
-function cutFrom(said: string, endings: string[], kind: Complaint["kind"]): Complaint | null {
+function matchEnding(said: string, endings: string[], kind: ShellError["kind"]): ShellError | null {
   const ending = endings.find((each) => said.endsWith(each));
   return ending === undefined ? null : named(said.slice(0, -ending.length), kind);
 }
 
 /** Without the quotes that some put around it; a name bash had to write as `$'…'` is not one to look for. */
-function named(said: string, kind: Complaint["kind"]): Complaint | null {
+function named(said: string, kind: ShellError["kind"]): ShellError | null {
   const program = /^[‘'`"](.*)[’'"]$/.exec(said)?.[1] ?? said;
   return program === "" || program.startsWith("$'") ? null : { program, kind };
 }
@@ -68,11 +68,11 @@ export function mayBeShellFailure(exitCode: number | null): boolean {
  * Why a shell could not run a command, from its exit code and what it said last; null when it said nothing of the
  * kind. The same answers as for a program that was run directly.
  */
-export function shellFailure(exitCode: number | null, stderr: string, place: Place): LaunchFailure | null {
+export function shellFailure(exitCode: number | null, stderr: string, place: LookupContext): LaunchFailure | null {
   if (!mayBeShellFailure(exitCode)) return null;
-  const complaint = complaintIn(stderr);
+  const complaint = parseShellError(stderr);
   if (complaint === null) return null;
   if (exitCode === NOT_FOUND) return complaint.kind === "not-found" ? notFound(complaint.program, place) : null;
   if (complaint.kind === "format") return wrongFormat(complaint.program);
-  return complaint.kind === "refused" ? refused(complaint.program, place) : null;
+  return complaint.kind === "refused" ? permissionDenied(complaint.program, place) : null;
 }

@@ -1,56 +1,25 @@
 import type { Capture, LogChunk, LogQuery, StreamName } from "../../core/session.ts";
 import type { Execution, FreshOutput } from "../../executor/executor.ts";
-import { keepPace } from "./log-file.ts";
-import type { HeldCharacters } from "./pieces.ts";
-import { chunkOf, type Piece, readPieces, releaseHeld, wholeCharacters } from "./pieces.ts";
+import { yieldAfter } from "./log-file.ts";
+import { chunkOf, completeCharacters, flushPartial, type PartialCharacters, type Piece, readPieces } from "./pieces.ts";
 import { select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { lastBlockBelow } from "./timeline.ts";
-import type { LogView } from "./view.ts";
-import { endOf, spansFrom, viewOf } from "./view.ts";
+import { endOf, type LogView, spansFrom, viewOf } from "./view.ts";
 
-/** How far each stream was read by somebody who comes back. */
-export type LeftOff = Partial<Record<StreamName, number>>;
+/** How far a returning reader has read each stream. */
+type ReadOffsets = Partial<Record<StreamName, number>>;
 
-/**
- * Where in a view the first byte lies that they have not had. Of two streams one may have been ahead: a character that
- * was begun is not given out before the rest of it came, while the other stream goes on.
- */
-export function positionAfter(view: LogView, left: LeftOff): number {
-  const { log, only } = view;
-  const offsets = log.names.map((name) => Math.max(0, left[name] ?? 0));
-  if (only !== null) return offsets[only] ?? 0;
-  const [first = 0, second = 0] = offsets;
-  const block = Math.min(
-    lastBlockBelow(log.timeline, first, (header) => header.offsets[0]),
-    lastBlockBelow(log.timeline, second, (header) => header.offsets[1]),
-  );
-  for (const span of spansFrom(log, block, null)) {
-    const missing = offsets[span.stream] ?? 0;
-    if (span.offset + span.length > missing) return span.position + Math.max(0, missing - span.offset);
-  }
-  return first + second;
-}
-
-/** What is new of a piece; null: nothing. */
-export function unread(piece: Piece, left: LeftOff): Piece | null {
-  const known = Math.max(0, (left[piece.stream] ?? 0) - piece.offset);
-  if (known === 0) return piece;
-  if (known >= piece.bytes.length) return null;
-  const { offset, position, bytes } = piece;
-  return { ...piece, dropped: 0, offset: offset + known, position: position + known, bytes: bytes.subarray(known) };
-}
-
-/** Hints that a log may have grown, or that nothing will be written to it any more. A hint too many does no harm. */
-export interface LogWake {
+/** Reports that a log may have grown, or that nothing more will be written to it. Spurious reports are harmless. */
+export interface OutputNotifier {
   next(signal?: AbortSignal): Promise<"grew" | "ended">;
-  /** All that came since the last time, where it is at hand: whoever has read up to there need not look into files. */
+  /** The output since the last call, if it is in memory: a reader that is up to date need not read the files. */
   fresh?(): FreshOutput | null;
 }
 
 /**
  * Everything from where the query starts (`after`, `offset`, `tail`, `fromLine`, `sinceMs`), then what is written from then on,
- * until `wake` says "ended" and the rest is given. No chunk ends inside a character. It holds one chunk at a
+ * until `notifier` says "ended" and the rest is given. No chunk ends inside a character. It holds one chunk at a
  * time, so it also serves to read a whole log of any size. Ends quietly when `signal` is aborted.
  *
  * @example
@@ -60,58 +29,58 @@ export interface LogWake {
 export async function* followLog(
   folder: string,
   capture: Capture,
-  query: Omit<LogQuery, "limit" | "toLine"> & { after?: LeftOff },
-  wake: LogWake,
+  query: Omit<LogQuery, "limit" | "toLine"> & { after?: ReadOffsets },
+  notifier: OutputNotifier,
   signal?: AbortSignal,
 ): AsyncGenerator<LogChunk, void, undefined> {
   const log = openSessionLog(folder, capture);
   try {
-    const held: HeldCharacters = new Map();
+    const held: PartialCharacters = new Map();
     const pace = { bytes: 0 };
     const live = viewOf(log, query.stream, true);
     const settled = viewOf(log, query.stream, false);
     const { offset, tail, fromLine, sinceMs, after } = query;
     let position = after
-      ? positionAfter(live, after)
+      ? resumePosition(live, after)
       : (await select(live, { offset, tail, fromLine, sinceMs }, endOf(live), Number.POSITIVE_INFINITY)).start;
     let fresh: Piece | null = null;
     for (let ended = false; ; ) {
       const view = ended ? settled : live;
       for (const piece of fresh ? [fresh] : readPieces(view, position, endOf(view))) {
         position = piece.position + piece.bytes.length;
-        const news = after ? unread(piece, after) : piece;
-        for (const whole of news ? wholeCharacters(held, news) : []) {
+        const news = after ? unreadPart(piece, after) : piece;
+        for (const whole of news ? completeCharacters(held, news) : []) {
           if (signal?.aborted) return;
           yield chunkOf(whole);
         }
-        await keepPace(pace, piece.bytes.length);
+        await yieldAfter(pace, piece.bytes.length);
       }
       if (ended) break;
-      const hint = await (signal ? nextHint(wake, signal) : wake.next());
+      const hint = await (signal ? nextEvent(notifier, signal) : notifier.next());
       if (hint === null) return;
       ended = hint === "ended";
-      fresh = ended || capture !== "merged" ? null : atHand(wake, position);
+      fresh = ended || capture !== "merged" ? null : pieceAtHand(notifier, position);
     }
-    for (const piece of releaseHeld(held)) yield chunkOf(piece);
+    for (const piece of flushPartial(held)) yield chunkOf(piece);
   } finally {
     closeSessionLog(log);
   }
 }
 
-/** What the wake brought, if it goes on where we are: then no file need be looked into. */
-function atHand(wake: LogWake, position: number): Piece | null {
-  const fresh = wake.fresh?.() ?? null;
+/** What the notifier brought, if it goes on where we are: then no file need be looked into. */
+function pieceAtHand(notifier: OutputNotifier, position: number): Piece | null {
+  const fresh = notifier.fresh?.() ?? null;
   return fresh?.offset === position ? { ...fresh, stream: "output", dropped: 0, position } : null;
 }
 
-/** Null once aborted, whether or not the wake minds the signal. */
-async function nextHint(wake: LogWake, signal: AbortSignal): Promise<"grew" | "ended" | null> {
+/** Null once aborted, whether or not the notifier minds the signal. */
+async function nextEvent(notifier: OutputNotifier, signal: AbortSignal): Promise<"grew" | "ended" | null> {
   if (signal.aborted) return null;
   const aborted = Promise.withResolvers<null>();
   const onAbort = () => aborted.resolve(null);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([wake.next(signal), aborted.promise]);
+    return await Promise.race([notifier.next(signal), aborted.promise]);
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
@@ -121,17 +90,17 @@ async function nextHint(wake: LogWake, signal: AbortSignal): Promise<"grew" | "e
 }
 
 /** More than this is read from the log: a follower that is slow must not make a gateway keep what it has not taken. */
-const MOST_FRESH = 16 * 1024;
+const MOST_PENDING_BYTES = 16 * 1024;
 
 /** Turns an execution's growth and end into what a log follower waits for. */
-export function wakeOf(execution: Execution | null): LogWake & { stop(): void } {
+export function outputNotifier(execution: Execution | null): OutputNotifier & { stop(): void } {
   let grew = false;
   let ended = execution === null;
-  let wake: (() => void) | null = null;
-  const came = new Came();
+  let notifier: (() => void) | null = null;
+  const came = new PendingOutput();
   const ring = () => {
-    wake?.();
-    wake = null;
+    notifier?.();
+    notifier = null;
   };
   const stop = execution?.onGrew((fresh) => {
     grew = true;
@@ -150,7 +119,7 @@ export function wakeOf(execution: Execution | null): LogWake & { stop(): void } 
             signal?.removeEventListener("abort", done); // or a long log would leave one for every piece of it
             resolve();
           };
-          wake = done;
+          notifier = done;
           signal?.addEventListener("abort", done, { once: true });
         });
       }
@@ -165,7 +134,7 @@ export function wakeOf(execution: Execution | null): LogWake & { stop(): void } 
 }
 
 /** What came since it was last taken, in one piece; nothing once a part of it is not at hand. */
-class Came {
+class PendingOutput {
   #pieces: FreshOutput[] = [];
   #bytes = 0;
   #broken = false;
@@ -173,7 +142,7 @@ class Came {
   add(fresh: FreshOutput | undefined): void {
     const last = this.#pieces.at(-1);
     const follows = fresh && (!last || last.offset + last.bytes.length === fresh.offset);
-    if (!follows || this.#bytes + fresh.bytes.length > MOST_FRESH) this.#broken = true;
+    if (!follows || this.#bytes + fresh.bytes.length > MOST_PENDING_BYTES) this.#broken = true;
     if (this.#broken) this.#pieces = [];
     else if (fresh) this.#pieces.push(fresh);
     this.#bytes += fresh?.bytes.length ?? 0;
@@ -187,4 +156,33 @@ class Came {
     if (!first || more.length === 0) return first ?? null;
     return { ...first, bytes: Buffer.concat([first.bytes, ...more.map(({ bytes }) => bytes)]) };
   }
+}
+
+/**
+ * Where in a view the first byte lies that they have not had. Of two streams one may have been ahead: a character that
+ * was begun is not given out before the rest of it came, while the other stream goes on.
+ */
+function resumePosition(view: LogView, left: ReadOffsets): number {
+  const { log, only } = view;
+  const offsets = log.names.map((name) => Math.max(0, left[name] ?? 0));
+  if (only !== null) return offsets[only] ?? 0;
+  const [first = 0, second = 0] = offsets;
+  const block = Math.min(
+    lastBlockBelow(log.timeline, first, (header) => header.offsets[0]),
+    lastBlockBelow(log.timeline, second, (header) => header.offsets[1]),
+  );
+  for (const span of spansFrom(log, block, null)) {
+    const missing = offsets[span.stream] ?? 0;
+    if (span.offset + span.length > missing) return span.position + Math.max(0, missing - span.offset);
+  }
+  return first + second;
+}
+
+/** What is new of a piece; null: nothing. */
+function unreadPart(piece: Piece, left: ReadOffsets): Piece | null {
+  const known = Math.max(0, (left[piece.stream] ?? 0) - piece.offset);
+  if (known === 0) return piece;
+  if (known >= piece.bytes.length) return null;
+  const { offset, position, bytes } = piece;
+  return { ...piece, dropped: 0, offset: offset + known, position: position + known, bytes: bytes.subarray(known) };
 }

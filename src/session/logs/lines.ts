@@ -1,4 +1,4 @@
-import { keepPace } from "./log-file.ts";
+import { yieldAfter } from "./log-file.ts";
 import { type Piece, readPieces } from "./pieces.ts";
 import type { LogView } from "./view.ts";
 
@@ -8,7 +8,7 @@ export const LINE_FEED = 0x0a;
 const FOUR_LINE_FEEDS = 0x0a0a_0a0a;
 
 /** How many there are: four bytes at a time, twice as fast as one by one and far faster than `indexOf` on short lines. */
-export function countLineFeeds(bytes: Uint8Array): number {
+function countLineFeeds(bytes: Uint8Array): number {
   const aligned = Math.min(bytes.length, -bytes.byteOffset & 3);
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);
   let count = countEach(bytes, 0, aligned) + countEach(bytes, aligned + words.length * 4, bytes.length);
@@ -31,7 +31,7 @@ function countEach(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /** The index after the nth one, which must exist. */
-export function afterLineFeed(bytes: Buffer, nth: number): number {
+function afterLineFeed(bytes: Buffer, nth: number): number {
   let at = 0;
   for (let feed = 0; feed < nth; feed++) at = bytes.indexOf(LINE_FEED, at) + 1;
   return at;
@@ -81,7 +81,7 @@ export async function lastLinesStart(
     }
     from = start;
     step = found > 0 ? STEP_BYTES : step * 2;
-    await keepPace(pace, STEP_BYTES);
+    await yieldAfter(pace, STEP_BYTES);
   }
   return { start: 0, begins: "exact" };
 }
@@ -127,7 +127,7 @@ export async function findLines(view: LogView, end: number, fromLine: number, to
     if (toLine > feeds && toLine <= feeds + count) stop = positionAfter(toLine);
     feeds += count;
     if (piece.bytes.length > 0) openLine = piece.bytes.at(-1) !== LINE_FEED;
-    await keepPace(pace, piece.bytes.length);
+    await yieldAfter(pace, piece.bytes.length);
   }
   return { start, end: Math.max(start, stop), totalLines: feeds + (openLine ? 1 : 0) };
 }

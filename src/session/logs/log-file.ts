@@ -62,7 +62,7 @@ export interface Pace {
 }
 
 /** Lets others run after each 256 KiB: reading is synchronous, and a log may have gigabytes. */
-export async function keepPace(pace: Pace, bytes: number): Promise<void> {
+export async function yieldAfter(pace: Pace, bytes: number): Promise<void> {
   pace.bytes += bytes;
   if (pace.bytes < BYTES_PER_TURN) return;
   pace.bytes = 0;

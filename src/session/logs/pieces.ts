@@ -25,17 +25,17 @@ function canFollow(lead: number, second: number): boolean {
 }
 
 /** How many bytes at the start are the rest of a character begun before: 0 to 3. */
-export function leftoverBytes(bytes: Uint8Array): number {
+export function continuationBytes(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && count < bytes.length && ((bytes[count] as number) & 0xc0) === 0x80) count++;
   return count;
 }
 
 /** The beginnings of characters held back, by stream: the rest of one may come after bytes of the other stream. */
-export type HeldCharacters = Map<StreamName, Piece>;
+export type PartialCharacters = Map<StreamName, Piece>;
 
 /** Cuts pieces at characters: takes one in, gives those out that are complete. */
-export function wholeCharacters(held: HeldCharacters, piece: Piece): Piece[] {
+export function completeCharacters(held: PartialCharacters, piece: Piece): Piece[] {
   const out: Piece[] = [];
   let whole = piece;
   const begun = held.get(piece.stream);
@@ -67,7 +67,7 @@ export function wholeCharacters(held: HeldCharacters, piece: Piece): Piece[] {
 }
 
 /** What is held back, as it is: nothing will complete it. */
-export function releaseHeld(held: HeldCharacters): Piece[] {
+export function flushPartial(held: PartialCharacters): Piece[] {
   const pieces = [...held.values()];
   held.clear();
   return pieces;
@@ -124,7 +124,7 @@ export function* takePieces(pieces: Iterable<Piece>, limit: number, start: "exac
   let room = limit;
   let skip = start === "cut";
   for (const piece of pieces) {
-    const from = skip ? leftoverBytes(piece.bytes) : 0;
+    const from = skip ? continuationBytes(piece.bytes) : 0;
     skip = false;
     const bytes = piece.bytes.subarray(from, from + room);
     yield { ...piece, bytes, offset: piece.offset + from, position: piece.position + from };

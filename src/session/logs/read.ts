@@ -1,19 +1,25 @@
 import type { LogSlice } from "../../core/gateway.ts";
 import type { Capture, LogChunk, LogQuery } from "../../core/session.ts";
-import { keepPace } from "./log-file.ts";
-import type { HeldCharacters } from "./pieces.ts";
-import { chunkOf, type Piece, readPieces, releaseHeld, takePieces, wholeCharacters } from "./pieces.ts";
+import { yieldAfter } from "./log-file.ts";
+import {
+  chunkOf,
+  completeCharacters,
+  flushPartial,
+  type PartialCharacters,
+  type Piece,
+  readPieces,
+  takePieces,
+} from "./pieces.ts";
 import { type Selection, select } from "./select.ts";
 import { closeSessionLog, openSessionLog } from "./session-log.ts";
-import type { TimelineHeader } from "./timeline.ts";
-import { refreshHeader } from "./timeline.ts";
+import { refreshHeader, type TimelineHeader } from "./timeline.ts";
 import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
 
 /** Bytes in a slice when the query names no limit. */
 export const DEFAULT_LIMIT = 1024 * 1024;
 
 /** A slice is held in memory, so no limit may be larger; follow a log to get it all. */
-export const MAX_LIMIT = 16 * 1024 * 1024;
+const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;
 
@@ -33,7 +39,7 @@ export async function readLog(
   const log = openSessionLog(folder, capture);
   try {
     const view = viewOf(log, query.stream, state.live);
-    const { selection, slice } = await readSteadily(view, query, limitOf(query));
+    const { selection, slice } = await readConsistently(view, query, limitOf(query));
     const chunks = slice.pieces.map(chunkOf);
     return {
       chunks,
@@ -52,11 +58,11 @@ export async function readLog(
  * A hole that grew while a tail was read may have taken the lines it was to give, and their end with them. Looks again
  * from the new end; a writer that outruns every attempt gets its gap counted in `droppedBytes`.
  */
-async function readSteadily(view: LogView, query: LogQuery, limit: number) {
+async function readConsistently(view: LogView, query: LogQuery, limit: number) {
   for (let attempt = 1; ; attempt++) {
     const before = holeEnds(refreshHeader(view.log.timeline));
     const selection = await select(view, query, endOf(view), limit);
-    const slice = await readWhole(view, selection, limit);
+    const slice = await readAtLeastOneCharacter(view, selection, limit);
     const crossed = query.tail !== undefined && slice.pieces.some((piece) => piece.dropped > 0);
     if (!crossed || attempt === ATTEMPTS || holeEnds(refreshHeader(view.log.timeline)) === before)
       return { selection, slice };
@@ -68,7 +74,7 @@ function holeEnds({ holes }: TimelineHeader): string {
 }
 
 /** A limit below the length of a character would give nothing for ever: it is stretched to that one character. */
-async function readWhole(view: LogView, selection: Selection, limit: number): Promise<Slice> {
+async function readAtLeastOneCharacter(view: LogView, selection: Selection, limit: number): Promise<Slice> {
   let slice = await readSlice(view, selection, limit);
   for (let longer = limit + 1; limit > 0 && slice.stuck && longer <= LONGEST_CHARACTER; longer++) {
     slice = await readSlice(view, selection, longer);
@@ -90,7 +96,7 @@ interface Slice {
 
 async function readSlice(view: LogView, selection: Selection, limit: number): Promise<Slice> {
   const pace = { bytes: 0 };
-  const held: HeldCharacters = new Map();
+  const held: PartialCharacters = new Map();
   const pieces: Piece[] = [];
   let given = 0;
   let next = selection.start;
@@ -98,11 +104,11 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
   for (const piece of takePieces(selected, limit, selection.begins)) {
     given += piece.bytes.length;
     next = piece.position + piece.bytes.length;
-    pieces.push(...wholeCharacters(held, piece));
-    await keepPace(pace, piece.bytes.length);
+    pieces.push(...completeCharacters(held, piece));
+    await yieldAfter(pace, piece.bytes.length);
   }
   const complete = !view.live && (given < limit || next >= selection.end);
-  for (const piece of releaseHeld(held)) {
+  for (const piece of flushPartial(held)) {
     // Left for the next read, which may complete it; what lies before bytes given already must go now.
     if (!complete && piece.position + piece.bytes.length === next) next = piece.position;
     else pieces.push(piece);
@@ -125,13 +131,13 @@ export async function* streamLog(
     const view = viewOf(log, query.stream, state.live);
     const limit = query.limit ?? Number.POSITIVE_INFINITY;
     const { start, end, begins } = await select(view, query, endOf(view), limit);
-    const held: HeldCharacters = new Map();
+    const held: PartialCharacters = new Map();
     const pace = { bytes: 0 };
     for (const piece of takePieces(readPieces(view, start, end), limit, begins)) {
-      for (const whole of wholeCharacters(held, piece)) yield chunkOf(whole);
-      await keepPace(pace, piece.bytes.length);
+      for (const whole of completeCharacters(held, piece)) yield chunkOf(whole);
+      await yieldAfter(pace, piece.bytes.length);
     }
-    for (const piece of releaseHeld(held)) yield chunkOf(piece);
+    for (const piece of flushPartial(held)) yield chunkOf(piece);
   } finally {
     closeSessionLog(log);
   }

@@ -1,7 +1,6 @@
 import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
-import type { Range } from "./timeline.ts";
-import { closeTimeline, openTimeline, refreshHeader, type Timeline } from "./timeline.ts";
+import { closeTimeline, openTimeline, type Range, refreshHeader, type Timeline } from "./timeline.ts";
 
 /** No piece of a log is larger, so that memory does not depend on the log's size. */
 export const PIECE_BYTES = 256 * 1024;

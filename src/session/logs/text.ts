@@ -1,14 +1,21 @@
 import type { Capture, StreamName } from "../../core/session.ts";
 import { closeFile, logFile, readAt, sizeOf } from "./log-file.ts";
-import type { HeldCharacters, Piece } from "./pieces.ts";
-import { leftoverBytes, readPieces, releaseHeld, takePieces, unfinishedBytes, wholeCharacters } from "./pieces.ts";
+import {
+  completeCharacters,
+  continuationBytes,
+  flushPartial,
+  type PartialCharacters,
+  type Piece,
+  readPieces,
+  takePieces,
+  unfinishedBytes,
+} from "./pieces.ts";
 import { closeSessionLog, openSessionLog, streamNames } from "./session-log.ts";
-import type { Range } from "./timeline.ts";
-import { closeTimeline, openTimeline } from "./timeline.ts";
+import { closeTimeline, openTimeline, type Range } from "./timeline.ts";
 import { totalBytes, viewOf } from "./view.ts";
 
 /** Bytes of a stream that a foreground run answers with. */
-export const DEFAULT_TEXT_BYTES = 1024 * 1024;
+const DEFAULT_TEXT_BYTES = 1024 * 1024;
 
 /** Head and tail of a log, joined. */
 export interface LogText {
@@ -19,15 +26,15 @@ export interface LogText {
   omittedAt: number | null;
 }
 
-export const EMPTY: LogText = { text: "", omittedBytes: 0, omittedAt: null };
+const EMPTY: LogText = { text: "", omittedBytes: 0, omittedAt: null };
 
 /** Decodes both ends of `length` bytes, cut where a character begins. */
-export function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
+function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
   if (head.length + tail.length >= length) {
     return { text: Buffer.concat([head, tail]).toString("utf8"), omittedBytes: 0, omittedAt: null };
   }
   const first = head.subarray(0, head.length - unfinishedBytes(head));
-  const last = tail.subarray(leftoverBytes(tail));
+  const last = tail.subarray(continuationBytes(tail));
   const text = first.toString("utf8");
   return {
     text: text + last.toString("utf8"),
@@ -37,13 +44,13 @@ export function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
 }
 
 /** Reused, since nearly every output fits and a foreground run is not to pay for memory it does not need. */
-const small = Buffer.allocUnsafeSlow(64 * 1024);
+const sharedBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
  * A whole stream as text, or its head and tail where it is longer than `maxBytes`. For a command that has ended.
  * `size` is how much the caller knows to be written: at 0 the disk is not touched.
  */
-export function readTextSync(
+export function readStreamText(
   folder: string,
   stream: StreamName,
   maxBytes: number = DEFAULT_TEXT_BYTES,
@@ -52,11 +59,13 @@ export function readTextSync(
   if (size === 0) return EMPTY;
   const file = logFile(`${folder}/${stream}`);
   try {
-    const filled = readAt(file, small, 0);
-    const whole = filled < small.length;
+    const filled = readAt(file, sharedBuffer, 0);
+    const whole = filled < sharedBuffer.length;
     // A hole reads as NULs: without any, there is no need to ask the timeline.
-    if (whole && filled <= maxBytes && !small.subarray(0, filled).includes(0)) {
-      return filled === 0 ? EMPTY : { text: small.toString("utf8", 0, filled), omittedBytes: 0, omittedAt: null };
+    if (whole && filled <= maxBytes && !sharedBuffer.subarray(0, filled).includes(0)) {
+      return filled === 0
+        ? EMPTY
+        : { text: sharedBuffer.toString("utf8", 0, filled), omittedBytes: 0, omittedAt: null };
     }
     const length = whole ? filled : sizeOf(file);
     const omitted = omittedRange(length, holeIn(folder, stream), maxBytes);
@@ -90,7 +99,7 @@ function omittedRange(length: number, hole: Range, maxBytes: number): Range {
  * All that a command wrote, in the order it did, as text, or head and tail of it. For a command that has ended.
  * With `sizes`, a run that wrote to one stream only costs no more than reading that one.
  */
-export function readMergedSync(
+export function readMergedText(
   folder: string,
   capture: Capture,
   maxBytes: number = DEFAULT_TEXT_BYTES,
@@ -98,13 +107,13 @@ export function readMergedSync(
 ): LogText {
   const names = streamNames(capture).filter((name) => sizes?.[name] !== 0);
   if (names[0] === undefined) return EMPTY;
-  if (names.length === 1) return readTextSync(folder, names[0], maxBytes, sizes?.[names[0]]);
+  if (names.length === 1) return readStreamText(folder, names[0], maxBytes, sizes?.[names[0]]);
   const log = openSessionLog(folder, capture);
   try {
     const view = viewOf(log, "merged", false);
     const length = totalBytes(view);
     const headBytes = length <= maxBytes ? maxBytes : Math.floor(maxBytes / 2);
-    const head = takeBytes(beforeLoss(readPieces(view, 0, length)), headBytes);
+    const head = takeBytes(untilDropped(readPieces(view, 0, length)), headBytes);
     const tailBytes = maxBytes - head.bytes.length;
     const tail = takeBytes(readPieces(view, Math.max(head.next, length - tailBytes), length), tailBytes);
     return joinEnds(head.bytes, tail.bytes, length);
@@ -113,7 +122,7 @@ export function readMergedSync(
   }
 }
 
-function* beforeLoss(pieces: Iterable<Piece>): Generator<Piece> {
+function* untilDropped(pieces: Iterable<Piece>): Generator<Piece> {
   for (const piece of pieces) {
     if (piece.dropped > 0) return;
     yield piece;
@@ -121,13 +130,13 @@ function* beforeLoss(pieces: Iterable<Piece>): Generator<Piece> {
 }
 
 function takeBytes(pieces: Iterable<Piece>, limit: number): { bytes: Buffer; next: number } {
-  const held: HeldCharacters = new Map();
+  const held: PartialCharacters = new Map();
   const taken: Uint8Array[] = [];
   let next = 0;
   for (const piece of takePieces(pieces, limit, "exact")) {
     next = piece.position + piece.bytes.length;
-    for (const whole of wholeCharacters(held, piece)) taken.push(whole.bytes);
+    for (const whole of completeCharacters(held, piece)) taken.push(whole.bytes);
   }
-  for (const piece of releaseHeld(held)) taken.push(piece.bytes);
+  for (const piece of flushPartial(held)) taken.push(piece.bytes);
   return { bytes: Buffer.concat(taken), next };
 }

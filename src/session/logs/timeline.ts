@@ -11,10 +11,10 @@ import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts"
  *
  * Nothing a file claims is trusted: it may be cut short or hold garbage after a crash or on a full disk.
  */
-export const HEADER_BYTES = 128;
-export const BLOCK_BYTES = 4096;
-export const BLOCK_HEADER_BYTES = 32;
-export const RECORD_BYTES = 8;
+const HEADER_BYTES = 128;
+const BLOCK_BYTES = 4096;
+const BLOCK_HEADER_BYTES = 32;
+const RECORD_BYTES = 8;
 
 const VERSION = 1;
 
@@ -51,7 +51,7 @@ export interface Block extends BlockHeader {
 
 const NOTHING: Range = { start: 0, end: 0 };
 
-export const NO_HEADER: TimelineHeader = {
+const NO_HEADER: TimelineHeader = {
   valid: false,
   startMs: 0,
   holes: [NOTHING, NOTHING],
@@ -69,7 +69,7 @@ function range(bytes: Buffer, at: number): Range {
   return { start: u64(bytes, at), end: u64(bytes, at + 8) };
 }
 
-export function parseHeader(bytes: Buffer): TimelineHeader {
+function parseHeader(bytes: Buffer): TimelineHeader {
   if (bytes.length < HEADER_BYTES || bytes.toString("latin1", 0, 4) !== "SPTL" || bytes.readUInt32LE(4) !== VERSION) {
     return NO_HEADER;
   }
@@ -82,11 +82,11 @@ export function parseHeader(bytes: Buffer): TimelineHeader {
   };
 }
 
-export function parseBlockHeader(bytes: Buffer): BlockHeader {
+function parseBlockHeader(bytes: Buffer): BlockHeader {
   return { baseMs: u64(bytes, 0), offsets: [u64(bytes, 8), u64(bytes, 16)] };
 }
 
-export function parseBlock(bytes: Buffer): Block {
+function parseBlock(bytes: Buffer): Block {
   return { ...parseBlockHeader(bytes), records: bytes.subarray(BLOCK_HEADER_BYTES) };
 }
 

@@ -1,7 +1,6 @@
 import type { LogQuery } from "../../core/session.ts";
 import { PIECE_BYTES, type SessionLog, streamSize } from "./session-log.ts";
-import type { BlockHeader } from "./timeline.ts";
-import { blockAfter, blockCount, lastBlockBelow, readBlock, recordsOf } from "./timeline.ts";
+import { type BlockHeader, blockAfter, blockCount, lastBlockBelow, readBlock, recordsOf } from "./timeline.ts";
 
 /** A run of bytes of one stream, as the keeper saw them arrive. */
 export interface Span {
@@ -64,7 +63,7 @@ export function* spansFrom(log: SessionLog, firstBlock: number, only: number | n
     }
     index = blockAfter(timeline, index);
     if (silent && only !== null) {
-      const next = blockWhereItSpeaks(log, only, cursors[0]);
+      const next = nextBlockWithOutput(log, only, cursors[0]);
       if (next === null) break;
       index = Math.max(index, next);
     }
@@ -108,7 +107,7 @@ function advance(
 }
 
 /** A stream may be silent for gigabytes of the other. Where it speaks again; null for nowhere; 0 where that is unsure. */
-function blockWhereItSpeaks(log: SessionLog, stream: number, cursor: Cursor | undefined): number | null {
+function nextBlockWithOutput(log: SessionLog, stream: number, cursor: Cursor | undefined): number | null {
   const slot = stream === 0 ? 0 : 1;
   // Lost bytes leave no mark in the offsets that are searched.
   if (cursor === undefined || log.timeline.header.lost[slot] > 0) return 0;
@@ -117,7 +116,7 @@ function blockWhereItSpeaks(log: SessionLog, stream: number, cursor: Cursor | un
 }
 
 /** Joins neighbours, so that a program writing byte by byte does not make a million pieces. The first one's time counts. */
-export function* joinSpans(spans: Iterable<Span>): Generator<Span> {
+function* joinSpans(spans: Iterable<Span>): Generator<Span> {
   let open: Span | null = null;
   for (const span of spans) {
     if (open !== null && follows(open, span) && open.length + span.length <= PIECE_BYTES) {

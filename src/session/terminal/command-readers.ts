@@ -5,7 +5,7 @@ import { readsTerminal } from "../../shell/reads-terminal.ts";
 
 const SHELL_NAMES = new Set(SHELLS);
 /** What is typed into these goes to a shell inside, on a terminal of its own. */
-const HOLD_SHELLS = new Set(["tmux", "screen", "zellij", "script", "dtach", "abduco", "byobu", "dvtm"]);
+const MULTIPLEXERS = new Set(["tmux", "screen", "zellij", "script", "dtach", "abduco", "byobu", "dvtm"]);
 
 /** How a line typed into a program that is no shell becomes a shell's: what the first group holds. */
 const ESCAPES: readonly { programs: string[]; line: RegExp }[] = [
@@ -51,20 +51,20 @@ function namesOf({ program, argv }: TerminalProcess): string[] {
 /** Whether it takes commands from its terminal: a shell without a script and without `-c`, or what holds one. */
 export function readsCommands(process: TerminalProcess): boolean {
   const names = namesOf(process);
-  if (names.some((name) => HOLD_SHELLS.has(name))) return true;
+  if (names.some((name) => MULTIPLEXERS.has(name))) return true;
   return names.some((name) => SHELL_NAMES.has(name)) && readsTerminal(process.argv);
 }
 
 /** What of these lines the program would have a shell run; null: nothing. */
-export function escapedCommand(process: TerminalProcess, text: string): string | null {
+export function shellEscape(process: TerminalProcess, text: string): string | null {
   const names = namesOf(process);
   const { line: pattern } = ESCAPES.find(({ programs }) => programs.some((name) => names.includes(name))) ?? {};
-  return pattern ? escaped(text, [pattern]) : null;
+  return pattern ? matchEscapes(text, [pattern]) : null;
 }
 
 /** The same for a program that one of the lines before may start, whichever it is. */
-export function escapedByAny(text: string): string | null {
-  return escaped(text, MARKED);
+export function anyShellEscape(text: string): string | null {
+  return matchEscapes(text, MARKED);
 }
 
 /** Those whose escapes no shell takes for something else. */
@@ -72,7 +72,7 @@ const MARKED = ESCAPES.filter(({ programs }) => !programs.includes("less") && !p
   ({ line }) => line,
 );
 
-function escaped(text: string, patterns: readonly RegExp[]): string | null {
+function matchEscapes(text: string, patterns: readonly RegExp[]): string | null {
   const commands = text.split("\n").flatMap((line) => {
     return patterns.flatMap((pattern) => pattern.exec(line)?.[1]?.trim() || []);
   });

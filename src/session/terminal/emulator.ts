@@ -6,9 +6,9 @@ import { MIN_DRAWN_COLUMNS, type Screen, type TerminalSize } from "../../core/te
 import { guard } from "../../text/terminal/xterm-guards.ts";
 import { visible } from "../../text/visible.ts";
 import { fit } from "../../text/width.ts";
-import { Tracker } from "./mode-tracker.ts";
+import { ModeTracker } from "./mode-tracker.ts";
 import { logicalLines, screenLines, screenRuns } from "./rows.ts";
-import { saveScreen } from "./serialize-screen.ts";
+import { serializeScreen } from "./serialize-screen.ts";
 
 const graphemesAddon = loadAddon();
 
@@ -66,16 +66,16 @@ const SCROLLBACK_CELLS = 240_000;
 const MOST_SCROLLBACK = 2000;
 
 /** How much is drawn at a stretch: few bytes can have a whole screen cleared, and others are to get their turn. */
-const MOST_AT_A_STRETCH = 16 * 1024;
-const LEAST_AT_A_STRETCH = 256;
-const CELLS_AT_A_STRETCH = 80_000_000;
+const MOST_CHUNK_BYTES = 16 * 1024;
+const LEAST_CHUNK_BYTES = 256;
+const CELLS_PER_CHUNK = 80_000_000;
 
 const TITLE_CELLS = 200;
 
 /** Of what scrolled off, for those who look on: some 500 rows of an ordinary terminal. */
 const REPAINTED_CELLS = 60_000;
 /** A sequence that goes on for longer is not begun again for those who come later. */
-const MOST_BEGUN = 4096;
+const MOST_UNFINISHED_BYTES = 4096;
 
 /** The largest size a program or a person may ask for. */
 const MOST_SIDE = 1000;
@@ -88,7 +88,7 @@ export interface ScreenOptions {
 /** A terminal without a person: fed with a program's output, it knows what a person would see. */
 export class Emulator {
   readonly #terminal: InstanceType<typeof headless.Terminal>;
-  readonly tracker = new Tracker();
+  readonly tracker = new ModeTracker();
   #title = "";
 
   constructor(size: TerminalSize) {
@@ -120,7 +120,7 @@ export class Emulator {
   feed(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return Promise.resolve();
     this.tracker.push(bytes);
-    const stretch = stretchOf(this.size);
+    const stretch = chunkBytesFor(this.size);
     return new Promise((resolve) => {
       for (let at = 0; at < bytes.length; at += stretch) {
         const last = at + stretch >= bytes.length;
@@ -164,9 +164,9 @@ export class Emulator {
   }
 
   /** The output that would bring a new terminal of this size here; null in the middle of a sequence or character. */
-  save(): Uint8Array | null {
-    if (!this.tracker.mayBeSaved) return null;
-    return Buffer.from(saveScreen(this.#terminal, this.tracker));
+  serialize(): Uint8Array | null {
+    if (!this.tracker.canSerialize) return null;
+    return Buffer.from(serializeScreen(this.#terminal, this.tracker));
   }
 
   /**
@@ -176,8 +176,8 @@ export class Emulator {
   repaint(): { output: Uint8Array; unfinished: number } {
     const rows = Math.floor(REPAINTED_CELLS / this.size.columns);
     const { begun, swallow } = this.tracker;
-    const output = saveScreen(this.#terminal, this.tracker, rows);
-    if (begun <= MOST_BEGUN) return { output: Buffer.from(output), unfinished: begun };
+    const output = serializeScreen(this.#terminal, this.tracker, rows);
+    if (begun <= MOST_UNFINISHED_BYTES) return { output: Buffer.from(output), unfinished: begun };
     return { output: Buffer.from(output + swallow), unfinished: 0 };
   }
 
@@ -191,7 +191,7 @@ function clamp({ columns, rows }: TerminalSize): TerminalSize {
   return { columns: side(columns, MIN_DRAWN_COLUMNS), rows: side(rows, 1) };
 }
 
-function stretchOf({ columns, rows }: TerminalSize): number {
-  const bytes = Math.floor(CELLS_AT_A_STRETCH / (columns * rows));
-  return Math.min(MOST_AT_A_STRETCH, Math.max(LEAST_AT_A_STRETCH, bytes));
+function chunkBytesFor({ columns, rows }: TerminalSize): number {
+  const bytes = Math.floor(CELLS_PER_CHUNK / (columns * rows));
+  return Math.min(MOST_CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, bytes));
 }

@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TerminalSize } from "../../core/terminal.ts";
-import type { TerminalStory } from "../../executor/session-data.ts";
-import { noSuchSize } from "../errors.ts";
+import type { TerminalHistory } from "../../executor/session-data.ts";
+import { invalidSize } from "../errors.ts";
 
-const MOST = 1000;
+const MOST_CELLS = 1000;
 
-export function insistOnSize({ columns, rows }: TerminalSize): void {
-  const fine = [columns, rows].every((count) => Number.isInteger(count) && count >= 1 && count <= MOST);
-  if (!fine) throw noSuchSize(columns, rows, MOST);
+export function assertSize({ columns, rows }: TerminalSize): void {
+  const fine = [columns, rows].every((count) => Number.isInteger(count) && count >= 1 && count <= MOST_CELLS);
+  if (!fine) throw invalidSize(columns, rows, MOST_CELLS);
 }
 
 /** What the file `sizes` says of a session. Null: it never was to be on a terminal. */
-export function terminalStory(folder: string): TerminalStory | null {
+export function readTerminalHistory(folder: string): TerminalHistory | null {
   let text: string;
   try {
     text = readFileSync(join(folder, "sizes"), "latin1");
@@ -31,8 +31,8 @@ export function terminalStory(folder: string): TerminalStory | null {
 }
 
 /** The size it has now, or had last. */
-export function lastSize(story: TerminalStory | null): TerminalSize | null {
-  if (story === null || "failed" in story) return null;
-  const { columns, rows } = story.sizes.at(-1) ?? story.sizes[0];
+export function lastSize(history: TerminalHistory | null): TerminalSize | null {
+  if (history === null || "failed" in history) return null;
+  const { columns, rows } = history.sizes.at(-1) ?? history.sizes[0];
   return { columns, rows };
 }

@@ -8,57 +8,62 @@ import { endsLine, LINE_END, type TypedCommand, typedCommands } from "./typed-in
 /** How long to wait before offering again what a command did not read. */
 const RETRY_MS = 15;
 /** How long the program in front gets to take a line before the next is judged as if anybody might read it. */
-const LINE_TAKEN_MS = 1000;
-const LOOK_MS = 5;
+const LINE_READ_MS = 1000;
+const POLL_MS = 5;
 
-/** What is needed of whoever answers for what is typed. */
-export interface Guard {
+/** What the session does before and after input is written. */
+export interface InputHooks {
   /** Lets these through, or throws. */
-  permit(commands: TypedCommand[]): Promise<void>;
+  authorize(commands: TypedCommand[]): Promise<void>;
   /** Writes down what is typed; `hidden`: not what it is. */
-  note(bytes: Uint8Array, hidden: boolean): void;
+  audit(bytes: Uint8Array, hidden: boolean): void;
   closed(): Error;
 }
 
 /** Types keys into a terminal, each line judged for the program that will read it. */
-export async function typeInto(execution: Execution, keys: Uint8Array, guard: Guard, pasted = false): Promise<void> {
+export async function writeToTerminal(
+  execution: Execution,
+  keys: Uint8Array,
+  hooks: InputHooks,
+  pasted = false,
+): Promise<void> {
   let rest = keys;
-  beginTyping(execution);
+  noteInputStart(execution);
   // Keys that end no line have nobody run anything yet: they need not wait for anything.
-  if (!endsLine(keys)) return typeKeys(execution, keys, guard);
+  if (!endsLine(keys)) return writeKeys(execution, keys, hooks);
   while (rest.length > 0) {
     const state = await execution.inputState();
-    if (!state) throw guard.closed();
-    const part = pasted ? rest : rest.subarray(0, judgedTogether(state, rest));
+    if (!state) throw hooks.closed();
+    const part = pasted ? rest : rest.subarray(0, bytesForOneReader(state, rest));
     const commands = typedCommands(state, part, pasted);
-    if (commands.length > 0) await guard.permit(commands);
-    guard.note(part, state.canonical && !state.echo);
-    await give(execution, part, guard);
-    noteTyped(execution);
+    if (commands.length > 0) await hooks.authorize(commands);
+    hooks.audit(part, state.canonical && !state.echo);
+    await writeAll(execution, part, hooks);
+    noteInputEnd(execution);
     rest = rest.subarray(part.length);
-    if (rest.length > 0) await lineTaken(execution);
+    if (rest.length > 0) await waitForLineRead(execution);
   }
 }
 
 /** To a command on pipes, which no shell's line editing stands before. */
-export async function writeTo(execution: Execution, bytes: Uint8Array, guard: Guard): Promise<void> {
-  beginTyping(execution);
-  guard.note(bytes, false);
-  await give(execution, bytes, guard);
-  noteTyped(execution);
+export async function writeToPipe(execution: Execution, bytes: Uint8Array, hooks: InputHooks): Promise<void> {
+  noteInputStart(execution);
+  hooks.audit(bytes, false);
+  await writeAll(execution, bytes, hooks);
+  noteInputEnd(execution);
 }
 
-async function typeKeys(execution: Execution, keys: Uint8Array, guard: Guard): Promise<void> {
-  await give(execution, keys, guard);
-  noteTyped(execution);
-  guard.note(keys, execution.wroteHidden);
+async function writeKeys(execution: Execution, keys: Uint8Array, hooks: InputHooks): Promise<void> {
+  await writeAll(execution, keys, hooks);
+  noteInputEnd(execution);
+  hooks.audit(keys, execution.wroteHidden);
 }
 
 /** Writes all of it, however slowly it is read. */
-async function give(
+async function writeAll(
   execution: Pick<Execution, "write">,
   bytes: Uint8Array,
-  { closed }: Pick<Guard, "closed">,
+  { closed }: Pick<InputHooks, "closed">,
 ): Promise<void> {
   let rest = bytes;
   while (rest.length > 0) {
@@ -73,7 +78,7 @@ async function give(
  * How many bytes can be judged for the same reader. A program with a shell behind it may end with any key, and then the
  * shell gets the rest: the end of a line goes by itself, once it is seen who will get that.
  */
-function judgedTogether(state: InputState, keys: Uint8Array): number {
+function bytesForOneReader(state: InputState, keys: Uint8Array): number {
   const { reading, foreground, processes } = state;
   const alone = !reading || !foreground || readsCommands(foreground) || !processes.some(readsCommands);
   if (alone) return keys.length;
@@ -82,49 +87,49 @@ function judgedTogether(state: InputState, keys: Uint8Array): number {
 }
 
 /** What is known of a session that is typed into: where its output ended before the last keys, for one. */
-interface Known {
+interface InputRecord {
   data: SessionData;
   terminal: boolean;
   /** Undefined: nothing was typed, or is just on its way. */
   typedAt: number | undefined;
 }
 
-const known = new WeakMap<Execution, Known>();
+const inputRecords = new WeakMap<Execution, InputRecord>();
 
 /** Whether it is on a terminal; that does not change, and every key asks. */
 export function isOnTerminal(execution: Execution, dataOf: () => SessionData): boolean {
-  let about = known.get(execution);
-  if (!about) {
+  let record = inputRecords.get(execution);
+  if (!record) {
     const data = dataOf();
-    about = { data, terminal: lastSize(data.terminal()) !== null, typedAt: undefined };
-    known.set(execution, about);
+    record = { data, terminal: lastSize(data.terminal()) !== null, typedAt: undefined };
+    inputRecords.set(execution, record);
   }
-  return about.terminal;
+  return record.terminal;
 }
 
-export function wasTypedInto(execution: Execution): boolean {
-  return known.has(execution);
+export function hasReceivedInput(execution: Execution): boolean {
+  return inputRecords.has(execution);
 }
 
 /** An executor that says where the output ended when it wrote spares every key a look at the file. */
-function beginTyping(execution: Execution): void {
-  const about = known.get(execution);
-  if (!about) return;
-  about.typedAt = execution.wroteAt === undefined ? about.data.size() : undefined;
+function noteInputStart(execution: Execution): void {
+  const record = inputRecords.get(execution);
+  if (!record) return;
+  record.typedAt = execution.wroteAt === undefined ? record.data.size() : undefined;
 }
 
 /** What is typed in several parts was typed where the first of them was. */
-function noteTyped(execution: Execution): void {
-  const about = known.get(execution);
-  if (about) about.typedAt ??= execution.wroteAt;
+function noteInputEnd(execution: Execution): void {
+  const record = inputRecords.get(execution);
+  if (record) record.typedAt ??= execution.wroteAt;
 }
 
 /** Where its output ended before this gateway last typed something; undefined while that is on its way. */
-export function outputWhenTyped(execution: Execution): number | undefined {
-  return known.get(execution)?.typedAt;
+export function outputOffsetAtInput(execution: Execution): number | undefined {
+  return inputRecords.get(execution)?.typedAt;
 }
 
-async function lineTaken(execution: Execution): Promise<void> {
-  const end = performance.now() + LINE_TAKEN_MS;
-  while (performance.now() < end && (await execution.inputState())?.reading === false) await sleep(LOOK_MS);
+async function waitForLineRead(execution: Execution): Promise<void> {
+  const end = performance.now() + LINE_READ_MS;
+  while (performance.now() < end && (await execution.inputState())?.reading === false) await sleep(POLL_MS);
 }

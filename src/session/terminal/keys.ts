@@ -7,7 +7,7 @@ import { visible } from "../../text/visible.ts";
  * How xterm (and with it nearly every terminal of today) encodes the keys that have a name. `letter`: `CSI letter`, in
  * application cursor mode `SS3 letter`. `function`: always `SS3 letter`. `tilde`: `CSI number ~`. `plain`: a character.
  */
-export type NamedKey =
+type NamedKey =
   | { kind: "letter"; letter: string }
   | { kind: "function"; letter: string }
   | { kind: "tilde"; number: number }
@@ -63,13 +63,13 @@ const OTHER_NAMES: Record<string, string> = {
   arrowright: "Right",
 };
 
-export const KEY_NAMES: readonly string[] = Object.keys(KEYS);
+const KEY_NAMES: readonly string[] = Object.keys(KEYS);
 
 const BY_NAME = new Map(Object.entries(KEYS).map(([name, key]) => [name.toLowerCase(), key]));
 for (const [other, name] of Object.entries(OTHER_NAMES)) BY_NAME.set(other, KEYS[name] as NamedKey);
 
 /** Capital letters do not matter in a name; null: there is no such key. */
-export function namedKey(name: string): NamedKey | null {
+function namedKey(name: string): NamedKey | null {
   return BY_NAME.get(name.toLowerCase()) ?? null;
 }
 
@@ -86,7 +86,7 @@ const WRITE_TEXT = {
   hint: "To type a text, write or paste it instead; a key is one of its characters.",
 };
 
-export function unknownKey(key: string, names: readonly string[]): SallyportError {
+function unknownKey(key: string, names: readonly string[]): SallyportError {
   const near = nearKeys(key, names);
   const recovery = near.length > 0 ? [{ action: "use_near_name", hint: `Did you mean ${near.join(" or ")}?` }] : [];
   return new SallyportError("InvalidRequest", `There is no key ${shown(key)}.`, [...recovery, NAME_KEYS, WRITE_TEXT], {
@@ -95,19 +95,19 @@ export function unknownKey(key: string, names: readonly string[]): SallyportErro
 }
 
 /** A terminal sends characters, not keys: most modifiers leave no trace on most characters. */
-export function keyWithoutCode(key: string): SallyportError {
+function keyWithoutCode(key: string): SallyportError {
   return new SallyportError("InvalidRequest", `A terminal has no code for the key ${shown(key)}.`, [
     { action: "drop_modifier", hint: "Programs cannot tell it from the key without the modifier: send that one." },
     NAME_KEYS,
   ]);
 }
 
-export function notKeys(received: unknown): SallyportError {
+function notKeys(received: unknown): SallyportError {
   const kind = Array.isArray(received) ? "a list with something else in it" : `a ${typeof received}`;
   return new SallyportError("InvalidRequest", `\`keys\` must be a list of names; received ${kind}.`, [NAME_KEYS]);
 }
 
-export function tooManyKeys(count: number, most: number): SallyportError {
+function tooManyKeys(count: number, most: number): SallyportError {
   return new SallyportError("InvalidRequest", `At most ${most} keys are sent at once; received ${count}.`, [
     WRITE_TEXT,
     { action: "split_keys", hint: "Or send them in several calls." },

@@ -4,8 +4,8 @@ import type { SizeChange } from "../../executor/session-data.ts";
 import { closeSessionLog, holeOf, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
 import { readCheckpoint, writeCheckpoint } from "./checkpoint.ts";
 import { Emulator, type ScreenOptions } from "./emulator.ts";
-import { terminalStory } from "./history.ts";
-import { Tracker } from "./mode-tracker.ts";
+import { readTerminalHistory } from "./history.ts";
+import { ModeTracker } from "./mode-tracker.ts";
 
 /** As much is always drawn: some 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;
@@ -21,37 +21,37 @@ const MOST_SKIMMED = 128 << 20;
  * where enough of them are left to push everything else off the screen and out of what is kept above it: the result
  * is the same. One that paints the screen is drawn from its last megabytes, in the modes that were set before.
  */
-export function whereToDraw(reader: LogReader, from: number, end: number, emulator: Emulator): number {
+function replayStart(reader: LogReader, from: number, end: number, emulator: Emulator): number {
   if (end - from <= ALWAYS_DRAWN) return from;
   const enough = emulator.scrollbackRows + 2 * emulator.size.rows;
   let lineFeeds = 0;
   let placings = 0;
   for (let start = end; start > from && end - start < MOST_DRAWN; start -= BLOCK_BYTES) {
-    const block = new Tracker();
+    const block = new ModeTracker();
     for (const { bytes } of reader.between(Math.max(from, start - BLOCK_BYTES), start)) block.push(bytes);
     lineFeeds += block.lineFeeds;
-    placings += block.placings;
+    placings += block.cursorMoves;
     if (placings === 0 && lineFeeds > enough) return Math.max(from, start - BLOCK_BYTES);
   }
   return Math.max(from, end - MOST_DRAWN);
 }
 
 /** Where to begin to look for modes. */
-export function whereToSkim(from: number, end: number): number {
+function modeScanStart(from: number, end: number): number {
   return Math.max(from, end - MOST_SKIMMED);
 }
 
-export const BLOCK_BYTES = 256 * 1024;
+const BLOCK_BYTES = 256 * 1024;
 
 /** A run of bytes of the log; `gap`: what came right before it is gone, punched out for the disk cap. */
-export interface LogPiece {
+interface LogPiece {
   offset: number;
   bytes: Uint8Array;
   gap: boolean;
 }
 
 /** A terminal session's one stream, read by offset. */
-export class LogReader {
+class LogReader {
   readonly #log;
 
   constructor(folder: string) {
@@ -89,10 +89,10 @@ export class LogReader {
 const CHECKPOINT_EVERY = 4 << 20;
 
 /** An output made to be slow is not drawn to its end: after so much CPU time it goes on with its last bytes. */
-const PATIENCE_US = 3_000_000;
+const DRAW_CPU_LIMIT_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;
 
-const ASSUMED: TerminalSize = { columns: 120, rows: 30 };
+const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
 const CANCEL = Uint8Array.of(0x18);
 
 /** The terminal of a session as its log tells it, up to where the log was last read. */
@@ -111,7 +111,7 @@ export class LogTerminal {
 
   /** From the last checkpoint, if there is a whole one, else from the beginning. */
   static async open(folder: string): Promise<LogTerminal> {
-    const terminal = new LogTerminal(folder, sizesOf(folder)[0] ?? ASSUMED);
+    const terminal = new LogTerminal(folder, sizesOf(folder)[0] ?? DEFAULT_SIZE);
     try {
       await terminal.#restore();
       await terminal.catchUp();
@@ -136,7 +136,7 @@ export class LogTerminal {
   async catchUp(): Promise<void> {
     const end = this.#reader.size;
     const sizes = sizesOf(this.#folder);
-    const from = whereToDraw(this.#reader, this.#offset, end, this.#emulator);
+    const from = replayStart(this.#reader, this.#offset, end, this.#emulator);
     await this.#skipTo(from);
     if (!(await this.#draw(end, sizes))) {
       await this.#skipTo(Math.max(this.#offset, end - LAST_BYTES));
@@ -149,7 +149,7 @@ export class LogTerminal {
   async #skipTo(to: number): Promise<void> {
     if (to <= this.#offset) return;
     const { tracker } = this.#emulator;
-    for (const { bytes, gap } of this.#reader.between(whereToSkim(this.#offset, to), to)) {
+    for (const { bytes, gap } of this.#reader.between(modeScanStart(this.#offset, to), to)) {
       if (gap) tracker.push(CANCEL);
       tracker.push(bytes);
       await setImmediate();
@@ -179,7 +179,7 @@ export class LogTerminal {
         await this.#emulator.feed(bytes);
         this.#offset = offset + bytes.length;
         const isLong = end - this.#offset > LAST_BYTES + BLOCK_BYTES;
-        if (isLong && process.cpuUsage(begun).user > PATIENCE_US) return false;
+        if (isLong && process.cpuUsage(begun).user > DRAW_CPU_LIMIT_US) return false;
       }
       // What is missing at the end was punched out, or is being written.
       if (this.#offset < Math.min(end, next)) this.#offset = Math.min(end, next);
@@ -187,7 +187,7 @@ export class LogTerminal {
   }
 
   #save(): void {
-    const output = this.#emulator.save();
+    const output = this.#emulator.serialize();
     if (output === null) return;
     writeCheckpoint(this.#folder, { offset: this.#offset, size: this.#emulator.size, output });
     this.#saved = this.#offset;
@@ -215,6 +215,6 @@ export class LogTerminal {
 }
 
 function sizesOf(folder: string): SizeChange[] {
-  const story = terminalStory(folder);
-  return story && "sizes" in story ? story.sizes : [];
+  const history = readTerminalHistory(folder);
+  return history && "sizes" in history ? history.sizes : [];
 }

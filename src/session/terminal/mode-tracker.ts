@@ -8,7 +8,7 @@ const ZERO = 0x30;
 const SEMICOLON = 0x3b;
 
 /** The colours and styles in force, as the sequences that set them since the last reset. */
-export class Colours {
+class ActiveColours {
   // Bytes in a ring: nothing is as frequent as colours, and only the last ones are ever looked at.
   #bytes = Buffer.alloc(MOST_KEPT * LONGEST);
   #lengths = new Uint8Array(MOST_KEPT);
@@ -60,19 +60,19 @@ const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;
 
 /** Control sequences that reach beyond the current line: with one of them, an output is more than lines. */
-const PLACING = "ABEFHJLMSTdefru";
+const MOVES_CURSOR = "ABEFHJLMSTdefru";
 
 /** By final character: 1 to be read, 2 only to be counted. */
-const MINDED = new Uint8Array(128);
-for (const final of PLACING) MINDED[final.charCodeAt(0)] = 2;
-for (const final of "hlrp") MINDED[final.charCodeAt(0)] = 1;
+const HANDLED = new Uint8Array(128);
+for (const final of MOVES_CURSOR) HANDLED[final.charCodeAt(0)] = 2;
+for (const final of "hlrp") HANDLED[final.charCodeAt(0)] = 1;
 
 // Whatever these modes do, they do it before any other.
 /** Not a state, but something done with the cursor. */
 const SAVED_CURSOR = "?1048";
 const ALTERNATE_SCREEN = new Set(["?47", "?1047", "?1049"]);
 
-export class Tracker {
+export class ModeTracker {
   readonly #scanner = new EscapeScanner({
     control: (code) => this.#controlCharacter(code),
     csi: (bytes, from, to, final) => this.#control(bytes, from, to, final),
@@ -83,7 +83,7 @@ export class Tracker {
   #margins = "";
   #charsets = new Map<string, string>();
   #shifted = "";
-  #colours = new Colours();
+  #colours = new ActiveColours();
   #title: string | null = null;
   #wasReset = false;
   #last = 0;
@@ -91,7 +91,7 @@ export class Tracker {
 
   /** Line feeds, and sequences that reach beyond their line, so far. */
   lineFeeds = 0;
-  placings = 0;
+  cursorMoves = 0;
 
   /** Not in the middle of a sequence or a character. */
   get isSettled(): boolean {
@@ -99,7 +99,7 @@ export class Tracker {
   }
 
   /** Settled, and what comes next cannot belong to a character (an accent, the rest of an emoji) that is drawn already. */
-  get mayBeSaved(): boolean {
+  get canSerialize(): boolean {
     return this.isSettled && this.#last < 0x80;
   }
 
@@ -132,7 +132,7 @@ export class Tracker {
   #escape(intermediates: string, final: string): void {
     if (intermediates === "" && final === "c") this.#reset();
     else if (intermediates === "" && (final === "=" || final === ">")) this.#setMode("?66", final === "=" ? "h" : "l");
-    else if (intermediates === "" && final === "M") this.placings++;
+    else if (intermediates === "" && final === "M") this.cursorMoves++;
     else if (intermediates === "" && final === "7") this.#saveStyle();
     else if (intermediates === "" && final === "8") this.#restoreStyle();
     else if (/^[()*+]$/.test(intermediates)) this.#charsets.set(intermediates, final);
@@ -140,16 +140,16 @@ export class Tracker {
 
   #control(bytes: Uint8Array, from: number, to: number, code: number): void {
     if (to - from >= LONGEST_SEQUENCE) return;
-    const minded = MINDED[code];
+    const minded = HANDLED[code];
     if (code === COLOUR) this.#colours.push(bytes, from, to);
-    if (minded === 2) this.placings++;
+    if (minded === 2) this.cursorMoves++;
     if (minded !== 1) return;
     const parameters = Buffer.from(bytes.subarray(from, to)).toString("latin1");
     const final = String.fromCharCode(code);
     if (final === "h" || final === "l") this.#switch(parameters, final);
     else if (final === "p" && parameters === "!") this.#softReset();
     else if (final === "r") {
-      this.placings++;
+      this.cursorMoves++;
       if (/^[\d;]*$/.test(parameters)) this.#margins = parameters;
     }
   }
@@ -167,7 +167,7 @@ export class Tracker {
       return;
     }
     if (ALTERNATE_SCREEN.has(mode)) {
-      this.placings++;
+      this.cursorMoves++;
       if (mode === "?1049" && final === "h") this.#saveStyle();
       for (const other of ALTERNATE_SCREEN) this.#modes.delete(other);
     }

@@ -1,10 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
 import type { SizeChange } from "../../executor/session-data.ts";
-import type { Pace } from "../logs/log-file.ts";
-import { keepPace } from "../logs/log-file.ts";
+import { type Pace, yieldAfter } from "../logs/log-file.ts";
 import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
-import type { Span } from "../logs/view.ts";
-import { spansFrom } from "../logs/view.ts";
+import { type Span, spansFrom } from "../logs/view.ts";
 
 /** What the first line of a recording tells. */
 interface RecordingHead {
@@ -58,7 +56,7 @@ export async function* asciicast(
       read = span.offset + bytes.length;
       const text = gap + decoder.write(bytes);
       if (text !== "") yield line([seconds, "o", text]);
-      await keepPace(pace, bytes.length);
+      await yieldAfter(pace, bytes.length);
     }
     const rest = decoder.end();
     if (rest !== "") yield line([seconds, "o", rest]);

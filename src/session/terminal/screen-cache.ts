@@ -4,7 +4,7 @@ import type { LogTerminal } from "./log-terminal.ts";
 const MOST_KEPT = 8;
 const IDLE_MS = 60_000;
 
-interface Kept {
+interface CachedTerminal {
   terminal: Promise<LogTerminal>;
   /** The last one who uses it, and with them all before. */
   turn: Promise<unknown>;
@@ -12,8 +12,8 @@ interface Kept {
 }
 
 /** The terminals a gateway looks at. One that was looked at a moment ago has only what is new to draw. */
-export class Screens {
-  readonly #kept = new Map<string, Kept>();
+export class ScreenCache {
+  readonly #kept = new Map<string, CachedTerminal>();
 
   /** Calls `use` with the session's terminal as its log has it by now. One caller at a time. */
   async with<T>(id: string, folder: string, use: (terminal: LogTerminal) => T | Promise<T>): Promise<T> {
@@ -52,10 +52,10 @@ export class Screens {
     for (const id of [...this.#kept.keys()]) this.forget(id);
   }
 
-  #open(id: string, folder: string): Kept {
+  #open(id: string, folder: string): CachedTerminal {
     // Loaded when first needed: most gateways never look at a screen, and none should start later for it.
     const terminal = import("./log-terminal.ts").then((module) => module.LogTerminal.open(folder));
-    const kept: Kept = { terminal, turn: terminal.catch(() => {}), idle: null };
+    const kept: CachedTerminal = { terminal, turn: terminal.catch(() => {}), idle: null };
     this.#kept.set(id, kept);
     return kept;
   }
@@ -68,7 +68,7 @@ export class Screens {
   }
 
   /** Closed when nobody uses it any more. */
-  #drop(id: string, kept: Kept): void {
+  #drop(id: string, kept: CachedTerminal): void {
     if (this.#kept.get(id) === kept) this.#kept.delete(id);
     if (kept.idle) clearTimeout(kept.idle);
     void kept.turn.then(async () => (await kept.terminal).close()).catch(() => {});

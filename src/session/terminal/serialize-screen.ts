@@ -1,11 +1,15 @@
 import type { IBuffer, IBufferCell, IBufferLine, Terminal } from "@xterm/headless";
-import type { Tracker } from "./mode-tracker.ts";
+import type { ModeTracker } from "./mode-tracker.ts";
 
 /**
  * The output that brings a new terminal of the same size to where this one is: everything kept above the screen, both
  * screens, the cursor, the modes; of what scrolled off no more rows than asked for. Only a cursor position that the program saved, and tab stops it set, are lost.
  */
-export function saveScreen(terminal: Terminal, tracker: Tracker, scrolledOff = Number.POSITIVE_INFINITY): string {
+export function serializeScreen(
+  terminal: Terminal,
+  tracker: ModeTracker,
+  scrolledOff = Number.POSITIVE_INFINITY,
+): string {
   const { active, normal } = terminal.buffer;
   const parts = [rowsOf(normal, Math.max(0, normal.baseY - scrolledOff)), at(normal.cursorY, normal.cursorX)];
   if (active.type === "alternate") parts.push("\x1b[m\x1b[?1049h\x1b[2J\x1b[H", rowsOf(active));
@@ -13,7 +17,7 @@ export function saveScreen(terminal: Terminal, tracker: Tracker, scrolledOff = N
   return parts.join("");
 }
 
-function cursorAndModes(terminal: Terminal, tracker: Tracker): string {
+function cursorAndModes(terminal: Terminal, tracker: ModeTracker): string {
   const { active } = terminal.buffer;
   const { originMode } = terminal.modes;
   const margins = tracker.margins === "" ? "" : `\x1b[${tracker.margins}r`;

@@ -5,14 +5,14 @@ import type { WaitConditions, WaitOutcome } from "../../core/terminal.ts";
 import type { Execution } from "../../executor/executor.ts";
 import { search } from "../../text/regex.ts";
 import { EscapeScanner } from "../../text/terminal/escape.ts";
-import { insistOnMilliseconds } from "../errors.ts";
-import { keepPace } from "../logs/log-file.ts";
+import { assertMilliseconds } from "../errors.ts";
+import { yieldAfter } from "../logs/log-file.ts";
 import { readPieces } from "../logs/pieces.ts";
 import { closeSessionLog, openSessionLog, type SessionLog } from "../logs/session-log.ts";
 import { endOf, viewOf } from "../logs/view.ts";
 
 /** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
-export const WINDOW = 64 * 1024;
+const WINDOW = 64 * 1024;
 
 const TAB = 0x09;
 const FEED = 0x0a;
@@ -22,7 +22,7 @@ const RETURN = 0x0d;
  * A terminal's output as it comes, without its escape sequences, for patterns to be looked for in. Knows for each
  * byte that is left where in the output it was.
  */
-export class PlainStream {
+class PlainOutput {
   readonly #bytes = Buffer.allocUnsafe(2 * WINDOW);
   readonly #ends = new Float64Array(2 * WINDOW);
   #used = 0;
@@ -71,31 +71,31 @@ export class PlainStream {
 }
 
 /** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */
-export class Alarm {
+export class Wakeup {
   ended = false;
-  #rung = false;
+  #notified = false;
   #wake: (() => void) | null = null;
   readonly #signal: AbortSignal | undefined;
-  readonly #ring = () => {
-    this.#rung = true;
+  readonly #notify = () => {
+    this.#notified = true;
     this.#wake?.();
   };
   readonly #stopListening: (() => void) | undefined;
 
   constructor(execution: Execution | null, signal: AbortSignal | undefined) {
     this.#signal = signal;
-    this.#stopListening = execution?.onGrew(this.#ring);
+    this.#stopListening = execution?.onGrew(this.#notify);
     void execution?.exited.then(() => {
       this.ended = true;
-      this.#ring();
+      this.#notify();
     });
-    signal?.addEventListener("abort", this.#ring, { once: true });
+    signal?.addEventListener("abort", this.#notify, { once: true });
   }
 
   /** Whatever has rung since the last call counts: nothing is missed in between. `atMs` is by `performance.now`. */
   async next(atMs: number): Promise<void> {
     const delay = Math.min(Math.max(0, Math.ceil(atMs - performance.now())), LONGEST_TIMER_MS);
-    if (!this.#rung && !this.#signal?.aborted) {
+    if (!this.#notified && !this.#signal?.aborted) {
       await new Promise<void>((resolve) => {
         const timer = atMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, delay);
         this.#wake = () => {
@@ -105,42 +105,42 @@ export class Alarm {
       });
     }
     this.#wake = null;
-    this.#rung = false;
+    this.#notified = false;
   }
 
   stop(): void {
     this.#stopListening?.();
-    this.#signal?.removeEventListener("abort", this.#ring);
+    this.#signal?.removeEventListener("abort", this.#notify);
   }
 }
 
 /** Nothing tells when a process begins to read; it is looked at when output came, and then less and less often. */
-const FIRST_LOOK_MS = 5;
-const LONGEST_LOOK_MS = 100;
+const FIRST_POLL_MS = 5;
+const LONGEST_POLL_MS = 100;
 
-type Found = Omit<WaitOutcome, "info">;
+type Outcome = Omit<WaitOutcome, "info">;
 
 /** Waits until one of the conditions holds, or the main process has ended. `execution` is null once it has. */
-export async function waitForAny(
+export async function waitForCondition(
   execution: Execution | null,
   folder: string,
   capture: Capture,
   conditions: WaitConditions,
-): Promise<Found> {
+): Promise<Outcome> {
   const log = openSessionLog(folder, capture);
   const release = execution?.hold();
-  const alarm = new Alarm(execution, conditions.signal);
+  const wakeup = new Wakeup(execution, conditions.signal);
   try {
-    return await new Wait(log, execution, conditions, alarm).over();
+    return await new ConditionWait(log, execution, conditions, wakeup).outcome();
   } finally {
-    alarm.stop();
+    wakeup.stop();
     release?.();
     closeSessionLog(log);
   }
 }
 
 /** Bytes in the log, both streams together. */
-export function outputSoFar(folder: string, capture: Capture): number {
+export function outputSize(folder: string, capture: Capture): number {
   const log = openSessionLog(folder, capture);
   try {
     return endOf(viewOf(log, undefined, true));
@@ -149,59 +149,59 @@ export function outputSoFar(folder: string, capture: Capture): number {
   }
 }
 
-class Wait {
+class ConditionWait {
   readonly #log: SessionLog;
   readonly #execution: Execution | null;
   readonly #conditions: WaitConditions;
-  readonly #alarm: Alarm;
+  readonly #wakeup: Wakeup;
   readonly #pattern: RegExp | null;
-  readonly #plain = new PlainStream();
-  readonly #giveUpAt: number;
+  readonly #plain = new PlainOutput();
+  readonly #deadline: number;
   #position: number;
   #seen: number;
   #quietAt: number;
-  #lookAt: number;
-  #lookAfter = FIRST_LOOK_MS;
+  #pollAt: number;
+  #pollAfter = FIRST_POLL_MS;
   readonly #pace = { bytes: 0 };
 
-  constructor(log: SessionLog, execution: Execution | null, conditions: WaitConditions, alarm: Alarm) {
+  constructor(log: SessionLog, execution: Execution | null, conditions: WaitConditions, wakeup: Wakeup) {
     this.#log = log;
     this.#execution = execution;
     this.#conditions = conditions;
-    this.#alarm = alarm;
+    this.#wakeup = wakeup;
     const { pattern, quietMs, timeoutMs } = conditions;
     // Looked for in a text that grows: where the last search ended is of no use to the next.
     this.#pattern = pattern ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")) : null;
     this.#seen = endOf(viewOf(log, undefined, execution !== null));
     this.#position = conditions.offset ?? this.#seen;
     this.#quietAt = quietMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + quietMs;
-    this.#lookAt = conditions.input ? 0 : Number.POSITIVE_INFINITY;
-    this.#giveUpAt = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
+    this.#pollAt = conditions.input ? 0 : Number.POSITIVE_INFINITY;
+    this.#deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
   }
 
-  async over(): Promise<Found> {
+  async outcome(): Promise<Outcome> {
     for (;;) {
       this.#conditions.signal?.throwIfAborted();
-      const ended = this.#execution === null || this.#alarm.ended;
-      const found = (await this.#look(ended)) ?? (ended ? this.#outcome("exit") : await this.#other());
+      const ended = this.#execution === null || this.#wakeup.ended;
+      const found = (await this.#readNew(ended)) ?? (ended ? this.#outcome("exit") : await this.#otherConditions());
       if (found) return found;
-      await this.#alarm.next(Math.min(this.#quietAt, this.#giveUpAt, this.#lookAt));
+      await this.#wakeup.next(Math.min(this.#quietAt, this.#deadline, this.#pollAt));
     }
   }
 
-  #outcome(reason: Found["reason"], offset = this.#seen): Found {
+  #outcome(reason: Outcome["reason"], offset = this.#seen): Outcome {
     return { reason, match: null, offset };
   }
 
   /** Takes in what was written since. What matches came before whatever else is true by now. */
-  async #look(ended: boolean): Promise<Found | null> {
+  async #readNew(ended: boolean): Promise<Outcome | null> {
     const view = viewOf(this.#log, undefined, !ended);
     const end = endOf(view);
     if (end !== this.#seen) {
       this.#seen = end;
       if (this.#conditions.quietMs !== undefined) this.#quietAt = performance.now() + this.#conditions.quietMs;
-      this.#lookAfter = FIRST_LOOK_MS;
-      if (this.#conditions.input) this.#lookAt = 0;
+      this.#pollAfter = FIRST_POLL_MS;
+      if (this.#conditions.input) this.#pollAt = 0;
     }
     if (this.#pattern === null) return null;
     for (const { bytes, position } of readPieces(view, this.#position, end)) {
@@ -210,29 +210,29 @@ class Wait {
         const found = this.#plain.find(this.#pattern);
         if (found) return { reason: "pattern", match: found.match, offset: found.end };
       }
-      await keepPace(this.#pace, bytes.length);
+      await yieldAfter(this.#pace, bytes.length);
     }
     this.#position = Math.max(this.#position, end);
     return null;
   }
 
-  async #other(): Promise<Found | null> {
-    if (this.#conditions.input && performance.now() >= this.#lookAt) {
-      const found = await this.#input();
+  async #otherConditions(): Promise<Outcome | null> {
+    if (this.#conditions.input && performance.now() >= this.#pollAt) {
+      const found = await this.#inputCondition();
       if (found) return found;
     }
     const now = performance.now();
     if (now >= this.#quietAt) return this.#grewMeanwhile() ? null : this.#outcome("quiet");
-    return now >= this.#giveUpAt ? this.#outcome("timeout") : null;
+    return now >= this.#deadline ? this.#outcome("timeout") : null;
   }
 
-  async #input(): Promise<Found | null> {
+  async #inputCondition(): Promise<Outcome | null> {
     const state = await this.#execution?.inputState();
-    this.#lookAt = performance.now() + this.#lookAfter;
-    this.#lookAfter = Math.min(this.#lookAfter * 2, LONGEST_LOOK_MS);
+    this.#pollAt = performance.now() + this.#pollAfter;
+    this.#pollAfter = Math.min(this.#pollAfter * 2, LONGEST_POLL_MS);
     if (!state?.reading) return null;
     // What it wrote before it began to wait is in the log by now, and may be what was waited for.
-    return (await this.#look(false)) ?? this.#outcome("input", state.bytes);
+    return (await this.#readNew(false)) ?? this.#outcome("input", state.bytes);
   }
 
   /** Also when the news of it has not come yet: a gateway that was busy must not take its own silence for quiet. */
@@ -242,14 +242,15 @@ class Wait {
 }
 
 /** Refuses what could never come true, or would come true at once by mistake. */
-export function insistOnConditions({ pattern, offset, quietMs, timeoutMs }: WaitConditions): void {
-  if (quietMs !== undefined) insistOnMilliseconds("quietMs", quietMs, "How long nothing is to be written.");
-  if (timeoutMs !== undefined) insistOnMilliseconds("timeoutMs", timeoutMs, "How long to wait at most.");
-  if (pattern !== undefined && !(pattern instanceof RegExp)) throw wrong("pattern", "a regular expression");
-  if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0)) throw wrong("offset", "a byte offset");
+export function assertConditions({ pattern, offset, quietMs, timeoutMs }: WaitConditions): void {
+  if (quietMs !== undefined) assertMilliseconds("quietMs", quietMs, "How long nothing is to be written.");
+  if (timeoutMs !== undefined) assertMilliseconds("timeoutMs", timeoutMs, "How long to wait at most.");
+  if (pattern !== undefined && !(pattern instanceof RegExp)) throw invalidCondition("pattern", "a regular expression");
+  if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0))
+    throw invalidCondition("offset", "a byte offset");
 }
 
-function wrong(name: string, wanted: string): SallyportError {
+function invalidCondition(name: string, wanted: string): SallyportError {
   return new SallyportError("InvalidRequest", `\`${name}\` must be ${wanted}.`, [
     { action: "fix_request", hint: "For example waitFor({ pattern: /\\$ $/, timeoutMs: 10_000 })." },
   ]);

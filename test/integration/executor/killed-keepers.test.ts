@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import type { Session } from "../../../src/session/session.ts";
-import { LocalSessionReader } from "../../../src/session/session-data.ts";
+import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { allProcesses, exists, isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { pause, until } from "../../fixtures/until.ts";

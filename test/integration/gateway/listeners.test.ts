@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, test } from "node:test";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
-import { LocalSessionReader } from "../../../src/session/session-data.ts";
+import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { rawSpec } from "../../fixtures/raw-keeper.ts";
 

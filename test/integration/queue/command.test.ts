@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
 import { execCallback } from "../../../src/queue/items.ts";
-import { lastLines } from "../../../src/session/session-data.ts";
+import { lastLines } from "../../../src/session/session-folder.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";

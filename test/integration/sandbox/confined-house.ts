@@ -10,7 +10,7 @@ import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import { type Confined, type Confinement, confine, confinementOf } from "../../../src/sandbox/confine.ts";
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
-import { LocalSessionReader } from "../../../src/session/session-data.ts";
+import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { openStateFolder } from "../../../src/storage/state-folder.ts";
 import { MARK, TestHouse } from "../../fixtures/gateway.ts";
 

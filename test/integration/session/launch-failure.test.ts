@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/executor.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
-import { noexecMount, whyRefused } from "../../../src/session/failure/permission-denied.ts";
-import { complaintIn, shellFailure } from "../../../src/session/failure/shell.ts";
+import { noexecMount, permissionProblem } from "../../../src/session/failure/permission-denied.ts";
+import { parseShellError, shellFailure } from "../../../src/session/failure/shell.ts";
 
 const { errno: E } = constants;
 
@@ -183,7 +183,7 @@ test("a noexec mount is told from mountinfo", () => {
   ];
   for (const [file, mount] of cases) assert.equal(noexecMount(file, mountinfo), mount, file);
   assert.equal(noexecMount("/data/x", "/no/such/mountinfo"), null);
-  assert.deepEqual(whyRefused("./good", { ...place, mountinfo }), {
+  assert.deepEqual(permissionProblem("./good", { ...place, mountinfo }), {
     why: `lies on ${folder}, which is mounted noexec.`,
     hint: "Run it with /bin/sh ./good, or copy it to another folder.",
   });
@@ -194,7 +194,7 @@ test("a folder that may not be entered is named", { skip: process.getuid?.() ===
   mkdirSync(closed);
   writeFileSync(join(closed, "x"), "");
   chmodSync(closed, 0o600);
-  const { why } = whyRefused("closed/x", place);
+  const { why } = permissionProblem("closed/x", place);
   chmodSync(closed, 0o700);
   assert.equal(why, `lies in ${closed}, which may not be entered.`);
 });
@@ -224,7 +224,7 @@ test("what shells say is understood, in all their forms", () => {
     [`bash: ${"x: ".repeat(100_000)}: command not found`, null],
   ];
   for (const [line, program, kind] of cases) {
-    assert.deepEqual(complaintIn(line), program === null ? null : { program, kind }, line.slice(0, 80));
+    assert.deepEqual(parseShellError(line), program === null ? null : { program, kind }, line.slice(0, 80));
   }
 });
 

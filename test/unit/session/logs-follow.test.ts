@@ -3,12 +3,12 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogChunk } from "../../../src/core/session.ts";
-import { followLog, type LogWake } from "../../../src/session/logs/follow.ts";
+import { followLog, type OutputNotifier } from "../../../src/session/logs/follow.ts";
 import { allChunks } from "./all-chunks.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 /** Does one step each time the follower has caught up; ends after the last. */
-function scripted(steps: (() => void)[]): LogWake {
+function scripted(steps: (() => void)[]): OutputNotifier {
   return {
     async next() {
       const step = steps.shift();
@@ -117,8 +117,8 @@ test("ends when aborted, whether the wake minds the signal or not", async () => 
   using folder = temporaryFolder();
   writeLog(folder.path, "merged", [{ stream: 0, data: "x\n" }]);
   const never = new Promise<"grew">(() => {});
-  const deaf: LogWake = { next: () => never };
-  const minding: LogWake = {
+  const deaf: OutputNotifier = { next: () => never };
+  const minding: OutputNotifier = {
     next: (signal) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
   };
   for (const wake of [deaf, minding]) {
@@ -135,7 +135,7 @@ test("ends when aborted, whether the wake minds the signal or not", async () => 
 
 test("an error of the wake reaches the follower", async () => {
   using folder = temporaryFolder();
-  const broken: LogWake = { next: () => Promise.reject(new Error("keeper gone")) };
+  const broken: OutputNotifier = { next: () => Promise.reject(new Error("keeper gone")) };
   await assert.rejects(allChunks(followLog(folder.path, "merged", {}, broken)), /keeper gone/);
 });
 

@@ -6,7 +6,7 @@ import type { LogQuery } from "../../../src/core/session.ts";
 import { followLog } from "../../../src/session/logs/follow.ts";
 import { readLog } from "../../../src/session/logs/read.ts";
 import { streamInfo } from "../../../src/session/logs/session-log.ts";
-import { readMergedSync, readTextSync } from "../../../src/session/logs/text.ts";
+import { readMergedText, readStreamText } from "../../../src/session/logs/text.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../../fixtures/fuzz.ts";
 import { seeded } from "../../fixtures/seeded.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder } from "./timeline-writer.ts";
@@ -37,7 +37,7 @@ async function assertHarmless(folder: string, what: string, random: (below: numb
     const expected = droppedStart < droppedEnd ? Buffer.from(kept) : streams[stream];
     const { chunks } = await readLog(folder, "apart", { stream }, { live: false });
     assert.ok(Buffer.concat(chunks.map((chunk) => chunk.bytes)).equals(expected), `${stream}, ${what}`);
-    assert.ok(readTextSync(folder, stream, 500).text.length <= 500, what);
+    assert.ok(readStreamText(folder, stream, 500).text.length <= 500, what);
   }
 
   const whole = await readLog(folder, "apart", {}, { live: false });
@@ -57,7 +57,7 @@ async function assertHarmless(folder: string, what: string, random: (below: numb
       assert.ok(lengthOf(slice.chunks) <= 9000, what);
     }
   }
-  assert.ok(readMergedSync(folder, "apart", 500).text.length <= 500, what);
+  assert.ok(readMergedText(folder, "apart", 500).text.length <= 500, what);
   for await (const chunk of followLog(folder, "apart", {}, ended)) assert.ok(chunk.bytes.length <= 9000, what);
 }
 
@@ -104,7 +104,7 @@ test("a header that claims exabytes costs nothing", async () => {
   writeFileSync(join(folder.path, "timeline"), Buffer.concat([header, Buffer.alloc(4096, 0xff)]));
   const before = process.memoryUsage().arrayBuffers;
   assert.equal((await readLog(folder.path, "apart", {}, { live: false })).text, "text\n");
-  assert.equal(readTextSync(folder.path, "stdout").text, "text\n");
+  assert.equal(readStreamText(folder.path, "stdout").text, "text\n");
   assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20);
 });
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { readPieces } from "../../../src/session/logs/pieces.ts";
 import { readLog, streamLog } from "../../../src/session/logs/read.ts";
 import { closeSessionLog, openSessionLog, streamInfo } from "../../../src/session/logs/session-log.ts";
-import { readMergedSync, readTextSync } from "../../../src/session/logs/text.ts";
+import { readMergedText, readStreamText } from "../../../src/session/logs/text.ts";
 import { viewOf } from "../../../src/session/logs/view.ts";
 import { allChunks } from "./all-chunks.ts";
 import { type Event, headerBytes, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
@@ -177,8 +177,8 @@ test("bytes lost to a full disk are counted where they were lost", async () => {
     ["two\n", 100],
     ["", 15],
   ]);
-  assert.equal(readTextSync(folder.path, "stdout").text, "one\ntwo\n");
-  assert.equal(readMergedSync(folder.path, "apart").text, "one\nerr\ntwo\n");
+  assert.equal(readStreamText(folder.path, "stdout").text, "one\ntwo\n");
+  assert.equal(readMergedText(folder.path, "apart").text, "one\nerr\ntwo\n");
 });
 
 test("a hole announced while reading is believed, not the NULs that may have been read", async () => {
@@ -227,7 +227,7 @@ test("NULs that the command wrote itself are data", async () => {
   const data = Buffer.from("a\0b\0\0c");
   writeLog(folder.path, "merged", [{ stream: 0, data }]);
   assert.equal((await readLog(folder.path, "merged", {}, ENDED)).text, "a\0b\0\0c");
-  assert.deepEqual(readTextSync(folder.path, "output"), { text: "a\0b\0\0c", omittedBytes: 0, omittedAt: null });
+  assert.deepEqual(readStreamText(folder.path, "output"), { text: "a\0b\0\0c", omittedBytes: 0, omittedAt: null });
 });
 
 test("streaming a log with a hole gives the same as slices do", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { readMergedSync, readTextSync } from "../../../src/session/logs/text.ts";
+import { readMergedText, readStreamText } from "../../../src/session/logs/text.ts";
 import { type Event, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 test("a small output is given whole", () => {
@@ -12,18 +12,18 @@ test("a small output is given whole", () => {
     { stream: 0, data: "llo\n" },
   ]);
   const whole = (text: string) => ({ text, omittedBytes: 0, omittedAt: null });
-  assert.deepEqual(readTextSync(folder.path, "stdout"), whole("héllo\n"));
-  assert.deepEqual(readTextSync(folder.path, "stderr"), whole("err\n"));
-  assert.deepEqual(readMergedSync(folder.path, "apart"), whole("héerr\nllo\n"));
-  assert.deepEqual(readMergedSync(folder.path, "apart", 1024, { stdout: 7, stderr: 0 }), whole("héllo\n"));
-  assert.deepEqual(readTextSync(folder.path, "output"), whole(""));
+  assert.deepEqual(readStreamText(folder.path, "stdout"), whole("héllo\n"));
+  assert.deepEqual(readStreamText(folder.path, "stderr"), whole("err\n"));
+  assert.deepEqual(readMergedText(folder.path, "apart"), whole("héerr\nllo\n"));
+  assert.deepEqual(readMergedText(folder.path, "apart", 1024, { stdout: 7, stderr: 0 }), whole("héllo\n"));
+  assert.deepEqual(readStreamText(folder.path, "output"), whole(""));
 });
 
 test("told that nothing was written, the disk is not touched", () => {
   const nowhere = "/proc/self/fd/9999/nowhere";
-  assert.equal(readTextSync(nowhere, "stdout", 1024, 0).text, "");
-  assert.equal(readMergedSync(nowhere, "apart", 1024, { stdout: 0, stderr: 0 }).text, "");
-  assert.equal(readMergedSync(nowhere, "merged", 1024, { output: 0 }).text, "");
+  assert.equal(readStreamText(nowhere, "stdout", 1024, 0).text, "");
+  assert.equal(readMergedText(nowhere, "apart", 1024, { stdout: 0, stderr: 0 }).text, "");
+  assert.equal(readMergedText(nowhere, "merged", 1024, { output: 0 }).text, "");
 });
 
 test("a long output keeps its head and its tail, cut between characters", () => {
@@ -33,7 +33,7 @@ test("a long output keeps its head and its tail, cut between characters", () => 
     const bytes = Buffer.byteLength(text);
     writeLog(folder.path, "merged", [{ stream: 0, data: text }]);
     for (const maxBytes of [0, 1, 2, 3, 7, 8, 9, 64, 1000, 65_535, 65_536, 65_537, bytes - 1, bytes]) {
-      const read = readTextSync(folder.path, "output", maxBytes);
+      const read = readStreamText(folder.path, "output", maxBytes);
       const at = read.omittedAt ?? read.text.length;
       const [head, tail] = [read.text.slice(0, at), read.text.slice(at)];
       assert.ok(text.startsWith(head) && text.endsWith(tail), `${length} in ${maxBytes}`);
@@ -70,15 +70,15 @@ for (const [start, end, maxBytes] of HOLES) {
     const expected = Math.min(maxBytes, 1000 - (end - start));
     const text = data.toString();
     for (const read of [
-      readTextSync(folder.path, "stdout", maxBytes),
-      readMergedSync(folder.path, "apart", maxBytes),
+      readStreamText(folder.path, "stdout", maxBytes),
+      readMergedText(folder.path, "apart", maxBytes),
     ]) {
       assert.ok(!read.text.includes("\0"));
       assert.equal(read.text.length + read.omittedBytes, 1000);
       const at = read.omittedAt ?? assert.fail();
       assert.ok(text.startsWith(read.text.slice(0, at)) && text.endsWith(read.text.slice(at)));
     }
-    assert.equal(readTextSync(folder.path, "stdout", maxBytes).text.length, expected);
+    assert.equal(readStreamText(folder.path, "stdout", maxBytes).text.length, expected);
   });
 }
 
@@ -90,9 +90,9 @@ test("both streams in order keep head and tail within the limit", () => {
   }));
   writeLog(folder.path, "apart", events);
   const text = mergedBytes(events).toString();
-  assert.equal(readMergedSync(folder.path, "apart").text, text);
+  assert.equal(readMergedText(folder.path, "apart").text, text);
   for (const maxBytes of [0, 1, 10, 101, 1000, 65_537]) {
-    const read = readMergedSync(folder.path, "apart", maxBytes);
+    const read = readMergedText(folder.path, "apart", maxBytes);
     const at = read.omittedAt ?? assert.fail();
     assert.ok(text.startsWith(read.text.slice(0, at)) && text.endsWith(read.text.slice(at)), `${maxBytes}`);
     assert.ok(Buffer.byteLength(read.text) <= maxBytes);
@@ -109,9 +109,9 @@ test("no descriptor is left open", () => {
   const open = () => readdirSync("/proc/self/fd").length;
   const before = open();
   for (let round = 0; round < 20; round++) {
-    readTextSync(folder.path, "stdout", 1);
-    readTextSync(folder.path, "output");
-    readMergedSync(folder.path, "apart");
+    readStreamText(folder.path, "stdout", 1);
+    readStreamText(folder.path, "output");
+    readMergedText(folder.path, "apart");
   }
   assert.equal(open(), before);
 });

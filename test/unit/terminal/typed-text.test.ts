@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { escapedCommand, readsCommands } from "../../../src/session/terminal/command-readers.ts";
+import { readsCommands, shellEscape } from "../../../src/session/terminal/command-readers.ts";
 import { encodePaste } from "../../../src/session/terminal/keys.ts";
-import { completedText } from "../../../src/session/terminal/typed-input.ts";
+import { completedLines } from "../../../src/session/terminal/typed-input.ts";
 
 const typed = (before: string, keys: string, pasted = false) =>
-  completedText(Buffer.from(before), Buffer.from(keys), pasted);
+  completedLines(Buffer.from(before), Buffer.from(keys), pasted);
 
 for (const [before, keys, readings, knowable] of [
   ["", "ls\r", ["ls"], true],
@@ -81,6 +81,6 @@ for (const [argv, text, command] of [
   [["cat"], "!id", null],
 ] as const) {
   test(`${JSON.stringify(text)} in ${argv[0]} ${command ? `runs ${command}` : "runs nothing"}`, () => {
-    assert.equal(escapedCommand(program(...argv), text), command);
+    assert.equal(shellEscape(program(...argv), text), command);
   });
 }

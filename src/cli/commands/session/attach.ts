@@ -1,6 +1,6 @@
 import type { SessionHandle } from "../../../core/gateway.ts";
 import { alreadyExited } from "../../../session/errors.ts";
-import { redraw } from "../../../session/terminal/render/ansi.ts";
+import { redrawSequence } from "../../../session/terminal/render/ansi.ts";
 import type { Command, Io } from "../../command.ts";
 import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
@@ -45,7 +45,7 @@ async function screenOf(session: SessionHandle, readOnly: boolean, io: Io): Prom
   const own = localTerminal(io);
   if (own && !readOnly) await session.resize(own.size());
   const screen = await session.screen({ attributes: true });
-  const opening = own ? redraw(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;
+  const opening = own ? redrawSequence(screen, own.size()) : `${screen.lines.join("\n").trimEnd()}\n`;
   return { offset: screen.offset, opening };
 }
 

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
+import { styleText } from "node:util";
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Screen } from "../../../core/terminal.ts";
-import { colouredRows, watchedFooter, windowOnto } from "../../../session/terminal/render/ansi.ts";
+import { ansiRows, visibleRows } from "../../../session/terminal/render/ansi.ts";
+import { fit } from "../../../text/width.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
@@ -75,7 +77,7 @@ async function draw(session: SessionHandle, file: string, io: Io): Promise<void>
 
 /** Blank rows at the end are not printed. */
 function print(screen: Screen, io: Io): void {
-  const rows = io.color ? colouredRows(screen, Math.max(io.columns, 1)) : screen.lines;
+  const rows = io.color ? ansiRows(screen, Math.max(io.columns, 1)) : screen.lines;
   const last = screen.lines.findLastIndex((line) => line !== "");
   for (const line of [...(screen.scrollback ?? []), ...rows.slice(0, last + 1)]) io.out(`${line}\n`);
 }
@@ -123,10 +125,17 @@ async function stillLives(session: SessionHandle, signal: AbortSignal): Promise<
 
 function frameOf(screen: Screen, name: string, io: Io): string {
   const { columns = io.columns, rows = 24 } = process.stdout;
-  const shown = colouredRows(screen, columns);
-  const { from, to } = windowOnto(screen, rows - 1);
+  const shown = ansiRows(screen, columns);
+  const { from, to } = visibleRows(screen, rows - 1);
   const lines = [...shown.slice(from, to), watchedFooter(name, screen, columns)];
   const cursor = screen.cursor.visible && screen.cursor.column < columns;
   const place = cursor ? `\x1b[${screen.cursor.row - from + 1};${screen.cursor.column + 1}H\x1b[?25h` : "\x1b[?25l";
   return `\x1b[?25l\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J${place}`;
+}
+
+/** The line below a watched screen. The title was made safe when it was read. */
+function watchedFooter(name: string, { columns, rows, title }: Screen, width: number): string {
+  const titled = title === "" ? "" : ` · ${title}`;
+  const text = fit(` ${name} · ${columns} by ${rows}${titled} · Ctrl-C ends the watching, not the session `, width);
+  return styleText("inverse", text, { validateStream: false });
 }

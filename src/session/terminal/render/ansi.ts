@@ -1,13 +1,11 @@
-import { styleText } from "node:util";
 import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts";
-import { fit } from "../../../text/width.ts";
 
 /**
  * The rows of a screen with their colours, for another terminal: every character was taken from a cell and every
  * sequence is written here, so that nothing the program sent reaches that terminal as it was. Rows and columns that
  * do not fit are cut off.
  */
-export function colouredRows(screen: Screen, columns: number): string[] {
+export function ansiRows(screen: Screen, columns: number): string[] {
   if (!screen.attributes) return screen.lines;
   return screen.attributes.map((runs) => {
     let text = "";
@@ -51,9 +49,9 @@ function colour(kind: 38 | 48, value: number | string): string {
 }
 
 /** What brings another terminal to where this screen is, so that the program's further output goes on from there. */
-export function redraw(screen: Screen, { columns, rows }: TerminalSize): string {
+export function redrawSequence(screen: Screen, { columns, rows }: TerminalSize): string {
   const { modes, cursor, alternate } = screen;
-  const shown = colouredRows(screen, columns).slice(0, rows);
+  const shown = ansiRows(screen, columns).slice(0, rows);
   const row = Math.min(cursor.row, rows - 1);
   const column = Math.min(cursor.column, columns - 1);
   return [
@@ -68,15 +66,8 @@ export function redraw(screen: Screen, { columns, rows }: TerminalSize): string 
 }
 
 /** Which rows of a screen are shown where not all of them fit: those around its cursor. */
-export function windowOnto({ rows, cursor }: Pick<Screen, "rows" | "cursor">, room: number) {
+export function visibleRows({ rows, cursor }: Pick<Screen, "rows" | "cursor">, room: number) {
   const height = Math.max(1, Math.min(rows, room));
   const from = Math.max(0, Math.min(cursor.row - height + 1, rows - height));
   return { from, to: from + height };
-}
-
-/** Below a screen that is watched. The title was made safe when it was read. */
-export function watchedFooter(name: string, { columns, rows, title }: Screen, width: number): string {
-  const titled = title === "" ? "" : ` · ${title}`;
-  const text = fit(` ${name} · ${columns} by ${rows}${titled} · Ctrl-C ends the watching, not the session `, width);
-  return styleText("inverse", text, { validateStream: false });
 }

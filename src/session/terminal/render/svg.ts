@@ -3,9 +3,9 @@ import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts"
 type Rgb = readonly [red: number, green: number, blue: number];
 
 /** The terminal's own colours in a picture. */
-export const FOREGROUND: Rgb = [0xd6, 0xd9, 0xdd];
-export const BACKGROUND: Rgb = [0x16, 0x19, 0x1d];
-export const CURSOR: Rgb = [0xd6, 0xd9, 0xdd];
+const FOREGROUND: Rgb = [0xd6, 0xd9, 0xdd];
+const BACKGROUND: Rgb = [0x16, 0x19, 0x1d];
+const CURSOR: Rgb = [0xd6, 0xd9, 0xdd];
 
 /** The sixteen that programs name; softer than the first terminals', so that all of them can be read on the background. */
 const NAMED = [
@@ -43,7 +43,7 @@ export function paletteColour(index: number): Rgb {
 }
 
 /** What a run is painted with: its colours swapped where it is inverse, and paler where it is dim. */
-export function coloursOf(run: Pick<ScreenRun, "foreground" | "background" | "inverse" | "dim">): {
+function coloursOf(run: Pick<ScreenRun, "foreground" | "background" | "inverse" | "dim">): {
   text: Rgb;
   behind: Rgb | null;
 } {
@@ -54,7 +54,7 @@ export function coloursOf(run: Pick<ScreenRun, "foreground" | "background" | "in
   return { text: run.dim ? mix(text, behind ?? BACKGROUND, 0.45) : text, behind };
 }
 
-export function toHex(rgb: Rgb): string {
+function toHex(rgb: Rgb): string {
   return `#${rgb.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }
 

@@ -77,7 +77,7 @@ test("a saved terminal goes on as the one it was saved from, wherever it was cut
     const cut = next(output.length);
     if ((output[cut] ?? 0) >= 0x80) continue; // an accent would belong to the letter before the cut
     const one = await drawn(output.subarray(0, cut));
-    const saved = one.save();
+    const saved = one.serialize();
     if (saved === null) continue;
     const other = await drawn(saved);
     assert.deepEqual(other.screen(), one.screen());
@@ -91,7 +91,7 @@ test("a saved terminal goes on as the one it was saved from, wherever it was cut
 
 test("a terminal saved inside a full-screen program knows what is behind it", async () => {
   const one = await drawn("$ vim\r\n\x1b[?1049h\x1b[?1h\x1b[2;10r\x1b[2J\x1b[3;4Htext\x1b[31m");
-  const other = await drawn(one.save() ?? "");
+  const other = await drawn(one.serialize() ?? "");
   const rest = Buffer.from("more\x1b[?1049l\x1b[?1l\x1b[r\x1b[2;1H$ ");
   for (const emulator of [one, other]) await emulator.feed(rest);
   assert.deepEqual(other.screen({ attributes: true }), one.screen({ attributes: true }));
@@ -100,7 +100,7 @@ test("a terminal saved inside a full-screen program knows what is behind it", as
 
 test("nothing is saved in the middle of a sequence or of a character", async () => {
   for (const output of ["\x1b", "\x1b[3", "\x1b]2;tit", "\x1bPq", "\xc3"]) {
-    assert.equal((await drawn(Buffer.from(`x${output}`, "latin1"))).save(), null, JSON.stringify(output));
+    assert.equal((await drawn(Buffer.from(`x${output}`, "latin1"))).serialize(), null, JSON.stringify(output));
   }
 });
 

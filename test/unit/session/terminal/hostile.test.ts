@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Emulator } from "../../../../src/session/terminal/emulator.ts";
-import { Tracker } from "../../../../src/session/terminal/mode-tracker.ts";
+import { ModeTracker } from "../../../../src/session/terminal/mode-tracker.ts";
 
 const MANY = 2_147_483_647;
 
@@ -54,9 +54,9 @@ test("characters that join without end do not fill a cell without end", async ()
 
 test("modes are followed through broken, cut and endless sequences", () => {
   const state = (output: string) => {
-    const tracker = new Tracker();
+    const tracker = new ModeTracker();
     for (const byte of Buffer.from(output)) tracker.push(Uint8Array.of(byte));
-    const whole = new Tracker();
+    const whole = new ModeTracker();
     whole.push(Buffer.from(output));
     assert.deepEqual(Buffer.from(tracker.prelude()), Buffer.from(whole.prelude()), "byte by byte as at once");
     return { visible: whole.cursorVisible, settled: whole.isSettled };
@@ -70,7 +70,7 @@ test("modes are followed through broken, cut and endless sequences", () => {
   assert.deepEqual(state(`\x1b[${"1".repeat(5000)};?25l`), { visible: true, settled: true });
   assert.deepEqual(state("\x1b[?25l\x1bc"), { visible: true, settled: true });
   assert.deepEqual(state("日本\x1b[?25l日"), { visible: false, settled: true });
-  const prelude = new Tracker();
+  const prelude = new ModeTracker();
   prelude.push(Buffer.from("\x1b[31m".repeat(1e5) + "\x1b[?1h\x1b[?2h\x1b[?3h".repeat(1e4)));
   for (let mode = 0; mode < 5000; mode++) prelude.push(Buffer.from(`\x1b[?${mode}h`));
   assert.ok(prelude.prelude().length < 4096);

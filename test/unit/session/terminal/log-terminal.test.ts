@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Emulator } from "../../../../src/session/terminal/emulator.ts";
 import { LogTerminal } from "../../../../src/session/terminal/log-terminal.ts";
-import { Screens } from "../../../../src/session/terminal/screen-cache.ts";
+import { ScreenCache } from "../../../../src/session/terminal/screen-cache.ts";
 import { temporaryFolder, writeLog } from "../timeline-writer.ts";
 
 const SIZE = { columns: 80, rows: 24 };
@@ -151,7 +151,7 @@ test("an output made to be slow is not drawn to its end", async () => {
 });
 
 test("a bounded number of terminals is kept, one caller at a time each", async () => {
-  const screens = new Screens();
+  const screens = new ScreenCache();
   const folders = Array.from({ length: 12 }, (_, n) => folderWith(`session ${n}`));
   const look = (n: number) => screens.with(`s${n}`, folders[n]?.path ?? "", (terminal) => terminal.screen().lines[0]);
   for (let round = 0; round < 3; round++) {

@@ -5,19 +5,19 @@ import type { RunResult } from "../core/result.ts";
 import type { Capture, LogChunk, LogQuery } from "../core/session.ts";
 import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/terminal.ts";
 import type { Execution, Parting } from "../executor/executor.ts";
-import type { LiveUsage, SessionData, SessionReader, SizeChange, TerminalStory } from "../executor/session-data.ts";
-import type { NewSession } from "../storage/sessions.ts";
+import type { LiveUsage, SessionData, SessionReader, SizeChange, TerminalHistory } from "../executor/session-data.ts";
+import type { SessionFields } from "../storage/sessions.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { notOnTerminal } from "./errors.ts";
-import { followLog, wakeOf } from "./logs/follow.ts";
+import { followLog, outputNotifier } from "./logs/follow.ts";
 import { readLog, streamLog } from "./logs/read.ts";
 import { streamInfo } from "./logs/session-log.ts";
-import { readMergedSync, readTextSync } from "./logs/text.ts";
+import { readMergedText, readStreamText } from "./logs/text.ts";
 import { runResult, terminalOutput } from "./result.ts";
-import { terminalStory } from "./terminal/history.ts";
+import { readTerminalHistory } from "./terminal/history.ts";
 import { asciicast } from "./terminal/recording.ts";
-import { Screens } from "./terminal/screen-cache.ts";
-import { outputSoFar, waitForAny } from "./terminal/wait-for.ts";
+import { ScreenCache } from "./terminal/screen-cache.ts";
+import { outputSize, waitForCondition } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 
 const LINES = 5;
@@ -33,9 +33,9 @@ export function lastLines(folder: string, capture: Capture, count: number = LINE
 
 function tailOf(folder: string, capture: Capture): string {
   try {
-    const { text, omittedAt } = readMergedSync(folder, capture, TAIL_BYTES);
+    const { text, omittedAt } = readMergedText(folder, capture, TAIL_BYTES);
     const tail = omittedAt === null ? text : text.slice(omittedAt);
-    return capture === "merged" && terminalStory(folder) !== null ? terminalText(tail) : tail;
+    return capture === "merged" && readTerminalHistory(folder) !== null ? terminalText(tail) : tail;
   } catch {
     // The callback itself matters more than what it quotes.
     return "";
@@ -44,14 +44,14 @@ function tailOf(folder: string, capture: Capture): string {
 
 /** Reads the session folders of this machine; shares drawn screens between sessions. */
 export class LocalSessionReader implements SessionReader {
-  readonly #screens = new Screens();
+  readonly #screens = new ScreenCache();
 
   open(
     session: { id: string; capture: Capture },
     folder: string,
     processes: (id: string) => number[] | null,
   ): SessionData {
-    return new LocalData(session, folder, this.#screens, processes);
+    return new SessionFolder(session, folder, this.#screens, processes);
   }
 
   forget(id: string): void {
@@ -64,17 +64,17 @@ export class LocalSessionReader implements SessionReader {
 }
 
 /** What a keeper of this machine wrote to a session's folder. */
-export class LocalData implements SessionData {
+class SessionFolder implements SessionData {
   readonly #id: string;
   readonly #folder: string;
   readonly #capture: Capture;
-  readonly #screens: Screens;
+  readonly #screens: ScreenCache;
   readonly #processes: (id: string) => number[] | null;
 
   constructor(
     session: { id: string; capture: Capture },
     folder: string,
-    screens: Screens,
+    screens: ScreenCache,
     processes: (id: string) => number[] | null,
   ) {
     this.#id = session.id;
@@ -88,18 +88,18 @@ export class LocalData implements SessionData {
     return streamInfo(this.#folder, this.#capture);
   }
 
-  terminal(): TerminalStory | null {
+  terminal(): TerminalHistory | null {
     // Only one stream can be a terminal's.
-    return this.#capture === "merged" ? terminalStory(this.#folder) : null;
+    return this.#capture === "merged" ? readTerminalHistory(this.#folder) : null;
   }
 
   size(): number {
     // Every key asks: of a single stream the file itself tells.
     if (this.#capture === "merged") return statSync(join(this.#folder, "output"), { throwIfNoEntry: false })?.size ?? 0;
-    return outputSoFar(this.#folder, this.#capture);
+    return outputSize(this.#folder, this.#capture);
   }
 
-  result(name: string, session: Omit<NewSession, "name">, ending: Parting): RunResult | Promise<RunResult> {
+  result(name: string, session: SessionFields, ending: Parting): RunResult | Promise<RunResult> {
     const result = runResult(name, session, ending, this.#folder);
     return this.#capture === "merged" ? this.#asText(result) : result;
   }
@@ -109,11 +109,11 @@ export class LocalData implements SessionData {
   }
 
   tail(maxBytes: number): string {
-    return readMergedSync(this.#folder, this.#capture, maxBytes).text;
+    return readMergedText(this.#folder, this.#capture, maxBytes).text;
   }
 
   complaint(maxBytes: number): string {
-    return readTextSync(this.#folder, this.#capture === "merged" ? "output" : "stderr", maxBytes).text;
+    return readStreamText(this.#folder, this.#capture === "merged" ? "output" : "stderr", maxBytes).text;
   }
 
   forCallback(): { logPath: string; lastLines: string[] } {
@@ -137,17 +137,17 @@ export class LocalData implements SessionData {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<LogChunk, void, undefined> {
     const release = execution?.hold();
-    const wake = wakeOf(execution);
+    const notifier = outputNotifier(execution);
     try {
-      yield* followLog(this.#folder, this.#capture, query, wake, signal);
+      yield* followLog(this.#folder, this.#capture, query, notifier, signal);
     } finally {
-      wake.stop();
+      notifier.stop();
       release?.();
     }
   }
 
   waitFor(execution: Execution | null, conditions: WaitConditions): Promise<Omit<WaitOutcome, "info">> {
-    return waitForAny(execution, this.#folder, this.#capture, conditions);
+    return waitForCondition(execution, this.#folder, this.#capture, conditions);
   }
 
   async screen({ name }: { name: string }, options: { attributes?: boolean; scrollback?: boolean }): Promise<Screen> {
@@ -172,8 +172,8 @@ export class LocalData implements SessionData {
 
   /** How large its terminal was when; a session without one has no screen. */
   #sizes(name: string): [SizeChange, ...SizeChange[]] {
-    const story = this.terminal();
-    if (story && "sizes" in story) return story.sizes;
+    const history = this.terminal();
+    if (history && "sizes" in history) return history.sizes;
     throw notOnTerminal(name);
   }
 }
