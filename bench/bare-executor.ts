@@ -1,6 +1,6 @@
 import { newId } from "../src/core/id.ts";
 import type { LaunchLimits } from "../src/core/launch.ts";
-import { NO_LIMITS } from "../src/executor/executor.ts";
+import { NO_LIMITS } from "../src/core/launch.ts";
 import type { NativeExecutor } from "../src/executor/native/executor.ts";
 
 /** /bin/true by the keeper and nothing else: no row, no verdict, no audit. */

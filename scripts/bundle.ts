@@ -104,9 +104,9 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-p
   src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
 /** Of those the ones that every command passes through. */
-const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/approval/quorum.ts src/sandbox/describe.ts
-  src/executor/notes.ts src/text/glob.ts src/text/secret
-  src/text/set-own.ts src/session/terminal/command-readers.ts
+const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/sandbox/describe.ts
+  src/text/glob.ts src/text/secret
+  src/session/terminal/command-readers.ts
   src/session/terminal/screen-cache.ts src/session/terminal/history.ts
   src/session/terminal/input.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
   src/shell/commands/output.ts src/shell/walk/emit.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts

@@ -7,13 +7,15 @@ export type {
   Grant,
   Quorum,
 } from "./core/approval.ts";
-export type { Change, ChangeList, Position } from "./core/changes.ts";
+export type { AuditEntry, AuditFilter } from "./core/audit.ts";
 export { type ErrorType, type Recovery, SallyportError } from "./core/error.ts";
 export type { CommandFact, Span, Unknown, Word } from "./core/facts.ts";
 export type {
   Acting,
   AgentInfo,
   ApprovalCallback,
+  Change,
+  ChangeList,
   CheckOptions,
   CleanReport,
   FollowQuery,
@@ -23,6 +25,7 @@ export type {
   LogSlice,
   ModeVerdict,
   PolicyInForce,
+  Position,
   ProcessInfo,
   Retention,
   RunOptions,
@@ -31,6 +34,7 @@ export type {
   StartOptions,
   Tier,
 } from "./core/gateway.ts";
+export type { Ask, Decision, Reason, Security, Verdict } from "./core/policy.ts";
 export type { RunRequest } from "./core/request.ts";
 export type { ResourceUsage, RunResult, Status } from "./core/result.ts";
 export type {
@@ -41,13 +45,13 @@ export type {
   SessionLimits,
   StreamInfo,
   StreamName,
+  WaitConditions,
+  WaitOutcome,
 } from "./core/session.ts";
-export type { Repaint, Screen, ScreenRun, TerminalSize, WaitConditions, WaitOutcome } from "./core/terminal.ts";
-export type { Ask, Decision, Reason, Security, Verdict } from "./core/verdict.ts";
+export type { Repaint, Screen, ScreenRun, TerminalSize } from "./core/terminal.ts";
 export type { Gateway } from "./gateway/gateway.ts";
 export { openGateway } from "./gateway/open.ts";
 export type { GatewayOptions } from "./gateway/options.ts";
-export type { AuditEntry, AuditFilter } from "./storage/audit-entry.ts";
-export type { ClaimedItem, NewWorkItem, WorkItem } from "./storage/work-item.ts";
+export type { ClaimedItem, NewWorkItem, WorkItem } from "./storage/work.ts";
 export type { CallContext, Tool, ToolAnnotations, ToolAnswer, ToolFailure, ToolsetName } from "./toolsets/tool.ts";
 export { tools } from "./toolsets/tools.ts";

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import type { NewAuditEntry } from "../../src/core/audit.ts";
 import { AuditLog } from "../../src/storage/audit.ts";
-import type { NewAuditEntry } from "../../src/storage/audit-entry.ts";
-import { openDatabase } from "../../src/storage/database.ts";
-import { inTransaction } from "../../src/storage/transaction.ts";
+import { inTransaction, openDatabase } from "../../src/storage/database.ts";
 import { atLeast, atMost, percentile } from "../measure.ts";
 import type { BenchResult } from "../result.ts";
 

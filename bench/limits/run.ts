@@ -1,5 +1,5 @@
 import type { LaunchLimits } from "../../src/core/launch.ts";
-import { NO_LIMITS } from "../../src/executor/executor.ts";
+import { NO_LIMITS } from "../../src/core/launch.ts";
 import { NativeExecutor } from "../../src/executor/native/executor.ts";
 import { LocalSessionReader } from "../../src/session/session-folder.ts";
 import { bareExecutor } from "../bare-executor.ts";

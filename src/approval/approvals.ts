@@ -1,19 +1,61 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import type { Approval, ApprovalAudit, ApprovalDecision, Quorum, RecordedDecision } from "../core/approval.ts";
+import type {
+  Approval,
+  ApprovalAudit,
+  ApprovalDecision,
+  ApprovalRequest,
+  Quorum,
+  RecordedDecision,
+} from "../core/approval.ts";
 import { newId } from "../core/id.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/approvals.ts";
-import { inTransaction } from "../storage/transaction.ts";
-import { type AuditPart, auditEntry } from "./audit-entry.ts";
+import { inTransaction } from "../storage/database.ts";
+import { maskText } from "../text/secrets.ts";
+import { shownLine } from "../text/visible.ts";
 import { type Binding, differences, fingerprint } from "./binding.ts";
-import { insistOnDecision, insistOnQuorum, insistOnRight } from "./decision.ts";
+import { insistOnDecision, insistOnQuorum, insistOnRight, outcomeOf } from "./decision.ts";
 import { describe, type NewApproval } from "./describe.ts";
 import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "./errors.ts";
 import { Grants } from "./grants.ts";
-import { outcomeOf } from "./quorum.ts";
 import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./self-approval.ts";
-import { view } from "./view.ts";
 import { Waiters } from "./waiters.ts";
+
+const SUMMARY_LENGTH = 200;
+/** Of a long command, so much is looked at for secrets. */
+const LOOK_LENGTH = 4096;
+
+export type AuditPart = Pick<ApprovalAudit, "actor" | "channel" | "outcome"> &
+  Partial<Pick<ApprovalAudit, "session" | "detail">>;
+
+/** What the audit is told about an approval: the beginning of the command, and the id to find the rest by. */
+export function auditEntry({ id, agent, request }: Approval, entry: AuditPart): ApprovalAudit {
+  const { text } = request.command;
+  // Masked while its lines are lines and nothing is cut: half a secret, or one behind a mark, is not known as one.
+  const safe = maskText(text.slice(0, LOOK_LENGTH));
+  const cut = text.length > LOOK_LENGTH || safe.length > SUMMARY_LENGTH;
+  const summary = shownLine(safe.slice(0, SUMMARY_LENGTH)) + (cut ? "… (cut)" : "");
+  return { kind: "approval", agent, session: null, summary, ...entry, detail: { approval: id, ...entry.detail } };
+}
+
+/** A row as callers see it. */
+export function approvalOf(row: ApprovalRow): Approval {
+  const decisions = JSON.parse(row.decisions) as RecordedDecision[];
+  const denial = row.status === "denied" ? decisions.findLast(({ decision }) => decision === "deny") : undefined;
+  return {
+    id: row.id,
+    agent: row.agent,
+    status: row.status,
+    createdAt: new Date(row.created_ms).toISOString(),
+    expiresAt: new Date(row.expires_ms).toISOString(),
+    decidedAt: row.decided_ms === null ? null : new Date(row.decided_ms).toISOString(),
+    request: JSON.parse(row.request) as ApprovalRequest,
+    quorum: JSON.parse(row.quorum) as Quorum,
+    decisions,
+    reason: denial?.reason ?? null,
+    session: row.session,
+  };
+}
 
 const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
 /** Of one agent: it must not bury a person, or one request among others. */
@@ -78,7 +120,7 @@ export class Approvals {
       this.#expireDue();
       const nowMs = this.#now();
       const same = this.#store.open(asked.agent, print, nowMs);
-      if (same) return view(same);
+      if (same) return approvalOf(same);
       if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyRequests(MOST_WAITING);
       if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MOST_WAITING_BYTES) {
         throw tooLongRequests(MOST_WAITING_BYTES);
@@ -126,18 +168,18 @@ export class Approvals {
   /** By id or a prefix of it that no other has. */
   get(reference: string): Approval {
     const row = this.#find(reference);
-    return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : view(row);
+    return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : approvalOf(row);
   }
 
   /** As it is stored, whether or not its time has run out; null: it was forgotten. Writes nothing. */
   stored(id: string): Approval | null {
     const row = this.#store.get(id);
-    return row && view(row);
+    return row && approvalOf(row);
   }
 
   list(query: ApprovalQuery = {}): Approval[] {
     if (this.#store.due(this.#now()).length > 0) inTransaction(this.#database, () => this.#expireDue());
-    return this.#store.list(query).map(view);
+    return this.#store.list(query).map(approvalOf);
   }
 
   /** One person's word. Throws when it does not count: decided before, not theirs to decide, or no person at all. */
@@ -243,7 +285,7 @@ export class Approvals {
   #get(id: string): Approval {
     const row = this.#store.get(id);
     if (!row) throw approvalNotFound(id);
-    return view(row);
+    return approvalOf(row);
   }
 
   #binding(id: string): Binding {
@@ -266,7 +308,7 @@ export class Approvals {
   #expire(row: ApprovalRow): void {
     if (!this.#store.expire(row.id, row.status)) return;
     const detail = { was: row.status };
-    this.#record(view(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
+    this.#record(approvalOf(row), { actor: "sallyport", channel: "gateway", outcome: "expired", detail });
   }
 
   #record(approval: Approval, entry: AuditPart): void {

@@ -2,10 +2,10 @@
 import { realpathSync } from "node:fs";
 import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, ShownText } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
-import type { Verdict } from "../core/verdict.ts";
+import type { Verdict } from "../core/policy.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import { maskEnv } from "../text/secrets.ts";
-import { shown, shownLine } from "../text/shown-text.ts";
+import { shown, shownLine } from "../text/visible.ts";
 import type { Binding } from "./binding.ts";
 import { grantable } from "./grantable.ts";
 

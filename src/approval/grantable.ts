@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import type { Grantable, GrantTarget } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
-import type { Verdict } from "../core/verdict.ts";
+import type { Verdict } from "../core/policy.ts";
 import { familyOf, INTERPRETERS, PRIVILEGED, RUNNERS, SHELLS, WRAPPERS } from "./programs.ts";
 
 /** Both an `Analysis` and a `Verdict` have these. */
@@ -31,6 +31,7 @@ const HARMLESS_BUILTINS = new Set([
   "wait",
   "exit",
 ]);
+
 const SCRATCH = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /** Whether "always" can be offered, and for exactly which commands. Every one of a text must pass. */

@@ -2,14 +2,37 @@ import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../core/approval.ts";
 import { newId } from "../core/id.ts";
+import { inTransaction } from "../storage/database.ts";
 import { type GrantRow, GrantStore } from "../storage/grants.ts";
-import { inTransaction } from "../storage/transaction.ts";
+import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 import { maskArgs } from "../text/secrets.ts";
-import { shownLine } from "../text/shown-text.ts";
-import { matchesArguments } from "./argument-patterns.ts";
+import { shownLine } from "../text/visible.ts";
 import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
 import { type FileIdentity, placeOf } from "./file-identity.ts";
 import { type Facts, type GrantScene, grantable } from "./grantable.ts";
+
+/** A longer argument is never matched by a wildcard, which keeps matching within microseconds. */
+const LONGEST = 4096;
+
+/**
+ * Whether the patterns of a grant cover the arguments, one pattern per argument: `*` any text without `/`, `?` one such
+ * character, `**` any text or, as the last pattern, any number of operands.
+ */
+export function matchesArguments(patterns: readonly string[], args: readonly string[]): boolean {
+  return matchesGlobs(patterns, args, matchesArgument);
+}
+
+/**
+ * A wildcard never matches text that changes the meaning of a command: an option where an operand was granted, or a
+ * path that climbs with `..`.
+ */
+function matchesArgument(pattern: string, value: string): boolean {
+  if (!/[*?]/.test(pattern)) return pattern === value;
+  if (value.length > LONGEST || pattern.length > LONGEST) return false;
+  if (value.startsWith("-") && !pattern.startsWith("-")) return false;
+  if (/(?:^|[/=])\.\.(?:\/|$)/.test(value)) return false;
+  return matchesGlob(pattern, value, { segments: true });
+}
 
 interface GrantsOptions {
   audit?: (entry: ApprovalAudit) => void;

@@ -1,5 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
-import { wrap } from "../text/wrap.ts";
+import { wrap } from "../text/width.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Command } from "./command.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "./parse.ts";

@@ -2,9 +2,8 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { RunRequest } from "../core/request.ts";
 import type { TerminalSize } from "../core/terminal.ts";
-import { parseDuration } from "../text/format.ts";
+import { parseDuration, parseSize } from "../text/format.ts";
 import { nearest } from "../text/nearest.ts";
-import { parseSize } from "../text/size.ts";
 import type { Command, Invocation } from "./command.ts";
 import { UsageError } from "./command.ts";
 

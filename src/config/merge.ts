@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Network } from "../core/network.ts";
-import { narrowest, reachesNoMore } from "../core/network.ts";
 import type { UserRule } from "../core/policy.ts";
-import type { Permission, Settings } from "../core/settings.ts";
+import type { Network, Permission, Settings } from "../core/settings.ts";
+import { narrowest, reachesNoMore } from "../core/settings.ts";
 import { STRICTER } from "../sandbox/access.ts";
 import type { Config } from "./schema.ts";
 

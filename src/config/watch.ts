@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
-import { uptimeMs } from "../core/uptime.ts";
 import { CONFIG_NAME, type LoadedConfig, type LoadOptions, loadConfig, operatorConfigPath } from "./load.ts";
 import { stampOf } from "./read.ts";
 

@@ -1,10 +1,9 @@
 import type { Approval, ApprovalDecision } from "./approval.ts";
-import type { AllowEntry, UserRule } from "./policy.ts";
+import type { AllowEntry, Ask, Decision, Security, UserRule } from "./policy.ts";
 import type { RunRequest } from "./request.ts";
 import type { ResourceUsage, Status } from "./result.ts";
-import type { LogChunk, LogQuery, SessionInfo, StreamName } from "./session.ts";
-import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "./terminal.ts";
-import type { Ask, Decision, Security } from "./verdict.ts";
+import type { LogChunk, LogQuery, SessionInfo, StreamName, WaitConditions, WaitOutcome } from "./session.ts";
+import type { Repaint, Screen, TerminalSize } from "./terminal.ts";
 
 /** Resolves with what the person said; with null when somebody else is to decide. `signal`: it is decided by now. */
 export type ApprovalCallback = (
@@ -224,4 +223,27 @@ export interface SessionHandle {
 export interface CleanReport {
   removed: string[];
   freedBytes: number;
+}
+
+/** Where in the story of a state folder somebody is who follows it. Outlives the gateway. */
+export interface Position {
+  /** The number of the last audit entry that is behind. */
+  audit: number;
+  /** The same of the changes that are in no audit entry. */
+  change: number;
+}
+
+/** Something as it is by now; `position`: everything up to here is told when this is. */
+export type Change = { agent: string; position: Position } & (
+  | { type: "session"; session: SessionInfo }
+  | { type: "removed"; id: string }
+  | { type: "approval"; approval: Approval }
+);
+
+export interface ChangeList {
+  changes: Change[];
+  /** Where to go on. */
+  position: Position;
+  /** There is more to read at once. */
+  more: boolean;
 }

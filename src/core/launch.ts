@@ -32,6 +32,7 @@ export interface LaunchSpec {
   /** What all this was made from. Who runs it elsewhere judges and confines it there, and makes it anew. */
   origin?: Origin;
 }
+
 /** What was asked for, and who said yes to it. */
 export interface Origin {
   agent: string;
@@ -43,6 +44,7 @@ export interface Origin {
   /** Null: nobody had to be asked. */
   approval: { approval: string | null; grants: string[]; approvers: string[] } | null;
 }
+
 export interface LaunchLimits {
   /** Processes and threads of the whole tree; null: no limit. */
   processes: number | null;
@@ -59,6 +61,7 @@ export interface LaunchLimits {
   /** What the whole tree may write to files; looked at now and then. Null: no limit. */
   diskBytes: number | null;
 }
+
 /** A limit that a command was ended for. */
 export interface ExceededLimit {
   kind: "memory" | "processes" | "disk" | "fileSize";
@@ -66,6 +69,7 @@ export interface ExceededLimit {
   /** How far it got; 0: not known. */
   peak: number;
 }
+
 /** How the kernel keeps a command in bounds: plain data, made by confine/ and applied just before the exec. */
 export interface SandboxSpec {
   /** Also gets user, mount, pid, ipc and uts namespaces of its own. */
@@ -86,6 +90,7 @@ export interface SandboxSpec {
   /** Rather fail than leave a part of this out. */
   require: boolean;
 }
+
 /** What this machine lets an executor confine commands with: tried, not guessed. */
 export interface SandboxCapabilities {
   /** The kernel's Landlock ABI; 0: none. */
@@ -98,3 +103,13 @@ export interface SandboxCapabilities {
   networkNamespace: boolean;
   seccomp: boolean;
 }
+
+export const NO_LIMITS: LaunchLimits = {
+  processes: null,
+  exactProcesses: false,
+  openFiles: null,
+  fileSize: null,
+  cpu: null,
+  memoryBytes: null,
+  diskBytes: null,
+};

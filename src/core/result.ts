@@ -1,5 +1,5 @@
 import type { Recovery, SallyportError } from "./error.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Verdict } from "./policy.ts";
 
 export const STATUSES = [
   "running",

@@ -2,6 +2,31 @@ import type { Recovery } from "./error.ts";
 import type { ResourceUsage, Status } from "./result.ts";
 import type { TerminalSize } from "./terminal.ts";
 
+/** What to wait for besides the exit, which is always waited for. */
+export interface WaitConditions {
+  /**
+   * In output that came since this gateway last typed something (else from now on), or after `offset`; escape sequences
+   * do not get in its way.
+   */
+  pattern?: RegExp | undefined;
+  offset?: number | undefined;
+  /** Nothing was written for so long. */
+  quietMs?: number | undefined;
+  /** A process of the terminal's foreground group is blocked reading from it. */
+  input?: boolean | undefined;
+  timeoutMs?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface WaitOutcome {
+  /** Which came first. */
+  reason: "exit" | "pattern" | "quiet" | "input" | "timeout";
+  /** What the pattern matched, and where in the log its match ends. */
+  match: string | null;
+  offset: number;
+  info: SessionInfo;
+}
+
 export type Capture = "apart" | "merged";
 export type StreamName = "stdout" | "stderr" | "output";
 

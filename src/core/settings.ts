@@ -1,5 +1,22 @@
-import type { Network } from "./network.ts";
 import type { AllowEntry, UserRule } from "./policy.ts";
+
+/** What of the network a confined command reaches: all of it, nothing, or listed TCP ports only. */
+export type Network = "on" | "off" | { readonly ports: readonly number[] };
+
+export function reachesNoMore(asked: Network, than: Network): boolean {
+  if (than === "on" || asked === "off") return true;
+  if (than === "off" || asked === "on") return false;
+  return asked.ports.every((port) => than.ports.includes(port));
+}
+
+/** What both reach. */
+export function narrowest(one: Network, other: Network): Network {
+  if (reachesNoMore(one, other)) return one;
+  if (reachesNoMore(other, one)) return other;
+  const shared = typeof other === "object" ? other.ports : [];
+  return { ports: typeof one === "object" ? one.ports.filter((port) => shared.includes(port)) : [] };
+}
+
 export interface FleetGatewayOptions extends FleetOptions {
   /** The name of the workspace on the workers; by default made from the gateway's own folder. */
   workspace?: string | undefined;
@@ -8,6 +25,7 @@ export interface FleetGatewayOptions extends FleetOptions {
   /** So long may a command wait for a worker with a free slot; default ten minutes. */
   claimWithinMs?: number | undefined;
 }
+
 /** What there is to choose from in sallyport.json. Apart from its schema: many need to know, few need to check. */
 export const SECURITY = ["deny", "allowlist", "full"] as const;
 export const ASK = ["off", "on-miss", "always"] as const;
@@ -70,6 +88,7 @@ export interface Settings {
   fleet: FleetGatewayOptions | null;
   durability: OneOf<typeof DURABILITY>;
 }
+
 export const DEFAULTS: Settings = {
   security: "full",
   ask: "on-miss",

@@ -3,8 +3,8 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { SallyportError } from "../core/error.ts";
+import { portableLacks } from "../executor/executor.ts";
 import { BUILD_COMMAND, keeperBinary } from "../executor/native/zygote.ts";
-import { portableLacks } from "../executor/notes.ts";
 import { PORTABLE } from "../executor/portable/connect.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
 import { formatDuration } from "../text/format.ts";

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { formatSize } from "../text/size.ts";
+import { formatSize } from "../text/format.ts";
 import { findOnPath } from "./executor.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 

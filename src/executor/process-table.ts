@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { readIfExists } from "./fd-exhaustion.ts";
+import { readIfExists } from "./errors.ts";
 
 /** One row of the system's process table. */
 export interface Process {

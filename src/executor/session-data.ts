@@ -1,9 +1,17 @@
 import type { FollowQuery, LogSlice, ProcessInfo } from "../core/gateway.ts";
 import type { ResourceUsage, RunResult } from "../core/result.ts";
-import type { Capture, LogChunk, LogQuery, StreamInfo, StreamName } from "../core/session.ts";
-import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../core/terminal.ts";
+import type {
+  Capture,
+  LogChunk,
+  LogQuery,
+  StreamInfo,
+  StreamName,
+  WaitConditions,
+  WaitOutcome,
+} from "../core/session.ts";
+import type { Repaint, Screen, TerminalSize } from "../core/terminal.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import type { Execution, Parting } from "./executor.ts";
+import type { Execution, Parting } from "./execution.ts";
 
 /** The terminal has this size from this byte of the output on. */
 export interface SizeChange extends TerminalSize {

@@ -1,6 +1,6 @@
 import { renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readIfExists } from "./fd-exhaustion.ts";
+import { readIfExists } from "./errors.ts";
 import { exists, isSameProcess, startTimeOf } from "./process-table.ts";
 import type { TreeRoot } from "./process-tree.ts";
 

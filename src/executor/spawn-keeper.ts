@@ -1,5 +1,4 @@
 import { type SpawnOptions, spawn } from "node:child_process";
-import { SallyportError } from "../core/error.ts";
 
 /** The exit code of a keeper that finds another keeper serving the same state folder. */
 export const ALREADY_SERVED = 3;
@@ -33,12 +32,4 @@ export function spawnKeeper(
       else reject(failure(stderr.trim() || `it ended with code ${code}`));
     });
   });
-}
-
-/** `keeper`: the subject of the message, such as "The keeper". */
-export function keeperUnavailable(keeper: string, reason: string): SallyportError {
-  return new SallyportError("KeeperUnavailable", `${keeper} could not be reached: ${reason}.`, [
-    { action: "doctor", hint: "`sallyport doctor` shows what is wrong with the state folder or the keeper." },
-    { action: "retry", hint: "Try again; a keeper is started on demand." },
-  ]);
 }

@@ -1,9 +1,10 @@
 import { SallyportError } from "../core/error.ts";
 import type { FollowQuery, LogSlice } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";
-import type { LogChunk, LogQuery, SessionInfo, StreamName } from "../core/session.ts";
-import type { Repaint, Screen, WaitConditions, WaitOutcome } from "../core/terminal.ts";
-import type { Execution, Located, Parting } from "../executor/executor.ts";
+import type { LogChunk, LogQuery, SessionInfo, StreamName, WaitConditions, WaitOutcome } from "../core/session.ts";
+import type { Repaint, Screen } from "../core/terminal.ts";
+import type { Execution, Parting } from "../executor/execution.ts";
+import type { Located } from "../executor/executor.ts";
 import type { LiveUsage, SessionData, TerminalHistory } from "../executor/session-data.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import type { FleetClient } from "./client.ts";

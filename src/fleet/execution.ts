@@ -1,7 +1,7 @@
 import { SallyportError } from "../core/error.ts";
-import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/executor.ts";
+import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/execution.ts";
+import { unstartedRecord } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
-import { unstartedRecord } from "../executor/unstarted-record.ts";
 import type { FleetClient } from "./client.ts";
 import { withRetry } from "./connection.ts";
 import { abandoned, claimTimedOut, type ErrorText, hostLost, noWorker, publishFailed } from "./errors.ts";

@@ -1,10 +1,11 @@
 import { relative } from "node:path";
+import { isOverdue } from "../core/clock.ts";
 import type { LaunchSpec, Origin } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { FleetGatewayOptions } from "../core/settings.ts";
-import type { Abilities, Ending, Execution, Executor, Located, Slot, Whereabouts } from "../executor/executor.ts";
+import type { Ending, Execution } from "../executor/execution.ts";
+import type { Abilities, Executor, Located, Slot, Whereabouts } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { isOverdue } from "../executor/unstarted-record.ts";
 import { signApproval } from "./attestation.ts";
 import { FleetClient } from "./client.ts";
 import { FleetData, type SessionSnapshot } from "./data.ts";

@@ -1,6 +1,6 @@
 import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
-import type { PeerListing, PeerQuery, PeerSessions } from "../executor/peer-sessions.ts";
+import type { PeerListing, PeerQuery, PeerSessions } from "../executor/executor.ts";
 import type { FleetClient } from "./client.ts";
 import { withRetry } from "./connection.ts";
 import { RemoteExecution } from "./remote-execution.ts";

@@ -3,7 +3,7 @@ import { SallyportError } from "../core/error.ts";
 import { STATUSES, type Status } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { TerminalSize } from "../core/terminal.ts";
-import type { Execution, InputState, KillRequest, Parting } from "../executor/executor.ts";
+import type { Execution, InputState, KillRequest, Parting } from "../executor/execution.ts";
 import { type FleetClient, hostSilentError } from "./client.ts";
 import { requestValue } from "./response-stream.ts";
 import type { RegistryEntry } from "./wire.ts";

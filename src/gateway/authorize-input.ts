@@ -1,6 +1,6 @@
 import { bindingOf } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
-import type { Verdict } from "../core/verdict.ts";
+import type { Verdict } from "../core/policy.ts";
 import { confine } from "../sandbox/confine.ts";
 import { recall } from "../sandbox/snapshot.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal, unknowableLine } from "../session/refusal.ts";

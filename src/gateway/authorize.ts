@@ -1,8 +1,8 @@
 import { type Binding, bindingOf } from "../approval/binding.ts";
 import type { NewApproval } from "../approval/describe.ts";
 import type { Approval } from "../core/approval.ts";
+import type { Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Verdict } from "../core/verdict.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal } from "../session/refusal.ts";
 import type { GatewayContext, WaitOptions } from "./context.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Change, ChangeList, Position } from "../core/changes.ts";
+import type { Change, ChangeList, Position } from "../core/gateway.ts";
 import { sessionInfo } from "../session/info.ts";
 import { type Changed, Changes } from "../storage/changes.ts";
 import type { GatewayContext } from "./context.ts";

@@ -1,7 +1,7 @@
 import type { LaunchSpec } from "../core/launch.ts";
+import type { Decision, Reason, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Permission, Settings } from "../core/settings.ts";
-import type { Decision, Reason, Verdict } from "../core/verdict.ts";
 import { decide, policyOf } from "../policy/decide.ts";
 import { modesInForce } from "../policy/modes.ts";
 import type { Loosening } from "../sandbox/escalation.ts";

@@ -14,12 +14,12 @@ import type {
   SessionsQuery,
   StartOptions,
 } from "../core/gateway.ts";
+import type { Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Settings, Toolset } from "../core/settings.ts";
 import { ASK, SECURITY } from "../core/settings.ts";
-import type { Verdict } from "../core/verdict.ts";
 import { confine } from "../sandbox/confine.ts";
 import { gatewayClosed } from "../session/errors.ts";
 import { findSession, LocalSessions } from "../session/local-sessions.ts";

@@ -1,3 +1,4 @@
+import type { NewAuditEntry } from "../core/audit.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Status } from "../core/result.ts";
 import type { Executor } from "../executor/executor.ts";
@@ -5,7 +6,6 @@ import { execCallback } from "../queue/items.ts";
 import type { EndListener } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { AuditLog } from "../storage/audit.ts";
-import type { NewAuditEntry } from "../storage/audit-entry.ts";
 import type { Ended, SessionFields } from "../storage/sessions.ts";
 import type { WorkQueue } from "../storage/work.ts";
 

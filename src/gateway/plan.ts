@@ -1,8 +1,8 @@
 import { SallyportError } from "../core/error.ts";
 import type { LaunchSpec } from "../core/launch.ts";
+import type { Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Verdict } from "../core/verdict.ts";
 import { needsFleet } from "../fleet/errors.ts";
 import { confine } from "../sandbox/confine.ts";
 import { launchSpec } from "../sandbox/launch-spec.ts";

@@ -2,8 +2,8 @@
 import { SallyportError } from "../core/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
-import type { Execution, Executor, Located } from "../executor/executor.ts";
-import type { PeerListing, PeerSessions } from "../executor/peer-sessions.ts";
+import type { Execution } from "../executor/execution.ts";
+import type { Executor, Located, PeerListing, PeerSessions } from "../executor/executor.ts";
 import { outdatedHosts, ownedByOtherGateway, peerSessionsUnavailable, unresponsiveHosts } from "../fleet/errors.ts";
 import { ambiguousId } from "../session/errors.ts";
 import type { SessionRecords } from "../session/session.ts";

@@ -1,8 +1,8 @@
 import { SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
 import type { Origin } from "../core/launch.ts";
-import type { Verdict } from "../core/verdict.ts";
-import type { Execution } from "../executor/executor.ts";
+import type { Verdict } from "../core/policy.ts";
+import type { Execution } from "../executor/execution.ts";
 import { confinementText } from "../sandbox/describe.ts";
 import { changedAfterApproval, commandRefused, type Refusal, requestFailed } from "../session/refusal.ts";
 import type { NewSession } from "../storage/sessions.ts";

@@ -1,9 +1,9 @@
 import { LONGEST_TIMER_MS } from "../core/clock.ts";
 import type { RunOptions } from "../core/gateway.ts";
-import type { Execution, Parting } from "../executor/executor.ts";
+import type { Execution, Parting } from "../executor/execution.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession } from "../storage/sessions.ts";
-import { lastLine } from "../text/last-line.ts";
+import { lastLine } from "../text/model-output.ts";
 import type { GatewayContext } from "./context.ts";
 
 const PROGRESS_EVERY_MS = 1000;

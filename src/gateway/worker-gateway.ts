@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { watchConfig } from "../config/watch.ts";
 import { SallyportError } from "../core/error.ts";
 import type { RunRequest } from "../core/request.ts";
-import type { Execution } from "../executor/executor.ts";
+import type { Execution } from "../executor/execution.ts";
 import { agentToken, validateName } from "../fleet/subjects.ts";
 import { LocalSessions } from "../session/local-sessions.ts";
 import { attestationMissing, commandRefused } from "../session/refusal.ts";

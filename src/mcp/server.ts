@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../core/version.ts";
-import { shownLine } from "../text/shown-text.ts";
+import { shownLine } from "../text/visible.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { Connection } from "./connection.ts";
 import { sessionUri } from "./resource-uri.ts";

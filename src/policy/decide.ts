@@ -6,9 +6,8 @@
  * 3. the mode: what is not allowed by then is a miss, which is asked or denied
  */
 import type { Analysis, CommandFact } from "../core/facts.ts";
-import type { Modes, Policy } from "../core/policy.ts";
+import type { Decision, Modes, Policy, Reason, Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
-import type { Decision, Reason, Verdict } from "../core/verdict.ts";
 import { allowedBy, isImplicitlyAllowed } from "./allowlist.ts";
 import { type ModesInForce, modesInForce } from "./modes.ts";
 import type { Scene } from "./rule.ts";

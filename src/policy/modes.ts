@@ -1,5 +1,4 @@
-import type { Modes } from "../core/policy.ts";
-import type { Security } from "../core/verdict.ts";
+import type { Modes, Security } from "../core/policy.ts";
 
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
 const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };

@@ -1,7 +1,24 @@
+import type { Recovery } from "../core/error.ts";
 import { SallyportError } from "../core/error.ts";
-import type { ClaimedItem } from "../storage/work-item.ts";
-import { type DeliveryFailure, deliveryBody } from "./delivery.ts";
-import { dbosMissing, dbosUrlBad } from "./errors.ts";
+import type { ClaimedItem } from "../storage/work.ts";
+import type { DeliveryFailure } from "./items.ts";
+import { deliveryBody } from "./items.ts";
+
+type Words = [message: string, recovery: Recovery[]];
+
+export function dbosMissing(name: string): Words {
+  return [
+    `\`callback.dbos\` needs the package ${name}, which is not installed.`,
+    [{ action: "install", hint: `npm install ${name} where sallyport is installed.` }],
+  ];
+}
+
+export function dbosUrlBad(): Words {
+  return [
+    "`callback.dbos.urlFile` must hold the address of a PostgreSQL database.",
+    [{ action: "fix_configuration", hint: "It looks like postgresql://user:password@host:5432/app_dbos_sys." }],
+  ];
+}
 
 /** A durable workflow queue of DBOS, in its PostgreSQL system database. */
 export interface DbosQueue {

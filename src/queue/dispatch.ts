@@ -1,11 +1,47 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { SallyportError } from "../core/error.ts";
-import type { WorkQueue } from "../storage/work.ts";
-import { backoffMs } from "../storage/work-backoff.ts";
-import type { ClaimedItem } from "../storage/work-item.ts";
-import { callCommand, type Run } from "./call-command.ts";
+import type { RunRequest } from "../core/request.ts";
+import type { RunResult } from "../core/result.ts";
+import type { ClaimedItem, WorkQueue } from "../storage/work.ts";
 import { type DbosQueue, DbosSink } from "./dbos.ts";
+import type { DeliveryFailure } from "./items.ts";
+import { deliveryBody } from "./items.ts";
 import { callWebhook, checkWebhook, type Webhook } from "./webhook.ts";
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 15 * 60 * 1000;
+
+/** How long to wait after so many attempts: twice as long each time, up to a quarter of an hour, and never in step. */
+export function backoffMs(attempts: number, random: number = Math.random()): number {
+  const whole = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts - 1, 30));
+  return Math.round(whole / 2 + (whole / 2) * random);
+}
+
+/** The gateway's `run`: nothing is spawned except through it (promise 1). */
+export type Run = (request: RunRequest, options: { signal: AbortSignal }) => Promise<RunResult>;
+
+/** Runs the command with the item on its stdin. Any end but exit code 0 is a failure. */
+export async function callCommand(
+  item: ClaimedItem,
+  [command = "", ...args]: readonly string[],
+  run: Run,
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<DeliveryFailure> {
+  const request: RunRequest = {
+    command,
+    args,
+    stdin: { text: `${deliveryBody(item)}\n` },
+    timeoutMs: options.timeoutMs,
+    intent: `Deliver work item ${item.key}`,
+  };
+  try {
+    const { status, exitCode, signal, error } = await run(request, { signal: options.signal });
+    if (status === "completed" && exitCode === 0) return null;
+    return `the command ${error?.message ?? `ended as ${status}, ${signal ?? `exit code ${exitCode}`}`}`;
+  } catch (error) {
+    return `the command could not be run: ${(error as Error).message}`;
+  }
+}
 
 /** Whom to tell about each item. With several, an item is done when all of them have taken it. */
 export interface DispatchTarget {

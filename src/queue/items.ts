@@ -1,4 +1,4 @@
-import type { NewWorkItem } from "../storage/work-item.ts";
+import type { ClaimedItem, NewWorkItem } from "../storage/work.ts";
 
 interface ExitedSession {
   id: string;
@@ -13,4 +13,12 @@ export function execCallback({ id, exitCode, logPath, lastLines }: ExitedSession
   const head = { type: "EXEC_CALLBACK", priority: "HIGH" } as const;
   const payload = { ...head, session_id: id, exit_code: exitCode, log_path: logPath, last_lines: lastLines };
   return { key: `exec_callback:${id}`, ...head, payload };
+}
+
+/** Null: it arrived. Otherwise why it did not. */
+export type DeliveryFailure = string | null;
+
+/** What receives an item, whichever way. The same key means the same item: it may come more than once. */
+export function deliveryBody({ id, key, type, priority, payload, createdAt, attempts }: ClaimedItem): string {
+  return JSON.stringify({ id, key, type, priority, payload, createdAt, attempts });
 }

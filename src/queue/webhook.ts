@@ -1,7 +1,16 @@
+import { createHmac } from "node:crypto";
 import { SallyportError } from "../core/error.ts";
-import type { ClaimedItem } from "../storage/work-item.ts";
-import { type DeliveryFailure, deliveryBody } from "./delivery.ts";
-import { signatureOf } from "./signature.ts";
+import type { ClaimedItem } from "../storage/work.ts";
+import type { DeliveryFailure } from "./items.ts";
+import { deliveryBody } from "./items.ts";
+
+/**
+ * Proves to a receiver who sent a body and when. The time is signed with it, so that a recorded call cannot be played
+ * back later: a receiver refuses old times.
+ */
+export function signatureOf(secret: string, timestamp: string, body: string): string {
+  return `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
+}
 
 export interface Webhook {
   url: string;

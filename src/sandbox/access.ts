@@ -1,9 +1,8 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { SallyportError } from "../core/error.ts";
-import type { Network } from "../core/network.ts";
 import type { RunRequest } from "../core/request.ts";
-import type { Settings } from "../core/settings.ts";
+import type { Network, Settings } from "../core/settings.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
 /** What the kernel keeps a command from. */

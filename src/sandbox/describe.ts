@@ -1,6 +1,4 @@
-/** What keeps a command in bounds, in words. */
-
-import { shownLine } from "../text/shown-text.ts";
+import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
 import type { Sandboxed } from "./sandbox.ts";
 import type { RememberedSandbox } from "./snapshot.ts";

@@ -1,8 +1,9 @@
 import { basename } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
-import { type Network, reachesNoMore } from "../core/network.ts";
-import type { Reason, Security } from "../core/verdict.ts";
+import type { Reason, Security } from "../core/policy.ts";
+import type { Network } from "../core/settings.ts";
+import { reachesNoMore } from "../core/settings.ts";
 import type { Bounds, Profile } from "./access.ts";
 import { networkText } from "./access.ts";
 import { isWithin } from "./workspace.ts";

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";
-import { shownLine } from "../text/shown-text.ts";
+import { shownLine } from "../text/visible.ts";
 import { DENIED_IN_HOME, hiddenPlaces } from "./masked-paths.ts";
 import { protectedSpotOf } from "./protected-paths.ts";
 import type { RememberedSandbox } from "./snapshot.ts";

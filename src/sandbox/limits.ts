@@ -2,7 +2,7 @@ import type { LaunchLimits } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { DEFAULTS } from "../core/settings.ts";
-import { formatSize } from "../text/size.ts";
+import { formatSize } from "../text/format.ts";
 
 /** What the configuration says of one command. A limit that somebody chose is kept exactly, the default one loosely. */
 export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLimits {

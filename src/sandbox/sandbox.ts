@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import { uptimeMs } from "../core/clock.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import { uptimeMs } from "../core/uptime.ts";
 import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./access.ts";
 import { type Loosening, looseningsOf } from "./escalation.ts";
 import { deniedPaths, hiddenPlaces } from "./masked-paths.ts";

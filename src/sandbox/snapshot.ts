@@ -1,4 +1,4 @@
-import type { Network } from "../core/network.ts";
+import type { Network } from "../core/settings.ts";
 import type { Profile } from "./access.ts";
 import type { Sandboxed } from "./sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { LONGEST_TIMEOUT_MS } from "../core/clock.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
 import type { ExceededLimit } from "../core/launch.ts";
-import { formatSize } from "../text/size.ts";
+import { formatSize } from "../text/format.ts";
 
 const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
 const CHECK_STATUS = { action: "check_status", hint: "`sallyport inspect` shows its final state and exit code." };

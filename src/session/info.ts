@@ -1,5 +1,6 @@
 import type { SessionInfo, StreamInfo, StreamName } from "../core/session.ts";
-import type { Executor, ExitRecord } from "../executor/executor.ts";
+import type { ExitRecord } from "../executor/execution.ts";
+import type { Executor } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/snapshot.ts";

@@ -1,5 +1,6 @@
 import type { SessionInfo } from "../core/session.ts";
-import type { Execution, Located } from "../executor/executor.ts";
+import type { Execution } from "../executor/execution.ts";
+import type { Located } from "../executor/executor.ts";
 import type { SessionRow, SessionStore } from "../storage/sessions.ts";
 import { ambiguousId, sessionNotFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";

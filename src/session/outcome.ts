@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
-import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
+import type { Account, Ending, ExitRecord } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { gapWarning, newSpotsWarning } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";

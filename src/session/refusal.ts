@@ -1,7 +1,7 @@
 import type { Approval } from "../core/approval.ts";
 import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts";
+import type { Reason, Verdict } from "../core/policy.ts";
 import type { RunResult } from "../core/result.ts";
-import type { Reason, Verdict } from "../core/verdict.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/snapshot.ts";
 import type { SessionFields } from "../storage/sessions.ts";

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
-import type { Ending, Execution, Executor, Parting } from "../executor/executor.ts";
-import { isDiskFull } from "../storage/database.ts";
+import type { Ending, Execution, Parting } from "../executor/execution.ts";
+import type { Executor } from "../executor/executor.ts";
+import { inTransaction, isDiskFull } from "../storage/database.ts";
 import type { Ended, FinishedRow, SessionFields, SessionRow, SessionStore } from "../storage/sessions.ts";
-import { inTransaction } from "../storage/transaction.ts";
 import { gatewayClosed } from "./errors.ts";
 import { sessionInfo } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";

@@ -1,7 +1,7 @@
 import { RESULT_BYTES } from "../core/output-limits.ts";
 import type { RunResult } from "../core/result.ts";
 import type { StreamName } from "../core/session.ts";
-import type { Parting } from "../executor/executor.ts";
+import type { Parting } from "../executor/execution.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { recall } from "../sandbox/snapshot.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LONGEST_TIMER_MS } from "../core/clock.ts";
+import type { NewAuditEntry } from "../core/audit.ts";
+import { LONGEST_TIMER_MS, uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
 import type { FollowQuery, KillOptions, LogSlice, ProcessInfo, SessionHandle } from "../core/gateway.ts";
 import type { ResourceUsage } from "../core/result.ts";
-import type { LogChunk, LogQuery, SessionInfo } from "../core/session.ts";
-import type { Repaint, Screen, TerminalSize, WaitConditions, WaitOutcome } from "../core/terminal.ts";
-import { uptimeMs } from "../core/uptime.ts";
-import type { Execution, Executor, InputState, Located } from "../executor/executor.ts";
+import type { LogChunk, LogQuery, SessionInfo, WaitConditions, WaitOutcome } from "../core/session.ts";
+import type { Repaint, Screen, TerminalSize } from "../core/terminal.ts";
+import type { Execution, InputState } from "../executor/execution.ts";
+import type { Executor, Located } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import type { NewAuditEntry } from "../storage/audit-entry.ts";
 import { isDiskFull } from "../storage/database.ts";
 import {
   alreadyExited,

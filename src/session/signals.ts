@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { SallyportError } from "../core/error.ts";
-import type { KillRequest } from "../executor/executor.ts";
+import type { KillRequest } from "../executor/execution.ts";
 import { assertMilliseconds } from "./errors.ts";
 
 const BY_NUMBER = new Map<number, NodeJS.Signals>();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { ProcessInfo } from "../core/gateway.ts";
 import type { ResourceUsage } from "../core/result.ts";
-import type { ExitRecord } from "../executor/executor.ts";
+import type { ExitRecord } from "../executor/execution.ts";
 
 /** The kernel counts CPU in ticks of 1/100 s on every Linux there is. */
 const MS_PER_TICK = 10;

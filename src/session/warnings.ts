@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from "node:util";
-import type { ExitRecord } from "../executor/executor.ts";
+import type { ExitRecord } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 
 const UNENFORCED: Record<NonNullable<ExitRecord["loose"]>[number], string> = {

@@ -1,7 +1,7 @@
 /** The real reading of the world: executables on PATH and links. */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { uptimeMs } from "../core/uptime.ts";
+import { uptimeMs } from "../core/clock.ts";
 import type { Lookup } from "./context.ts";
 
 /** Long enough for one burst of checks, short enough that a changed file is seen by the next. */

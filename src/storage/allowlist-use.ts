@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Verdict } from "../core/verdict.ts";
+import type { Verdict } from "../core/policy.ts";
 
 const RULE = "allowlist:";
 

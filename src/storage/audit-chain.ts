@@ -1,7 +1,16 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { AuditRow } from "./audit-entry.ts";
+import type { NewAuditEntry } from "../core/audit.ts";
 import { sha256 } from "./sha256.ts";
+
+/** An entry as it is stored. */
+export interface AuditRow extends Omit<NewAuditEntry, "detail"> {
+  seq: number;
+  at_ms: number;
+  /** JSON. */
+  detail: string;
+  hash: string;
+}
 
 /** Where a chain stands after its latest entry. */
 export interface ChainHead {

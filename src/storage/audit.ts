@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { AuditEntry, AuditFilter, NewAuditEntry } from "../core/audit.ts";
 import { SallyportError } from "../core/error.ts";
 import { maskData, maskText } from "../text/secrets.ts";
-import { setOwn } from "../text/set-own.ts";
+import type { AuditRow } from "./audit-chain.ts";
 import {
   type ChainHead,
   type ChainReport,
@@ -10,9 +11,54 @@ import {
   verifyChain,
   verifyChainSlowly,
 } from "./audit-chain.ts";
-import { type AuditEntry, type AuditFilter, type AuditRow, entryOf, type NewAuditEntry } from "./audit-entry.ts";
-import { auditConditions } from "./audit-query.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction } from "./database.ts";
+
+/** A filter as SQL. */
+export function auditConditions(filter: AuditFilter): { where: string; values: (string | number)[] } {
+  const parts: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (sql: string, ...given: (string | number)[]) => {
+    parts.push(sql);
+    values.push(...given);
+  };
+  for (const name of ["agent", "session", "kind", "outcome"] as const) {
+    const value = filter[name];
+    if (value !== undefined) add(`${name} = ?`, value);
+  }
+  if (filter.since !== undefined) add("at_ms >= ?", filter.since);
+  if (filter.until !== undefined) add("at_ms < ?", filter.until);
+  if (filter.text) {
+    // The detail is JSON: what is looked for stands there as JSON writes it.
+    const inJson = JSON.stringify(filter.text).slice(1, -1);
+    add("(summary LIKE ? ESCAPE '!' OR detail LIKE ? ESCAPE '!')", containing(filter.text), containing(inJson));
+  }
+  return { where: parts.length > 0 ? parts.join(" AND ") : "TRUE", values };
+}
+
+function containing(text: string): string {
+  return `%${text.replace(/[!%_]/g, "!$&")}%`;
+}
+
+/** A row as callers see it. Never throws: a tampered row must still be shown, it is what one looks for. */
+export function entryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
+  const { hash, seq, ...rest } = row;
+  return { seq, at: timeOf(at_ms), ...rest, detail: parsed(detail), hash };
+}
+
+function timeOf(ms: unknown): string {
+  const date = new Date(Number(ms));
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
+}
+
+function parsed(text: unknown): object {
+  try {
+    const value: unknown = JSON.parse(String(text));
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Below.
+  }
+  return { unreadable: String(text) };
+}
 
 const BATCH = 1000;
 /** Of a summary, and of each text in the detail: an agent must not fill the disk with its refused attempts. */
@@ -136,9 +182,7 @@ function withShortLists(value: unknown): unknown {
     return value.length > MOST_ITEMS ? [...kept, `… [${value.length - MOST_ITEMS} more]`] : kept;
   }
   if (typeof value !== "object" || value === null || "toJSON" in value) return value;
-  const result: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) setOwn(result, name, withShortLists(each));
-  return result;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withShortLists(each)]));
 }
 
 /** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */

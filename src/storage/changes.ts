@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Position } from "../core/changes.ts";
+import type { Position } from "../core/gateway.ts";
 
 /** Entries of the audit that begin or end a session; what else changes one is in `changes`. */
 const OF_SESSIONS: ReadonlySet<string> = new Set(["run", "exit"]);

@@ -1,6 +1,7 @@
+import type { StatementSync } from "node:sqlite";
 import { DatabaseSync } from "node:sqlite";
+import { uptimeMs } from "../core/clock.ts";
 import { SallyportError } from "../core/error.ts";
-import { uptimeMs } from "../core/uptime.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Other gateways write to the same file: wait for them rather than fail. */
@@ -107,5 +108,39 @@ function migrate(database: DatabaseSync, path: string): void {
   } catch (error) {
     database.exec("ROLLBACK");
     throw error;
+  }
+}
+
+interface Frame {
+  begin: StatementSync;
+  commit: StatementSync;
+}
+
+/** Prepared once for each database: preparing takes longer than beginning. */
+const frames = new WeakMap<DatabaseSync, Frame>();
+
+function frameOf(database: DatabaseSync): Frame {
+  let frame = frames.get(database);
+  if (!frame) {
+    // IMMEDIATE: two gateways never both believe they may write, so nothing has to be tried again half-way.
+    frame = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
+    frames.set(database, frame);
+  }
+  return frame;
+}
+
+/** Runs `work` as one transaction: all of it is stored or none. Inside another one it simply joins it. */
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  if (database.isTransaction) return work();
+  try {
+    const { begin, commit } = frameOf(database);
+    begin.run();
+    const result = work();
+    commit.run();
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    // A full disk may show as late as the commit.
+    throw isSqliteError(error) ? stateError(database.location() ?? "the database", error) : error;
   }
 }

@@ -1,8 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { AgentInfo, ListQuery } from "../core/gateway.ts";
 import type { Status } from "../core/result.ts";
-import { stateError } from "./database.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, stateError } from "./database.ts";
 
 /** A session as it is stored. Times in ms since the epoch; JSON where the schema says so. */
 export interface SessionRow {

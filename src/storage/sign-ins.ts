@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { newId } from "../core/id.ts";
+import { inTransaction } from "./database.ts";
 import type { TokenRole } from "./tokens.ts";
-import { inTransaction } from "./transaction.ts";
 
 /** Somebody who is signed in to the page. */
 export interface SignIn {

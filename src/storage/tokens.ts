@@ -1,9 +1,37 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { NewAuditEntry } from "../core/audit.ts";
+import type { Recovery } from "../core/error.ts";
 import { SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
-import { badTokenName, noSuchToken, tokenNameTaken } from "./token-errors.ts";
-import { inTransaction } from "./transaction.ts";
+import { NAME_LENGTH } from "../core/output-limits.ts";
+import { inTransaction } from "./database.ts";
+
+type Words = [message: string, recovery: Recovery[]];
+
+const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
+
+export function badTokenName(name: string): Words {
+  const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`";
+  return [
+    `${quoted(name)} cannot be a token's name.`,
+    [{ action: "fix_request", hint: `A name is ${rule}, and starts with a letter or digit.` }],
+  ];
+}
+
+export function tokenNameTaken(name: string): Words {
+  return [
+    `There is a token ${quoted(name)} already, or there was.`,
+    [{ action: "other_name", hint: "Choose another name: in the audit each must mean one." }],
+  ];
+}
+
+export function noSuchToken(reference: string): Words {
+  return [
+    `There is no token ${quoted(reference)}.`,
+    [{ action: "list_tokens", hint: "`sallyport token list` names them." }],
+  ];
+}
 
 /**
  * What a token is good for. `agent`: acting as one agent, and nothing else. The others are persons: a viewer looks, an
@@ -146,4 +174,14 @@ function view(row: TokenRow): Token {
     lastUsedAt: time(row.last_used_ms),
     revokedAt: time(row.revoked_ms),
   };
+}
+
+/** What the audit is told of a token; never its secret. */
+export function tokenEntry(
+  { id, name, role, agent, expiresAt }: Token,
+  outcome: "created" | "revoked",
+  { who, channel }: { who: string; channel: string },
+): NewAuditEntry {
+  const detail = { id, role, expiresAt };
+  return { kind: "token", agent, session: null, actor: who, channel, outcome, summary: `token ${name}`, detail };
 }

@@ -1,16 +1,156 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { leaseLost, workNotFound } from "./work-errors.ts";
-import {
-  type ClaimedItem,
-  itemOf,
-  type NewWorkItem,
-  PRIORITIES,
-  type WorkItem,
-  type WorkRow,
-  type WorkState,
-} from "./work-item.ts";
-import { WorkWake } from "./work-wake.ts";
+import { SallyportError } from "../core/error.ts";
+
+/** How soon a change by another process is noticed. */
+const POLL_MS = 100;
+
+interface Wait {
+  untilMs: number;
+  signal?: AbortSignal;
+  /** False: waiting does not keep the process from ending. */
+  hold?: boolean;
+}
+
+/** Tells waiters in this process that the database has changed, whoever changed it. */
+export class WorkWake {
+  readonly #version: StatementSync;
+  readonly #changes: StatementSync;
+  readonly #waiters = new Set<() => void>();
+
+  constructor(database: DatabaseSync) {
+    // The first counts what other connections commit, the second what this one does. Neither reads a table.
+    this.#version = database.prepare("PRAGMA data_version");
+    this.#changes = database.prepare("SELECT total_changes() AS n");
+  }
+
+  /** Differs from an earlier answer if anything was written since. */
+  stamp(): string {
+    return `${this.#version.get()?.data_version}/${this.#changes.get()?.n}`;
+  }
+
+  /** Called by who has just written. */
+  ring(): void {
+    for (const waiter of [...this.#waiters]) waiter();
+  }
+
+  /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is given. */
+  async changed(stamp: string, wait: Wait): Promise<void> {
+    while (Date.now() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
+      await this.#ringOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
+    }
+  }
+
+  #ringOr(ms: number, { signal, hold = true }: Wait): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#waiters.delete(wake);
+        signal?.removeEventListener("abort", wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      if (!hold) timer.unref();
+      this.#waiters.add(wake);
+      signal?.addEventListener("abort", wake, { once: true });
+    });
+  }
+}
+
+const LIST = { action: "list_work", hint: "`sallyport work list -a` shows every item and its state." };
+
+export function workNotFound(id: number): SallyportError {
+  return new SallyportError("WorkNotFound", `There is no work item ${id}.`, [LIST]);
+}
+
+export function leaseLost(id: number, done: boolean): SallyportError {
+  const why = done ? "it was done by another worker" : "its lease ran out and it was claimed again, or was never yours";
+  return new SallyportError("LeaseLost", `The work item ${id} is not yours: ${why}.`, [
+    { action: "drop_work", hint: "Drop it: whoever holds it now will see to it." },
+    { action: "lease_longer", hint: "Claim with a longer lease if the work takes longer." },
+    LIST,
+  ]);
+}
+
+export const PRIORITIES = ["HIGH", "NORMAL", "LOW"] as const;
+type Priority = (typeof PRIORITIES)[number];
+
+export interface NewWorkItem {
+  /** The same key is never put in twice, whoever tries and however often. */
+  key: string;
+  type: string;
+  priority: Priority;
+  /** Anything JSON can hold. */
+  payload: object;
+  /** Not before this time (ms since the epoch); default at once. */
+  dueMs?: number;
+}
+
+export type WorkState = "pending" | "claimed" | "done";
+
+export interface WorkItem {
+  id: number;
+  key: string;
+  type: string;
+  priority: Priority;
+  payload: Record<string, unknown>;
+  state: WorkState;
+  createdAt: string;
+  /** Not claimed before; of a claimed one, when its lease ends. */
+  dueAt: string;
+  /** How often it was claimed. */
+  attempts: number;
+  /** Who has it, or had it last. */
+  worker: string | null;
+  /** Why it was given back last. */
+  note: string | null;
+  doneAt: string | null;
+}
+
+/** An item in somebody's hands. Only who knows the lease can say what became of it. */
+export interface ClaimedItem extends WorkItem {
+  lease: string;
+}
+
+/** An item as it is stored. */
+export interface WorkRow {
+  id: number;
+  key: string;
+  type: string;
+  priority: number;
+  payload: string;
+  created_ms: number;
+  due_ms: number;
+  attempts: number;
+  lease: string | null;
+  worker: string | null;
+  note: string | null;
+  done_ms: number | null;
+}
+
+/** A row as callers see it; never with its lease. */
+export function itemOf(row: WorkRow, nowMs: number): WorkItem {
+  return {
+    id: row.id,
+    key: row.key,
+    type: row.type,
+    priority: PRIORITIES[row.priority] ?? "LOW",
+    payload: JSON.parse(row.payload) as Record<string, unknown>,
+    state: stateOf(row, nowMs),
+    createdAt: new Date(row.created_ms).toISOString(),
+    dueAt: new Date(row.due_ms).toISOString(),
+    attempts: row.attempts,
+    worker: row.worker,
+    note: row.note,
+    doneAt: row.done_ms === null ? null : new Date(row.done_ms).toISOString(),
+  };
+}
+
+/** A lease that has run out is none. */
+function stateOf({ done_ms, lease, due_ms }: WorkRow, nowMs: number): WorkState {
+  if (done_ms !== null) return "done";
+  return lease !== null && due_ms > nowMs ? "claimed" : "pending";
+}
 
 const LEASE_MS = 60_000;
 

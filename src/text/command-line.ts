@@ -1,3 +1,4 @@
+import { NAME_LENGTH } from "../core/output-limits.ts";
 import { visible } from "./visible.ts";
 
 const PLAIN_WORD = /^[\w@%+=:,./-]+$/;
@@ -7,6 +8,17 @@ export function commandLine(command: string, args: readonly string[] | null): st
   return visible(args === null ? command : [command, ...args].map(quote).join(" "));
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return PLAIN_WORD.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** A name that a caller chose, fit for a message: on one visible line and of bounded length (promise 6). */
+export function shownName(name: string): string {
+  const start = visible(name.slice(0, NAME_LENGTH));
+  return name.length > NAME_LENGTH ? `${start}…` : start;
+}
+
+/** The same as a word that can be pasted into a shell. */
+export function shellWord(name: string): string {
+  return quote(shownName(name));
 }

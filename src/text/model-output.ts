@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { MODEL_BYTES } from "../core/output-limits.ts";
+import { AGGREGATED_BYTES, MODEL_BYTES, SUMMARY_BYTES, SUMMARY_LINES, TAIL_BYTES } from "../core/output-limits.ts";
 import { binaryKind, binarySummary } from "./binary.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
-import { type Truncated, type TruncateOptions, truncateMiddle } from "./truncate.ts";
+import { byteStart, lastLines, type Truncated, type TruncateOptions, truncateMiddle } from "./truncate.ts";
 
 /** What is known about an output beyond its text. */
 export interface OutputFacts extends Pick<TruncateOptions, "hint" | "omittedAt" | "omittedBytes"> {
@@ -44,4 +44,35 @@ export function binaryLine(output: string, { totalBytes, omittedBytes = 0, hint 
   if (kind === null) return null;
   const bytes = totalBytes ?? (output.includes("\ufffd") ? null : Buffer.byteLength(output) + omittedBytes);
   return binarySummary(kind, bytes, hint);
+}
+
+/** A line of progress is read at a glance. */
+const LINE_BYTES = 200;
+
+/** The last line that is not blank, as a terminal would show it; its end where it is long. */
+export function lastLine(output: string): string {
+  const line = lastLines(terminalText(output).trimEnd(), 1);
+  return line.slice(byteStart(line, LINE_BYTES));
+}
+
+/** `stdout_summary` and `stderr_summary`: the last lines; of lines too long for a model, head and tail. */
+export function summary(output: string, lines: number = SUMMARY_LINES, facts: OutputFacts = {}): string {
+  return truncateMiddle(lastLines(ending(output, facts), lines), { maxBytes: SUMMARY_BYTES, hint: facts.hint }).text;
+}
+
+/** `aggregated`: all that was written, its middle left out where it is too long. */
+export function aggregated(output: string, facts: OutputFacts = {}): string {
+  return forModel(output, { ...facts, maxBytes: AGGREGATED_BYTES }).text;
+}
+
+/** `tail`: the last of it, cut between characters, for a notification. */
+export function tail(output: string, facts: OutputFacts = {}): string {
+  const text = ending(output, facts);
+  return text.slice(byteStart(text, TAIL_BYTES));
+}
+
+/** What was written after anything that is missing: lines before and after a gap are no neighbours. */
+function ending(output: string, facts: OutputFacts): string {
+  const gap = facts.omittedBytes ? (facts.omittedAt ?? output.length >>> 1) : 0;
+  return binaryLine(output, facts) ?? terminalText(output.slice(gap));
 }

@@ -1,4 +1,36 @@
-import { MASK } from "./secret-names.ts";
+/** Stands where a secret was. Always as long, so that it says nothing about what it hides. */
+export const MASK = "•••";
+
+const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer/i;
+
+const SECRET = new RegExp(
+  [
+    "PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|SECRET(?!AR|ION)",
+    "(?:API|PRIVATE|ACCESS)_?KEYS?$|_KEY(?:_?\\d+)?$",
+    "TOKEN(?:_?\\d+)?$|_PWD$|(?:^|_)PASS$|(?:STORE|KEY|SSH|PG)PASS$|^PASS(?:IN|OUT)$",
+    "(?:^|_)(?:AUTH|AUTHORIZATION|COOKIE|JWT|BEARER)$|^AUTH_",
+  ].join("|"),
+);
+
+/** These only say something about a secret: where it is, how long, of which kind, or that there is none. */
+const ABOUT = new RegExp(
+  [
+    "_(?:FILE|PATH|DIR|STDIN|URL|URI|HOST|PORT|TYPE|MODE|METHOD|NAME|TTL|LENGTH|COUNT|LIMIT|SOCK|ENABLED|PROVIDER)$",
+    "_(?:POLICY|ALGORITHM|EXPIRY|EXPIRES|HELPER|STORE|ATTEMPTS|TIMEOUT|PROMPT|REQUIRED|SCHEME|VERSION)$",
+    "^(?:NO|SKIP|WITHOUT|HAS|IS)_",
+    "(?:^|_)(?:PUBLIC|PRIMARY|FOREIGN|SORT|CACHE|PARTITION|PUB|HOT)_KEY$|^OLD_PWD$|CONFIG_KEY_\\d+$",
+  ].join("|"),
+);
+
+/** Whether what is called so is usually secret: GITHUB_TOKEN, db-password, apiKey, X-Api-Key … */
+export function isSecretName(name: string): boolean {
+  if (name.length > 128 || !HINT.test(name)) return false;
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[-.]/g, "_")
+    .toUpperCase();
+  return SECRET.test(words) && !ABOUT.test(words);
+}
 
 /** Secrets that are known by what they look like. Each starts at a word's start, so that no text is scanned twice. */
 const SHAPES = new RegExp(
@@ -57,4 +89,33 @@ export function maskUser(user: string): string {
   if (colon < 0) return user.length > LONGEST_USER_NAME ? MASK : user;
   const password = user.slice(colon + 1);
   return password === "" || REFERENCE.test(password) ? user : `${user.slice(0, colon)}:${MASK}`;
+}
+
+/** A short option that means a password only to some programs: `mysql -pSECRET`, but `mkdir -p folder`. */
+export interface PasswordFlag {
+  flag: string;
+  /** The value follows in the same word, in the next one, or either way. */
+  value: "attached" | "next" | "either";
+}
+
+const ATTACHED_P: PasswordFlag = { flag: "-p", value: "attached" };
+const NEXT_W: PasswordFlag = { flag: "-w", value: "next" };
+
+const FLAGS = new Map<string, PasswordFlag>([
+  ...["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb", "mariadb-dump", "7z", "7za"].map(
+    (program) => [program, ATTACHED_P] as const,
+  ),
+  ["sshpass", { flag: "-p", value: "either" }],
+  ["login", { flag: "-p", value: "either" }], // docker login, podman login, az login, helm registry login …
+  ["curl", { flag: "-b", value: "next" }], // a session's cookie
+  ["redis-cli", { flag: "-a", value: "next" }],
+  ["http", { flag: "-a", value: "next" }],
+  ["https", { flag: "-a", value: "next" }],
+  ...["ldapsearch", "ldapadd", "ldapmodify", "ldappasswd"].map((program) => [program, NEXT_W] as const),
+  ...["zip", "unzip"].map((program) => [program, { flag: "-P", value: "next" }] as const),
+]);
+
+/** The password option of the program that this word names, with or without a path. */
+export function passwordFlagOf(word: string): PasswordFlag | null {
+  return FLAGS.get(word.slice(word.lastIndexOf("/") + 1)) ?? null;
 }

@@ -1,10 +1,154 @@
-import { type PasswordFlag, passwordFlagOf } from "./secret-flags.ts";
-import { isSecretName, MASK } from "./secret-names.ts";
-import { maskShapes, maskUser } from "./secret-patterns.ts";
-import { maskWords } from "./secret-words.ts";
-import { setOwn } from "./set-own.ts";
+import type { PasswordFlag } from "./secret-patterns.ts";
+import { isSecretName, MASK, maskShapes, maskUser, passwordFlagOf } from "./secret-patterns.ts";
 
-export { isSecretName, MASK } from "./secret-names.ts";
+/** A name, an option or a program; each character belongs to one only, which keeps the scan linear. */
+const WORD = /[\w.-]+/g;
+const SPACE = /[^\S\n]*/y;
+const LINE_START = /\n[^\S\n]*(?:- )?$/;
+const WORD_END = /[\s;|&<>()'"`\\]/g;
+const JSON_PLAIN = /[^\s,}\]]*/y;
+const QUOTE_END = /["\\]/g;
+const SCHEME = /(?:Bearer|Basic|Token|Negotiate|ApiKey|Key)[^\S\n]+/iy;
+const HEADER_VALUE = /[^'"\n\\]*/y;
+/** Nothing to hide: empty, yes or no, or the name of a variable. */
+const PLAIN = /^(?:|true|false|yes|no|on|off|null|none|[01]|\$\w+|\$\{\w+\})$/i;
+/** Most texts hold none of these, and need not be taken apart. */
+const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer|-[upabw]|--user/i;
+/** `npm config set //host/:_authToken value`, `machine x login me password value`: the name goes before it, bare. */
+const ANNOUNCED = /(?:\bset[^\S\n]+[^\s'"]{0,80}|\blogin[^\S\n]+[^\s'"]{1,80}[^\S\n]+)$/;
+const SEGMENT_END = /[;|&\n]/;
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** Masks what is called a secret: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
+export function maskWords(text: string): string {
+  if (!HINT.test(text)) return text;
+  const out: string[] = [];
+  let copied = 0;
+  let flag: { of: PasswordFlag; at: number } | null = null;
+  WORD.lastIndex = 0;
+  for (let match = WORD.exec(text); match; match = WORD.exec(text)) {
+    const word = { start: match.index, end: match.index + match[0].length };
+    const of = /\s/.test(text[word.end] ?? "") ? passwordFlagOf(match[0]) : null;
+    if (of) flag = { of, at: word.end };
+    else if (flag && match[0].startsWith("-")) {
+      if (SEGMENT_END.test(text.slice(flag.at, word.start))) flag = null;
+      else flag.at = word.start;
+    }
+    const value = secretAfter(text, match[0], word) ?? (flag ? flagValue(text, match[0], word, flag.of) : null);
+    if (!value) continue;
+    const shown = text.slice(value.start, value.end);
+    const masked = match[0] === "-u" || match[0] === "--user" ? maskUser(shown) : PLAIN.test(shown) ? shown : MASK;
+    out.push(text.slice(copied, value.start), masked);
+    copied = value.end;
+    WORD.lastIndex = Math.max(value.end, word.end);
+  }
+  return copied === 0 ? text : out.join("") + text.slice(copied);
+}
+
+/** Where the secret is that this word announces; null when it announces none. */
+function secretAfter(text: string, word: string, { start, end }: Span): Span | null {
+  if (word === "-u" || word === "--user") return userValue(text, end);
+  const name = word.replace(/^-+/, "");
+  const next = text[end];
+  if (next === undefined || !isSecretName(name)) return null;
+  if (next === "=") return text[end + 1] === "=" ? null : shellValueAt(text, end + 1);
+  const quote = next === "\\" ? text.slice(end, end + 2) : next;
+  if (quote === '"' || quote === "'" || quote === '\\"') return jsonValue(text, end + quote.length);
+  if (next === ":") return colonValue(text, name, start, end + 1);
+  return word.startsWith("-") || ANNOUNCED.test(text.slice(Math.max(0, start - 100), start))
+    ? optionValue(text, word, end)
+    : null;
+}
+
+function optionValue(text: string, word: string, end: number): Span | null {
+  const at = skip(SPACE, text, end);
+  // `ffmpeg -pass 1` is the first of two passes; `openssl enc -pass pass:x` is a password.
+  if (at === end || text[at] === "-" || (word === "-pass" && !text.startsWith("pass:", at))) return null;
+  return shellValueAt(text, at);
+}
+
+function userValue(text: string, end: number): Span | null {
+  const at = skip(SPACE, text, text[end] === "=" ? end + 1 : end);
+  const value = at > end ? valueAt(text, at) : null;
+  const shown = value ? text.slice(value.start, value.end) : "";
+  // Ids of a user and a group, and addresses, are not credentials.
+  return /^[^:/]+:[^/]/.test(shown) && !/^\d+:\d+$/.test(shown) ? value : null;
+}
+
+function flagValue(text: string, word: string, { start, end }: Span, { flag, value }: PasswordFlag): Span | null {
+  if (!word.startsWith(flag)) return null;
+  if (value !== "next" && (word.length > flag.length || /['"]/.test(text[end] ?? ""))) {
+    return valueAt(text, start + flag.length);
+  }
+  return value !== "attached" && word === flag ? optionValue(text, word, end) : null;
+}
+
+/** After a quoted name: `: "value"`, also with escaped quotes as in JSON within a shell's double quotes. */
+function jsonValue(text: string, end: number): Span | null {
+  const colon = skip(SPACE, text, end);
+  if (text[colon] !== ":") return null;
+  const at = skip(SPACE, text, colon + 1);
+  if (text[at] === '"' || text[at] === "'" || text.startsWith('\\"', at)) return valueAt(text, at);
+  return { start: at, end: skip(JSON_PLAIN, text, at) };
+}
+
+/** `Authorization: Bearer value`, and at the start of a line (a file in a here-document) `password: value`. */
+function colonValue(text: string, name: string, start: number, end: number): Span | null {
+  const at = skip(SPACE, text, end);
+  if (name.includes("-") || /^(?:authorization|cookie)$/i.test(name)) {
+    const from = skip(SCHEME, text, at);
+    return { start: from, end: skip(HEADER_VALUE, text, from) };
+  }
+  const before = text.slice(Math.max(0, start - 40), start);
+  return LINE_START.test(before) && at > end ? valueAt(text, at) : null;
+}
+
+/** The value that starts here, without its quotes. Null: it is the output of a command, which is looked at in turn. */
+function valueAt(text: string, at: number): Span | null {
+  if (text.startsWith('\\"', at)) return { start: at + 2, end: found(text, '\\"', at + 2) };
+  const quoted = text.startsWith("$'", at) || text.startsWith('$"', at) ? at + 1 : at;
+  if (text[quoted] === '"') return { start: quoted + 1, end: endAt(QUOTE_END, text, quoted + 1) };
+  if (text[quoted] === "'") return { start: quoted + 1, end: found(text, "'", quoted + 1) };
+  if (text[at] === "`" || text.startsWith("$(", at)) return null;
+  return { start: at, end: endAt(WORD_END, text, at) };
+}
+
+/** The same where a shell joins what has no space between: `'it'\''s'` is one word. */
+function shellValueAt(text: string, at: number): Span | null {
+  const value = valueAt(text, at);
+  if (!value || value.start === at) return value;
+  const quote = text[value.start - 1] as string;
+  let { end } = value;
+  while (text[end] === quote && (text[end + 1] === quote || /[\w\\]/.test(text[end + 1] ?? ""))) {
+    end = endAt(WORD_END, text, end + 1);
+    if (text[end] === quote) end = quote === "'" ? found(text, "'", end + 1) : endAt(QUOTE_END, text, end + 1);
+  }
+  return { start: text[end] === quote ? value.start : value.start - 1, end };
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return Math.max(at, pattern.lastIndex);
+}
+
+/** Where the first of these characters stands that no backslash precedes. A loop: a pattern would exhaust the stack. */
+function endAt(end: RegExp, text: string, from: number): number {
+  for (end.lastIndex = from; end.test(text); end.lastIndex += 1) {
+    if (text[end.lastIndex - 1] !== "\\") return end.lastIndex - 1;
+  }
+  return text.length;
+}
+
+/** An end that never comes is the end of the text: rather too much is masked than too little. */
+function found(text: string, end: string, from: number): number {
+  const at = text.indexOf(end, from);
+  return at < 0 ? text.length : at;
+}
 
 const ASSIGNMENT = /^(-*)([\w.-]+)=/;
 const HEADER = /^([\w-]+):\s*((?:(?:Bearer|Basic|Token|Negotiate|Digest)\s+)?)(?=\S)/i;
@@ -78,7 +222,6 @@ export function maskData(value: unknown, prepare: (text: string) => string = (te
     if (direct && name === "args") return maskArgs([command, ...args].map(prepare)).slice(1);
     return typeof each === "string" && each !== "" && isSecretName(name) ? MASK : maskData(each, prepare);
   };
-  const result: Record<string, unknown> = {};
-  for (const [name, each] of Object.entries(value)) setOwn(result, name, masked(name, each));
-  return result;
+  // Defines `__proto__` as a key, which an assignment does not.
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, masked(name, each)]));
 }

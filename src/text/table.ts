@@ -1,4 +1,5 @@
-import { displayWidth, fit } from "./width.ts";
+import { visible } from "./visible.ts";
+import { displayWidth, fit, wrap } from "./width.ts";
 
 export interface Column<Row> {
   title: string;
@@ -53,4 +54,20 @@ function line<Row>(columns: Column<Row>[], widths: number[], text: (index: numbe
     return index === columns.length - 1 ? shown : shown + padding;
   });
   return parts.join(" ".repeat(GAP));
+}
+
+export type Pair = [label: string, value: string];
+
+/** One `label  value` line each; a long value goes on below itself. Nothing is cut. */
+export function alignedPairs(pairs: Pair[], width: number): string {
+  const column = Math.max(...pairs.map(([label]) => label.length)) + 2;
+  const room = Math.max(20, width - column);
+  return pairs
+    .map(([label, value]) => label.padEnd(column) + wrap(visible(value), room).join(`\n${" ".repeat(column)}`))
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+export function tabbedPairs(pairs: Pair[]): string {
+  return pairs.map(([label, value]) => `${label}\t${visible(value)}\n`).join("");
 }

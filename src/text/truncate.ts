@@ -1,7 +1,92 @@
 import { Buffer } from "node:buffer";
-import { byteEnd, byteStart } from "./byte-limit.ts";
-import { counted } from "./counted.ts";
-import { lineEnd, lineStart, linesWithin } from "./line-limit.ts";
+import { counted } from "./format.ts";
+
+/** Back to a line's beginning costs at most this share of what could be kept; a longer line is cut inside. */
+const MOST_GIVEN_UP = 0.5;
+
+/** Where the first `lines` lines before `limit` end; the limit itself where a giant line would cost too much. */
+export function lineEnd(text: string, limit: number, lines: number): number {
+  const end = afterLines(text, lines, limit);
+  if (end < limit || end === text.length || text[end - 1] === "\n") return end;
+  const boundary = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
+  return boundary >= end * (1 - MOST_GIVEN_UP) ? boundary : end;
+}
+
+/** Where the last `lines` lines from `limit` on begin; the limit itself where a giant line would cost too much. */
+export function lineStart(text: string, limit: number, lines: number): number {
+  const start = beforeLines(text, lines, limit);
+  if (start > limit || start === 0 || text[start - 1] === "\n") return start;
+  const feed = text.indexOf("\n", start);
+  const boundary = feed === -1 ? text.length : feed + 1;
+  return boundary - start <= (text.length - start) * MOST_GIVEN_UP ? boundary : start;
+}
+
+/** Whether there are at most so many. What follows the last line feed is a line too. */
+export function linesWithin(text: string, lines: number): boolean {
+  return afterLines(text, lines, text.length) === text.length;
+}
+
+function afterLines(text: string, lines: number, limit: number): number {
+  if (lines >= limit) return limit;
+  let at = 0;
+  for (let line = 0; line < lines && at < limit; line++) {
+    const feed = text.indexOf("\n", at);
+    at = feed === -1 || feed >= limit ? limit : feed + 1;
+  }
+  return at;
+}
+
+function beforeLines(text: string, lines: number, limit: number): number {
+  if (lines <= 0) return text.length;
+  if (lines >= text.length - limit) return limit;
+  // The line feed that ends the last line does not begin another.
+  let at = text.endsWith("\n") ? text.length - 1 : text.length;
+  for (let line = 0; line < lines; line++) {
+    const feed = at === 0 ? -1 : text.lastIndexOf("\n", at - 1);
+    if (feed < limit) return limit;
+    at = feed;
+  }
+  return at + 1;
+}
+
+/** The string index where the first `bytes` of UTF-8 end; never inside a character. */
+export function byteEnd(text: string, bytes: number): number {
+  let left = bytes;
+  let at = 0;
+  while (at < text.length) {
+    const size = sizeAt(text, at);
+    if (size > left) break;
+    left -= size;
+    at += size === 4 ? 2 : 1;
+  }
+  return at;
+}
+
+/** The string index where the last `bytes` of UTF-8 begin; never inside a character. */
+export function byteStart(text: string, bytes: number): number {
+  let left = bytes;
+  let at = text.length;
+  while (at > 0) {
+    const pair = at > 1 && isPair(text, at - 2);
+    const size = pair ? 4 : sizeAt(text, at - 1);
+    if (size > left) break;
+    left -= size;
+    at -= pair ? 2 : 1;
+  }
+  return at;
+}
+
+function sizeAt(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  // Half a pair alone is encoded as U+FFFD, three bytes like any other.
+  return isPair(text, at) ? 4 : 3;
+}
+
+function isPair(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
+}
 
 export interface TruncateOptions {
   /** Of UTF-8, the marker included. */
@@ -99,4 +184,17 @@ function lineFeeds(text: string): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) count++;
   return count;
+}
+
+/** The last `count` lines, each as it is. What follows the last line feed is a line too. */
+export function lastLines(text: string, count: number): string {
+  if (count <= 0) return "";
+  // The line feed that ends the last line does not begin another.
+  let at = text.endsWith("\n") ? text.length - 1 : text.length;
+  for (let line = 0; line < count; line++) {
+    const feed = at === 0 ? -1 : text.lastIndexOf("\n", at - 1);
+    if (feed === -1) return text;
+    at = feed;
+  }
+  return text.slice(at + 1);
 }

@@ -1,4 +1,7 @@
-const NAMED: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
+import type { ShownText } from "../core/approval.ts";
+import type { Span } from "../core/facts.ts";
+
+const ESCAPES: Record<string, string> = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
 
 // Control characters can move the cursor or recolour the screen, and format characters (bidirectional overrides, zero
 // widths, tags) can make a command look like another one.
@@ -8,7 +11,7 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0) as number;
-    return NAMED[character] ?? (code < 256 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`);
+    return ESCAPES[character] ?? (code < 256 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`);
   });
 }
 
@@ -19,4 +22,89 @@ export function visibleLines(text: string): string {
 
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, "0");
+}
+
+const NAMED: Record<string, string> = {
+  "\t": "tab",
+  "\r": "return",
+  "\u001b": "escape",
+  "\0": "NUL",
+  "\u00a0": "no-break space",
+};
+
+// What a terminal or browser obeys, does not show, or shows as a mere blank; and piles of accents that smear over a line.
+const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]`;
+// Enough blanks or empty lines push the rest of a command out of sight.
+const PADDING = String.raw` {41,}|(?:[ \t]*\n){4,}`;
+const STRANGE = new RegExp(`${PADDING}|(?!\\n)${UNSEEN}|\\p{M}{3,}`, "gu");
+
+/** The text made safe to look at, and where a part of the original is found in it. */
+export function shown(text: string): ShownText & { place(span: Span): Span } {
+  let out = "";
+  let at = 0;
+  const marks: Span[] = [];
+  const moved: { from: Span; to: Span }[] = [];
+  for (const run of runs(text)) {
+    out += text.slice(at, run.start);
+    const to = { start: out.length, end: out.length + run.written.length };
+    marks.push(to);
+    moved.push({ from: run, to });
+    out += run.written;
+    at = run.end;
+  }
+  out += text.slice(at);
+  return {
+    text: out,
+    marks,
+    place: (span) => ({ start: move(moved, span.start, "start"), end: move(moved, span.end, "end") }),
+  };
+}
+
+/** The same on one line, for a table or a sentence. */
+export function shownLine(text: string): string {
+  return shown(text).text.replaceAll("\n", "‹line break›");
+}
+
+interface Run extends Span {
+  written: string;
+}
+
+/** Equal strange characters in a row are one run: a thousand tabs are `‹1000 × tab›`. */
+function* runs(text: string): Generator<Run> {
+  let last: (Span & { what: string; count: number }) | null = null;
+  for (const { 0: found, index } of text.matchAll(STRANGE)) {
+    const what = nameOf(found);
+    if (last && last.end === index && last.what === what && found.length <= 2) {
+      last.end = index + found.length;
+      last.count++;
+      continue;
+    }
+    if (last) yield written(last);
+    last = { start: index, end: index + found.length, what, count: 1 };
+  }
+  if (last) yield written(last);
+}
+
+function written({ start, end, what, count }: Span & { what: string; count: number }): Run {
+  return { start, end, written: count === 1 ? `‹${what}›` : `‹${count} × ${what}›` };
+}
+
+function nameOf(found: string): string {
+  const breaks = found.split("\n").length - 1;
+  if (breaks > 0) return `${breaks} line breaks`;
+  if (found.startsWith(" ")) return `${found.length} spaces`;
+  if (/^\p{M}{2}/u.test(found)) return `${[...found].length} accents`;
+  const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return NAMED[found] ?? `U+${code}`;
+}
+
+/** Where an offset of the original went; inside a run, to that run's end on the same side. */
+function move(moved: readonly { from: Span; to: Span }[], offset: number, side: "start" | "end"): number {
+  let shift = 0;
+  for (const { from, to } of moved) {
+    if (offset <= from.start) break;
+    if (offset < from.end) return to[side];
+    shift = to.end - from.end;
+  }
+  return offset + shift;
 }

@@ -1,11 +1,17 @@
-import { graphemesOf } from "./graphemes.ts";
+let segmenter: Intl.Segmenter | null = null;
+
+/** What a person sees as single characters. Made when first needed: it takes longer than a command line's start may. */
+export function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 
 // Scripts and signs that terminals draw two cells wide (the East Asian Wide and Fullwidth blocks, and emoji).
 const WIDE =
   /^[\p{Emoji_Presentation}\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\ufe0f/u;
 /** Marks with a width of their own, such as vowel signs of Devanagari, take a cell after their letter. */
 const SPACING_MARK = /^\p{Mc}/u;
-const PLAIN = /^[\x20-\x7e]*$/;
+export const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
  * Cells the text takes on a terminal. It must hold no control characters (see `visible`). The emulator of sessions has
@@ -36,4 +42,33 @@ function cellsOf(grapheme: string): number {
   const marks = others.filter((character) => SPACING_MARK.test(character)).length;
   if (/^[\p{Mn}\p{Me}]/u.test(first)) return marks;
   return (WIDE.test(grapheme) ? 2 : 1) + marks;
+}
+
+/**
+ * Lines of at most `room` cells, broken at spaces where there are any. Nothing is cut. By cells, not characters: a line
+ * that is wider than it seems would go on at a terminal's left edge, where it could pass for another one (promise 2).
+ */
+export function wrap(text: string, room: number): string[] {
+  const lines: string[] = [];
+  let left = text;
+  for (let fits = fitting(left, room); fits < left.length; fits = fitting(left, room)) {
+    const space = left.lastIndexOf(" ", fits);
+    const end = space > 0 ? space : fits;
+    lines.push(left.slice(0, end));
+    left = left.slice(end).trimStart();
+  }
+  lines.push(left);
+  return lines;
+}
+
+/** How many characters of the text fit, at least one. Looks at no more of it than could: a text may be long. */
+function fitting(text: string, room: number): number {
+  const near = text.slice(0, room + 1);
+  if (PLAIN.test(near)) return Math.min(text.length, room);
+  let cells = 0;
+  for (const { segment, index } of graphemesOf(near)) {
+    cells += displayWidth(segment);
+    if (cells > room && index > 0) return index;
+  }
+  return near.length;
 }

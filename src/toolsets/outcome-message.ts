@@ -3,9 +3,7 @@ import type { ResourceUsage, RunResult } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import { sessionLost } from "../session/errors.ts";
 import { signalName } from "../session/signals.ts";
-import { counted } from "../text/counted.ts";
-import { formatDuration } from "../text/format.ts";
-import { formatSize } from "../text/size.ts";
+import { counted, formatDuration, formatSize } from "../text/format.ts";
 
 type Outcome = RunResult | SessionInfo;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import { SallyportError } from "../core/error.ts";
-import type { Execution } from "../executor/executor.ts";
+import type { Execution } from "../executor/execution.ts";
 import { verifyAttestation } from "../fleet/attestation.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
 import { versionMismatch } from "../fleet/errors.ts";

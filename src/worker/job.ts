@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ending, Execution } from "../executor/executor.ts";
+import type { Ending, Execution } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
 import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";

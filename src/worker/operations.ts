@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { SallyportError } from "../core/error.ts";
 import type { LogChunk } from "../core/session.ts";
-import type { KillRequest } from "../executor/executor.ts";
+import type { KillRequest } from "../executor/execution.ts";
 import type { WorkerGateway } from "../gateway/worker-gateway.ts";
 import { signalName } from "../session/signals.ts";
 import type { SessionRow } from "../storage/sessions.ts";

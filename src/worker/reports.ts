@@ -1,5 +1,5 @@
-import type { Account, Ending, ExitRecord } from "../executor/executor.ts";
-import { unstartedRecord } from "../executor/unstarted-record.ts";
+import type { Account, Ending, ExitRecord } from "../executor/execution.ts";
+import { unstartedRecord } from "../executor/execution.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
 import { publishExit } from "../fleet/exits.ts";
 import type { FleetRegistry } from "../fleet/registry.ts";

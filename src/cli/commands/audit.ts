@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { styleText } from "node:util";
+import type { AuditEntry, AuditFilter } from "../../core/audit.ts";
 import type { AuditLog } from "../../storage/audit.ts";
 import type { ChainHead, ChainReport } from "../../storage/audit-chain.ts";
-import type { AuditEntry, AuditFilter } from "../../storage/audit-entry.ts";
 import { SessionStore } from "../../storage/sessions.ts";
 import { parseDuration } from "../../text/format.ts";
 import type { Column } from "../../text/table.ts";

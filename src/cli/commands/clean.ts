@@ -1,5 +1,5 @@
 import type { Retention } from "../../core/gateway.ts";
-import { formatSize } from "../../text/size.ts";
+import { formatSize } from "../../text/format.ts";
 import type { Command, Invocation } from "../command.ts";
 import { printJson, progressLine } from "../io.ts";
 import { withGateway } from "../open.ts";

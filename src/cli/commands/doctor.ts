@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import type { Finding, Machine } from "../../doctor/finding.ts";
 import { applyFixes } from "../../doctor/fix.ts";
 import { runChecks } from "../../doctor/run-checks.ts";
-import { wrap } from "../../text/wrap.ts";
+import { wrap } from "../../text/width.ts";
 import type { Command, Io } from "../command.ts";
 import { printJson } from "../io.ts";
 import { stateFolder } from "../open.ts";

@@ -6,7 +6,7 @@ import { CONFIG_NAME, operatorConfigPath } from "../../config/load.ts";
 import type { ConfigFile } from "../../config/schema.ts";
 import { configJsonSchema } from "../../config/schema.ts";
 import { ASK, NETWORK, SANDBOX } from "../../core/settings.ts";
-import { wrap } from "../../text/wrap.ts";
+import { wrap } from "../../text/width.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { UsageError } from "../command.ts";
 import { choiceOption } from "../options.ts";

@@ -1,12 +1,9 @@
 import { userInfo } from "node:os";
 import type { Gateway } from "../../gateway/gateway.ts";
-import type { WorkQueue } from "../../storage/work.ts";
-import type { ClaimedItem, WorkItem } from "../../storage/work-item.ts";
+import type { ClaimedItem, WorkItem, WorkQueue } from "../../storage/work.ts";
 import { formatDuration } from "../../text/format.ts";
-import type { Pair } from "../../text/pairs.ts";
-import { alignedPairs } from "../../text/pairs.ts";
-import type { Column } from "../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../text/table.ts";
+import type { Column, Pair } from "../../text/table.ts";
+import { alignedPairs, alignedTable, tabbedTable } from "../../text/table.ts";
 import { visible } from "../../text/visible.ts";
 import type { Command, Invocation, Io } from "../command.ts";
 import { UsageError } from "../command.ts";

@@ -1,7 +1,16 @@
+import { readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalSize } from "../../core/terminal.ts";
-import type { Execution, ExitRecord, FreshOutput, InputState, KillRequest, Parting } from "../executor.ts";
-import { unstartedRecord } from "../unstarted-record.ts";
+import type {
+  Execution,
+  ExitRecord,
+  FreshOutput,
+  InputState,
+  KillRequest,
+  Parting,
+  TerminalProcess,
+} from "../execution.ts";
+import { unstartedRecord } from "../execution.ts";
 import type { Connection, InputReply, KeeperEvent, Reply } from "./connection.ts";
 import {
   encodeCloseStdin,
@@ -14,7 +23,54 @@ import {
   encodeWrite,
   WRITE_MAX,
 } from "./frames.ts";
-import { inputStateOf } from "./input-state.ts";
+
+/** Adds the details of processes, which the keeper names by pid, from /proc. */
+export function inputStateOf(reply: InputReply): InputState {
+  const {
+    reading,
+    echo,
+    canonical,
+    foreground,
+    bytes,
+    typed,
+    overlong,
+    before,
+    on,
+    applicationCursor,
+    bracketedPaste,
+  } = reply;
+  const processes = on.map(processOf);
+  return {
+    reading,
+    echo,
+    canonical,
+    foreground: foreground > 0 ? (processes.find(({ pid }) => pid === foreground) ?? processOf(foreground)) : null,
+    bytes,
+    processes,
+    typed: Buffer.from(typed, "hex"),
+    typedOverlong: overlong,
+    typedBefore: before,
+    modes: { applicationCursor, bracketedPaste },
+  };
+}
+
+function processOf(pid: number): TerminalProcess {
+  return {
+    pid,
+    program: seen(() => readlinkSync(`/proc/${pid}/exe`)),
+    argv: seen(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)) ?? [],
+    cwd: seen(() => readlinkSync(`/proc/${pid}/cwd`)),
+  };
+}
+
+/** The process may have ended, or belong to another user. */
+function seen<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
 
 const LOOK_AGAIN_MS = 20;
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
-import type { ExitRecord } from "../executor.ts";
-import { readIfExists } from "../fd-exhaustion.ts";
+import { readIfExists } from "../errors.ts";
+import type { ExitRecord } from "../execution.ts";
 
 const count = z.number().min(0);
 

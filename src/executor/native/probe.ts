@@ -1,7 +1,87 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { SandboxCapabilities } from "../../core/launch.ts";
-import { readProbeCache, writeProbeCache } from "./probe-cache.ts";
 import { keeperBinary } from "./zygote.ts";
+
+const NAME = "probed.json";
+/** For what cannot be seen from here, such as a filter that somebody put around all of us. */
+const KEPT_FOR_MS = 3600 * 1000;
+
+const NAMESPACES = ["user", "mnt", "pid", "net", "ipc", "uts"];
+const SETTINGS = [
+  "kernel/random/boot_id",
+  "kernel/osrelease",
+  "kernel/unprivileged_userns_clone",
+  "kernel/apparmor_restrict_unprivileged_userns",
+  ...NAMESPACES.map((name) => `user/max_${name}_namespaces`),
+];
+
+/** Who we are, what we may do, and whether a filter or a ban on new privileges is upon us already. */
+const POWERS = /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm;
+
+interface Kept {
+  atMs: number;
+  circumstances: string;
+  tier: unknown;
+}
+
+/**
+ * The machine's answer as it was given within the hour, by this keeper and under these circumstances; null: there is
+ * none. Trying it out anew takes longer than all the rest of a short command line. The state folder is nobody's to
+ * write but ours (promise 7).
+ */
+export function readProbeCache(state: string, keeper: string): unknown {
+  try {
+    const { atMs, circumstances, tier } = JSON.parse(readFileSync(join(state, NAME), "utf8")) as Kept;
+    const age = Date.now() - atMs;
+    return age >= 0 && age < KEPT_FOR_MS && circumstances === circumstancesOf(keeper) ? tier : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Nobody is troubled where it cannot be kept: it is only asked again. */
+export function writeProbeCache(state: string, keeper: string, tier: SandboxCapabilities): void {
+  const own = join(state, `${NAME}.${process.pid}`);
+  try {
+    const kept: Kept = { atMs: Date.now(), circumstances: circumstancesOf(keeper), tier };
+    writeFileSync(own, JSON.stringify(kept), { mode: 0o600, flag: "wx" });
+    renameSync(own, join(state, NAME));
+  } catch {
+    rmSync(own, { force: true });
+  }
+}
+
+/** All that the answer hangs on and that can be seen without trying. */
+function circumstancesOf(keeper: string): string {
+  const { dev, ino, size, mtimeMs, ctimeMs } = statSync(keeper);
+  const root = statSync("/");
+  return [
+    `${keeper} ${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`,
+    `${root.dev}:${root.ino}`,
+    ...SETTINGS.map((name) => read(`/proc/sys/${name}`)),
+    ...NAMESPACES.map((name) => link(`/proc/self/ns/${name}`)),
+    read("/proc/self/attr/current"),
+    ...(read("/proc/self/status").match(POWERS) ?? []),
+  ].join("\n");
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "latin1").trim();
+  } catch {
+    return "";
+  }
+}
+
+function link(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
 
 const NOTHING: SandboxCapabilities = {
   landlock: 0,
@@ -10,6 +90,7 @@ const NOTHING: SandboxCapabilities = {
   networkNamespace: false,
   seccomp: false,
 };
+
 /** Making a network namespace waits in line with all who make or remove one. */
 const PATIENCE_MS = 60_000;
 

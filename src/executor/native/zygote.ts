@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SallyportError } from "../../core/error.ts";
-import { keeperUnavailable, spawnKeeper } from "../spawn-keeper.ts";
+import { keeperUnavailable } from "../errors.ts";
+import { spawnKeeper } from "../spawn-keeper.ts";
 import { type Connection, openConnection } from "./connection.ts";
 
 /** `src/executor/native` and `dist/executor/native` are equally deep. */

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { KillRequest } from "../executor.ts";
+import type { KillRequest } from "../execution.ts";
 import { RUN_FRAME_MAX, TYPE } from "../native/frames.ts";
 import { decodeRun, InvalidRequest } from "./request.ts";
 import type { Server } from "./server.ts";

@@ -6,10 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { SallyportError } from "../../core/error.ts";
 import type { LaunchSpec } from "../../core/launch.ts";
-import { NO_LIMITS } from "../executor.ts";
+import { NO_LIMITS } from "../../core/launch.ts";
+import { keeperUnavailable } from "../errors.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
 import type { Keepers } from "../native/executor.ts";
-import { keeperUnavailable, spawnKeeper } from "../spawn-keeper.ts";
+import { spawnKeeper } from "../spawn-keeper.ts";
 
 const SELF = fileURLToPath(import.meta.url);
 const FOLDER = dirname(SELF);

@@ -10,8 +10,7 @@ import type { TreeRoot } from "../process-tree.ts";
 import { errnoOf, findProgram, LaunchStepError, openWorkingDirectory, step } from "./launch-paths.ts";
 import type { LaunchRequest } from "./request.ts";
 import { type Output, PipeOutput, type PipePool, type Stdin, StreamStdin } from "./stdio.ts";
-import { loadPty, type Pty, PtyOutput, recordNoTerminal, Terminal } from "./terminal.ts";
-import { TerminalResponder } from "./terminal-responder.ts";
+import { loadPty, type Pty, PtyOutput, recordNoTerminal, Terminal, TerminalResponder } from "./terminal.ts";
 
 export interface RunningCommand {
   root: TreeRoot;

@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
-import { NO_LIMITS } from "../executor.ts";
+import { NO_LIMITS } from "../../core/launch.ts";
 import { BACKGROUND, FSYNC, TAG } from "../native/frames.ts";
 
 /** A decoded request: the spec, and what the gateway adds to it. */
@@ -16,6 +16,7 @@ const KNOWN = new Set<number>([
   ...[TAG.id, TAG.title, TAG.file, TAG.path, TAG.argv, TAG.env, TAG.cwd, TAG.stdin, TAG.stdinText, TAG.capture],
   ...[TAG.timeout, TAG.grace, TAG.diskCap, TAG.log, TAG.flags, TAG.umask, TAG.announce, TAG.root, TAG.terminal],
 ]);
+
 /** The id is the name of a folder: the characters of a UUID cannot lead outside (promise 7). */
 const ID = /^[0-9a-f-]{8,64}$/;
 

@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { socketAddress } from "../native/connection.ts";
 import { ProcessTree } from "../process-tree.ts";
 import { isOwnerAlive, readOwner } from "../session-owner.ts";
-import { socketAddress } from "../socket-address.ts";
 import { Client } from "./client.ts";
 import { buildId, socketPath } from "./connect.ts";
 import type { Session } from "./session.ts";

@@ -1,9 +1,9 @@
 import { closeSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { LaunchSpec } from "../../core/launch.ts";
-import type { ExitRecord } from "../executor.ts";
+import type { ExitRecord } from "../execution.ts";
+import { unstartedRecord } from "../execution.ts";
 import { clearOwner, controlSocketPath, writeOwner } from "../session-owner.ts";
-import { unstartedRecord } from "../unstarted-record.ts";
 import { Capture } from "./capture.ts";
 import type { Client } from "./client.ts";
 import { launch, type RunningCommand } from "./launch.ts";

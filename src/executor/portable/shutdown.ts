@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import type { LaunchSpec } from "../../core/launch.ts";
-import type { ExitRecord, KillRequest } from "../executor.ts";
+import type { ExitRecord, KillRequest } from "../execution.ts";
 import { ProcessTree, sendSignal } from "../process-tree.ts";
 import type { RunningCommand } from "./launch.ts";
 

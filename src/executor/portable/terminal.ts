@@ -1,10 +1,133 @@
+import { spawnSync } from "node:child_process";
 import { appendFileSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import type { Terminal as Emulator } from "@xterm/headless";
 import type { TerminalSize } from "../../core/terminal.ts";
+import { guard } from "../../text/terminal/xterm-guards.ts";
+import { allProcesses, findProcess } from "../process-table.ts";
 import { PTY_MODULE } from "./connect.ts";
 import { drain, type Output, type Stdin } from "./stdio.ts";
-import { foregroundGroup, inputModes, TypedLine, terminalProcesses } from "./terminal-input.ts";
-import type { TerminalResponder } from "./terminal-responder.ts";
+
+/** Every cell of the emulator takes memory, so its size is limited, whatever size the terminal has. */
+const SIDE_MIN = 2;
+const SIDE_MAX = 1000;
+/** Output beyond this is skipped (promise 6): a flood does not contain queries. */
+const PENDING_MAX = 4 << 20;
+
+function clampSide(length: number): number {
+  return Math.min(SIDE_MAX, Math.max(SIDE_MIN, length));
+}
+
+/**
+ * Replies to terminal queries, such as for the cursor position. A program may wait for the reply forever, and a session
+ * runs without an attached client, so the keeper replies through a headless emulator.
+ */
+export class TerminalResponder {
+  readonly #emulator: Emulator;
+  #pending = 0;
+
+  private constructor(emulator: Emulator) {
+    this.#emulator = emulator;
+  }
+
+  static async open(size: TerminalSize, respond: (text: string) => void): Promise<TerminalResponder> {
+    const { default: headless } = await import("@xterm/headless");
+    const options = { scrollback: 0, allowProposedApi: true, logLevel: "off" as const };
+    const dimensions = { cols: clampSide(size.columns), rows: clampSide(size.rows) };
+    const emulator = new headless.Terminal({ ...dimensions, ...options });
+    guard(emulator);
+    emulator.onData(respond);
+    return new TerminalResponder(emulator);
+  }
+
+  /** Processes output of the command. */
+  read(bytes: Uint8Array): void {
+    if (this.#pending + bytes.length > PENDING_MAX) return;
+    this.#pending += bytes.length;
+    const copy = Buffer.from(bytes); // the emulator parses it later, when the buffer has been reused
+    this.#emulator.write(copy, () => {
+      this.#pending -= copy.length;
+    });
+  }
+
+  resize({ columns, rows }: TerminalSize): void {
+    this.#emulator.resize(clampSide(columns), clampSide(rows));
+  }
+
+  get modes(): { applicationCursor: boolean; bracketedPaste: boolean } {
+    const { applicationCursorKeysMode, bracketedPasteMode } = this.#emulator.modes;
+    return { applicationCursor: applicationCursorKeysMode, bracketedPaste: bracketedPasteMode };
+  }
+
+  close(): void {
+    this.#emulator.dispose();
+  }
+}
+
+const PROCESSES_MAX = 32;
+/** The longest line that a terminal accepts. */
+const LINE_MAX = 4096;
+
+/** The input modes of a terminal, from `stty`. Without it, the defaults are assumed. */
+export function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
+  const args = [process.platform === "linux" ? "-F" : "-f", terminal, "-a"];
+  const text = spawnSync("stty", args, { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
+  const isOff = (name: string) => new RegExp(`(^|\\s)-${name}\\b`).test(text);
+  return { echo: !isOff("echo"), canonical: !isOff("icanon") };
+}
+
+/** The foreground process group of a process's terminal; 0 if it is unknown. */
+export function foregroundGroup(pid: number): number {
+  return findProcess(pid)?.foreground ?? 0;
+}
+
+/** The processes on the terminal of a process, parents first, and the foreground process and group. */
+export function terminalProcesses(pid: number): { foreground: number; group: number; on: number[] } {
+  const { terminal, foreground } = findProcess(pid) ?? { terminal: 0, foreground: 0 };
+  const on = allProcesses()
+    .filter((each) => terminal !== 0 && each.terminal === terminal)
+    .sort((a, b) => Number(a.born) - Number(b.born) || a.pid - b.pid);
+  const front = on.find(({ group }) => group === foreground);
+  return { foreground: front?.pid ?? 0, group: foreground, on: on.slice(0, PROCESSES_MAX).map((each) => each.pid) };
+}
+
+/** The input since the last end of a line, from all clients. The check of the next key needs it. */
+export class TypedLine {
+  #bytes: number[] = [];
+  #group = 0;
+  overlong = false;
+  #before = 0;
+
+  /** `group`: the foreground process group when this was typed. */
+  add(bytes: Uint8Array, group: number): void {
+    if (group !== this.#group) this.#before = this.#bytes.length;
+    this.#group = group;
+    for (const byte of bytes) {
+      if (byte === 10 || byte === 13) this.clear();
+      else if (this.#bytes.length < LINE_MAX) this.#bytes.push(byte);
+      else this.overlong = true;
+    }
+  }
+
+  clear(): void {
+    this.#bytes = [];
+    this.overlong = false;
+    this.#before = 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#bytes.length === 0;
+  }
+
+  get hex(): string {
+    return Buffer.from(this.#bytes).toString("hex");
+  }
+
+  /** The number of bytes that were typed while another group than this one was in the foreground. */
+  typedBefore(group: number): number {
+    return group === this.#group ? this.#before : this.#bytes.length;
+  }
+}
 
 /** The part of @lydell/node-pty that is used here, including fields it does not document. */
 export interface Pty {

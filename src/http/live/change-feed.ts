@@ -1,4 +1,4 @@
-import type { Change, ChangeList, Position } from "../../core/changes.ts";
+import type { Change, ChangeList, Position } from "../../core/gateway.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { eventText } from "./event-stream.ts";
 

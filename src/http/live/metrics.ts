@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setImmediate } from "node:timers/promises";
+import type { AuditEntry } from "../../core/audit.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import type { AuditEntry } from "../../storage/audit-entry.ts";
 import { type Operation, operation, READERS } from "../operation.ts";
 import type { Service } from "../service.ts";
 import { counter, counters, gauge, Histogram, METRICS_TYPE, type Metric, metricsText } from "./prometheus.ts";

@@ -5,8 +5,7 @@ import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { LogChunk } from "../../core/session.ts";
 import { MIN_DRAWN_COLUMNS, type TerminalSize } from "../../core/terminal.ts";
-import { isAnswer } from "../../text/terminal/answers.ts";
-import { Passage } from "../../text/terminal/queries.ts";
+import { isAnswer, Passage } from "../../text/terminal/queries.ts";
 
 /** So much may wait for a program that does not read, or for a person's yes. */
 const MAX_WAITING = 64 * 1024;

@@ -1,7 +1,7 @@
 import * as z from "zod";
+import type { AuditFilter } from "../../core/audit.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { ChainReport } from "../../storage/audit-chain.ts";
-import type { AuditFilter } from "../../storage/audit-entry.ts";
 import { type Operation, operation, READERS, READERS_AND_AGENT } from "../operation.ts";
 import { count, shortText, time } from "../schemas.ts";
 import { attachment, streamResponse } from "../stream-response.ts";

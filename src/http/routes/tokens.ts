@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { tokenEntry } from "../../storage/token-entry.ts";
-import { TOKEN_ROLES } from "../../storage/tokens.ts";
+import { TOKEN_ROLES, tokenEntry } from "../../storage/tokens.ts";
 import { invalidInput } from "../errors.ts";
 import { OPERATORS, type Operation, operation } from "../operation.ts";
 import { flag, milliseconds, shortText } from "../schemas.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Change } from "../../core/changes.ts";
+import type { Change } from "../../core/gateway.ts";
 import type { ChangeFeed } from "../live/change-feed.ts";
 import { counter, type Metric } from "../live/prometheus.ts";
 import type { Stages, TraceSettings } from "./settings.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../../core/error.ts";
+import { shellWord } from "../../text/command-line.ts";
 import { nearNames } from "../../text/nearest.ts";
-import { shellWord } from "../../text/shell-word.ts";
 import { findProgram, isProgram, type LookupContext, namesIn, programNames } from "./programs.ts";
 
 const MOST_NAMES = 3;

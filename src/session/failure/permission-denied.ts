@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
-import { shellWord } from "../../text/shell-word.ts";
+import { shellWord } from "../../text/command-line.ts";
 import { interpreterOf, type LookupContext, pathFolders } from "./programs.ts";
 
 const MOUNTINFO = "/proc/self/mountinfo";

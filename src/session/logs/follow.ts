@@ -1,5 +1,5 @@
 import type { Capture, LogChunk, LogQuery, StreamName } from "../../core/session.ts";
-import type { Execution, FreshOutput } from "../../executor/executor.ts";
+import type { Execution, FreshOutput } from "../../executor/execution.ts";
 import { yieldAfter } from "./log-file.ts";
 import { chunkOf, completeCharacters, flushPartial, type PartialCharacters, type Piece, readPieces } from "./pieces.ts";
 import { select } from "./select.ts";

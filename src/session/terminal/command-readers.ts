@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { TerminalProcess } from "../../executor/executor.ts";
+import type { TerminalProcess } from "../../executor/execution.ts";
 import { SHELLS } from "../../shell/commands/shells.ts";
 import { readsTerminal } from "../../shell/reads-terminal.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Execution, InputState } from "../../executor/executor.ts";
+import type { Execution, InputState } from "../../executor/execution.ts";
 import type { SessionData } from "../../executor/session-data.ts";
 import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";

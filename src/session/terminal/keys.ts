@@ -1,7 +1,7 @@
 import { SallyportError } from "../../core/error.ts";
-import { graphemesOf } from "../../text/graphemes.ts";
 import { nearNames } from "../../text/nearest.ts";
 import { visible } from "../../text/visible.ts";
+import { graphemesOf } from "../../text/width.ts";
 
 /**
  * How xterm (and with it nearly every terminal of today) encodes the keys that have a name. `letter`: `CSI letter`, in

@@ -1,4 +1,4 @@
-import type { InputState } from "../../executor/executor.ts";
+import type { InputState } from "../../executor/execution.ts";
 import { anyShellEscape, readsCommands, shellEscape } from "./command-readers.ts";
 
 /** What a shell that gets these keys would be given to run. */

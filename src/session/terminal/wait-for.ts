@@ -1,8 +1,7 @@
 import { LONGEST_TIMER_MS } from "../../core/clock.ts";
 import { SallyportError } from "../../core/error.ts";
-import type { Capture } from "../../core/session.ts";
-import type { WaitConditions, WaitOutcome } from "../../core/terminal.ts";
-import type { Execution } from "../../executor/executor.ts";
+import type { Capture, WaitConditions, WaitOutcome } from "../../core/session.ts";
+import type { Execution } from "../../executor/execution.ts";
 import { search } from "../../text/regex.ts";
 import { EscapeScanner } from "../../text/terminal/escape.ts";
 import { assertMilliseconds } from "../errors.ts";

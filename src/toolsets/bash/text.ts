@@ -1,6 +1,6 @@
 import { BASH_OUTPUT_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
-import { counted } from "../../text/counted.ts";
+import { counted } from "../../text/format.ts";
 import { forModel, type ModelText } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, repeatedCommand } from "../result-text.ts";

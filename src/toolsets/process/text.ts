@@ -1,6 +1,6 @@
 import type { ResourceUsage, RunResult, Status } from "../../core/result.ts";
 import type { SessionInfo } from "../../core/session.ts";
-import { summary } from "../../text/tail.ts";
+import { summary } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { listedCommand } from "../result-text.ts";
 

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import { RUNNER_STREAM_BYTES } from "../../core/output-limits.ts";
+import type { Verdict } from "../../core/policy.ts";
 import type { RunResult } from "../../core/result.ts";
-import type { Verdict } from "../../core/verdict.ts";
 import { forModel } from "../../text/model-output.ts";
 import { truncateFailure } from "../failures.ts";
 import { outcomeMessage } from "../outcome-message.ts";

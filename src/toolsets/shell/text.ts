@@ -1,11 +1,8 @@
 import { MODEL_BYTES } from "../../core/output-limits.ts";
 import type { RunResult } from "../../core/result.ts";
-import type { SessionInfo } from "../../core/session.ts";
-import type { WaitOutcome } from "../../core/terminal.ts";
-import { counted } from "../../text/counted.ts";
-import { formatDuration } from "../../text/format.ts";
-import { forModel } from "../../text/model-output.ts";
-import { aggregated, tail } from "../../text/tail.ts";
+import type { SessionInfo, WaitOutcome } from "../../core/session.ts";
+import { counted, formatDuration } from "../../text/format.ts";
+import { aggregated, forModel, tail } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { joinLines, listedCommand } from "../result-text.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { compile } from "../../fixtures/compile.ts";
 import { nativeOnly } from "../../fixtures/executor.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { encodeCloseStdin, encodeKill, encodeRun } from "../../../src/executor/native/frames.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Change, Position } from "../../../src/core/changes.ts";
+import type { Change, Position } from "../../../src/core/gateway.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Approval, Grant } from "../../../src/core/approval.ts";
-import type { AuditEntry } from "../../../src/storage/audit-entry.ts";
+import type { AuditEntry } from "../../../src/core/audit.ts";
 import { AGENT, type SignedIn, TestService } from "../../fixtures/service.ts";
 import { until } from "../../fixtures/until.ts";
 

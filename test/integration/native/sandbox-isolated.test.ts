@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { sandboxTier } from "../../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
 import { allProcesses, descendantsOf, exists } from "../../fixtures/processes.ts";

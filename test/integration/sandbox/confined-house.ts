@@ -5,7 +5,7 @@ import type { Config } from "../../../src/config/schema.ts";
 import { newId } from "../../../src/core/id.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import { type Confined, type Confinement, confine, confinementOf } from "../../../src/sandbox/confine.ts";
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";

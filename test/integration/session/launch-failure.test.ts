@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
 import { noexecMount, permissionProblem } from "../../../src/session/failure/permission-denied.ts";
 import { parseShellError, shellFailure } from "../../../src/session/failure/shell.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { signatureOf } from "../../../src/queue/signature.ts";
+import { signatureOf } from "../../../src/queue/webhook.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { pages, ROOT, type Sample, samples } from "./pages.ts";
 

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
-import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
+import { unstartedRecord } from "../../../src/executor/execution.ts";
 import { openConnection } from "../../../src/fleet/connection.ts";
 import { FleetRegistry } from "../../../src/fleet/registry.ts";
 import { ensureStores } from "../../../src/fleet/streams.ts";

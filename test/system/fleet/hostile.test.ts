@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
-import { unstartedRecord } from "../../../src/executor/unstarted-record.ts";
+import { unstartedRecord } from "../../../src/executor/execution.ts";
 import { type FleetConnection, openConnection } from "../../../src/fleet/connection.ts";
 import { abandon, FleetRegistry } from "../../../src/fleet/registry.ts";
 import { ensureStores } from "../../../src/fleet/streams.ts";

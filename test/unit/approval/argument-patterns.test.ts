@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesArguments } from "../../../src/approval/argument-patterns.ts";
+import { matchesArguments } from "../../../src/approval/grants.ts";
 import { cpuMs } from "../text/cpu-time.ts";
 
 const ONE: [pattern: string, value: string, matches: boolean][] = [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { approvalLines, approvalText } from "../../../src/approval/render.ts";
-import { shown, shownLine } from "../../../src/text/shown-text.ts";
+import { shown, shownLine } from "../../../src/text/visible.ts";
 import { displayWidth } from "../../../src/text/width.ts";
 import { Room } from "../../fixtures/approvals.ts";
 

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
-import { cachedSandboxTier, sandboxTier } from "../../../src/executor/native/probe.ts";
-import { readProbeCache, writeProbeCache } from "../../../src/executor/native/probe-cache.ts";
+import { cachedSandboxTier, readProbeCache, sandboxTier, writeProbeCache } from "../../../src/executor/native/probe.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
 
 const state = mkdtempSync(join(tmpdir(), "sallyport-kept-"));
@@ -20,6 +19,7 @@ const TIER: SandboxCapabilities = {
   networkNamespace: true,
   seccomp: true,
 };
+
 const HOUR_MS = 3600 * 1000;
 
 beforeEach(() => {

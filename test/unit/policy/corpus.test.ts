@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Ask, Security, Verdict } from "../../../src/core/verdict.ts";
+import type { Ask, Security, Verdict } from "../../../src/core/policy.ts";
 import { check } from "../../../src/gateway/check.ts";
 import { type Row, rows } from "./corpus/rows.ts";
 
@@ -18,6 +18,7 @@ const modes: Mode[] = (["deny", "allowlist", "full"] as const).flatMap((security
     [true, false].map((confined) => ({ security, ask, confined })),
   ),
 );
+
 /** Where nobody can be asked, or all is refused, a harmless command may be refused too. */
 const askable = modes.filter(({ security, ask }) => security !== "deny" && ask !== "off");
 const listed = modes.filter(({ security }) => security === "allowlist");

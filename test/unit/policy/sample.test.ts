@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import type { Ask, Security } from "../../../src/core/verdict.ts";
+import type { Ask, Security } from "../../../src/core/policy.ts";
 import { isStopped, judge } from "./world.ts";
 
 interface Row {

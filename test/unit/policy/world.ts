@@ -1,5 +1,4 @@
-/** A made-up machine for the tests: which programs exist and which links lead where, without touching the real one. */
-import type { Verdict } from "../../../src/core/verdict.ts";
+import type { Verdict } from "../../../src/core/policy.ts";
 import { type CheckOptions, check } from "../../../src/gateway/check.ts";
 import type { Lookup } from "../../../src/shell/context.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Network, narrowest, reachesNoMore } from "../../../src/core/network.ts";
+import type { Network } from "../../../src/core/settings.ts";
+import { narrowest, reachesNoMore } from "../../../src/core/settings.ts";
 
 const ALL: Network[] = ["on", "off", { ports: [] }, { ports: [80] }, { ports: [80, 443] }, { ports: [22] }];
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/executor.ts";
+import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { runResult } from "../../../src/session/result.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-result-"));

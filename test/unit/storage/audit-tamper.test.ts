@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AuditLog } from "../../../src/storage/audit.ts";
+import type { AuditRow } from "../../../src/storage/audit-chain.ts";
 import { chainHash } from "../../../src/storage/audit-chain.ts";
-import type { AuditRow } from "../../../src/storage/audit-entry.ts";
 import { newEntry } from "../../fixtures/audit-entries.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import { AuditLog } from "../../../src/storage/audit.ts";
-import { inTransaction } from "../../../src/storage/transaction.ts";
+import { inTransaction } from "../../../src/storage/database.ts";
 import { newEntry } from "../../fixtures/audit-entries.ts";
 import { freshDatabase } from "../../fixtures/database.ts";
 

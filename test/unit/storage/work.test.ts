@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
-import { inTransaction } from "../../../src/storage/transaction.ts";
+import { backoffMs } from "../../../src/queue/dispatch.ts";
+import { inTransaction } from "../../../src/storage/database.ts";
+import type { NewWorkItem } from "../../../src/storage/work.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
-import { backoffMs } from "../../../src/storage/work-backoff.ts";
-import type { NewWorkItem } from "../../../src/storage/work-item.ts";
 import { freshDatabase } from "../../fixtures/database.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
@@ -17,6 +17,7 @@ function fresh() {
 const item = (key: string, more: Partial<NewWorkItem> = {}): NewWorkItem => {
   return { key, type: "T", priority: "NORMAL", payload: { key }, ...more };
 };
+
 const ME = { worker: "me" };
 
 function failsWith(type: string) {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MODEL_BYTES, SUMMARY_BYTES, TAIL_BYTES } from "../../../src/core/output-limits.ts";
-import { lastLines } from "../../../src/text/last-lines.ts";
-import { forModel } from "../../../src/text/model-output.ts";
-import { aggregated, summary, tail } from "../../../src/text/tail.ts";
+import { aggregated, forModel, summary, tail } from "../../../src/text/model-output.ts";
+import { lastLines } from "../../../src/text/truncate.ts";
 import { randomText, seeded } from "../../fixtures/seeded.ts";
 
 test("a model gets clean text, whole where it fits", () => {

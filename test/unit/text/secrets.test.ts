@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSecretName, maskArgs, maskData, maskEnv, maskText } from "../../../src/text/secrets.ts";
+import { isSecretName } from "../../../src/text/secret-patterns.ts";
+import { maskArgs, maskData, maskEnv, maskText } from "../../../src/text/secrets.ts";
 import { cpuMs } from "./cpu-time.ts";
 
 const LONG = "Ab1".repeat(16);

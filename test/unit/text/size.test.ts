@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatSize, parseSize } from "../../../src/text/size.ts";
+import { formatSize, parseSize } from "../../../src/text/format.ts";
 
 test("sizes are read in powers of 1024", () => {
   const read = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAnswer } from "../../../src/text/terminal/answers.ts";
+import { isAnswer } from "../../../src/text/terminal/queries.ts";
 
 test("what a terminal says by itself is told from what a person types", () => {
   const answers = [

@@ -1,7 +1,6 @@
 import type { Approval, Grant, GrantTarget } from "../../../src/core/approval.ts";
-import type { AllowEntry, UserRule } from "../../../src/core/policy.ts";
+import type { AllowEntry, Ask, Decision, Security, UserRule } from "../../../src/core/policy.ts";
 import type { SessionInfo, StreamName } from "../../../src/core/session.ts";
-import type { Ask, Decision, Security } from "../../../src/core/verdict.ts";
 
 /** What the service answers where the contract has no type for it. */
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { loadConfig } from "../../../config/load.ts";
 import { SallyportError } from "../../../core/error.ts";
-import type { Verdict } from "../../../core/verdict.ts";
+import type { Verdict } from "../../../core/policy.ts";
 import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
 import { policyOf } from "../../../policy/decide.ts";
 import { splitWords } from "../../../shell/split.ts";

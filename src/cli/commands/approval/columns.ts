@@ -2,8 +2,8 @@ import { styleText } from "node:util";
 import type { Approval, ApprovalStatus, Grant } from "../../../core/approval.ts";
 import { quoteArgv } from "../../../shell/quote.ts";
 import { formatAge } from "../../../text/format.ts";
-import { shownLine } from "../../../text/shown-text.ts";
 import type { Column } from "../../../text/table.ts";
+import { shownLine } from "../../../text/visible.ts";
 import { shortIds } from "../../table.ts";
 
 const HUE: Record<ApprovalStatus, "green" | "yellow" | "red" | "gray"> = {

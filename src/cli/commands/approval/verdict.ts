@@ -1,10 +1,9 @@
 /** A verdict for a person: the command as it is, what of it is the matter, why, and what to do instead. */
 import { styleText } from "node:util";
 import type { Span } from "../../../core/facts.ts";
-import type { Decision, Reason, Verdict } from "../../../core/verdict.ts";
+import type { Decision, Reason, Verdict } from "../../../core/policy.ts";
 import { visible } from "../../../text/visible.ts";
-import { displayWidth } from "../../../text/width.ts";
-import { wrap } from "../../../text/wrap.ts";
+import { displayWidth, wrap } from "../../../text/width.ts";
 
 interface VerdictStyle {
   color: boolean;

@@ -1,8 +1,8 @@
 import type { TrustedKey, TrustedKeys } from "../../../fleet/keys.ts";
 import { formatAge } from "../../../text/format.ts";
-import { shownLine } from "../../../text/shown-text.ts";
 import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import { shownLine } from "../../../text/visible.ts";
 import type { Invocation } from "../../command.ts";
 import { UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";

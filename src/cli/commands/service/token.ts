@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Token, TokenRole, Tokens } from "../../../storage/tokens.ts";
 import { formatAge, formatDuration } from "../../../text/format.ts";
-import { shownLine } from "../../../text/shown-text.ts";
 import type { Column } from "../../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../../text/table.ts";
+import { shownLine } from "../../../text/visible.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
@@ -141,7 +141,7 @@ async function withTokens(
 async function audited(database: DatabaseSync): Promise<Note> {
   const [{ AuditLog }, { tokenEntry }] = await Promise.all([
     import("../../../storage/audit.ts"),
-    import("../../../storage/token-entry.ts"),
+    import("../../../storage/tokens.ts"),
   ]);
   const audit = new AuditLog(database);
   return (token, outcome) => audit.append(tokenEntry(token, outcome, decider()));

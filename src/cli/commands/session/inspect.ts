@@ -1,9 +1,8 @@
 import type { SessionInfo, SessionLimits, StreamInfo } from "../../../core/session.ts";
 import { commandLine } from "../../../text/command-line.ts";
-import { formatDuration } from "../../../text/format.ts";
-import type { Pair } from "../../../text/pairs.ts";
-import { alignedPairs, tabbedPairs } from "../../../text/pairs.ts";
-import { formatSize } from "../../../text/size.ts";
+import { formatDuration, formatSize } from "../../../text/format.ts";
+import type { Pair } from "../../../text/table.ts";
+import { alignedPairs, tabbedPairs } from "../../../text/table.ts";
 import type { Command, Io } from "../../command.ts";
 import { printOneOrMany } from "../../io.ts";
 import { forEachSession } from "./session-arguments.ts";

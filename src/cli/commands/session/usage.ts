@@ -1,8 +1,7 @@
 import { styleText } from "node:util";
 import type { ProcessInfo, SessionHandle } from "../../../core/gateway.ts";
 import type { SessionLimits } from "../../../core/session.ts";
-import { formatDuration } from "../../../text/format.ts";
-import { formatSize } from "../../../text/size.ts";
+import { formatDuration, formatSize } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
 import { alignedTable } from "../../../text/table.ts";
 import { fit } from "../../../text/width.ts";

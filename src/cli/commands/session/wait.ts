@@ -1,5 +1,4 @@
-import type { SessionInfo } from "../../../core/session.ts";
-import type { WaitConditions, WaitOutcome } from "../../../core/terminal.ts";
+import type { SessionInfo, WaitConditions, WaitOutcome } from "../../../core/session.ts";
 import { regularExpression } from "../../../text/regex.ts";
 import type { Command, Invocation } from "../../command.ts";
 import { UsageError } from "../../command.ts";

@@ -1,5 +1,5 @@
 import { createEffect, createSignal, on } from "solid-js";
-import type { AuditEntry } from "../../../../src/storage/audit-entry.ts";
+import type { AuditEntry } from "../../../../src/core/audit.ts";
 import { get } from "../../api/client.ts";
 import { type AuditAsked, auditQuery } from "./filter.ts";
 

@@ -1,5 +1,4 @@
 import { createEffect, createMemo, createSignal, For, Show } from "solid-js";
-import type { AuditEntry } from "../../../../src/storage/audit-entry.ts";
 import { keyedAddress } from "../../api/client.ts";
 import { useKeys } from "../../keys/bindings.ts";
 import { auditHead } from "../../live/events.ts";
@@ -13,6 +12,7 @@ import { createEntries } from "./entries.ts";
 import { type AuditAsked, auditQuery, KINDS, SPANS } from "./filter.ts";
 import "../now/now.css";
 import "./audit.css";
+import type { AuditEntry } from "../../../../src/core/audit.ts";
 
 /** Who ran what, who decided what, and what came of it. */
 export default function AuditPage() {

@@ -1,7 +1,6 @@
 import { Show } from "solid-js";
 import type { SessionInfo } from "../../../../src/core/session.ts";
-import { formatDuration } from "../../../../src/text/format.ts";
-import { formatSize } from "../../../../src/text/size.ts";
+import { formatDuration, formatSize } from "../../../../src/text/format.ts";
 import { usageOf } from "../../live/usage.ts";
 import { sessionHash } from "../../route.ts";
 import { now } from "../../ui/clock.ts";

@@ -1,5 +1,4 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show } from "solid-js";
-import type { Verdict } from "../../../../src/core/verdict.ts";
 import { call } from "../../api/client.ts";
 import type { ModeOutcome } from "../../api/shapes.ts";
 import { useKeys } from "../../keys/bindings.ts";
@@ -13,6 +12,7 @@ import { Modes } from "./modes.tsx";
 import { VERDICTS } from "./words.ts";
 import "../approvals/approvals.css";
 import "./try.css";
+import type { Verdict } from "../../../../src/core/policy.ts";
 
 const TYPING_MS = 120;
 const EXAMPLES = [

@@ -1,4 +1,4 @@
-import type { Decision } from "../../../../src/core/verdict.ts";
+import type { Decision } from "../../../../src/core/policy.ts";
 
 export const VERDICTS: Record<Decision, { word: string; title: string; means: string; tone: string }> = {
   allow: {

@@ -1,5 +1,5 @@
 import { For, Show } from "solid-js";
-import { formatSize } from "../../../../../src/text/size.ts";
+import { formatSize } from "../../../../../src/text/format.ts";
 import { timeOfDay } from "../../../ui/clock.ts";
 import type { Run } from "./render.ts";
 import type { Row } from "./rows.ts";

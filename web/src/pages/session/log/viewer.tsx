@@ -1,5 +1,4 @@
 import { createEffect, createMemo, createSignal, For, on, onCleanup, onMount, Show, untrack } from "solid-js";
-import { formatSize } from "../../../../../src/text/size.ts";
 import { useKeys } from "../../../keys/bindings.ts";
 import { ErrorNote } from "../../../ui/error-note.tsx";
 import { createLog, type LogStream } from "./log.ts";
@@ -8,6 +7,7 @@ import { type Row, rowAt, rowsOf, UNWRAPPED } from "./rows.ts";
 import { createSearch, SearchBar } from "./search.tsx";
 import { LogTools } from "./tools.tsx";
 import "./log.css";
+import { formatSize } from "../../../../../src/text/format.ts";
 
 const ROW = 20;
 const BEYOND = 12;

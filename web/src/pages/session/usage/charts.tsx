@@ -1,6 +1,5 @@
 import { createEffect, createMemo, onCleanup, onMount, Show } from "solid-js";
-import { formatDuration } from "../../../../../src/text/format.ts";
-import { formatSize } from "../../../../../src/text/size.ts";
+import { formatDuration, formatSize } from "../../../../../src/text/format.ts";
 import { isDark } from "../../../theme.ts";
 import { type ChartLook, drawChart } from "./chart.ts";
 import type { Sample, Sampler } from "./sampler.ts";
@@ -11,6 +10,7 @@ const DISK = [
   { name: "Read", color: "--good" },
   { name: "Written", color: "--warn" },
 ];
+
 const rate = (value: number): string => `${formatSize(value)}/s`;
 
 export default function UsageTab(props: { sampler: Sampler; live: boolean }) {

@@ -1,7 +1,6 @@
 import { createMemo, For, Show } from "solid-js";
 import type { ProcessInfo } from "../../../../../src/core/gateway.ts";
-import { formatDuration } from "../../../../../src/text/format.ts";
-import { formatSize } from "../../../../../src/text/size.ts";
+import { formatDuration, formatSize } from "../../../../../src/text/format.ts";
 import { Shown } from "../../../ui/shown.tsx";
 import { treeOf } from "./tree.ts";
 import "./usage.css";

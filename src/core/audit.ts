@@ -39,33 +39,3 @@ export interface AuditFilter {
   /** Occurs in the summary or the detail; upper and lower case of ASCII letters are alike. */
   text?: string;
 }
-
-/** An entry as it is stored. */
-export interface AuditRow extends Omit<NewAuditEntry, "detail"> {
-  seq: number;
-  at_ms: number;
-  /** JSON. */
-  detail: string;
-  hash: string;
-}
-
-/** A row as callers see it. Never throws: a tampered row must still be shown, it is what one looks for. */
-export function entryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
-  const { hash, seq, ...rest } = row;
-  return { seq, at: timeOf(at_ms), ...rest, detail: parsed(detail), hash };
-}
-
-function timeOf(ms: unknown): string {
-  const date = new Date(Number(ms));
-  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
-}
-
-function parsed(text: unknown): object {
-  try {
-    const value: unknown = JSON.parse(String(text));
-    if (typeof value === "object" && value !== null) return value;
-  } catch {
-    // Below.
-  }
-  return { unreadable: String(text) };
-}
