@@ -4,7 +4,7 @@ import { nearest } from "../text/nearest.ts";
 import type { JsonDocument, Position } from "./json.ts";
 
 /** Stops the start: the file, the place in it, the key and what was expected. */
-export function badConfiguration(file: string, message: string, position?: Position, key?: string): SallyportError {
+export function configError(file: string, message: string, position?: Position, key?: string): SallyportError {
   const where = position ? `${file}:${position.line}:${position.column}` : file;
   return new SallyportError(
     "InvalidConfiguration",
@@ -17,20 +17,20 @@ export function badConfiguration(file: string, message: string, position?: Posit
 type Issue = z.core.$ZodIssue;
 
 /** The first thing wrong with a file, in words. */
-export function wrongShape(
+export function schemaError(
   file: string,
   document: JsonDocument,
   issues: readonly Issue[],
   schema: z.ZodType,
 ): SallyportError {
   const [issue] = issues;
-  if (!issue) return badConfiguration(file, "is not a valid configuration.");
+  if (!issue) return configError(file, "is not a valid configuration.");
   if (issue.code === "unrecognized_keys") return unknownKey(file, document, issue, schema);
   const key = keyPath(issue.path);
   const value = issue.path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown>)?.[step], document.value);
   const received = value === undefined ? "" : `; received ${(JSON.stringify(value) ?? "").slice(0, 80)}`;
   const message = `${key ? `\`${key}\`` : "the file"} ${expected(issue)}${received}.`;
-  return badConfiguration(file, message, document.positionOf(issue.path), key);
+  return configError(file, message, document.positionOf(issue.path), key);
 }
 
 function unknownKey(
@@ -45,7 +45,7 @@ function unknownKey(
   const near = nearest(name, known);
   const hint = near ? `did you mean \`${near}\`?` : `known here: ${known.join(", ")}.`;
   const message = `\`${keyPath(path)}\` is not a known key; ${hint}`;
-  return badConfiguration(file, message, document.positionOf(path), keyPath(path));
+  return configError(file, message, document.positionOf(path), keyPath(path));
 }
 
 /** `allowlist[0].pattern` */

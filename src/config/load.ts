@@ -7,7 +7,7 @@ import { loadPolicy } from "../policy/load.ts";
 import { RULES } from "../policy/rules/index.ts";
 import { isWithin } from "../sandbox/workspace.ts";
 import { nearest } from "../text/nearest.ts";
-import { badConfiguration, keyPath, wrongShape } from "./errors.ts";
+import { configError, keyPath, schemaError } from "./errors.ts";
 import { type Ignored, override, tighten } from "./merge.ts";
 import { type ConfigText, readOperatorFile, readWorkspaceFile } from "./read.ts";
 import type { AgentConfig } from "./schema.ts";
@@ -52,16 +52,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
   const operatorSays = operator ? parseFile(operator, "operator") : {};
   const programSays =
-    options.given && Object.keys(options.given).length > 0 ? parseFile(asText(options.given), "operator") : {};
+    options.given && Object.keys(options.given).length > 0 ? parseFile(givenConfig(options.given), "operator") : {};
   const workspaceSays = workspace ? parseFile(workspace, "workspace") : {};
 
   const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
   const trusted = [operatorSays, programSays];
   const settingsOf = (agent: string | null, ignored: Ignored[]): Settings => {
     let settings = trusted.reduce(override, start);
-    if (agent !== null) for (const file of trusted) settings = override(settings, own(file, agent));
+    if (agent !== null) for (const file of trusted) settings = override(settings, agentConfigOf(file, agent));
     settings = tighten(settings, workspaceSays, ignored);
-    return agent === null ? settings : tighten(settings, own(workspaceSays, agent), ignored);
+    return agent === null ? settings : tighten(settings, agentConfigOf(workspaceSays, agent), ignored);
   };
 
   const ignored: Ignored[] = [];
@@ -80,11 +80,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     forAgent: (agent) => named.get(agent) ?? settings,
     files: [fileEntry(operator, "operator"), fileEntry(workspace, "workspace")].flatMap((file) => file ?? []),
     ignored,
-    warnings: operatorPath === null ? [] : reachable(operatorPath, root),
+    warnings: operatorPath === null ? [] : operatorFileWarnings(operatorPath, root),
   };
 }
 
-function own(file: ConfigFile, agent: string) {
+function agentConfigOf(file: ConfigFile, agent: string) {
   return file.agents && Object.hasOwn(file.agents, agent) ? file.agents[agent] : undefined;
 }
 
@@ -97,14 +97,14 @@ function realpath(folder: string): string {
 }
 
 /** Held to the same shape as a file. */
-function asText(given: unknown): ConfigText {
+function givenConfig(given: unknown): ConfigText {
   return { path: "the given policy", document: { value: given, positionOf: () => undefined }, sha256: "" };
 }
 
 function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {
   const parsed = configFile().safeParse(text.document.value);
-  if (!parsed.success) throw wrongShape(text.path, text.document, parsed.error.issues, configFile());
-  checkMeaning(text, parsed.data, kind);
+  if (!parsed.success) throw schemaError(text.path, text.document, parsed.error.issues, configFile());
+  checkConfig(text, parsed.data, kind);
   return parsed.data;
 }
 
@@ -113,7 +113,7 @@ function fileEntry(text: ConfigText | null, kind: "operator" | "workspace") {
 }
 
 /** Whoever can write the workspace could then write the operator's word. */
-function reachable(path: string, root: string): string[] {
+function operatorFileWarnings(path: string, root: string): string[] {
   const folder = existsSync(dirname(path)) ? realpath(dirname(path)) : dirname(path);
   if (!isWithin(folder, root)) return [];
   return [`The operator's configuration ${path} lies in the workspace: use a workspace that does not hold it.`];
@@ -128,19 +128,19 @@ const NEVER_LIFTED = "self-approval";
 const LIFTABLE = RULES.filter(({ tier, id }) => tier === "deny" && id !== NEVER_LIFTED).map(({ id }) => id);
 
 /** What the shape of a file cannot say: rules that pass their own examples, names that exist, a quorum that can be met. */
-export function checkMeaning(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
+export function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
   checkPart(text, file, []);
   for (const [agent, own] of Object.entries(file.agents ?? {})) checkPart(text, own, ["agents", agent]);
   const { rule = "any", approvers = [] } = file.approvals?.quorum ?? {};
   if (kind === "operator" && rule !== "any" && approvers.length === 0) {
-    failMeaning(
+    failCheck(
       text,
       ["approvals", "quorum", "rule"],
       `is "${rule}", so \`approvals.quorum.approvers\` must name who decides`,
     );
   }
   if (new Set(approvers).size < approvers.length) {
-    failMeaning(text, ["approvals", "quorum", "approvers"], "names somebody twice");
+    failCheck(text, ["approvals", "quorum", "approvers"], "names somebody twice");
   }
 }
 
@@ -153,12 +153,12 @@ function checkPart(text: ConfigText, part: AgentConfig, at: string[]): void {
     const near = nearest(id, LIFTABLE);
     const instead = near ? `did you mean "${near}"?` : `known: ${LIFTABLE.join(", ")}`;
     const why = hard ? `"${id}" cannot be lifted` : `there is no rule "${id}"; ${instead}`;
-    failMeaning(text, [...at, "allowDenied", index], `: ${why}`);
+    failCheck(text, [...at, "allowDenied", index], `: ${why}`);
   }
 }
 
-function failMeaning(text: ConfigText, path: PropertyKey[], why: string): never {
+function failCheck(text: ConfigText, path: PropertyKey[], why: string): never {
   const key = keyPath(path);
   const message = `\`${key}\`${why.startsWith(":") ? "" : " "}${why}${why.endsWith("?") ? "" : "."}`;
-  throw badConfiguration(text.path, message, text.document.positionOf(path), key);
+  throw configError(text.path, message, text.document.positionOf(path), key);
 }

@@ -15,8 +15,8 @@ export interface Merge<T> {
   tighten(base: T, wanted: NonNullable<T>): { value: T; ignored: string | null };
 }
 
-const taken = <T>(value: T) => ({ value, ignored: null });
-const kept = <T>(value: T, ignored: string) => ({ value, ignored });
+const accepted = <T>(value: T) => ({ value, ignored: null });
+const refused = <T>(value: T, ignored: string) => ({ value, ignored });
 const replace = <T>(_: T, own: NonNullable<T>): T => own;
 
 /** Values of which some are stricter than others. Two that are not comparable never replace each other. */
@@ -25,9 +25,9 @@ export function strictest<T extends string>(stricterThan: Record<T, readonly NoI
     workspaceMay: "choose a stricter value",
     override: replace,
     tighten(base, wanted) {
-      if (wanted === base) return taken(base);
-      if (stricterThan[base].includes(wanted)) return taken<T>(wanted);
-      return kept(base, `"${wanted}" is not stricter than "${base}"`);
+      if (wanted === base) return accepted(base);
+      if (stricterThan[base].includes(wanted)) return accepted<T>(wanted);
+      return refused(base, `"${wanted}" is not stricter than "${base}"`);
     },
   };
 }
@@ -38,7 +38,7 @@ export function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY
     workspaceMay: "lower it",
     override: replace,
     tighten: (base, wanted) =>
-      wanted <= (base ?? unset) ? taken<T>(wanted) : kept(base, `${wanted} is above ${base ?? unset}`),
+      wanted <= (base ?? unset) ? accepted<T>(wanted) : refused(base, `${wanted} is above ${base ?? unset}`),
   };
 }
 
@@ -48,10 +48,10 @@ export function subset<T extends readonly unknown[] | null>(): Merge<T> {
     workspaceMay: "take entries out",
     override: replace,
     tighten(base, wanted) {
-      if (base === null) return taken<T>(wanted);
+      if (base === null) return accepted<T>(wanted);
       const value = base.filter((one) => wanted.some((other) => isDeepStrictEqual(one, other)));
       const added = wanted.some((one) => !base.some((other) => isDeepStrictEqual(one, other)));
-      return added ? kept(value as unknown as T, "entries can only be taken out") : taken(value as unknown as T);
+      return added ? refused(value as unknown as T, "entries can only be taken out") : accepted(value as unknown as T);
     },
   };
 }
@@ -60,7 +60,7 @@ export function subset<T extends readonly unknown[] | null>(): Merge<T> {
 export const union: Merge<readonly string[]> = {
   workspaceMay: "add entries",
   override: (base, own) => [...new Set([...own, ...base])],
-  tighten: (base, wanted) => taken([...new Set([...base, ...wanted])]),
+  tighten: (base, wanted) => accepted([...new Set([...base, ...wanted])]),
 };
 
 /** Rules: the strictest that matches decides, so more of them that ask or deny can only tighten. */
@@ -70,7 +70,7 @@ export const restrictions: Merge<readonly UserRule[]> = {
   tighten(base, wanted) {
     const stricter = wanted.filter(({ decision }) => decision !== "allow");
     const value = [...base, ...stricter];
-    return stricter.length < wanted.length ? kept(value, "rules that allow are left out") : taken(value);
+    return stricter.length < wanted.length ? refused(value, "rules that allow are left out") : accepted(value);
   },
 };
 
@@ -78,14 +78,14 @@ export const restrictions: Merge<readonly UserRule[]> = {
 export const both: Merge<boolean> = {
   workspaceMay: "switch it off",
   override: replace,
-  tighten: (base, wanted) => (wanted && !base ? kept(base, "it is switched off") : taken(wanted)),
+  tighten: (base, wanted) => (wanted && !base ? refused(base, "it is switched off") : accepted(wanted)),
 };
 
 /** Off only where both say so. */
 export const either: Merge<boolean> = {
   workspaceMay: "switch it on",
   override: replace,
-  tighten: (base, wanted) => (base && !wanted ? kept(base, "it is switched on") : taken(wanted)),
+  tighten: (base, wanted) => (base && !wanted ? refused(base, "it is switched on") : accepted(wanted)),
 };
 
 /** Of two networks what both reach. */
@@ -94,7 +94,7 @@ export const narrower: Merge<Network> = {
   override: replace,
   tighten(base, wanted) {
     const value = narrowest(base, wanted);
-    return reachesNoMore(wanted, base) ? taken(value) : kept(value, "it would reach more");
+    return reachesNoMore(wanted, base) ? accepted(value) : refused(value, "it would reach more");
   },
 };
 
@@ -104,7 +104,7 @@ export function operatorOnly<T>(): Merge<T> {
     workspaceMay: "not change it",
     override: replace,
     tighten: (base, wanted) =>
-      isDeepStrictEqual(base, wanted) ? taken(base) : kept(base, "only the operator's file can set it"),
+      isDeepStrictEqual(base, wanted) ? accepted(base) : refused(base, "only the operator's file can set it"),
   };
 }
 
@@ -113,12 +113,13 @@ type MergeTable<T> = {
 };
 
 /** An unset tier is the toolset's own, which is never stricter than `ask`: only what is at least that can replace it. */
-const TIERS: readonly Permission[] = ["autonomous", "notify", "ask", "deny"];
-const tier: Merge<Permission | null> = {
+const PERMISSION_LEVELS: readonly Permission[] = ["autonomous", "notify", "ask", "deny"];
+const permissionLevel: Merge<Permission | null> = {
   workspaceMay: "choose a stricter value",
   override: (_, own) => own,
   tighten(base, wanted) {
-    if (TIERS.indexOf(wanted) >= TIERS.indexOf(base ?? "ask")) return { value: wanted, ignored: null };
+    if (PERMISSION_LEVELS.indexOf(wanted) >= PERMISSION_LEVELS.indexOf(base ?? "ask"))
+      return { value: wanted, ignored: null };
     return { value: base, ignored: `"${wanted}" is not known to be stricter than what holds` };
   },
 };
@@ -166,7 +167,15 @@ export const MERGE: MergeTable<Settings> = {
       approvers: operatorOnly(),
     },
   },
-  permissions: { run: tier, write: tier, kill: tier, extend: tier, remove: tier, list: tier, read: tier },
+  permissions: {
+    run: permissionLevel,
+    write: permissionLevel,
+    kill: permissionLevel,
+    extend: permissionLevel,
+    remove: permissionLevel,
+    list: permissionLevel,
+    read: permissionLevel,
+  },
   toolsets: { runner: both, process: both, exec: both, shell: both, bash: both },
   callback: operatorOnly(),
   fleet: operatorOnly(),
@@ -184,12 +193,12 @@ type Table = { [key: string]: Merge<unknown> | Table };
 
 /** The operator's words, one over the other. */
 export function override(base: Settings, own: Config | undefined): Settings {
-  return own ? settled(merge(MERGE as unknown as Table, base as unknown as Values, own, [], null)) : base;
+  return own ? withQuorum(merge(MERGE as unknown as Table, base as unknown as Values, own, [], null)) : base;
 }
 
 /** A workspace's word: what would loosen is left out and noted. */
 export function tighten(base: Settings, wanted: Config | undefined, ignored: Ignored[] = []): Settings {
-  return wanted ? settled(merge(MERGE as unknown as Table, base as unknown as Values, wanted, [], ignored)) : base;
+  return wanted ? withQuorum(merge(MERGE as unknown as Table, base as unknown as Values, wanted, [], ignored)) : base;
 }
 
 function isMerge(node: Merge<unknown> | Table): node is Merge<unknown> {
@@ -218,7 +227,7 @@ function merge(table: Table, base: Values, other: Values, path: string[], ignore
 }
 
 /** All of nobody would be reached at once: a majority needs names to be one of. */
-function settled(values: Values): Settings {
+function withQuorum(values: Values): Settings {
   const settings = values as unknown as Settings;
   const { quorum } = settings.approvals;
   if (quorum.approvers.length > 0 || quorum.rule === "any") return settings;

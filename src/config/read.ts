@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { isWithin } from "../sandbox/workspace.ts";
-import { badConfiguration } from "./errors.ts";
+import { configError } from "./errors.ts";
 import { isJsonSyntaxError, type JsonDocument, readJson } from "./json.ts";
 
 const BIGGEST = 256 << 10;
@@ -39,10 +39,10 @@ export function readOperatorFile(path: string): ConfigText | null {
   return read(path, (status) => {
     const uid = process.getuid?.();
     if (uid !== undefined && status.uid !== uid && status.uid !== 0) {
-      throw badConfiguration(path, `belongs to another user (uid ${status.uid}); it must be yours or root's.`);
+      throw configError(path, `belongs to another user (uid ${status.uid}); it must be yours or root's.`);
     }
     if ((status.mode & 0o002) !== 0) {
-      throw badConfiguration(path, "can be written by everybody; take that away with `chmod o-w`.");
+      throw configError(path, "can be written by everybody; take that away with `chmod o-w`.");
     }
   });
 }
@@ -52,7 +52,7 @@ export function readWorkspaceFile(path: string, root: string): ConfigText | null
   return read(path, (_, fd) => {
     // Asked of the open file, so that a link swapped after the look changes nothing.
     const real = process.platform === "linux" ? readlinkSync(`/proc/self/fd/${fd}`) : realpathSync.native(path);
-    if (!isWithin(real, root)) throw badConfiguration(path, "is a link that leads out of the workspace.");
+    if (!isWithin(real, root)) throw configError(path, "is a link that leads out of the workspace.");
   });
 }
 
@@ -64,17 +64,17 @@ function read(path: string, insist: (status: Stats, fd: number) => void): Config
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw badConfiguration(path, `cannot be read (${code ?? message}).`);
+    throw configError(path, `cannot be read (${code ?? message}).`);
   }
   try {
     const status = fstatSync(fd);
     insist(status, fd);
-    if (!status.isFile()) throw badConfiguration(path, "is not a regular file.");
+    if (!status.isFile()) throw configError(path, "is not a regular file.");
     const bytes = Buffer.alloc(BIGGEST + 1);
     let length = 0;
     for (let n = -1; n !== 0 && length < bytes.length; length += n)
       n = readSync(fd, bytes, length, bytes.length - length, null);
-    if (length > BIGGEST) throw badConfiguration(path, `is larger than ${BIGGEST} bytes.`);
+    if (length > BIGGEST) throw configError(path, `is larger than ${BIGGEST} bytes.`);
     const content = bytes.subarray(0, length);
     return { path, document: parse(path, content), sha256: createHash("sha256").update(content).digest("hex") };
   } finally {
@@ -87,12 +87,12 @@ function parse(path: string, content: Buffer): JsonDocument {
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
-    throw badConfiguration(path, "is not UTF-8 text.");
+    throw configError(path, "is not UTF-8 text.");
   }
   try {
     return readJson(text);
   } catch (error) {
-    if (isJsonSyntaxError(error)) throw badConfiguration(path, `not JSON: ${error.message}.`, error.position);
+    if (isJsonSyntaxError(error)) throw configError(path, `not JSON: ${error.message}.`, error.position);
     throw error;
   }
 }

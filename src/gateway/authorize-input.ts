@@ -2,7 +2,7 @@ import { bindingOf } from "../approval/binding.ts";
 import { SallyportError } from "../core/error.ts";
 import type { Verdict } from "../core/policy.ts";
 import { confine } from "../sandbox/confine.ts";
-import { recall } from "../sandbox/snapshot.ts";
+import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import { approvalDenied, approvalPending, commandRefused, type Refusal, unknowableLine } from "../session/refusal.ts";
 import type { TypedCommand } from "../session/terminal/typed-input.ts";
 import { approvalTerms, waitForDecision } from "./authorize.ts";
@@ -68,8 +68,8 @@ function judgeTyped(context: GatewayContext, session: Target, { text, cwd, knowa
   const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
   const who = { agent: context.agent, workspace: now.confinement.scope.root, tier: context.defaultPermissions.run };
   // What is typed runs in the sandbox its session was started in.
-  const { profile } = recall(context.registry.store.get(session.id)?.sandbox ?? null);
-  const held = { confined: profile !== "off", loosened: [], spec: null };
+  const { profile } = decodeSnapshot(context.registry.store.get(session.id)?.sandbox ?? null);
+  const held = { confined: profile !== "off", escalations: [], spec: null };
   const verdict = inspectAndDecide({ command: text }, plan, now.settings, who, held);
   if (knowable || verdict.verdict !== "allow") return verdict;
   const doubtful = inspectAndDecide({ command: UNKNOWABLE }, plan, now.settings, who, held);

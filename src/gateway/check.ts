@@ -13,10 +13,10 @@ import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { sandboxTier } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
-import { modesInForce } from "../policy/modes.ts";
-import { confinementOf } from "../sandbox/confine.ts";
-import type { Loosening } from "../sandbox/escalation.ts";
-import type { Sandboxed } from "../sandbox/sandbox.ts";
+import { effectiveModes } from "../policy/modes.ts";
+import { createConfinement } from "../sandbox/confine.ts";
+import type { Escalation } from "../sandbox/escalation.ts";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { commandRefused } from "../session/refusal.ts";
 import type { InspectContext, Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
@@ -35,7 +35,7 @@ export interface CheckOptions {
   /** The kernel will confine it. */
   confined?: boolean;
   /** In what it asks for more than the configured sandbox. */
-  loosened?: readonly Loosening[];
+  escalations?: readonly Escalation[];
   policy?: Policy;
   home?: string;
   /** Variables whose value is certain when the command runs. */
@@ -71,7 +71,7 @@ export function check(command: string | readonly string[], options: CheckOptions
     agent: options.agent ?? null,
     request: modes,
   });
-  return withEscalations(verdict, options.loosened ?? [], modesInForce(policy, modes).miss);
+  return withEscalations(verdict, options.escalations ?? [], effectiveModes(policy, modes).miss);
 }
 
 /** What would hold a command of this request, by the settings and on this machine. */
@@ -79,12 +79,12 @@ export function heldBy(
   settings: Settings,
   { workspace, agent }: { workspace: string; agent: string },
   request: Pick<RunRequest, "sandbox" | "network" | "writable">,
-): Pick<Sandboxed, "confined" | "loosened"> {
+): Pick<SandboxPlan, "confined" | "escalations"> {
   const parentEnv = { HOME: homedir() };
   const state = defaultState();
   const keepOut = [state, dirname(operatorConfigPath())];
-  const surroundings = { workspace, agent, state, keepOut, parentEnv, tier: sandboxTier };
-  return confinementOf(settings, surroundings).sandboxing.plan(request);
+  const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities: sandboxTier };
+  return createConfinement(settings, surroundings).planner.plan(request);
 }
 
 /** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */

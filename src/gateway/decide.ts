@@ -3,10 +3,10 @@ import type { Decision, Reason, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Permission, Settings } from "../core/settings.ts";
 import { decide, policyOf } from "../policy/decide.ts";
-import { modesInForce } from "../policy/modes.ts";
-import type { Loosening } from "../sandbox/escalation.ts";
-import { logLoosening, looseningReason } from "../sandbox/escalation.ts";
-import type { Sandboxed } from "../sandbox/sandbox.ts";
+import { effectiveModes } from "../policy/modes.ts";
+import type { Escalation } from "../sandbox/escalation.ts";
+import { escalationReason, logEscalations } from "../sandbox/escalation.ts";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import type { Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
 import { systemLookup } from "../shell/lookup.ts";
@@ -20,8 +20,8 @@ function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]):
 }
 
 /** What asks for more than the configured sandbox is never allowed by itself; `miss` is what becomes of it instead. */
-export function withEscalations(verdict: Verdict, loosened: readonly Loosening[], miss: "ask" | "deny"): Verdict {
-  return loosened.length === 0 ? verdict : atLeast(verdict, miss, loosened.map(looseningReason));
+export function withEscalations(verdict: Verdict, escalations: readonly Escalation[], miss: "ask" | "deny"): Verdict {
+  return escalations.length === 0 ? verdict : atLeast(verdict, miss, escalations.map(escalationReason));
 }
 
 /** The tier of the operation itself: it can only make the verdict stricter. */
@@ -56,7 +56,7 @@ export function inspectAndDecide(
   plan: Plan,
   settings: Settings,
   who: { agent: string; workspace: string; tier?: Permission | undefined },
-  sandbox: Pick<Sandboxed, "confined" | "loosened" | "spec">,
+  sandbox: Pick<SandboxPlan, "confined" | "escalations" | "spec">,
 ): Verdict {
   const home = plan.env.HOME ?? "/";
   const context = { cwd: plan.cwd, home, workspace: who.workspace, env: plan.env, lookup: lookupFor(plan.path) };
@@ -77,11 +77,11 @@ export function inspectAndDecide(
     request: modes,
   });
   const { sandbox: profile } = settings;
-  const inForce = () => modesInForce(policy, modes);
-  const loosened = plan.logFile
-    ? [...sandbox.loosened, ...logLoosening(plan, sandbox, { sandbox: profile, security: inForce().security })]
-    : sandbox.loosened;
-  const asked = loosened.length === 0 ? verdict : withEscalations(verdict, loosened, inForce().miss);
+  const inForce = () => effectiveModes(policy, modes);
+  const escalations = plan.logFile
+    ? [...sandbox.escalations, ...logEscalations(plan, sandbox, { sandbox: profile, security: inForce().security })]
+    : sandbox.escalations;
+  const asked = escalations.length === 0 ? verdict : withEscalations(verdict, escalations, inForce().miss);
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 

@@ -10,7 +10,7 @@ import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/decide.ts";
 import { loadPolicy } from "../policy/load.ts";
-import { clearPrivateFolders } from "../sandbox/private-tmp.ts";
+import { cleanPrivateTmps } from "../sandbox/private-tmp.ts";
 import { Quota } from "../sandbox/quota.ts";
 import { Registry } from "../session/registry.ts";
 import { cleanExecLogs, cleanIfDue } from "../session/retention.ts";
@@ -67,7 +67,7 @@ export async function openGatewayWith(
       if (!cleanIfDue(context.registry, context.state, retention())) return;
       context.work.purge(retention().maxAgeMs || SETTLED_MS);
       context.approvals.forget(Date.now() - (retention().maxAgeMs || SETTLED_MS));
-      clearPrivateFolders(context.state, { unusedMs: UNUSED_MS, live: context.registry.store.live().length > 0 });
+      cleanPrivateTmps(context.state, { unusedMs: UNUSED_MS, live: context.registry.store.live().length > 0 });
     };
     clean();
     cleanLogs(context, retention().maxAgeMs);

@@ -6,7 +6,7 @@ import type { Settings } from "../core/settings.ts";
 import { needsFleet } from "../fleet/errors.ts";
 import { confine } from "../sandbox/confine.ts";
 import { launchSpec } from "../sandbox/launch-spec.ts";
-import type { Sandboxed } from "../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import { makeFolder } from "../sandbox/workspace.ts";
 import { sandboxUnavailable } from "../session/refusal.ts";
 import { mayHaveTerminal } from "../shell/needs-terminal.ts";
@@ -21,7 +21,7 @@ export interface Attempt {
   background: boolean;
   plan: LaunchSpec | null;
   verdict: Verdict | null;
-  sandbox: Sandboxed | null;
+  sandbox: SandboxPlan | null;
   askedBy?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface Attempt {
 export interface PlannedRun extends Attempt {
   plan: LaunchSpec;
   verdict: Verdict;
-  sandbox: Sandboxed;
+  sandbox: SandboxPlan;
   limits: Settings["limits"];
 }
 

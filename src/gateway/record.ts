@@ -4,9 +4,9 @@ import type { LaunchLimits } from "../core/launch.ts";
 import type { Verdict } from "../core/policy.ts";
 import { abilityNotes } from "../executor/executor.ts";
 import { confinementText, rootWarning, unavailableWarning } from "../sandbox/describe.ts";
-import { lowered, loweredLimitWarning } from "../sandbox/limits.ts";
-import type { Sandboxed } from "../sandbox/sandbox.ts";
-import { remember } from "../sandbox/snapshot.ts";
+import { reducedLimits, reducedLimitWarning } from "../sandbox/limits.ts";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import { encodeSnapshot } from "../sandbox/snapshot.ts";
 import { nameInUse } from "../session/errors.ts";
 import type { Refusal } from "../session/refusal.ts";
 import { inTransaction } from "../storage/database.ts";
@@ -57,7 +57,7 @@ function programOf({ executable }: CommandFact): string {
 }
 
 /** What is to be said about a command's confinement before it runs. */
-export function confinementWarnings(context: GatewayContext, sandbox: Sandboxed | null): string[] {
+export function confinementWarnings(context: GatewayContext, sandbox: SandboxPlan | null): string[] {
   // Of the portable executor more is said elsewhere.
   if (sandbox?.unavailable) return context.executor.abilities.confines ? [unavailableWarning()] : [];
   const asRoot = sandbox?.confined && sandbox.spec?.user === null && process.getuid?.() === 0;
@@ -117,7 +117,7 @@ function sessionRow(context: GatewayContext, run: Attempt, keeperPid: number): O
     timeout_ms: plan?.timeoutMs ?? 0,
     keeper_pid: keeperPid,
     created_ms: Date.now(),
-    sandbox: remember(sandbox),
+    sandbox: encodeSnapshot(sandbox),
     warnings: warningsOf(context, run, keeperPid > 0),
     limits: plan ? limitsText(plan.limits) : null,
     asked_by: run.askedBy ?? null,
@@ -130,7 +130,7 @@ function warningsOf(context: GatewayContext, { request: { limits }, plan, sandbo
   const notes = [
     ...abilityNotes(context.executor.abilities),
     ...(runs ? confinementWarnings(context, sandbox) : []),
-    ...(limits ? lowered(limits, plan.limits).map(loweredLimitWarning) : []),
+    ...(limits ? reducedLimits(limits, plan.limits).map(reducedLimitWarning) : []),
   ];
   return notes.length === 0 ? "[]" : JSON.stringify(notes);
 }

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { operatorConfigPath } from "../config/load.ts";
 import type { Settings } from "../core/settings.ts";
-import { type Confinement, confinementOf } from "../sandbox/confine.ts";
+import { type Confinement, createConfinement } from "../sandbox/confine.ts";
 import type { GatewayContext } from "./context.ts";
 
 export interface CurrentSettings {
@@ -30,14 +30,14 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
     const { elsewhere } = context.executor.abilities;
     // Neither its own state nor the operator's word is a command's to work in (promise 7).
     const keepOut = [context.state, dirname(operatorConfigPath(context.env))];
-    confinement = confinementOf(settings, {
+    confinement = createConfinement(settings, {
       workspace,
       agent,
       state,
       keepOut,
       parentEnv: context.env,
-      tier: sandboxCapabilities,
-      elsewhere,
+      capabilities: sandboxCapabilities,
+      remote: elsewhere,
     });
     byAgent.set(agent, confinement);
   }

@@ -9,8 +9,8 @@ import type { Analysis, CommandFact } from "../core/facts.ts";
 import type { Decision, Modes, Policy, Reason, Verdict } from "../core/policy.ts";
 import type { Settings } from "../core/settings.ts";
 import { allowedBy, isImplicitlyAllowed } from "./allowlist.ts";
-import { type ModesInForce, modesInForce } from "./modes.ts";
-import type { Scene } from "./rule.ts";
+import { type EffectiveModes, effectiveModes } from "./modes.ts";
+import type { RuleContext } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 import { isSafeBin } from "./safe-bins.ts";
 import { ruleMatches } from "./user-rules.ts";
@@ -35,9 +35,9 @@ interface Finding extends Reason {
 }
 
 export function decide(analysis: Analysis, policy: Policy, context: DecideContext): Verdict {
-  const modes = modesInForce(policy, policy.agents?.[context.agent ?? ""], context.request);
+  const modes = effectiveModes(policy, policy.agents?.[context.agent ?? ""], context.request);
   const findings: Finding[] = [];
-  const scene: Scene = { workspace: context.workspace, home: context.home, commands: analysis.commands };
+  const scene: RuleContext = { workspace: context.workspace, home: context.home, commands: analysis.commands };
   for (const fact of analysis.commands) {
     builtInRules(fact, policy, scene, findings);
     userRules(fact, policy, findings);
@@ -58,7 +58,7 @@ function rank(decision: Decision): number {
 /** Most commands delete and write nothing: a third of the rules need not even look. */
 const RULES_WITHOUT_TARGETS = RULES.filter(({ onlyTargets }) => !onlyTargets);
 
-function builtInRules(fact: CommandFact, policy: Policy, scene: Scene, findings: Finding[]): void {
+function builtInRules(fact: CommandFact, policy: Policy, scene: RuleContext, findings: Finding[]): void {
   for (const rule of fact.targets.length === 0 ? RULES_WITHOUT_TARGETS : RULES) {
     const span = rule.find(fact, scene);
     if (!span) continue;
@@ -90,7 +90,7 @@ function byMode(
   analysis: Analysis,
   policy: Policy,
   context: DecideContext,
-  modes: ModesInForce,
+  modes: EffectiveModes,
   findings: Finding[],
 ): void {
   const { miss } = modes;

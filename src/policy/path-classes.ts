@@ -1,7 +1,7 @@
 /** Places on a machine: what must not be deleted, what must not be written, and what is nobody's business but the agent's. */
 import type { Target } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
-import type { Scene } from "./rule.ts";
+import type { RuleContext } from "./rule.ts";
 
 const SYSTEM = [
   "/bin",
@@ -29,6 +29,7 @@ const SYSTEM = [
   "/private/var",
   "/efi",
 ];
+
 /** Folders below which each entry is vital as a whole. */
 const VITAL_PARENTS = new Set([
   "/",
@@ -46,6 +47,7 @@ const VITAL_PARENTS = new Set([
   "/private",
   "/private/var",
 ]);
+
 const SCRATCH = [
   "/tmp",
   "/var/tmp",
@@ -56,6 +58,7 @@ const SCRATCH = [
   "/dev/shm",
   "/run/user",
 ];
+
 const PERSONAL =
   /^(?:Documents|Desktop|Downloads|Pictures|Music|Videos|Movies|Public|Templates|Library|\.config|\.local|\.ssh|\.gnupg|\.aws|\.kube|\.mozilla|\.password-store)$/;
 
@@ -79,7 +82,7 @@ function reach(target: Target): { path: string; contents: boolean; narrow: boole
 }
 
 /** The root, a home, a system folder, or everything above the workspace: deleting it ends the machine or the person's work. */
-export function isVital(target: Target, scene: Scene): boolean {
+export function isVital(target: Target, scene: RuleContext): boolean {
   const { path, contents, narrow } = reach(target);
   if (path === "/") return true;
   if (isInside(path, scene.workspace) && path !== scene.home) return false;
@@ -99,7 +102,7 @@ function isScratch(path: string): boolean {
 }
 
 /** A file of the system, of another person, or one that holds credentials or runs by itself. */
-export function isProtected(path: string, scene: Scene): boolean {
+export function isProtected(path: string, scene: RuleContext): boolean {
   if (path === "/") return true;
   const own = isInside(path, scene.home) && path !== scene.home ? path.slice(scene.home.length + 1) : null;
   if (own !== null && PERSONAL_FILES.test(own)) return true;
@@ -113,7 +116,7 @@ export function isProtected(path: string, scene: Scene): boolean {
 }
 
 /** A first-level folder of the home that holds a person's own things. */
-export function isPersonal(target: Target, scene: Scene): boolean {
+export function isPersonal(target: Target, scene: RuleContext): boolean {
   const { path } = reach(target);
   if (!isInside(path, scene.home) || path === scene.home || isInside(path, scene.workspace)) return false;
   return PERSONAL.test(path.slice(scene.home.length + 1));

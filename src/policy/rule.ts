@@ -14,13 +14,13 @@ export interface Rule {
   /** It looks at `targets` and at nothing else: a command without any is none of its business. */
   onlyTargets?: true;
   /** Which part of the command is the matter; null: none. */
-  find(fact: CommandFact, scene: Scene): Span | null;
+  find(fact: CommandFact, scene: RuleContext): Span | null;
   catches: readonly string[];
   passes: readonly string[];
 }
 
 /** The world the rules judge in. */
-export interface Scene {
+export interface RuleContext {
   workspace: string;
   home: string;
   /** Every command of the text, for rules about what runs side by side. */
@@ -50,11 +50,11 @@ export function isNamed(fact: CommandFact, wanted: ReadonlySet<string>): boolean
   return names(fact).some((name) => wanted.has(name));
 }
 
-export function isCalled(fact: CommandFact, wanted: string): boolean {
+export function isCommand(fact: CommandFact, wanted: string): boolean {
   return names(fact).includes(wanted);
 }
 
-export function values(fact: CommandFact): readonly string[] {
+export function argumentValues(fact: CommandFact): readonly string[] {
   const known = knownValues.get(fact);
   if (known) return known;
   const found = fact.argv.slice(1).map((word) => word.value ?? word.likely ?? word.prefix);
@@ -64,7 +64,7 @@ export function values(fact: CommandFact): readonly string[] {
 
 /** Words that are neither options nor the name; the first is a subcommand in commands that have them. */
 export function operands(fact: CommandFact): string[] {
-  return values(fact).filter((value) => !value.startsWith("-"));
+  return argumentValues(fact).filter((value) => !value.startsWith("-"));
 }
 
 export function nameSpan(fact: CommandFact): Span {
@@ -72,6 +72,6 @@ export function nameSpan(fact: CommandFact): Span {
 }
 
 /** Names that are the matter whatever their arguments, others only with certain ones. */
-export function table(list: string): Set<string> {
+export function nameSet(list: string): Set<string> {
   return new Set(list.split(/\s+/).filter(Boolean));
 }

@@ -17,26 +17,26 @@ export const STRICTER: Record<Profile, readonly Profile[]> = {
 };
 
 /** What holds a command, as far as it can differ from request to request. */
-export interface Bounds {
+export interface Access {
   profile: Profile;
   network: Network;
   /** Absolute, links followed: where it may write besides its temporary folder. Of no meaning with `off`. */
   writable: readonly string[];
 }
 
-export interface Places {
+export interface BasePaths {
   workspace: string;
   home: string;
 }
 
 /** `~` is the gateway's home; what is relative lies in the workspace. */
-export function expandPath(path: string, { workspace, home }: Places): string {
+export function expandPath(path: string, { workspace, home }: BasePaths): string {
   if (path === "~" || path.startsWith("~/")) return join(home || homedir(), path.slice(1));
   return path.startsWith("/") ? path : join(workspace, path);
 }
 
 /** As configured. What does not exist cannot be written to yet; it is taken up when it is there. */
-export function configuredBounds(settings: Settings, places: Places, ofRepository: readonly string[]): Bounds {
+export function configuredAccess(settings: Settings, places: BasePaths, ofRepository: readonly string[]): Access {
   const { sandbox: profile, network } = settings;
   if (profile === "read-only") return { profile, network, writable: [] };
   const named = settings.writable.flatMap((path) => {
@@ -46,39 +46,39 @@ export function configuredBounds(settings: Settings, places: Places, ofRepositor
   return { profile, network, writable: [...new Set([places.workspace, ...named, ...ofRepository])] };
 }
 
-type Asking = Pick<RunRequest, "sandbox" | "network" | "writable">;
+type AccessRequest = Pick<RunRequest, "sandbox" | "network" | "writable">;
 
 /** As a request wants them; what it does not mention is as configured. Throws for what no approval gives. */
-export function askedBounds(
-  { sandbox, network, writable = [] }: Asking,
+export function requestedAccess(
+  { sandbox, network, writable = [] }: AccessRequest,
   {
     configured,
     writing,
     places,
     denied,
-  }: { configured: Bounds; writing: Bounds; places: Places; denied: readonly string[] },
-): Bounds {
+  }: { configured: Access; writing: Access; places: BasePaths; denied: readonly string[] },
+): Access {
   const profile = sandbox ?? configured.profile;
   const named = writable.map((path) => writableOf(path, places, denied));
   const usual = profile === "read-only" ? [] : writing.writable;
   return { profile, network: network ?? configured.network, writable: [...new Set([...usual, ...named])] };
 }
 
-function writableOf(path: string, places: Places, denied: readonly string[]): string {
+function writableOf(path: string, places: BasePaths, denied: readonly string[]): string {
   const { real, missing } = nearestReal(expandPath(path, places));
   const place = join(real, ...missing);
-  if (denied.some((one) => isWithin(place, one))) throw outOfBounds(path);
-  if (missing.length > 0) throw notThere(path, real);
+  if (denied.some((one) => isWithin(place, one))) throw deniedPath(path);
+  if (missing.length > 0) throw missingPath(path, real);
   return real;
 }
 
-function outOfBounds(path: string): SallyportError {
+function deniedPath(path: string): SallyportError {
   return new SallyportError("PathOutOfScope", `\`writable\`: ${path} is denied to every confined command.`, [
     { action: "check_scope", hint: "Name another place, or ask for `sandbox: off`, which a person has to approve." },
   ]);
 }
 
-function notThere(path: string, nearest: string): SallyportError {
+function missingPath(path: string, nearest: string): SallyportError {
   return new SallyportError("InvalidRequest", `\`writable\`: ${path} does not exist.`, [
     { action: "check_scope", hint: `Name something that exists: ${nearest} does.` },
   ]);

@@ -3,11 +3,11 @@ import type { LaunchLimits, SandboxCapabilities } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
 import { type Environment, type EnvironmentRules, sanitizeEnvironment, withFixedPath } from "./environment.ts";
-import { insistOnLogPlace } from "./escalation.ts";
-import { configuredLimits, tightened } from "./limits.ts";
-import { privateVariables } from "./private-tmp.ts";
-import { type Sandboxed, Sandboxing } from "./sandbox.ts";
-import { asUser, commandUser } from "./user.ts";
+import { assertLogPath } from "./escalation.ts";
+import { configuredLimits, tightenLimits } from "./limits.ts";
+import { privateTmpVariables } from "./private-tmp.ts";
+import { type SandboxPlan, SandboxPlanner } from "./sandbox.ts";
+import { commandUser, environmentAsUser } from "./user.ts";
 import { resolveInWorkspace, type Scope, workspaceScope } from "./workspace.ts";
 
 /** What an agent's commands are confined to: made once per configuration, not per request. */
@@ -19,7 +19,7 @@ export interface Confinement {
   privateEnv: Readonly<Environment>;
   envRules: EnvironmentRules;
   limits: LaunchLimits;
-  sandboxing: Sandboxing;
+  planner: SandboxPlanner;
 }
 
 /** The part of a request that says where and with what a command runs, checked and settled. Bound by an approval. */
@@ -30,10 +30,10 @@ export interface Confined {
   root: string | null;
   env: Environment;
   limits: LaunchLimits;
-  sandbox: Sandboxed;
+  sandbox: SandboxPlan;
 }
 
-interface Surroundings {
+interface ConfinementContext {
   workspace: string;
   agent: string;
   state: string;
@@ -41,45 +41,54 @@ interface Surroundings {
   keepOut: readonly string[];
   parentEnv: Readonly<Environment>;
   /** Commands run on other machines. */
-  elsewhere?: boolean;
+  remote?: boolean;
   /** What there is to confine with; null: the executor cannot. */
-  tier: () => SandboxCapabilities | null;
+  capabilities: () => SandboxCapabilities | null;
 }
 
-export function confinementOf(settings: Settings, surroundings: Surroundings): Confinement {
-  const { workspace, agent, state, keepOut, tier } = surroundings;
+export function createConfinement(settings: Settings, context: ConfinementContext): Confinement {
+  const { workspace, agent, state, keepOut, capabilities } = context;
   const scope = workspaceScope(workspace, {
     anywhere: settings.scope === "anywhere",
-    elsewhere: surroundings.elsewhere ?? false,
+    remote: context.remote ?? false,
     keepOut,
   });
   const user = commandUser(settings.user);
-  const parentEnv = asUser(withFixedPath(surroundings.parentEnv), user);
-  const home = surroundings.parentEnv.HOME || homedir();
-  const sandboxing = new Sandboxing({ settings, workspace: scope.root, agent, state, keepOut, home, user, tier });
+  const parentEnv = environmentAsUser(withFixedPath(context.parentEnv), user);
+  const home = context.parentEnv.HOME || homedir();
+  const planner = new SandboxPlanner({
+    settings,
+    workspace: scope.root,
+    agent,
+    state,
+    keepOut,
+    home,
+    user,
+    capabilities,
+  });
   return {
     scope,
     parentEnv,
-    privateEnv: { ...parentEnv, ...privateVariables(sandboxing.folder, settings.env.pass) },
+    privateEnv: { ...parentEnv, ...privateTmpVariables(planner.folder, settings.env.pass) },
     envRules: settings.env,
     limits: configuredLimits(settings),
-    sandboxing,
+    planner,
   };
 }
 
 /** From what was asked to what is given. Throws PathOutOfScope, WorkdirNotFound or InvalidRequest. */
 export function confine(request: RunRequest, confinement: Confinement): Confined {
-  const { scope, parentEnv, privateEnv, envRules, limits, sandboxing } = confinement;
-  const sandbox = sandboxing.of(request);
+  const { scope, parentEnv, privateEnv, envRules, limits, planner } = confinement;
+  const sandbox = planner.prepare(request);
   const cwd = resolveInWorkspace(scope, request.cwd, "cwd");
   const logFile = request.logFile === undefined ? null : resolveInWorkspace(scope, request.logFile, "logFile");
-  if (logFile !== null) insistOnLogPlace(logFile, sandbox);
+  if (logFile !== null) assertLogPath(logFile, sandbox);
   return {
     cwd,
     logFile,
     root: scope.anywhere ? null : scope.root,
     env: sanitizeEnvironment(sandbox.spec?.temporary ? privateEnv : parentEnv, request.env, envRules),
-    limits: tightened(limits, request.limits),
+    limits: tightenLimits(limits, request.limits),
     sandbox,
   };
 }

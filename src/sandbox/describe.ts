@@ -1,29 +1,31 @@
+/** What keeps a command in bounds, as text. */
+
 import { shownLine } from "../text/visible.ts";
 import { networkText } from "./access.ts";
-import type { Sandboxed } from "./sandbox.ts";
-import type { RememberedSandbox } from "./snapshot.ts";
+import type { SandboxPlan } from "./sandbox.ts";
+import type { SandboxSnapshot } from "./snapshot.ts";
 
 /** `workspace-write`, `isolated, network off`: what `inspect` and `list` show. */
-export function sandboxLabel({ profile, network }: Pick<RememberedSandbox, "profile" | "network">): string {
+export function sandboxLabel({ profile, network }: Pick<SandboxSnapshot, "profile" | "network">): string {
   return network === "on" ? profile : `${profile}, ${networkText(network)}`;
 }
 
 /** As a person who is asked reads it, and what their yes is bound to (promise 2). */
-export function confinementText({ bounds, spec, unavailable }: Sandboxed): string {
-  const { profile, network } = bounds;
+export function confinementText({ access, spec, unavailable }: SandboxPlan): string {
+  const { profile, network } = access;
   const user = spec?.user ? `as user ${spec.user.uid}` : "with your own rights";
   if (unavailable) return `none, since nothing here can confine it: it runs ${user}`;
   if (profile === "off") {
     const net = network === "on" ? "" : `; ${networkText(network)}`;
     return `none: it runs ${user}${net}`;
   }
-  const places = [...bounds.writable, ...(spec?.temporary ? ["its temporary folder"] : [])];
+  const places = [...access.writable, ...(spec?.temporary ? ["its temporary folder"] : [])];
   const writes = places.length === 0 ? "writes nothing" : `writes only to ${places.join(", ")}`;
   return [`${profile}: it ${writes}`, networkText(network), ...(spec?.user ? [`runs ${user}`] : [])].join("; ");
 }
 
 /** By the names the keeper gives them. */
-const GAPS: Record<string, string> = {
+const UNSUPPORTED: Record<string, string> = {
   landlock: "this kernel has no Landlock, so mounts alone keep files",
   truncate: "files outside can be cut short (needs Landlock ABI 3)",
   "ioctl-dev": "devices can be controlled (needs Landlock ABI 5)",
@@ -31,7 +33,7 @@ const GAPS: Record<string, string> = {
   "scope-signals": "other processes of the user can be signalled (needs Landlock ABI 6)",
   ports: "TCP ports are not limited (needs Landlock ABI 4)",
   udp: "UDP is let through for names, to any port",
-  mounts: "no mount namespace, so protected spots in the workspace can be written and what is denied within it read",
+  mounts: "no mount namespace, so protected paths in the workspace can be written and what is denied within it read",
   metadata: "no mount namespace, so owners, permissions and times of files outside can be changed",
   "denied-later": "a denied path within the workspace does not exist yet and is not held back if it appears",
   namespaces: "not all namespaces could be had",
@@ -40,8 +42,8 @@ const GAPS: Record<string, string> = {
 };
 
 /** One line, however many there are. */
-export function gapWarning(gaps: readonly string[]): string {
-  const parts = gaps.map((gap) => GAPS[gap] ?? gap);
+export function unsupportedWarning(gaps: readonly string[]): string {
+  const parts = gaps.map((gap) => UNSUPPORTED[gap] ?? gap);
   return `sandbox: not all of it holds here: ${parts.join("; ")}. \`sallyport doctor\` says how to get there.`;
 }
 
@@ -50,7 +52,7 @@ export function unavailableWarning(): string {
 }
 
 /** Made while the command ran: nothing could be put over what was not there. */
-export function newSpotsWarning(paths: readonly string[]): string {
+export function newProtectedPathsWarning(paths: readonly string[]): string {
   const shown = paths.slice(0, 5).map(shownLine).join(", ");
   return `sandbox: ${shown} came to be while it ran, and may run something later: look at it before you use it there.`;
 }

@@ -6,7 +6,7 @@ import { compileGlob } from "../text/glob.ts";
  * A pattern is a name in which `*` stands for anything. Why each group exists is part of the answer when one is refused.
  */
 export interface NameGroup {
-  id: "shell" | "loader" | "interpreter" | "tool" | "build" | "door" | "screen" | "secret";
+  id: "shell" | "loader" | "interpreter" | "tool" | "build" | "socket" | "screen" | "secret";
   /** Completes "`NAME` …". */
   why: string;
   /** Whether it is taken out of the inherited environment. */
@@ -18,7 +18,7 @@ export interface NameGroup {
   names: readonly string[];
 }
 
-const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+const list = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 /** Values of a pager or an editor that do nothing: agents set them to keep programs from waiting for a person. */
 export const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/bin/cat", "/bin/true"]);
@@ -32,7 +32,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     given: "refused",
     pass: "never",
     names:
-      words(`BASH_ENV ENV BASH_FUNC_* SHELLOPTS BASHOPTS BASH_COMPAT BASH_XTRACEFD BASH_LOADABLES_PATH POSIXLY_CORRECT
+      list(`BASH_ENV ENV BASH_FUNC_* SHELLOPTS BASHOPTS BASH_COMPAT BASH_XTRACEFD BASH_LOADABLES_PATH POSIXLY_CORRECT
       PS0 PS4 PROMPT_COMMAND IFS CDPATH GLOBIGNORE EXECIGNORE FIGNORE FUNCNEST ZDOTDIR FPATH KSH_ENV INPUTRC
       HISTFILE MAILCHECK MAILPATH COMMAND_NOT_FOUND_HANDLE`),
   },
@@ -42,8 +42,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "dropped",
     given: "refused",
     pass: "by-name",
-    names:
-      words(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GETCONF_DIR GLIBC_TUNABLES MALLOC_TRACE NLSPATH LOCPATH
+    names: list(`LD_* DYLD_* _RLD* LIBPATH SHLIB_PATH GCONV_PATH GETCONF_DIR GLIBC_TUNABLES MALLOC_TRACE NLSPATH LOCPATH
       HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF TZDIR OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
       SSLKEYLOGFILE GIO_EXTRA_MODULES GTK_MODULES GTK_PATH QT_PLUGIN_PATH GST_PLUGIN_PATH GST_PLUGIN_SCANNER
       PKCS11_MODULE TERMINFO TERMINFO_DIRS TERMCAP`),
@@ -54,7 +53,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "dropped",
     given: "refused",
     pass: "by-name",
-    names: words(`NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE BUN_OPTIONS DENO_NODE_OPTIONS
+    names: list(`NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_COMPILE_CACHE BUN_OPTIONS DENO_NODE_OPTIONS
       PYTHON* PYTEST_PLUGINS PERL5* PERLLIB PERL_UNICODE RUBYOPT RUBYLIB RUBYSHELL JRUBY_OPTS JAVA_TOOL_OPTIONS
       _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS CLASSPATH
       DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS CORECLR_* COR_* LUA_INIT* LUA_PATH* LUA_CPATH* PHPRC
@@ -68,7 +67,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "dropped",
     given: "harmless-only",
     pass: "by-name",
-    names: words(`PAGER *_PAGER MANPAGER EDITOR VISUAL *_EDITOR BROWSER LESS LESSOPEN LESSCLOSE LESSKEY* LESSEDIT MANOPT
+    names: list(`PAGER *_PAGER MANPAGER EDITOR VISUAL *_EDITOR BROWSER LESS LESSOPEN LESSCLOSE LESSKEY* LESSEDIT MANOPT
       GIT_*_COMMAND GIT_SSH* GIT_EXTERNAL_DIFF GIT_CONFIG* GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_TRACE* GIT_TRACE2*
       GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
       GIT_ALLOW_PROTOCOL GIT_ATTR_SOURCE *_ASKPASS *_ASKPASS_* RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH SVN_EDITOR
@@ -83,17 +82,17 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "kept",
     given: "refused",
     pass: "by-name",
-    names: words(`RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTDOC CARGO_BUILD_RUSTC* CARGO_TARGET_*_RUNNER
+    names: list(`RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTDOC CARGO_BUILD_RUSTC* CARGO_TARGET_*_RUNNER
       CARGO_TARGET_*_LINKER GOFLAGS MAKEFLAGS MAKEFILES GNUMAKEFLAGS MAVEN_OPTS GRADLE_OPTS ANT_OPTS SBT_OPTS
       CMAKE_TOOLCHAIN_FILE CCACHE_PREFIX CCACHE_COMPILER MAVEN_ARGS ANT_ARGS GCC_EXEC_PREFIX COMPILER_PATH`),
   },
   {
-    id: "door",
+    id: "socket",
     why: "leads to an agent, daemon or terminal that acts with a person's powers",
     inherited: "dropped",
     given: "refused",
     pass: "by-pattern",
-    names: words(`SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO GNOME_KEYRING_* DOCKER_HOST CONTAINER_HOST PODMAN_HOST
+    names: list(`SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO GNOME_KEYRING_* DOCKER_HOST CONTAINER_HOST PODMAN_HOST
       DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS DBUS_STARTER_ADDRESS TMUX TMUX_PANE STY VSCODE_IPC_HOOK*
       VSCODE_GIT_* VSCODE_INJECTION NVIM NVIM_LISTEN_ADDRESS KITTY_LISTEN_ON WEZTERM_UNIX_SOCKET ALACRITTY_SOCKET
       I3SOCK SWAYSOCK HYPRLAND_INSTANCE_SIGNATURE KRB5CCNAME XAUTHORITY NOTIFY_SOCKET LISTEN_FDS LISTEN_PID
@@ -105,7 +104,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "dropped",
     given: "allowed",
     pass: "by-pattern",
-    names: words("DISPLAY WAYLAND_DISPLAY"),
+    names: list("DISPLAY WAYLAND_DISPLAY"),
   },
   {
     id: "secret",
@@ -113,7 +112,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
     inherited: "dropped",
     given: "refused",
     pass: "by-pattern",
-    names: words(`ANTHROPIC_API_KEY AWS_SECRET_ACCESS_KEY DATABASE_URL DB_PASSWORD GITHUB_TOKEN OPENAI_API_KEY
+    names: list(`ANTHROPIC_API_KEY AWS_SECRET_ACCESS_KEY DATABASE_URL DB_PASSWORD GITHUB_TOKEN OPENAI_API_KEY
       OPENROUTER_API_KEY PASSWORD PRIVATE_KEY SECRET_KEY
       *SECRET* *PASSWORD* *PASSWD* *PASSPHRASE* *CREDENTIAL* *APIKEY* *AUTHTOKEN* *ACCESS_KEY* *PRIVATE_KEY*
       *TOKEN *_TOKENS *_TOKEN_* *_KEY *_KEYS KEY *_PASS *_PWD *_PAT *_AUTH *_COOKIE *_JWT *_BEARER *_DSN
@@ -123,13 +122,13 @@ export const NAME_GROUPS: readonly NameGroup[] = [
 
 /** Names the patterns above would take that are known to be harmless. */
 export const HARMLESS_NAMES: ReadonlySet<string> = new Set(
-  words(`PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER
+  list(`PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 PYTHONHASHSEED PYTHONFAULTHANDLER
     PYTHONNOUSERSITE PYTHONSAFEPATH PYTHONOPTIMIZE PYTHONVERBOSE PYTHONDEVMODE PYTHONASYNCIODEBUG PYTHONTRACEMALLOC
     PYTHONLEGACYWINDOWSSTDIO PYTHONCOERCECLOCALE PYTHONWARNDEFAULTENCODING MAX_TOKENS`),
 );
 
 /** What a caller cannot override: the system, the policy or Sallyport itself relies on them (seeded by the gateway). */
-export const PROTECTED_NAMES: readonly string[] = words(
+export const PROTECTED_NAMES: readonly string[] = list(
   `SALLYPORT_* ENABLE_EXECUTE PATH HOME USER LOGNAME SHELL PWD OLDPWD UID EUID PPID XDG_CONFIG_HOME XDG_STATE_HOME
    XDG_CONFIG_DIRS XDG_RUNTIME_DIR`,
 );
@@ -178,28 +177,28 @@ function nameMatcher(patterns: readonly string[], { ignoreCase = false } = {}): 
 /** The group a name belongs to; null for an ordinary variable. */
 function groupOf(name: string): NameGroup | null {
   if (HARMLESS_NAMES.has(name)) return null;
-  const read = asRead(name);
+  const read = npmNormalized(name);
   return GROUPS.find(({ names }) => names.has(read))?.group ?? null;
 }
 
 /** npm's settings have many spellings. */
-function asRead(name: string): string {
+function npmNormalized(name: string): string {
   return NPM.test(name) ? name.toLowerCase().replaceAll("-", "_") : name;
 }
 
-interface Judge {
+interface VariableFilter {
   /** Why a variable is not inherited; null: it is. */
   drops(name: string, value: string): string | null;
   /** Why a caller may not give it; null: fine. */
   refuses(name: string, value: string): string | null;
 }
 
-function judge(rules: EnvironmentRules): Judge {
+function variableFilter(rules: EnvironmentRules): VariableFilter {
   const pass = nameMatcher(rules.pass);
   const block = nameMatcher(rules.block);
   const passes = (name: string, how: NameGroup["pass"]) =>
     how !== "never" &&
-    [name, asRead(name)].some((each) => (how === "by-name" ? pass.hasExactly(each) : pass.has(each)));
+    [name, npmNormalized(name)].some((each) => (how === "by-name" ? pass.hasExactly(each) : pass.has(each)));
   return {
     drops(name, value) {
       if (block.has(name)) return "is blocked in the configuration";
@@ -220,7 +219,7 @@ function judge(rules: EnvironmentRules): Judge {
 }
 
 interface Prepared {
-  judge: Judge;
+  judge: VariableFilter;
   inherited: Environment;
 }
 
@@ -235,7 +234,7 @@ function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepar
   }
   let ready = ofRules.get(parent);
   if (!ready) {
-    const judged = judge(rules);
+    const judged = variableFilter(rules);
     const kept = Object.entries(parent).filter(([name, value]) => judged.drops(name, value) === null);
     ready = { judge: judged, inherited: Object.fromEntries(kept) };
     ofRules.set(parent, ready);
@@ -258,7 +257,7 @@ export function sanitizeEnvironment(
   if (names.length === 0) return inherited;
   for (const name of names) {
     const why = judge.refuses(name, given[name] ?? "");
-    if (why) throw refused(name, why);
+    if (why) throw refusedVariable(name, why);
   }
   const env = { ...inherited, ...given };
   return given.PATH === undefined ? env : withFixedPath(env);
@@ -287,7 +286,7 @@ export function droppedVariables(
   });
 }
 
-function refused(name: string, why: string): SallyportError {
+function refusedVariable(name: string, why: string): SallyportError {
   return new SallyportError(
     "InvalidRequest",
     `\`env.${name}\` is not allowed: it ${why}.`,

@@ -2,22 +2,21 @@ import { basename } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
 import type { Reason, Security } from "../core/policy.ts";
-import type { Network } from "../core/settings.ts";
-import { reachesNoMore } from "../core/settings.ts";
-import type { Bounds, Profile } from "./access.ts";
+import { type Network, reachesNoMore } from "../core/settings.ts";
+import type { Access, Profile } from "./access.ts";
 import { networkText } from "./access.ts";
 import { isWithin } from "./workspace.ts";
 
 /** In what a request asks for more than is configured. Each needs a person's word. */
-export type Loosening =
+export type Escalation =
   | { rule: "sandbox-off" }
   | { rule: "sandbox-isolation" }
   | { rule: "sandbox-write"; paths: readonly string[] }
   | { rule: "sandbox-network"; network: Network };
 
-/** `lifted`: protected spots that it asks to write. */
-export function looseningsOf(asked: Bounds, configured: Bounds, lifted: readonly string[]): Loosening[] {
-  const found: Loosening[] = [];
+/** `lifted`: protected paths that it asks to write. */
+export function escalationsOf(asked: Access, configured: Access, lifted: readonly string[]): Escalation[] {
+  const found: Escalation[] = [];
   if (asked.profile === "off") {
     if (configured.profile !== "off") found.push({ rule: "sandbox-off" });
   } else {
@@ -36,12 +35,12 @@ export function looseningsOf(asked: Bounds, configured: Bounds, lifted: readonly
 }
 
 /** Why a request that asks for more than is configured needs a person. */
-export function looseningReason(loosening: Loosening): Reason {
-  return { rule: loosening.rule, ...escalationText(loosening), span: null };
+export function escalationReason(escalation: Escalation): Reason {
+  return { rule: escalation.rule, ...escalationText(escalation), span: null };
 }
 
-function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggestion"> {
-  switch (loosening.rule) {
+function escalationText(escalation: Escalation): Pick<Reason, "message" | "suggestion"> {
+  switch (escalation.rule) {
     case "sandbox-off":
       return {
         message: "It asks to run without the sandbox.",
@@ -54,12 +53,12 @@ function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggest
       };
     case "sandbox-write":
       return {
-        message: `It asks to write to ${loosening.paths.join(", ")}.`,
+        message: `It asks to write to ${escalation.paths.join(", ")}.`,
         suggestion: "Write in the workspace or in $TMPDIR.",
       };
     case "sandbox-network":
       return {
-        message: `It asks for more of the network than is configured here: ${networkText(loosening.network)}.`,
+        message: `It asks for more of the network than is configured here: ${networkText(escalation.network)}.`,
         suggestion: "Leave `network` out.",
       };
   }
@@ -69,7 +68,7 @@ function escalationText(loosening: Loosening): Pick<Reason, "message" | "suggest
  * The keeper writes a command's log from outside the sandbox, with whatever the command prints: no log goes where the
  * command itself could not write, or it would be a way round (promise 7).
  */
-export function insistOnLogPlace(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
+export function assertLogPath(logFile: string, { spec }: { spec: SandboxSpec | null }): void {
   if (!spec?.denied.some((place) => isWithin(logFile, place))) return;
   throw new SallyportError("PathOutOfScope", `\`logFile\`: ${logFile} is denied to every confined command.`, [
     { action: "check_scope", hint: "Name another place for the log, or leave `logFile` out." },
@@ -88,17 +87,17 @@ interface Strictness {
 }
 
 /**
- * In what a log asks for more than is configured: a spot that stays read-only, anything where nothing is written, and
+ * In what a log asks for more than is configured: a path that stays read-only, anything where nothing is written, and
  * with an allowlist any file, since a redirection to it would be asked about as well.
  */
-export function logLoosening(
+export function logEscalations(
   { logFile, id }: Log,
   { spec }: { spec: SandboxSpec | null },
   { sandbox, security }: Strictness,
-): Loosening[] {
+): Escalation[] {
   if (!logFile) return [];
-  const asked: Loosening[] = [{ rule: "sandbox-write", paths: [logFile] }];
-  if (spec?.readOnly.some((spot) => isWithin(logFile, spot))) return asked;
+  const asked: Escalation[] = [{ rule: "sandbox-write", paths: [logFile] }];
+  if (spec?.readOnly.some((path) => isWithin(logFile, path))) return asked;
   if (id !== undefined && basename(logFile) === `${id}.log`) return [];
   const nowhere = sandbox === "read-only" && !spec?.writable.some((place) => isWithin(logFile, place));
   return nowhere || security === "allowlist" ? asked : [];

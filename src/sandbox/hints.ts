@@ -5,13 +5,13 @@
 import { accessSync, constants } from "node:fs";
 import { join, resolve } from "node:path";
 import { shownLine } from "../text/visible.ts";
-import { DENIED_IN_HOME, hiddenPlaces } from "./masked-paths.ts";
-import { protectedSpotOf } from "./protected-paths.ts";
-import type { RememberedSandbox } from "./snapshot.ts";
+import { DENIED_IN_HOME, maskedPaths } from "./masked-paths.ts";
+import { protectedPathOf } from "./protected-paths.ts";
+import type { SandboxSnapshot } from "./snapshot.ts";
 import { isWithin, nearestReal } from "./workspace.ts";
 
 /** What no confined command may do, by how programs complain about it. */
-const CALLS: readonly [complaint: RegExp, why: string][] = [
+const BLOCKED_CALLS: readonly [complaint: RegExp, why: string][] = [
   [
     /no new privileges|effective uid is not 0|must be setuid/i,
     "no confined command gains privileges (sudo, su, setuid programs)",
@@ -37,14 +37,14 @@ const REFUSED_CALL =
 /** Null: nothing points to a refused system call. */
 export function blockedCall(line: string): string | null {
   if (!REFUSED_CALL.test(line)) return null;
-  const why = CALLS.find(([complaint]) => complaint.test(line))?.[1];
+  const why = BLOCKED_CALLS.find(([complaint]) => complaint.test(line))?.[1];
   return why === undefined ? null : `${why}; only \`sandbox: "off"\` lifts that, with a person's approval`;
 }
 
-const MOST_HINTS = 3;
-const MOST_LINES = 400;
-const MOST_TEXT = 64 << 10;
-const LONGEST_LINE = 2000;
+const MAX_HINTS = 3;
+const MAX_LINES = 400;
+const MAX_TEXT = 64 << 10;
+const MAX_LINE = 2000;
 
 /** As the C library, Node, Python, Go and Rust write it. */
 const REFUSED =
@@ -52,28 +52,28 @@ const REFUSED =
 const NO_NETWORK =
   /could not resolve|name resolution|name or service not known|network is unreachable|EAI_AGAIN|ENETUNREACH|address family not supported|getaddrinfo|no address associated|(?:failed|couldn't|unable) to connect|couldn't connect|connect(?:ion)?\b.*(?:refused|permission denied|not permitted)/i;
 
-interface HintScene {
-  sandbox: RememberedSandbox;
+interface HintContext {
+  sandbox: SandboxSnapshot;
   cwd: string;
   /** Of the gateway. */
   home: string;
 }
 
 /** What probably was the matter, the last first; empty: nothing points to the sandbox. */
-export function sandboxHints(stderr: string, scene: HintScene): string[] {
-  if (scene.sandbox.profile === "off" && scene.sandbox.network === "on") return [];
+export function sandboxHints(stderr: string, context: HintContext): string[] {
+  if (context.sandbox.profile === "off" && context.sandbox.network === "on") return [];
   const found = new Set<string>();
-  const lines = stderr.slice(-MOST_TEXT).split("\n").slice(-MOST_LINES).reverse();
+  const lines = stderr.slice(-MAX_TEXT).split("\n").slice(-MAX_LINES).reverse();
   for (const line of lines) {
-    if (found.size >= MOST_HINTS) break;
-    const hint = line.length > LONGEST_LINE ? null : hintIn(line, scene);
+    if (found.size >= MAX_HINTS) break;
+    const hint = line.length > MAX_LINE ? null : hintForLine(line, context);
     if (hint !== null) found.add(`sandbox, likely cause: ${hint}`);
   }
   return [...found];
 }
 
-function hintIn(line: string, scene: HintScene): string | null {
-  const { network, profile } = scene.sandbox;
+function hintForLine(line: string, context: HintContext): string | null {
+  const { network, profile } = context.sandbox;
   if (network !== "on" && NO_NETWORK.test(line)) {
     const reach = network === "off" ? "this command has no network" : "this command reaches only the listed TCP ports";
     return `${reach}; ask for \`network: "on"\``;
@@ -82,8 +82,8 @@ function hintIn(line: string, scene: HintScene): string | null {
   const call = blockedCall(line);
   if (call !== null) return call;
   if (REFUSED.test(line)) {
-    for (const path of pathsIn(line, scene.cwd)) {
-      const hint = pathHint(path, scene);
+    for (const path of pathsIn(line, context.cwd)) {
+      const hint = pathHint(path, context);
       if (hint !== null) return hint;
     }
   }
@@ -104,19 +104,19 @@ function pathsIn(line: string, cwd: string): string[] {
     .map((text) => resolve(cwd, text));
 }
 
-function pathHint(path: string, { sandbox, home }: HintScene): string | null {
+function pathHint(path: string, { sandbox, home }: HintContext): string | null {
   const shown = shownLine(path);
   const roots = [...sandbox.writable, ...(sandbox.temporary === null ? [] : [sandbox.temporary])];
-  const denied = [...sandbox.denied, ...hiddenPlaces(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
+  const denied = [...sandbox.denied, ...maskedPaths(process.env), ...DENIED_IN_HOME.map((name) => join(home, name))];
   if (denied.some((one) => isWithin(path, one))) {
     return `${shown} is denied to every confined command; only \`sandbox: "off"\` lifts that, with a person's approval`;
   }
   const root = roots.find((one) => isWithin(path, one));
   if (root !== undefined) {
-    const spot = protectedSpotOf(path, root);
-    return spot === null
+    const protectedPath = protectedPathOf(path, root);
+    return protectedPath === null
       ? null
-      : `${shownLine(spot)} stays read-only, since it runs later in a person's hands; ask for \`writable: ["${shownLine(spot)}"]\``;
+      : `${shownLine(protectedPath)} stays read-only, since it runs later in a person's hands; ask for \`writable: ["${shownLine(protectedPath)}"]\``;
   }
   const { real } = nearestReal(path);
   // What we may not write either is not the sandbox's doing.

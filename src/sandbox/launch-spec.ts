@@ -14,13 +14,13 @@ const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
 const TERM = "xterm-256color";
 
 /** What of a launch depends on whether it is on a terminal. */
-type OnTerminal = Pick<LaunchSpec, "pty" | "stdin" | "capture" | "env">;
+type TerminalSettings = Pick<LaunchSpec, "pty" | "stdin" | "capture" | "env">;
 
 /** `auto` is settled by whoever knows what the command runs; here it means no. */
-export function terminalParts(request: RunRequest, env: Environment): OnTerminal {
+export function terminalSettings(request: RunRequest, env: Environment): TerminalSettings {
   const { stdin = "none", capture = "apart" } = request;
   if (request.pty !== true) return { pty: null, stdin, capture, env };
-  if (typeof stdin === "object") throw typedOnly();
+  if (typeof stdin === "object") throw stdinOnTerminal();
   return {
     pty: request.size ?? DEFAULT_SIZE,
     // Both sides are the terminal; this is what is left where none can be had.
@@ -40,7 +40,7 @@ function pick(env: Readonly<Environment>, names: string[]): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 
-function typedOnly(): SallyportError {
+function stdinOnTerminal(): SallyportError {
   return new SallyportError("InvalidRequest", "`stdin` cannot be given as a text on a terminal; received both.", [
     { action: "type_it", hint: "Start it with `pty` and `write` the text, or send keys, when it asks for input." },
     { action: "leave_out", hint: "Or leave `pty` out: on pipes a program reads the text and then its end." },
@@ -104,7 +104,7 @@ export function launchSpec(
     title: text.slice(0, TITLE_LENGTH),
     ...program(request),
     path: env.PATH ?? "/usr/local/bin:/usr/bin:/bin",
-    ...terminalParts(request, env),
+    ...terminalSettings(request, env),
     cwd,
     root,
     timeoutMs: timeoutOf(request, settings, background),

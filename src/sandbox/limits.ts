@@ -12,30 +12,30 @@ export function configuredLimits({ limits }: Pick<Settings, "limits">): LaunchLi
 }
 
 /** A request can only tighten (promise 7). The same object where it asks for nothing. */
-export function tightened(configured: LaunchLimits, asked: RunRequest["limits"]): LaunchLimits {
+export function tightenLimits(configured: LaunchLimits, asked: RunRequest["limits"]): LaunchLimits {
   if (!asked) return configured;
   return {
     ...configured,
-    processes: lower(configured.processes, asked.processes),
+    processes: lowerOf(configured.processes, asked.processes),
     exactProcesses: configured.exactProcesses || asked.processes !== undefined,
-    cpu: lower(configured.cpu, asked.cpu),
-    memoryBytes: lower(configured.memoryBytes, asked.memoryBytes),
+    cpu: lowerOf(configured.cpu, asked.cpu),
+    memoryBytes: lowerOf(configured.memoryBytes, asked.memoryBytes),
   };
 }
 
-function lower(configured: number | null, asked: number | undefined): number | null {
+function lowerOf(configured: number | null, asked: number | undefined): number | null {
   if (asked === undefined) return configured;
   return configured === null ? asked : Math.min(configured, asked);
 }
 
-export interface Lowered {
+export interface ReducedLimit {
   limit: "cpu" | "memoryBytes" | "processes";
   asked: number;
   given: number;
 }
 
 /** Where less is given than was asked for. */
-export function lowered(asked: RunRequest["limits"], given: LaunchLimits): Lowered[] {
+export function reducedLimits(asked: RunRequest["limits"], given: LaunchLimits): ReducedLimit[] {
   return (["cpu", "memoryBytes", "processes"] as const).flatMap((limit) => {
     const [wanted, got] = [asked?.[limit], given[limit]];
     return wanted !== undefined && got !== null && got < wanted ? [{ limit, asked: wanted, given: got }] : [];
@@ -43,7 +43,7 @@ export function lowered(asked: RunRequest["limits"], given: LaunchLimits): Lower
 }
 
 /** For a request that asked for more than is configured. */
-export function loweredLimitWarning({ limit, asked, given }: Lowered): string {
+export function reducedLimitWarning({ limit, asked, given }: ReducedLimit): string {
   const shown = limit === "memoryBytes" ? formatSize : String;
   return `limits.${limit} is ${shown(given)} here, not the ${shown(asked)} that were asked for`;
 }

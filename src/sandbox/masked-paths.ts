@@ -33,7 +33,7 @@ const LISTENERS = [
 const SECRETS = ["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers.d"];
 
 /** By where they are: the kernel puts something over a place, not over a link to it. */
-export function hiddenPlaces(
+export function maskedPaths(
   env: Readonly<Record<string, string | undefined>>,
   uid = process.getuid?.() ?? 0,
 ): string[] {

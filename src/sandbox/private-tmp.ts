@@ -21,7 +21,7 @@ import { SallyportError } from "../core/error.ts";
 import { sha256 } from "../storage/sha256.ts";
 
 /** Whose temporary folder it is. Commands of one agent in one workspace share that anyway, so they share this too. */
-export interface FolderOwner {
+export interface PrivateTmpOwner {
   state: string;
   workspace: string;
   agent: string;
@@ -32,7 +32,7 @@ export interface FolderOwner {
 /** Holds the path of the state folder; when that is gone, so may be all that is here. */
 const MARKER = "state";
 
-function base(): string {
+function baseFolder(): string {
   return join(realpathSync.native(tmpdir()), `sallyport-${process.getuid?.() ?? 0}`);
 }
 
@@ -41,36 +41,36 @@ function digest(text: string): string {
 }
 
 /** Where it is; made by `ensurePrivateFolder`. */
-export function privateFolder({ state, workspace, agent, user }: FolderOwner): string {
-  return join(base(), digest(state), digest(`${workspace}\0${agent}\0${user?.uid ?? ""}`));
+export function privateTmpPath({ state, workspace, agent, user }: PrivateTmpOwner): string {
+  return join(baseFolder(), digest(state), digest(`${workspace}\0${agent}\0${user?.uid ?? ""}`));
 }
 
 /**
  * Makes it where it is missing. Anybody may make names in /tmp, so what is found there must be ours: a folder somebody
  * else put in its place would be theirs to read.
  */
-export function ensurePrivateFolder(path: string, { state, user }: FolderOwner): void {
+export function ensurePrivateTmp(path: string, { state, user }: PrivateTmpOwner): void {
   // Whoever runs commands has to pass; only the innermost folder is for them to look into.
   const passing = user === null ? 0o700 : 0o711;
-  const house = join(path, "..");
-  for (const folder of [join(house, ".."), house]) make(folder, passing);
-  mark(house, state);
-  make(path, 0o700, user?.uid);
+  const stateTmp = join(path, "..");
+  for (const folder of [join(stateTmp, ".."), stateTmp]) ensureFolder(folder, passing);
+  writeMarker(stateTmp, state);
+  ensureFolder(path, 0o700, user?.uid);
   if (user) chownSync(path, user.uid, user.gid);
   const now = new Date();
   utimesSync(path, now, now);
 }
 
 /** Whole or not at all: others that clean up take half a path for that of a state folder which is gone. */
-function mark(house: string, state: string): void {
-  const marker = join(house, MARKER);
-  if (read(marker) === state) return;
+function writeMarker(stateTmp: string, state: string): void {
+  const marker = join(stateTmp, MARKER);
+  if (readOrNull(marker) === state) return;
   const own = `${marker}.${process.pid}`;
   writeFileSync(own, state, { mode: 0o600 });
   renameSync(own, marker);
 }
 
-function make(folder: string, mode: number, owner?: number): void {
+function ensureFolder(folder: string, mode: number, owner?: number): void {
   try {
     mkdirSync(folder, { mode });
   } catch (error) {
@@ -90,21 +90,21 @@ function unusable(folder: string, why: string): SallyportError {
 }
 
 /** Removes what belongs to state folders that are gone, and of this one what nobody has used for a while. */
-export function clearPrivateFolders(state: string, { unusedMs, live }: { unusedMs: number; live: boolean }): void {
-  for (const name of names(base())) {
-    const house = join(base(), name);
-    const owner = read(join(house, MARKER));
+export function cleanPrivateTmps(state: string, { unusedMs, live }: { unusedMs: number; live: boolean }): void {
+  for (const name of entriesOf(baseFolder())) {
+    const stateTmp = join(baseFolder(), name);
+    const owner = readOrNull(join(stateTmp, MARKER));
     if (!owner) continue;
-    if (owner !== state && !lstatSync(owner, { throwIfNoEntry: false })) removeTree(house);
+    if (owner !== state && !lstatSync(owner, { throwIfNoEntry: false })) removeTree(stateTmp);
     if (owner !== state || live) continue;
-    for (const each of names(house)) {
-      const age = Date.now() - (lstatSync(join(house, each), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      if (each !== MARKER && age > unusedMs) removeTree(join(house, each));
+    for (const each of entriesOf(stateTmp)) {
+      const age = Date.now() - (lstatSync(join(stateTmp, each), { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+      if (each !== MARKER && age > unusedMs) removeTree(join(stateTmp, each));
     }
   }
 }
 
-function names(folder: string): string[] {
+function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -112,7 +112,7 @@ function names(folder: string): string[] {
   }
 }
 
-function read(file: string): string | null {
+function readOrNull(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -136,7 +136,7 @@ const CACHES: Readonly<Record<string, string>> = {
  * A home is not theirs to write to, so commands get a temporary folder and caches of their own. Never a person's caches:
  * what a command puts there would run later, unconfined. `kept`: names the operator lets through as they are.
  */
-export function privateVariables(folder: string, kept: readonly string[]): Record<string, string> {
+export function privateTmpVariables(folder: string, kept: readonly string[]): Record<string, string> {
   const all: Record<string, string> = { TMPDIR: folder, TMP: folder, TEMP: folder, TMUX_TMPDIR: folder };
   for (const [name, place] of Object.entries(CACHES)) all[name] = join(folder, place);
   return Object.fromEntries(Object.entries(all).filter(([name]) => !kept.includes(name)));

@@ -4,22 +4,22 @@ import { uptimeMs } from "../core/clock.ts";
 import type { SandboxCapabilities, SandboxSpec } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import { askedBounds, type Bounds, configuredBounds, expandPath, type Places } from "./access.ts";
-import { type Loosening, looseningsOf } from "./escalation.ts";
-import { deniedPaths, hiddenPlaces } from "./masked-paths.ts";
-import { ensurePrivateFolder, type FolderOwner, privateFolder } from "./private-tmp.ts";
-import { protectedSpots } from "./protected-paths.ts";
+import { type Access, type BasePaths, configuredAccess, expandPath, requestedAccess } from "./access.ts";
+import { type Escalation, escalationsOf } from "./escalation.ts";
+import { deniedPaths, maskedPaths } from "./masked-paths.ts";
+import { ensurePrivateTmp, type PrivateTmpOwner, privateTmpPath } from "./private-tmp.ts";
+import { protectedPaths } from "./protected-paths.ts";
 import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
 
-/** Nothing here keeps a command in bounds: it is judged as an unconfined one. Null: the executor cannot confine. */
-export function confines(tier: SandboxCapabilities | null): tier is SandboxCapabilities {
-  return tier !== null && (tier.landlock > 0 || tier.mounts !== "none");
+/** False: a command is judged as an unconfined one. Null: the executor cannot confine. */
+export function canConfine(capabilities: SandboxCapabilities | null): capabilities is SandboxCapabilities {
+  return capabilities !== null && (capabilities.landlock > 0 || capabilities.mounts !== "none");
 }
 
 /** What holds one command in the end. */
-export interface Sandboxed {
-  bounds: Bounds;
+export interface SandboxPlan {
+  access: Access;
   /** Null: nothing does. */
   spec: SandboxSpec | null;
   /** The kernel keeps it from harm: what nobody can analyse may run. */
@@ -28,7 +28,7 @@ export interface Sandboxed {
   unavailable: boolean;
   /** Further denied paths than the built-in ones, for those who explain a failure later. */
   denied: readonly string[];
-  loosened: readonly Loosening[];
+  escalations: readonly Escalation[];
 }
 
 interface SandboxInput {
@@ -40,43 +40,43 @@ interface SandboxInput {
   home: string;
   user: CommandUser | null;
   /** What there is to confine with, asked only where something is to be confined; null: the executor cannot. */
-  tier: () => SandboxCapabilities | null;
+  capabilities: () => SandboxCapabilities | null;
 }
 
 /** Looked at again at most this often: a repository may appear, but a request in between costs nothing. */
-const LOOK_EVERY_MS = 1000;
+const REFRESH_MS = 1000;
 /** So many kinds of requests are remembered; agents mostly ask for one or two. */
-const MOST_ASKED = 32;
+const MAX_CACHED = 32;
 
 /** Prepares what holds commands: once per configuration, so that a request costs a look at one folder. */
-export class Sandboxing {
+export class SandboxPlanner {
   readonly #input: SandboxInput;
-  readonly #places: Places;
+  readonly #base: BasePaths;
   readonly #denied: string[];
-  readonly #hidden: string[];
+  readonly #masked: string[];
   readonly #added: string[];
-  readonly #owner: FolderOwner;
+  readonly #owner: PrivateTmpOwner;
   readonly #folder: string;
-  #ground: Ground;
-  #nextLook: number;
-  #made = false;
-  #usual: Sandboxed;
+  #rules: WorkspaceRules;
+  #nextRefresh: number;
+  #created = false;
+  #configured: SandboxPlan;
   /** What holds requests that name a profile or a network, and no paths. */
-  readonly #asked = new Map<string, Sandboxed>();
+  readonly #cached = new Map<string, SandboxPlan>();
 
   constructor(input: SandboxInput) {
     const { settings, workspace, agent, state, keepOut, home, user } = input;
     this.#input = input;
-    this.#places = { workspace, home };
-    this.#added = settings.denied.map((path) => expandPath(path, this.#places));
+    this.#base = { workspace, home };
+    this.#added = settings.denied.map((path) => expandPath(path, this.#base));
     const homes = [home, ...(user ? [user.home] : [])];
     this.#denied = deniedPaths({ homes, keepOut, added: this.#added });
-    this.#hidden = hiddenPlaces(process.env);
+    this.#masked = maskedPaths(process.env);
     this.#owner = { state, workspace, agent, user: user?.ids ?? null };
-    this.#folder = privateFolder(this.#owner);
-    this.#nextLook = uptimeMs() + LOOK_EVERY_MS;
-    this.#ground = groundOf(input, this.#places);
-    this.#usual = this.#settle(this.#ground.configured, []);
+    this.#folder = privateTmpPath(this.#owner);
+    this.#nextRefresh = uptimeMs() + REFRESH_MS;
+    this.#rules = workspaceRules(input, this.#base);
+    this.#configured = this.#planFor(this.#rules.configured, []);
   }
 
   /** The private folder, where a command of this configuration gets one. */
@@ -84,116 +84,118 @@ export class Sandboxing {
     return this.#folder;
   }
 
-  /** What holds this request. Throws for what no approval could give. */
-  of(request: Pick<RunRequest, "sandbox" | "network" | "writable">): Sandboxed {
+  /** Plans this request and creates its temporary folder. Throws for what no approval could give. */
+  prepare(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
     const planned = this.plan(request);
-    this.#make(planned);
+    this.#create(planned);
     return planned;
   }
 
-  /** The same, without making anything: for those who only want to know. */
-  plan(request: Pick<RunRequest, "sandbox" | "network" | "writable">): Sandboxed {
-    this.#lookAround();
+  /** The plan alone: nothing is created. */
+  plan(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
+    this.#refresh();
     if (request.sandbox === undefined && request.network === undefined && request.writable === undefined) {
-      return this.#usual;
+      return this.#configured;
     }
-    if (request.writable !== undefined) return this.#answer(request);
+    if (request.writable !== undefined) return this.#planRequest(request);
     const kind = JSON.stringify([request.sandbox, request.network]);
-    let known = this.#asked.get(kind);
+    let known = this.#cached.get(kind);
     if (known === undefined) {
-      known = this.#answer(request);
-      if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
-      this.#asked.set(kind, known);
+      known = this.#planRequest(request);
+      if (this.#cached.size >= MAX_CACHED) this.#cached.clear();
+      this.#cached.set(kind, known);
     }
     return known;
   }
 
-  #answer(request: Pick<RunRequest, "sandbox" | "network" | "writable">): Sandboxed {
-    const { configured, writing, readOnly } = this.#ground;
-    const asked = askedBounds(request, { configured, writing, places: this.#places, denied: this.#denied });
-    const lifted = liftedBy(asked.writable, readOnly, this.#places.workspace);
-    return this.#settle(asked, lifted);
+  #planRequest(request: Pick<RunRequest, "sandbox" | "network" | "writable">): SandboxPlan {
+    const { configured, writing, readOnly } = this.#rules;
+    const asked = requestedAccess(request, { configured, writing, places: this.#base, denied: this.#denied });
+    const lifted = requestedProtectedPaths(asked.writable, readOnly, this.#base.workspace);
+    return this.#planFor(asked, lifted);
   }
 
-  #lookAround(): void {
+  #refresh(): void {
     const now = uptimeMs();
-    if (now < this.#nextLook) return;
-    this.#nextLook = now + LOOK_EVERY_MS;
-    const ground = groundOf(this.#input, this.#places);
+    if (now < this.#nextRefresh) return;
+    this.#nextRefresh = now + REFRESH_MS;
+    const rules = workspaceRules(this.#input, this.#base);
     // The very same object as long as nothing changed: the executor encodes it once.
-    if (isDeepStrictEqual(ground, this.#ground)) return;
-    this.#ground = ground;
-    this.#usual = this.#settle(ground.configured, []);
-    this.#asked.clear();
+    if (isDeepStrictEqual(rules, this.#rules)) return;
+    this.#rules = rules;
+    this.#configured = this.#planFor(rules.configured, []);
+    this.#cached.clear();
   }
 
-  #make({ spec }: Sandboxed): void {
+  #create({ spec }: SandboxPlan): void {
     if (!spec?.temporary) return;
     // Looked over once; from then on it can only vanish, with whatever else cleans /tmp.
-    if (!this.#made || !existsSync(this.#folder)) ensurePrivateFolder(this.#folder, this.#owner);
-    this.#made = true;
+    if (!this.#created || !existsSync(this.#folder)) ensurePrivateTmp(this.#folder, this.#owner);
+    this.#created = true;
   }
 
-  #settle(bounds: Bounds, lifted: readonly string[]): Sandboxed {
-    const spec = this.#spec(bounds, lifted);
-    const tier = spec === null ? null : this.#input.tier();
-    const wanted = bounds.profile !== "off";
-    const confined = wanted && confines(tier);
+  #planFor(access: Access, lifted: readonly string[]): SandboxPlan {
+    const spec = this.#spec(access, lifted);
+    const capabilities = spec === null ? null : this.#input.capabilities();
+    const wanted = access.profile !== "off";
+    const confined = wanted && canConfine(capabilities);
     return {
-      bounds,
-      spec: tier === null ? null : spec,
+      access,
+      spec: capabilities === null ? null : spec,
       confined,
       unavailable: wanted && !confined,
       denied: this.#added,
-      loosened: looseningsOf(bounds, this.#ground.configured, lifted),
+      escalations: escalationsOf(access, this.#rules.configured, lifted),
     };
   }
 
-  #spec(bounds: Bounds, lifted: readonly string[]): SandboxSpec | null {
+  #spec(access: Access, lifted: readonly string[]): SandboxSpec | null {
     const { settings, user } = this.#input;
-    const network = typeof bounds.network === "object" ? { ports: [...bounds.network.ports] } : bounds.network;
+    const network = typeof access.network === "object" ? { ports: [...access.network.ports] } : access.network;
     const common = { network, user: user?.ids ?? null, require: settings.require };
-    if (bounds.profile === "off") {
+    if (access.profile === "off") {
       // Whom it runs as and what it reaches still holds.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
       return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], hidden: [], temporary: null };
     }
-    const writes = bounds.profile !== "read-only";
+    const writes = access.profile !== "read-only";
     return {
       ...common,
-      isolated: bounds.profile === "isolated",
+      isolated: access.profile === "isolated",
       // A place of its own within another would be a mount of its own, which nothing can be renamed over.
-      writable: bounds.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
-      readOnly: this.#ground.readOnly.filter((spot) => !lifted.includes(spot)),
+      writable: access.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
+      readOnly: this.#rules.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
       denied: this.#denied,
-      hidden: this.#hidden,
+      hidden: this.#masked,
       temporary: writes ? this.#folder : null,
     };
   }
 }
 
 /** What the workspace holds that matters, as of the last look. */
-interface Ground {
-  configured: Bounds;
+interface WorkspaceRules {
+  configured: Access;
   /** The same, were writing allowed: what a request that may write gets. */
-  writing: Bounds;
+  writing: Access;
   readOnly: string[];
 }
 
-function groundOf({ settings }: SandboxInput, places: Places): Ground {
-  const spots = protectedSpots(places.workspace);
-  const configured = configuredBounds(settings, places, spots.writable);
-  const lifted = liftedBy(configured.writable, spots.readOnly, places.workspace);
+function workspaceRules({ settings }: SandboxInput, places: BasePaths): WorkspaceRules {
+  const paths = protectedPaths(places.workspace);
+  const configured = configuredAccess(settings, places, paths.writable);
+  const lifted = requestedProtectedPaths(configured.writable, paths.readOnly, places.workspace);
   return {
     configured,
-    writing: configuredBounds({ ...settings, sandbox: "workspace-write" }, places, spots.writable),
-    readOnly: spots.readOnly.filter((spot) => !lifted.includes(spot)),
+    writing: configuredAccess({ ...settings, sandbox: "workspace-write" }, places, paths.writable),
+    readOnly: paths.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
   };
 }
 
-/** Naming a protected spot, a folder that holds one, or a file in one is how it is asked for. The workspace is not. */
-function liftedBy(writable: readonly string[], spots: readonly string[], workspace: string): string[] {
+/** Naming a protected path, a folder that holds one, or a file in one is how it is asked for. The workspace is not. */
+function requestedProtectedPaths(writable: readonly string[], paths: readonly string[], workspace: string): string[] {
   const named = writable.filter((path) => isWithin(path, workspace) && path !== workspace);
-  return spots.filter((spot) => named.some((path) => isWithin(spot, path) || isWithin(path, spot)));
+  return paths.filter((protectedPath) =>
+    named.some((path) => isWithin(protectedPath, path) || isWithin(path, protectedPath)),
+  );
 }

@@ -1,13 +1,13 @@
 import type { Network } from "../core/settings.ts";
 import type { Profile } from "./access.ts";
-import type { Sandboxed } from "./sandbox.ts";
+import type { SandboxPlan } from "./sandbox.ts";
 
 /** What a session's row keeps of its sandbox: enough to name it, and to explain a failure later. */
-export interface RememberedSandbox {
+export interface SandboxSnapshot {
   profile: Profile;
   network: Network;
   writable: readonly string[];
-  /** Whose protected spots stay as they are; null: it cannot write there at all. */
+  /** Whose protected paths stay as they are; null: it cannot write there at all. */
   workspace: string | null;
   denied: readonly string[];
   temporary: string | null;
@@ -15,7 +15,7 @@ export interface RememberedSandbox {
   user: number | null;
 }
 
-const OFF: RememberedSandbox = {
+const OFF: SandboxSnapshot = {
   profile: "off",
   network: "on",
   writable: [],
@@ -26,15 +26,15 @@ const OFF: RememberedSandbox = {
 };
 
 /** Mostly it is the same one again. */
-const written = new WeakMap<Sandboxed, string>();
+const encoded = new WeakMap<SandboxPlan, string>();
 
-export function remember(sandboxed: Sandboxed | null): string | null {
+export function encodeSnapshot(sandboxed: SandboxPlan | null): string | null {
   if (sandboxed === null) return null;
-  let text = written.get(sandboxed);
+  let text = encoded.get(sandboxed);
   if (text === undefined) {
-    const { bounds, spec, denied, unavailable } = sandboxed;
-    const kept: RememberedSandbox = {
-      profile: unavailable ? "off" : bounds.profile,
+    const { access, spec, denied, unavailable } = sandboxed;
+    const kept: SandboxSnapshot = {
+      profile: unavailable ? "off" : access.profile,
       network: spec?.network ?? "on",
       writable: spec?.writable ?? [],
       workspace: spec?.temporary ? (spec.writable[0] ?? null) : null,
@@ -43,7 +43,7 @@ export function remember(sandboxed: Sandboxed | null): string | null {
       user: spec?.user?.uid ?? null,
     };
     text = JSON.stringify(kept);
-    written.set(sandboxed, text);
+    encoded.set(sandboxed, text);
   }
   return text;
 }
@@ -52,10 +52,10 @@ export function remember(sandboxed: Sandboxed | null): string | null {
 let lastText: string | null = null;
 let last = OFF;
 
-export function recall(text: string | null): RememberedSandbox {
+export function decodeSnapshot(text: string | null): SandboxSnapshot {
   if (text === null) return OFF;
   if (text !== lastText) {
-    last = JSON.parse(text) as RememberedSandbox;
+    last = JSON.parse(text) as SandboxSnapshot;
     lastText = text;
   }
   return last;

@@ -16,7 +16,7 @@ interface Accounts {
   uid: number;
 }
 
-function accountsHere(): Accounts {
+function systemAccounts(): Accounts {
   const read = (path: string) => {
     try {
       return readFileSync(path, "utf8");
@@ -31,7 +31,7 @@ function accountsHere(): Accounts {
  * Whom a configured `user` names: by name as in /etc/passwd, by number, or `uid:gid` for one that only the directory
  * service knows. Null: it is who we are.
  */
-export function commandUser(wanted: string | null, accounts = accountsHere()): CommandUser | null {
+export function commandUser(wanted: string | null, accounts = systemAccounts()): CommandUser | null {
   if (wanted === null) return null;
   const { passwd, group, uid: own } = accounts;
   const [id, gid] = /^(\d+)(?::(\d+))?$/.exec(wanted)?.slice(1).map(Number) ?? [];
@@ -66,10 +66,20 @@ function notRoot(wanted: string): SallyportError {
 }
 
 /** Root's own places are of no use to another user, and not theirs to look into. */
-const OF_ROOT = ["XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "MAIL"];
+const ROOT_VARIABLES = [
+  "XDG_RUNTIME_DIR",
+  "XDG_CONFIG_HOME",
+  "XDG_STATE_HOME",
+  "XDG_DATA_HOME",
+  "XDG_CACHE_HOME",
+  "MAIL",
+];
 
-export function asUser(env: Readonly<Record<string, string>>, user: CommandUser | null): Record<string, string> {
+export function environmentAsUser(
+  env: Readonly<Record<string, string>>,
+  user: CommandUser | null,
+): Record<string, string> {
   if (user === null) return { ...env };
-  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !OF_ROOT.includes(name)));
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !ROOT_VARIABLES.includes(name)));
   return { ...rest, HOME: user.home, USER: user.name, LOGNAME: user.name };
 }

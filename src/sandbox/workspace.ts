@@ -9,7 +9,7 @@ export interface Scope {
   /** Paths may lead out of the workspace. For people at a keyboard; agents have no say in it. */
   anywhere: boolean;
   /** Its folders are on other machines: paths are taken by their names, and looked at where the command runs. */
-  elsewhere: boolean;
+  remote: boolean;
   /** Sallyport's own folders: out of bounds even where they lie within the workspace (promise 7). */
   keepOut: readonly string[];
 }
@@ -21,14 +21,14 @@ export function workspaceScope(
   workspace: string,
   {
     anywhere = false,
-    elsewhere = false,
+    remote = false,
     keepOut = [],
-  }: { anywhere?: boolean; elsewhere?: boolean; keepOut?: readonly string[] } = {},
+  }: { anywhere?: boolean; remote?: boolean; keepOut?: readonly string[] } = {},
 ): Scope {
-  const root = follow(workspace);
-  if (root === null) throw noWorkspace(workspace, reason(workspace));
+  const root = realpathOrNull(workspace);
+  if (root === null) throw noWorkspace(workspace, missingReason(workspace));
   if (!lstatSync(root).isDirectory()) throw noWorkspace(workspace, "is not a folder");
-  return { root, anywhere, elsewhere, keepOut: keepOut.map((folder) => follow(folder) ?? folder) };
+  return { root, anywhere, remote, keepOut: keepOut.map((folder) => realpathOrNull(folder) ?? folder) };
 }
 
 /**
@@ -41,8 +41,8 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
   if (path === undefined) return scope.root;
   // Joined as text: taking `link/..` apart by name would skip where the link leads.
   const asked = isAbsolute(path) ? path : `${scope.root}/${path}`;
-  if (scope.elsewhere) return byName(scope, asked, path, what);
-  const real = what === "cwd" ? follow(asked) : followFile(asked);
+  if (scope.remote) return resolveByName(scope, asked, path, what);
+  const real = what === "cwd" ? realpathOrNull(asked) : realFilePath(asked);
   // What is not there is judged by where its nearest folder lies: nobody learns what exists elsewhere.
   if (!scope.anywhere && !isWithin(real ?? nearestReal(dirname(asked)).real, scope.root)) {
     throw outOfScope(what, path, "lies outside the workspace", scope);
@@ -56,7 +56,7 @@ export function resolveInWorkspace(scope: Scope, path: string | undefined, what:
 }
 
 /** As far as names go; where it runs, this is asked again of the folders that are there. */
-function byName(scope: Scope, asked: string, path: string, what: PathParameter): string {
+function resolveByName(scope: Scope, asked: string, path: string, what: PathParameter): string {
   const plain = normalize(asked).replace(/(?<=.)\/+$/, "");
   if (scope.anywhere || isWithin(plain, scope.root)) return plain;
   throw outOfScope(what, path, "lies outside the workspace", scope);
@@ -69,7 +69,7 @@ export function isWithin(path: string, folder: string): boolean {
 }
 
 /** Null: it does not exist, or may not be looked at. */
-function follow(path: string): string | null {
+function realpathOrNull(path: string): string | null {
   try {
     return realpathSync.native(path);
   } catch {
@@ -78,15 +78,15 @@ function follow(path: string): string | null {
 }
 
 /** Where a file is or would be made. Null: it has no folder, or its name is a link that leads nowhere yet. */
-function followFile(path: string): string | null {
+function realFilePath(path: string): string | null {
   // Looking is cheaper than a failed attempt to follow, and a log file mostly is not there yet.
-  if (lookAt(path)) return follow(path);
+  if (lstatOrNull(path)) return realpathOrNull(path);
   const name = basename(path);
-  const folder = name === ".." || path.endsWith("/") ? null : follow(dirname(path));
+  const folder = name === ".." || path.endsWith("/") ? null : realpathOrNull(dirname(path));
   return folder === null ? null : `${folder === "/" ? "" : folder}/${name}`;
 }
 
-function lookAt(path: string): Stats | null {
+function lstatOrNull(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
@@ -95,14 +95,14 @@ function lookAt(path: string): Stats | null {
 }
 
 function isLink(path: string): boolean {
-  return lookAt(path)?.isSymbolicLink() ?? false;
+  return lstatOrNull(path)?.isSymbolicLink() ?? false;
 }
 
 /** As much of a path as there is, links followed, and the names that are not there. */
 export function nearestReal(path: string): { real: string; missing: string[] } {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {
-    const real = follow(at);
+    const real = realpathOrNull(at);
     if (real !== null) return { real, missing };
     missing.unshift(basename(at));
   }
@@ -119,11 +119,11 @@ function outOfScope(what: PathParameter, path: string, why: string, scope: Scope
 function notFound(what: PathParameter, path: string, asked: string): SallyportError {
   const part = what === "cwd" ? path : `the folder of ${path}`;
   const hint = "Name an existing folder, or leave it out for the workspace.";
-  const message = `\`${what}\`: ${part} ${reason(asked)}.`;
+  const message = `\`${what}\`: ${part} ${missingReason(asked)}.`;
   return new SallyportError("WorkdirNotFound", message, [{ action: "check_scope", hint }], { path });
 }
 
-function reason(path: string): string {
+function missingReason(path: string): string {
   try {
     realpathSync.native(path);
   } catch (error) {
@@ -148,7 +148,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  * made and entered through the descriptor of the one above, so that a link swapped in meanwhile leads nowhere.
  */
 export function makeFolder(scope: Scope, path: string): string {
-  if (scope.elsewhere) return resolveInWorkspace(scope, path, "logFile"); // made where the command runs
+  if (scope.remote) return resolveInWorkspace(scope, path, "logFile"); // made where the command runs
   const { real, missing } = nearestReal(isAbsolute(path) ? path : `${scope.root}/${path}`);
   if (!isWithin(real, scope.root) || missing.includes("..")) throw outsideWorkspace(path);
   const names = [...relative(scope.root, real).split("/"), ...missing].filter((name) => name !== "" && name !== ".");

@@ -3,7 +3,7 @@ import type { ExitRecord } from "../executor/execution.ts";
 import type { Executor } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/snapshot.ts";
+import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionRow } from "../storage/sessions.ts";
 import { signalName } from "./signals.ts";
 import { lastSize } from "./terminal/history.ts";
@@ -57,7 +57,7 @@ export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
     limits: row.limits === null ? null : (JSON.parse(row.limits) as SessionInfo["limits"]),
     resourceUsage: record ? finalUsage(record) : null,
     streams: streamsOf(row, record, data),
-    sandbox: sandboxLabel(recall(row.sandbox)),
+    sandbox: sandboxLabel(decodeSnapshot(row.sandbox)),
     warnings: [...(JSON.parse(row.warnings) as string[]), ...terminalWarnings(history)],
     hints: JSON.parse(row.hints) as string[],
     error: row.error === null ? null : (JSON.parse(row.error) as SessionInfo["error"]),

@@ -3,10 +3,10 @@ import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
 import type { Account, Ending, ExitRecord } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
-import { gapWarning, newSpotsWarning } from "../sandbox/describe.ts";
+import { newProtectedPathsWarning, unsupportedWarning } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
-import { newSpots } from "../sandbox/protected-paths.ts";
-import { recall } from "../sandbox/snapshot.ts";
+import { newProtectedPaths } from "../sandbox/protected-paths.ts";
+import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { Ended, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
@@ -21,7 +21,7 @@ type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;
 export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): string[] {
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
-  return sandboxHints(text, { sandbox: recall(sandbox), cwd, home: homedir() });
+  return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: homedir() });
 }
 
 /** The same for a command whose words are only in its log; JSON, as its row keeps it. */
@@ -120,11 +120,11 @@ function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code
 
 function warningsOf(row: StartedSession, record: ExitRecord): string {
   const gaps = record.gaps ?? [];
-  const { workspace } = recall(row.sandbox);
-  const appeared = workspace === null ? [] : newSpots(workspace, record.startedUs / 1000);
+  const { workspace } = decodeSnapshot(row.sandbox);
+  const appeared = workspace === null ? [] : newProtectedPaths(workspace, record.startedUs / 1000);
   const notes = [
-    ...(gaps.length > 0 ? [gapWarning(gaps)] : []),
-    ...(appeared.length > 0 ? [newSpotsWarning(appeared)] : []),
+    ...(gaps.length > 0 ? [unsupportedWarning(gaps)] : []),
+    ...(appeared.length > 0 ? [newProtectedPathsWarning(appeared)] : []),
     ...lostOutputWarnings(row, record),
     ...unenforcedLimitWarnings(record.loose),
     ...(record.limit && record.reason !== "limit" ? [limitWarning(record.limit)] : []),

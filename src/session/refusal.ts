@@ -3,7 +3,7 @@ import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts"
 import type { Reason, Verdict } from "../core/policy.ts";
 import type { RunResult } from "../core/result.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/snapshot.ts";
+import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionFields } from "../storage/sessions.ts";
 
 /** Why a command was not run, as its result says it. */
@@ -140,7 +140,7 @@ export function refusedResult(
     resourceUsage: null,
     verdict,
     approvalId,
-    sandbox: sandboxLabel(recall(session.sandbox)),
+    sandbox: sandboxLabel(decodeSnapshot(session.sandbox)),
     warnings: [],
     hints: [],
     error: refusal.error,

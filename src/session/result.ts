@@ -3,7 +3,7 @@ import type { RunResult } from "../core/result.ts";
 import type { StreamName } from "../core/session.ts";
 import type { Parting } from "../executor/execution.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
-import { recall } from "../sandbox/snapshot.ts";
+import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
 import { truncateMiddle } from "../text/truncate.ts";
@@ -79,7 +79,7 @@ export function runResult(
     resourceUsage: record ? finalUsage(record) : null,
     verdict: null,
     approvalId: null,
-    sandbox: sandboxLabel(recall(session.sandbox)),
+    sandbox: sandboxLabel(decodeSnapshot(session.sandbox)),
     warnings: [
       ...(ended.warnings === "[]" ? [] : (JSON.parse(ended.warnings) as string[])),
       ...(session.capture === "merged" ? terminalWarnings(readTerminalHistory(folder)) : []),

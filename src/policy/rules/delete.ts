@@ -1,6 +1,6 @@
 import type { CommandFact } from "../../core/facts.ts";
 import { isPersonal, isProtected, isVital } from "../path-classes.ts";
-import type { Rule, Scene } from "../rule.ts";
+import type { Rule, RuleContext } from "../rule.ts";
 
 const spanOf = (fact: CommandFact, test: (target: CommandFact["targets"][number]) => boolean) =>
   fact.targets.find((target) => target.effect === "delete" && test(target))?.span ?? null;
@@ -11,7 +11,7 @@ export const deleteVital: Rule = {
   onlyTargets: true,
   message: "Deletes the root, a home or a system folder.",
   suggestion: "Delete a path inside the workspace or /tmp, named in full.",
-  find: (fact: CommandFact, scene: Scene) => spanOf(fact, (target) => isVital(target, scene)),
+  find: (fact: CommandFact, scene: RuleContext) => spanOf(fact, (target) => isVital(target, scene)),
   catches: [
     "rm -rf /",
     "rm -fr //",

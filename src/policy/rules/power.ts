@@ -1,18 +1,20 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isCalled, isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { argumentValues, isCommand, isNamed, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
 
-const ALWAYS = table(
+const ALWAYS = nameSet(
   "shutdown reboot halt poweroff telinit pm-suspend pm-hibernate pm-powersave pm-suspend-hybrid kexec rtcwake systemsetup",
 );
-const SYSTEMD = table(
+
+const SYSTEMD = nameSet(
   "poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate soft-reboot rescue emergency isolate exit switch-root default",
 );
-const LOGIND = table("poweroff reboot halt suspend hibernate hybrid-sleep suspend-then-hibernate");
+
+const LOGIND = nameSet("poweroff reboot halt suspend hibernate hybrid-sleep suspend-then-hibernate");
 const ASKS = /^(?:--help|-h|--version|--show|--list-modes|-V)$/;
 
 function turnsOff(fact: CommandFact): boolean {
   const [sub = ""] = operands(fact);
-  const given = values(fact);
+  const given = argumentValues(fact);
   for (const name of names(fact)) {
     // `shutdown -h` is not a question, `reboot --help` is.
     if (ALWAYS.has(name))
@@ -67,12 +69,12 @@ export const power: Rule = {
   ],
 };
 
-const POLICY_OFF = table("stop disable mask kill");
+const POLICY_OFF = nameSet("stop disable mask kill");
 const GUARDS =
   /^(?:firewalld|ufw|nftables|iptables|ip6tables|apparmor|auditd|fail2ban|selinux-autorelabel|netfilter-persistent|shorewall|crowdsec|ossec|wazuh-agent|falcon-sensor|clamav-daemon|sallyport)(?:\.service)?$/;
 
 function opensWall(fact: CommandFact): boolean {
-  const given = values(fact);
+  const given = argumentValues(fact);
   const text = given.join(" ");
   const [sub = "", ...rest] = operands(fact);
   for (const name of names(fact)) {
@@ -161,7 +163,7 @@ export const security: Rule = {
   ],
 };
 
-const BOOT_TOOLS = table(
+const BOOT_TOOLS = nameSet(
   "grub-install grub2-install grub-mkconfig grub2-mkconfig update-grub update-grub2 grub-set-default grub-reboot grub2-set-default grub-editenv grub2-editenv efibootmgr update-initramfs mkinitramfs mkinitcpio dracut lilo extlinux syslinux bless nvram kernel-install installkernel systemd-firstboot update-rc.d chkconfig rc-update kernelstub bcdedit",
 );
 
@@ -172,13 +174,13 @@ export const boot: Rule = {
   suggestion: "Describe the change for a person to make.",
   find: (fact) => {
     const [sub = ""] = operands(fact);
-    const given = values(fact);
+    const given = argumentValues(fact);
     if (given.length === 1 && /^(?:--help|--version|-V)$/.test(given[0] ?? "")) return null;
-    if (isCalled(fact, "efibootmgr") && given.every((word) => word === "-v" || word === "--verbose")) return null;
-    if (isCalled(fact, "chkconfig") && given.every((word) => word === "--list")) return null;
+    if (isCommand(fact, "efibootmgr") && given.every((word) => word === "-v" || word === "--verbose")) return null;
+    if (isCommand(fact, "chkconfig") && given.every((word) => word === "--list")) return null;
     if (isNamed(fact, BOOT_TOOLS)) return nameSpan(fact);
-    if (isCalled(fact, "systemctl") && sub === "set-default") return nameSpan(fact);
-    if (isCalled(fact, "bootctl") && /^(?:install|remove|update|set-|random-seed|cleanup|unlink|kernel-)/.test(sub))
+    if (isCommand(fact, "systemctl") && sub === "set-default") return nameSpan(fact);
+    if (isCommand(fact, "bootctl") && /^(?:install|remove|update|set-|random-seed|cleanup|unlink|kernel-)/.test(sub))
       return nameSpan(fact);
     return null;
   },

@@ -1,11 +1,12 @@
 import type { CommandFact } from "../../core/facts.ts";
-import { isCalled, isNamed, nameSpan, names, operands, type Rule, table, values } from "../rule.ts";
+import { argumentValues, isCommand, isNamed, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
 
 const ASKS = /^(?:--help|-h|--version|-V|--list|-l|--print)$/;
-const BECOMES = table(
+const BECOMES = nameSet(
   "sudo sudoedit su doas pkexec runuser setpriv gosu su-exec chroot nsenter unshare newgrp sg login capsh machinectl systemd-run pivot_root switch_root visudo vipw vigr dzdo please op sux kdesu gksu gksudo ksu calife super suexec setuidgid chpst s6-setuidgid s6-applyuidgid start-stop-daemon systemd-nspawn run0 runas chroot_safe schroot arch-chroot proot bwrap-suid sudo-rs doas-rs",
 );
-const MOUNTS = table(
+
+const MOUNTS = nameSet(
   "mount umount mount.cifs mount.nfs umount.nfs fusermount fusermount3 sshfs bindfs mount_nfs guestmount curlftpfs",
 );
 
@@ -16,15 +17,15 @@ export const privilege: Rule = {
   suggestion: "Run the command as the user you are; say what needs more rights and why.",
   find: (fact) => {
     if (!isNamed(fact, BECOMES)) return null;
-    const given = values(fact);
+    const given = argumentValues(fact);
     if (
-      isCalled(fact, "machinectl") &&
+      isCommand(fact, "machinectl") &&
       !/^(?:shell|login|start|enable|kill|poweroff|reboot|terminate|remove|import.*|pull.*|bind|copy.*|clone|rename|edit|clean|stop|disable|set-limit)$/.test(
         operands(fact)[0] ?? "",
       )
     )
       return null;
-    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isCalled(fact, "sudo")
+    return given.length > 0 && given.every((word) => ASKS.test(word)) && !isCommand(fact, "sudo")
       ? null
       : given.join(" ") === "--version"
         ? null
@@ -63,7 +64,7 @@ export const mounting: Rule = {
   suggestion: "List mounts with `mount` or `findmnt`; copy the files you need instead.",
   find: (fact) => {
     if (!isNamed(fact, MOUNTS)) return null;
-    const given = values(fact);
+    const given = argumentValues(fact);
     const lists =
       names(fact)[0] === "mount" &&
       !given.some(
@@ -82,7 +83,7 @@ export const mounting: Rule = {
   passes: ["mount", "mount -l", "mount -t ext4", "cat /proc/mounts", "findmnt"],
 };
 
-const ACCOUNTS = table(
+const ACCOUNTS = nameSet(
   "passwd chpasswd useradd userdel usermod groupadd groupdel groupmod adduser deluser addgroup delgroup gpasswd chsh chfn chage newusers pwconv pwunconv grpconv grpunconv pwck grpck vipw faillock pam-auth-update authconfig authselect dscl sysadminctl realm setcap newuidmap newgidmap htpasswd-system loginctl-enable",
 );
 
@@ -92,11 +93,11 @@ export const accounts: Rule = {
   message: "Changes accounts, passwords, groups or file capabilities.",
   suggestion: "Look with `id`, `getent` or `getcap`; ask a person to change accounts.",
   find: (fact) => {
-    const given = values(fact);
+    const given = argumentValues(fact);
     if (setsUid(fact)) return nameSpan(fact);
     if (!isNamed(fact, ACCOUNTS)) return null;
     if (
-      (isCalled(fact, "passwd") || isCalled(fact, "chage")) &&
+      (isCommand(fact, "passwd") || isCommand(fact, "chage")) &&
       given.some((word) => /^(?:-S|--status|-l|--list|-a)$/.test(word)) &&
       !given.includes("-d")
     )
@@ -119,14 +120,14 @@ export const accounts: Rule = {
 
 /** A set-user-id bit lets whoever runs the file become its owner. */
 function setsUid(fact: CommandFact): boolean {
-  const given = values(fact);
-  if (isCalled(fact, "chmod"))
+  const given = argumentValues(fact);
+  if (isCommand(fact, "chmod"))
     return given.some(
       (word) =>
         /^(?:0*[2-7][0-7]{3}|[ugoa]*[+=][rwxXt]*s.*|.*,[ugoa]*[+=][rwxXt]*s.*)$/.test(word) &&
         !/^0*[01][0-7]{3}$/.test(word),
     );
-  if (!isCalled(fact, "install")) return false;
+  if (!isCommand(fact, "install")) return false;
   return given.some(
     (word, index) =>
       /^(?:-m|--mode=?)?0*[2-7][0-7]{3}$/.test(word) &&

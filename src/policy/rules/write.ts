@@ -1,6 +1,6 @@
 import type { CommandFact } from "../../core/facts.ts";
 import { isDevice, isProtected, isVital } from "../path-classes.ts";
-import type { Rule, Scene } from "../rule.ts";
+import type { Rule, RuleContext } from "../rule.ts";
 
 const SYSRQ = /^\/proc\/(?:sysrq-trigger|sys\/kernel\/sysrq)$|^\/sys\/power\/|^\/dev\/watchdog/;
 const BOOT =
@@ -140,6 +140,6 @@ export const modeProtected: Rule = {
   passes: ["chmod 600 key.pem", "ls -l /etc/passwd"],
 };
 
-function isProtectedTree(target: CommandFact["targets"][number], scene: Scene): boolean {
+function isProtectedTree(target: CommandFact["targets"][number], scene: RuleContext): boolean {
   return isVital(target, scene) || isProtected(target.path, scene);
 }

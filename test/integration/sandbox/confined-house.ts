@@ -7,7 +7,7 @@ import type { RunRequest } from "../../../src/core/request.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
-import { type Confined, type Confinement, confine, confinementOf } from "../../../src/sandbox/confine.ts";
+import { type Confined, type Confinement, confine, createConfinement } from "../../../src/sandbox/confine.ts";
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";
 import { launchFailure } from "../../../src/session/failure/launch.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
@@ -34,12 +34,12 @@ export class ConfinedHouse extends TestHouse {
 
   confinement(config: Config = {}, parentEnv: Record<string, string> = {}): Confinement {
     const env = { PATH: "/usr/bin:/bin", [MARK]: this.mark, ...parentEnv };
-    return confinementOf(override(DEFAULTS, config), {
+    return createConfinement(override(DEFAULTS, config), {
       workspace: this.workspace,
       agent: "default",
       state: this.state,
       keepOut: [this.state],
-      tier: () => null,
+      capabilities: () => null,
       parentEnv: env,
     });
   }

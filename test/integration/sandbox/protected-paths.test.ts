@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { protectedSpotOf, protectedSpots } from "../../../src/sandbox/protected-paths.ts";
+import { protectedPathOf, protectedPaths } from "../../../src/sandbox/protected-paths.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-spots-")));
 after(() => rmSync(folder, { recursive: true }));
@@ -28,7 +28,7 @@ function repository(name: string): string {
 
 test("hooks and configuration of the repository, of editors and of agents are protected", () => {
   const place = repository("plain");
-  const { readOnly, writable } = protectedSpots(place);
+  const { readOnly, writable } = protectedPaths(place);
   for (const name of [
     ".git/hooks",
     ".git/config",
@@ -49,7 +49,7 @@ test("submodules have hooks too", () => {
   const inner = repository("inner");
   const place = repository("outer");
   git(place, "submodule", "add", inner, "lib/inner");
-  const { readOnly } = protectedSpots(place);
+  const { readOnly } = protectedPaths(place);
   assert.ok(readOnly.includes(join(place, ".git/modules/lib/inner/hooks")), readOnly.join("\n"));
   assert.ok(readOnly.includes(join(place, ".git/modules/lib/inner/config")));
 });
@@ -58,7 +58,7 @@ test("a linked worktree may write what a commit needs, and only if its repositor
   const place = repository("main");
   const tree = join(folder, "tree");
   git(place, "worktree", "add", tree);
-  const { readOnly, writable } = protectedSpots(tree);
+  const { readOnly, writable } = protectedPaths(tree);
   assert.ok(readOnly.includes(join(tree, ".git")), "the file that names the repository");
   assert.deepEqual(
     writable.toSorted(),
@@ -71,26 +71,26 @@ test("a linked worktree may write what a commit needs, and only if its repositor
   const forged = join(folder, "forged");
   mkdirSync(forged);
   writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git/worktrees/tree")}\n`);
-  assert.deepEqual(protectedSpots(forged).writable, [], "the repository names another worktree");
+  assert.deepEqual(protectedPaths(forged).writable, [], "the repository names another worktree");
   writeFileSync(join(forged, ".git"), `gitdir: ${join(place, ".git")}\n`);
-  assert.deepEqual(protectedSpots(forged).writable, []);
+  assert.deepEqual(protectedPaths(forged).writable, []);
 });
 
 test("garbage in place of a repository is no repository", () => {
   const place = join(folder, "garbage");
   mkdirSync(place);
   writeFileSync(join(place, ".git"), Buffer.from([0, 255, 10, 1]));
-  assert.deepEqual(protectedSpots(place).writable, []);
-  assert.ok(protectedSpots(place).readOnly.includes(join(place, ".git")));
+  assert.deepEqual(protectedPaths(place).writable, []);
+  assert.ok(protectedPaths(place).readOnly.includes(join(place, ".git")));
 });
 
 test("a spot is known by its name", () => {
-  assert.equal(protectedSpotOf("/w/.git/config", "/w"), "/w/.git/config");
-  assert.equal(protectedSpotOf("/w/.git/config.lock", "/w"), "/w/.git/config");
-  assert.equal(protectedSpotOf("/w/.git/commondir", "/w"), "/w/.git/commondir");
-  assert.equal(protectedSpotOf("/w/.git/hooks/pre-commit", "/w"), "/w/.git/hooks");
-  assert.equal(protectedSpotOf("/w/lib/.git/modules/a/b/config", "/w"), "/w/lib/.git/modules/a/b/config");
-  assert.equal(protectedSpotOf("/w/.vscode/tasks.json", "/w"), "/w/.vscode");
-  assert.equal(protectedSpotOf("/w/.git/index", "/w"), null);
-  assert.equal(protectedSpotOf("/w/src/config", "/w"), null);
+  assert.equal(protectedPathOf("/w/.git/config", "/w"), "/w/.git/config");
+  assert.equal(protectedPathOf("/w/.git/config.lock", "/w"), "/w/.git/config");
+  assert.equal(protectedPathOf("/w/.git/commondir", "/w"), "/w/.git/commondir");
+  assert.equal(protectedPathOf("/w/.git/hooks/pre-commit", "/w"), "/w/.git/hooks");
+  assert.equal(protectedPathOf("/w/lib/.git/modules/a/b/config", "/w"), "/w/lib/.git/modules/a/b/config");
+  assert.equal(protectedPathOf("/w/.vscode/tasks.json", "/w"), "/w/.vscode");
+  assert.equal(protectedPathOf("/w/.git/index", "/w"), null);
+  assert.equal(protectedPathOf("/w/src/config", "/w"), null);
 });

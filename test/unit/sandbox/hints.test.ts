@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { sandboxHints } from "../../../src/sandbox/hints.ts";
-import type { RememberedSandbox } from "../../../src/sandbox/snapshot.ts";
+import type { SandboxSnapshot } from "../../../src/sandbox/snapshot.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-hints-")));
 after(() => rmSync(folder, { recursive: true }));
@@ -12,7 +12,7 @@ const cwd = join(folder, "workspace");
 const outside = join(folder, "outside");
 for (const place of [cwd, outside]) mkdirSync(place);
 
-const USUAL: RememberedSandbox = {
+const USUAL: SandboxSnapshot = {
   profile: "workspace-write",
   network: "on",
   writable: [cwd],
@@ -22,11 +22,11 @@ const USUAL: RememberedSandbox = {
   user: null,
 };
 
-function hints(stderr: string, sandbox: Partial<RememberedSandbox> = {}): string[] {
+function hints(stderr: string, sandbox: Partial<SandboxSnapshot> = {}): string[] {
   return sandboxHints(stderr, { sandbox: { ...USUAL, ...sandbox }, cwd, home: "/home/ada" });
 }
 
-const one = (stderr: string, sandbox: Partial<RememberedSandbox> = {}) => {
+const one = (stderr: string, sandbox: Partial<SandboxSnapshot> = {}) => {
   const found = hints(stderr, sandbox);
   assert.equal(found.length, 1, `${stderr}: ${JSON.stringify(found)}`);
   assert.match(found[0] ?? "", /^sandbox, likely cause: /);

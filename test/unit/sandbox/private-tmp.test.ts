@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { clearPrivateFolders, ensurePrivateFolder, privateFolder } from "../../../src/sandbox/private-tmp.ts";
+import { cleanPrivateTmps, ensurePrivateTmp, privateTmpPath } from "../../../src/sandbox/private-tmp.ts";
 
 const room = mkdtempSync(join(tmpdir(), "sallyport-private-"));
 const inherited = process.env.TMPDIR;
@@ -28,16 +28,16 @@ function owner(name: string) {
 
 test("each agent has one of its own in each workspace and state", () => {
   const one = owner("a");
-  const folders = [one, { ...one, agent: "other" }, { ...one, workspace: "/v" }, owner("b")].map(privateFolder);
+  const folders = [one, { ...one, agent: "other" }, { ...one, workspace: "/v" }, owner("b")].map(privateTmpPath);
   assert.equal(new Set(folders).size, 4);
-  assert.equal(privateFolder(one), privateFolder(owner("a")), "the same each time");
+  assert.equal(privateTmpPath(one), privateTmpPath(owner("a")), "the same each time");
 });
 
 test("it is nobody else's", () => {
   const one = owner("a");
-  const folder = privateFolder(one);
-  ensurePrivateFolder(folder, one);
-  ensurePrivateFolder(folder, one);
+  const folder = privateTmpPath(one);
+  ensurePrivateTmp(folder, one);
+  ensurePrivateTmp(folder, one);
   for (const place of [folder, dirname(folder), dirname(dirname(folder))]) {
     assert.equal(statSync(place).mode & 0o777, 0o700, place);
   }
@@ -47,9 +47,9 @@ test("a link or a stranger's folder in its place is refused", () => {
   process.env.TMPDIR = join(room, "squatted");
   mkdirSync(process.env.TMPDIR);
   const one = owner("c");
-  const folder = privateFolder(one);
+  const folder = privateTmpPath(one);
   symlinkSync(room, dirname(dirname(folder)));
-  assert.throws(() => ensurePrivateFolder(folder, one), { type: "StateUnusable", message: /somebody else/ });
+  assert.throws(() => ensurePrivateTmp(folder, one), { type: "StateUnusable", message: /somebody else/ });
   process.env.TMPDIR = room;
 });
 
@@ -57,8 +57,8 @@ test("for another user it can be passed through, and is theirs", {
   skip: process.getuid?.() !== 0 && "needs root",
 }, () => {
   const one = { ...owner("d"), user: { uid: 65534, gid: 65534 } };
-  const folder = privateFolder(one);
-  ensurePrivateFolder(folder, one);
+  const folder = privateTmpPath(one);
+  ensurePrivateTmp(folder, one);
   const { uid, mode } = statSync(folder);
   assert.deepEqual([uid, mode & 0o777], [65534, 0o700]);
   assert.equal(statSync(dirname(folder)).mode & 0o777, 0o711);
@@ -67,18 +67,18 @@ test("for another user it can be passed through, and is theirs", {
 test("what nobody used for long is removed, and what a vanished state left; nothing that is in use", () => {
   const [kept, old, gone] = [owner("kept"), { ...owner("kept"), agent: "old" }, owner("gone")];
   for (const one of [kept, old, gone]) {
-    const folder = privateFolder(one);
-    ensurePrivateFolder(folder, one);
+    const folder = privateTmpPath(one);
+    ensurePrivateTmp(folder, one);
     mkdirSync(join(folder, "deep", "er"), { recursive: true });
     writeFileSync(join(folder, "deep", "er", "file"), "");
     symlinkSync(room, join(folder, "link"));
   }
   rmSync(gone.state, { recursive: true });
-  utimesSync(privateFolder(old), 1000, 1000);
-  clearPrivateFolders(kept.state, { unusedMs: 60_000, live: true });
-  assert.deepEqual([kept, old, gone].map(privateFolder).map(existsSync), [true, true, false], "while something runs");
-  clearPrivateFolders(kept.state, { unusedMs: 60_000, live: false });
-  assert.deepEqual([kept, old].map(privateFolder).map(existsSync), [true, false]);
+  utimesSync(privateTmpPath(old), 1000, 1000);
+  cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: true });
+  assert.deepEqual([kept, old, gone].map(privateTmpPath).map(existsSync), [true, true, false], "while something runs");
+  cleanPrivateTmps(kept.state, { unusedMs: 60_000, live: false });
+  assert.deepEqual([kept, old].map(privateTmpPath).map(existsSync), [true, false]);
   assert.ok(existsSync(join(room, "kept")), "links are not followed");
 });
 
@@ -86,9 +86,9 @@ test("one that is just being made is not taken for what a vanished state left", 
   const [mine, other] = [owner("mine"), owner("other")];
   const make = `
     const { workerData: { path, folder, one } } = require("node:worker_threads");
-    import(path).then(({ ensurePrivateFolder }) => { for (let i = 0; i < 3000; i++) ensurePrivateFolder(folder, one); });`;
+    import(path).then(({ ensurePrivateTmp }) => { for (let i = 0; i < 3000; i++) ensurePrivateTmp(folder, one); });`;
   const path = fileURLToPath(new URL("../../../src/sandbox/private-tmp.ts", import.meta.url));
-  const folder = privateFolder(mine);
+  const folder = privateTmpPath(mine);
   const maker = new Worker(make, { eval: true, workerData: { path, folder, one: mine } });
   const ended = once(maker, "exit");
   let over = false;
@@ -96,7 +96,7 @@ test("one that is just being made is not taken for what a vanished state left", 
     over = true;
   });
   while (!over) {
-    clearPrivateFolders(other.state, { unusedMs: 60_000, live: false });
+    cleanPrivateTmps(other.state, { unusedMs: 60_000, live: false });
     await setImmediate();
   }
   await ended;

@@ -8,9 +8,9 @@ import type { Config } from "../../../src/config/schema.ts";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
-import { Sandboxing } from "../../../src/sandbox/sandbox.ts";
+import { SandboxPlanner } from "../../../src/sandbox/sandbox.ts";
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-sandboxing-")));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-planner-")));
 after(() => rmSync(folder, { recursive: true }));
 const workspace = join(folder, "workspace");
 const home = join(folder, "home");
@@ -28,10 +28,10 @@ const TIER: SandboxCapabilities = {
   seccomp: true,
 };
 
-function sandboxing(config: Config = {}, tier: SandboxCapabilities | null = TIER): Sandboxing {
+function planner(config: Config = {}, tier: SandboxCapabilities | null = TIER): SandboxPlanner {
   const settings = override(DEFAULTS, config);
   const state = join(folder, "state");
-  return new Sandboxing({
+  return new SandboxPlanner({
     settings,
     workspace,
     agent: "default",
@@ -39,30 +39,30 @@ function sandboxing(config: Config = {}, tier: SandboxCapabilities | null = TIER
     keepOut: [state],
     home,
     user: null,
-    tier: () => tier,
+    capabilities: () => tier,
   });
 }
 
 function planned(asked: Partial<RunRequest>, config: Config = {}) {
-  return sandboxing(config).plan(asked);
+  return planner(config).plan(asked);
 }
 
 const rules = (asked: Partial<RunRequest>, config: Config = {}) =>
-  planned(asked, config).loosened.map(({ rule }) => rule);
+  planned(asked, config).escalations.map(({ rule }) => rule);
 
 test("out of the box the workspace and a private folder can be written, and the network is on", () => {
-  const { spec, confined, loosened } = planned({});
+  const { spec, confined, escalations } = planned({});
   assert.deepEqual(spec?.writable, [workspace]);
   assert.deepEqual([spec?.network, spec?.isolated, spec?.require, spec?.user], ["on", false, false, null]);
   assert.ok(spec?.temporary);
   assert.ok(spec?.denied.includes(join(home, ".ssh")));
   assert.ok(spec?.denied.includes(join(folder, "state")));
   assert.ok(spec?.readOnly.includes(join(workspace, ".git/config")));
-  assert.deepEqual([confined, loosened], [true, []]);
+  assert.deepEqual([confined, escalations], [true, []]);
 });
 
 test("the same object comes back as long as nothing changes", () => {
-  const prepared = sandboxing();
+  const prepared = planner();
   assert.equal(prepared.plan({}), prepared.plan({}));
 });
 
@@ -71,7 +71,7 @@ test("tightening is free", () => {
   assert.deepEqual(read.spec?.writable, []);
   assert.equal(read.spec?.temporary, null);
   assert.equal(read.spec?.network, "off");
-  assert.deepEqual(read.loosened, []);
+  assert.deepEqual(read.escalations, []);
   assert.deepEqual(rules({ sandbox: "isolated" }), []);
   assert.deepEqual(rules({ network: { ports: [80] } }), []);
   assert.deepEqual(rules({ sandbox: "workspace-write" }, { sandbox: "off" }), []);
@@ -93,10 +93,10 @@ test("loosening is named, part by part", () => {
 
 test("a protected spot is lifted by naming it, or a folder that holds it, and that is loosening", () => {
   const config = join(workspace, ".git/config");
-  const { spec, loosened } = planned({ writable: [".git/config"] });
+  const { spec, escalations } = planned({ writable: [".git/config"] });
   assert.ok(!spec?.readOnly.includes(config));
   assert.ok(spec?.readOnly.includes(join(workspace, ".git/hooks")));
-  assert.deepEqual(loosened, [{ rule: "sandbox-write", paths: [config] }]);
+  assert.deepEqual(escalations, [{ rule: "sandbox-write", paths: [config] }]);
   assert.ok(!planned({ writable: [".git"] }).spec?.readOnly.includes(join(workspace, ".git/hooks")));
   assert.deepEqual(rules({ writable: [workspace] }), [], "naming the workspace lifts nothing");
   assert.ok(planned({ writable: ["."] }).spec?.readOnly.includes(config));
@@ -105,9 +105,9 @@ test("a protected spot is lifted by naming it, or a folder that holds it, and th
 
 test("links in what is asked for are followed before it is judged", () => {
   symlinkSync(data, join(workspace, "out"));
-  const { spec, loosened } = planned({ writable: ["out"] });
+  const { spec, escalations } = planned({ writable: ["out"] });
   assert.ok(spec?.writable.includes(data));
-  assert.deepEqual(loosened, [{ rule: "sandbox-write", paths: [data] }]);
+  assert.deepEqual(escalations, [{ rule: "sandbox-write", paths: [data] }]);
   symlinkSync(join(home, ".ssh"), join(workspace, "keys"));
   assert.throws(() => planned({ writable: ["keys"] }), { type: "PathOutOfScope" });
 });
@@ -130,7 +130,7 @@ test("where nothing can confine, that is said and nobody relies on it", () => {
   const nothing: SandboxCapabilities = { ...TIER, landlock: 0, mounts: "none" };
   assert.deepEqual(
     [TIER, nothing, null].map((tier) => {
-      const { confined, unavailable } = sandboxing({}, tier).plan({});
+      const { confined, unavailable } = planner({}, tier).plan({});
       return [confined, unavailable];
     }),
     [
@@ -139,6 +139,6 @@ test("where nothing can confine, that is said and nobody relies on it", () => {
       [false, true],
     ],
   );
-  assert.equal(sandboxing({}, null).plan({}).spec, null);
-  assert.equal(sandboxing({ sandbox: "off" }, null).plan({}).unavailable, false);
+  assert.equal(planner({}, null).plan({}).spec, null);
+  assert.equal(planner({ sandbox: "off" }, null).plan({}).unavailable, false);
 });

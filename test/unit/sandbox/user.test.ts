@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asUser, commandUser } from "../../../src/sandbox/user.ts";
+import { commandUser, environmentAsUser } from "../../../src/sandbox/user.ts";
 
 const ACCOUNTS = {
   passwd: "root:x:0:0:root:/root:/bin/bash\nada:x:1000:1000:Ada:/home/ada:/bin/bash\nbare:x:1001:1001::\n",
@@ -38,6 +38,6 @@ test("who we are already needs nothing, and nobody but root becomes another", ()
 
 test("the environment is the user's, not root's", () => {
   const env = { HOME: "/root", USER: "root", PATH: "/bin", XDG_RUNTIME_DIR: "/run/user/0", MAIL: "/var/mail/root" };
-  assert.deepEqual(asUser(env, ADA), { HOME: "/home/ada", USER: "ada", LOGNAME: "ada", PATH: "/bin" });
-  assert.deepEqual(asUser(env, null), env);
+  assert.deepEqual(environmentAsUser(env, ADA), { HOME: "/home/ada", USER: "ada", LOGNAME: "ada", PATH: "/bin" });
+  assert.deepEqual(environmentAsUser(env, null), env);
 });

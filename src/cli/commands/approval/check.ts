@@ -75,7 +75,7 @@ function optionsOf({ values }: Invocation): CheckOptions {
   const settings = loadConfig({ workspace: cwd }).forAgent(agent);
   const policy = { ...policyOf(settings), ...(security ? { security } : {}), ...(ask ? { ask } : {}) };
   const sandbox = heldBy(settings, { workspace: cwd, agent }, sandboxRequest({ values }));
-  return { cwd, agent, policy, confined: sandbox.confined, loosened: sandbox.loosened };
+  return { cwd, agent, policy, confined: sandbox.confined, escalations: sandbox.escalations };
 }
 
 function commandOf({ values, positionals, rest }: Invocation): string | string[] {
