@@ -109,6 +109,12 @@ function parse(text: string): { value: unknown; offsets: ReadonlyMap<string, num
       const inObject = character === "," && !Array.isArray(open.at(-1)?.entries);
       expected = inObject ? "a key in double quotes" : "a value";
     },
+    // An editor may show a lone carriage return within the comment; the parser would take the rest for entries.
+    onComment: (offset, length) => {
+      const end = offset + length;
+      const isLine = text.startsWith("//", offset);
+      if (isLine && text[end] === "\r" && text[end + 1] !== "\n") fail("a carriage return within a comment", end);
+    },
     // The first error ends the reading, which also keeps the parser from recursing into a deep text.
     onError: (code, offset) => {
       const what = SCAN_ERRORS[printParseErrorCode(code)];

@@ -51,6 +51,7 @@ const WRONG: [text: string, message: RegExp, line: number, column: number][] = [
   ['{"a": 1, "a": 2}', /the key `a` is there twice/, 1, 10],
   ['{"__proto__": {}}', /`__proto__` is not a key/, 1, 2],
   ["{ /* why\n}", /a comment that does not end/, 1, 3],
+  ['{ // why\r"a": 1\n}', /a carriage return within a comment/, 1, 9],
   ['{"a": 1 / 2}', /expected `,` but found `\/`/, 1, 9],
   ["'a'", /expected a value but found `'`/, 1, 1],
   [`${"[".repeat(40)}`, /nested too deeply/, 1, 34],
@@ -67,6 +68,7 @@ test("comments may stand wherever blanks may", () => {
   const text = '// first\n{ /* a */ "a" /**/: // b\n [1, /* , */ 2 // c\n], "b": "// no comment" }\n// last';
   assert.deepEqual(readJson(text).value, { a: [1, 2], b: "// no comment" });
   assert.deepEqual(readJson(text).positionOf(["b"]), { line: 4, column: 4 });
+  assert.deepEqual(readJson(text.replaceAll("\n", "\r\n")).value, { a: [1, 2], b: "// no comment" });
 });
 
 for (const [text, message, line, column] of WRONG) {
