@@ -1,22 +1,67 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogChunk } from "../../../src/core/session.ts";
-import { followLog, type OutputNotifier } from "../../../src/session/logs/follow.ts";
-import { allChunks } from "./all-chunks.ts";
+import type { FollowQuery } from "../../../src/core/gateway.ts";
+import type { Capture, LogChunk } from "../../../src/core/session.ts";
+import type { Execution, FreshOutput } from "../../../src/executor/execution.ts";
+import { allChunks, dataIn, followEnded } from "./session-data.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
-/** Does one step each time the follower has caught up; ends after the last. */
-function scripted(steps: (() => void)[]): OutputNotifier {
-  return {
-    async next() {
-      const step = steps.shift();
-      if (step === undefined) return "ended";
-      step();
-      return "grew";
-    },
-  };
+/** A command that reports growth and its end when a test says so, and counts its holders. */
+class FakeExecution {
+  holders = 0;
+  #listeners = new Set<(fresh?: FreshOutput) => void>();
+  #end = Promise.withResolvers<void>();
+  ended = this.#end.promise;
+
+  hold(): () => void {
+    this.holders++;
+    return () => {
+      this.holders--;
+    };
+  }
+
+  onGrew(listener: (fresh?: FreshOutput) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  grow(fresh?: FreshOutput): void {
+    for (const listener of this.#listeners) listener(fresh);
+  }
+
+  end(): void {
+    this.#end.resolve();
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+}
+
+/** What to write while a log is followed, how many chunks that brings before the next step, and what is reported with it. */
+type Step = [write: () => void, chunks: number, fresh?: FreshOutput];
+
+async function followSteps(folder: string, capture: Capture, query: FollowQuery, steps: Step[]): Promise<LogChunk[]> {
+  const execution = new FakeExecution();
+  const chunks = dataIn(folder, capture).follow(query, execution as unknown as Execution, undefined);
+  const all: LogChunk[] = [];
+  let pending = chunks.next();
+  for (const [write, count, fresh] of steps) {
+    write();
+    execution.grow(fresh);
+    for (let chunk = 0; chunk < count; chunk++) {
+      const { value } = await pending;
+      if (value) all.push(value);
+      pending = chunks.next();
+    }
+  }
+  execution.end();
+  for (let last = await pending; !last.done; last = await chunks.next()) all.push(last.value);
+  assert.deepEqual([execution.holders, execution.listeners], [0, 0]);
+  return all;
 }
 
 function shown(chunks: LogChunk[]): string[] {
@@ -33,17 +78,17 @@ test("follows both streams in order, from before the first byte to after the las
     events.push(event);
     writeFileSync(join(folder.path, "timeline"), Buffer.concat([headerBytes(), blockBytes(events)]));
   };
-  const wake = scripted([
-    () => {},
-    () => write({ stream: 0, data: "one\n" }),
-    () => {
-      write({ stream: 1, data: "err\n" });
-      write({ stream: 0, data: "two\n" });
-    },
-    () => appendFileSync(stdout, "not in the timeline yet\n"),
-    () => appendFileSync(stderr, "nor this\n"),
+  const both = () => {
+    write({ stream: 1, data: "err\n" });
+    write({ stream: 0, data: "two\n" });
+  };
+  const chunks = await followSteps(folder.path, "apart", {}, [
+    [() => {}, 0],
+    [() => write({ stream: 0, data: "one\n" }), 1],
+    [both, 2],
+    [() => appendFileSync(stdout, "not in the timeline yet\n"), 0],
+    [() => appendFileSync(stderr, "nor this\n"), 0],
   ]);
-  const chunks = await allChunks(followLog(folder.path, "apart", {}, wake));
   assert.deepEqual(shown(chunks), [
     "stdout 0 one\n",
     "stderr 0 err\n",
@@ -53,17 +98,16 @@ test("follows both streams in order, from before the first byte to after the las
   ]);
 });
 
-test("a character written in two parts arrives whole; one never finished arrives as it is", async () => {
+test("a character written in two parts arrives whole; an incomplete one arrives as it is", async () => {
   using folder = temporaryFolder();
   const output = join(folder.path, "output");
   const euro = Buffer.from("€");
-  const wake = scripted([
-    () => appendFileSync(output, Buffer.concat([Buffer.from("a"), euro.subarray(0, 1)])),
-    () => appendFileSync(output, euro.subarray(1, 2)),
-    () => appendFileSync(output, euro.subarray(2)),
-    () => appendFileSync(output, euro.subarray(0, 2)),
+  const chunks = await followSteps(folder.path, "merged", {}, [
+    [() => appendFileSync(output, Buffer.concat([Buffer.from("a"), euro.subarray(0, 1)])), 1],
+    [() => appendFileSync(output, euro.subarray(1, 2)), 0],
+    [() => appendFileSync(output, euro.subarray(2)), 1],
+    [() => appendFileSync(output, euro.subarray(0, 2)), 0],
   ]);
-  const chunks = await allChunks(followLog(folder.path, "merged", {}, wake));
   assert.deepEqual(
     chunks.map((chunk) => [chunk.offset, Buffer.from(chunk.bytes).toString("hex")]),
     [
@@ -86,23 +130,34 @@ test("begins where the query says", async () => {
   ];
   for (const [query, expected] of cases) {
     writeFileSync(join(folder.path, "output"), "1\n2\n3\n");
-    const wake = scripted([() => appendFileSync(join(folder.path, "output"), "4\n")]);
-    const chunks = await allChunks(followLog(folder.path, "merged", query, wake));
+    const { length } = expected;
+    const chunks = await followSteps(folder.path, "merged", query, [
+      [() => {}, length > 2 ? 1 : 0],
+      [() => appendFileSync(join(folder.path, "output"), "4\n"), 0],
+    ]);
     assert.equal(Buffer.concat(chunks.map((chunk) => chunk.bytes)).toString(), expected, JSON.stringify(query));
   }
+});
+
+test("output that an execution brings along is given without a look at the files, and only where it fits", async () => {
+  using folder = temporaryFolder();
+  const fresh = (offset: number, text: string): FreshOutput => ({ offset, bytes: Buffer.from(text), timeMs: 0 });
+  const output = join(folder.path, "output");
+  const chunks = await followSteps(folder.path, "merged", {}, [
+    [() => {}, 1, fresh(0, "not on disk\n")],
+    [() => writeFileSync(output, "not on disk\nfrom disk\n"), 1, fresh(999, "elsewhere")],
+  ]);
+  assert.deepEqual(shown(chunks), ["output 0 not on disk\n", "output 12 from disk\n"]);
 });
 
 test("a writer at full speed is followed without loss, in pieces of bounded size", async () => {
   using folder = temporaryFolder();
   const output = join(folder.path, "output");
   const block = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
-  const wake = scripted(
-    Array.from({ length: 50 }, () => () => {
-      for (let copy = 0; copy < 5; copy++) appendFileSync(output, block);
-    }),
-  );
+  const execution = new FakeExecution();
   let offset = 0;
-  for await (const chunk of followLog(folder.path, "merged", {}, wake)) {
+  let written = 0;
+  for await (const chunk of writing(execution)) {
     assert.equal(chunk.offset, offset);
     assert.ok(chunk.bytes.length <= 256 * 1024);
     for (let index = 0; index < chunk.bytes.length; index += 97) {
@@ -111,35 +166,37 @@ test("a writer at full speed is followed without loss, in pieces of bounded size
     offset += chunk.bytes.length;
   }
   assert.equal(offset, 25_000_000);
-});
 
-test("ends when aborted, whether the wake minds the signal or not", async () => {
-  using folder = temporaryFolder();
-  writeLog(folder.path, "merged", [{ stream: 0, data: "x\n" }]);
-  const never = new Promise<"grew">(() => {});
-  const deaf: OutputNotifier = { next: () => never };
-  const minding: OutputNotifier = {
-    next: (signal) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
-  };
-  for (const wake of [deaf, minding]) {
-    const abort = new AbortController();
-    const chunks: LogChunk[] = [];
-    for await (const chunk of followLog(folder.path, "merged", {}, wake, abort.signal)) {
-      chunks.push(chunk);
-      setImmediate(() => abort.abort());
-    }
-    assert.equal(chunks.length, 1);
-    assert.deepEqual(await allChunks(followLog(folder.path, "merged", {}, wake, abort.signal)), []);
+  function writing(followed: FakeExecution): AsyncGenerator<LogChunk, void, undefined> {
+    const write = () => {
+      for (let copy = 0; copy < 5; copy++) appendFileSync(output, block);
+      followed.grow();
+      if (++written === 50) followed.end();
+      else setImmediate(write);
+    };
+    setImmediate(write);
+    return dataIn(folder.path, "merged").follow({}, followed as unknown as Execution, undefined);
   }
 });
 
-test("an error of the wake reaches the follower", async () => {
+test("ends when aborted, and leaves no listener behind", async () => {
   using folder = temporaryFolder();
-  const broken: OutputNotifier = { next: () => Promise.reject(new Error("keeper gone")) };
-  await assert.rejects(allChunks(followLog(folder.path, "merged", {}, broken)), /keeper gone/);
+  writeLog(folder.path, "merged", [{ stream: 0, data: "x\n" }]);
+  const execution = new FakeExecution();
+  const abort = new AbortController();
+  const follow = () => dataIn(folder.path, "merged").follow({}, execution as unknown as Execution, abort.signal);
+  const chunks: LogChunk[] = [];
+  for await (const chunk of follow()) {
+    chunks.push(chunk);
+    setImmediate(() => abort.abort());
+  }
+  assert.equal(chunks.length, 1);
+  assert.deepEqual(await allChunks(follow()), []);
+  assert.deepEqual([execution.holders, execution.listeners], [0, 0]);
+  assert.equal(getEventListeners(abort.signal, "abort").length, 0);
 });
 
-test("who comes back gets what they have not had, wherever each stream was left", async () => {
+test("a reader that comes back gets what it has not had, wherever each stream was left", async () => {
   using folder = temporaryFolder();
   // Characters of one stream cut apart by the other, over several blocks of the timeline.
   const euro = Buffer.from("€");
@@ -149,19 +206,18 @@ test("who comes back gets what they have not had, wherever each stream was left"
     { stream: 0, data: euro.subarray(1) },
   ]).flat();
   writeLog(folder.path, "apart", events);
-  const ended = { next: async () => "ended" as const };
-  const whole = await allChunks(followLog(folder.path, "apart", {}, ended));
+  const whole = await allChunks(followEnded(folder.path, "apart", {}));
   const texts = (chunks: LogChunk[], stream: string) =>
     Buffer.concat(chunks.filter((each) => each.stream === stream).map(({ bytes }) => bytes)).toString();
   for (const cut of [0, 1, 2, 3, 500, 1001, whole.length - 1, whole.length]) {
     const had = whole.slice(0, cut);
     const after = { stdout: 0, stderr: 0 };
     for (const { stream, offset, bytes } of had) Object.assign(after, { [stream]: offset + bytes.length });
-    const rest = await allChunks(followLog(folder.path, "apart", { after }, ended));
+    const rest = await allChunks(followEnded(folder.path, "apart", { after }));
     for (const stream of ["stdout", "stderr"]) {
       assert.equal(texts(had, stream) + texts(rest, stream), texts(whole, stream), `${stream} cut at ${cut}`);
     }
   }
-  const one = await allChunks(followLog(folder.path, "apart", { stream: "stderr", after: { stderr: 6 } }, ended));
+  const one = await allChunks(followEnded(folder.path, "apart", { stream: "stderr", after: { stderr: 6 } }));
   assert.equal(texts(one, "stderr"), texts(whole, "stderr").slice(6));
 });

@@ -3,16 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogQuery } from "../../../src/core/session.ts";
-import { followLog } from "../../../src/session/logs/follow.ts";
-import { readLog } from "../../../src/session/logs/read.ts";
-import { streamInfo } from "../../../src/session/logs/session-log.ts";
-import { readMergedText, readStreamText } from "../../../src/session/logs/text.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../../fixtures/fuzz.ts";
 import { seeded } from "../../fixtures/seeded.ts";
+import { dataIn, followEnded, readLog } from "./session-data.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder } from "./timeline-writer.ts";
 
 const ROUNDS = 120;
-const ended = { next: async () => "ended" as const };
 const saved = corpus(new URL("corpus/timelines.txt", import.meta.url));
 const streams = { stdout: Buffer.alloc(6000, "out line\n"), stderr: Buffer.alloc(3000, "an err line\n") };
 
@@ -32,12 +28,11 @@ function damaged(timeline: Buffer, random: (below: number) => number): Buffer {
 /** Whatever the timeline says, each byte of a stream is given where its own file has it, and no byte twice. */
 async function assertHarmless(folder: string, what: string, random: (below: number) => number): Promise<void> {
   for (const stream of ["stdout", "stderr"] as const) {
-    const { droppedStart, droppedEnd } = streamInfo(folder, "apart")[stream] ?? assert.fail();
+    const { droppedStart, droppedEnd } = dataIn(folder, "apart").streams()[stream] ?? assert.fail();
     const kept = [...streams[stream].subarray(0, droppedStart), ...streams[stream].subarray(droppedEnd)];
     const expected = droppedStart < droppedEnd ? Buffer.from(kept) : streams[stream];
     const { chunks } = await readLog(folder, "apart", { stream }, { live: false });
     assert.ok(Buffer.concat(chunks.map((chunk) => chunk.bytes)).equals(expected), `${stream}, ${what}`);
-    assert.ok(readStreamText(folder, stream, 500).text.length <= 500, what);
   }
 
   const whole = await readLog(folder, "apart", {}, { live: false });
@@ -57,8 +52,9 @@ async function assertHarmless(folder: string, what: string, random: (below: numb
       assert.ok(lengthOf(slice.chunks) <= 9000, what);
     }
   }
-  assert.ok(readMergedText(folder, "apart", 500).text.length <= 500, what);
-  for await (const chunk of followLog(folder, "apart", {}, ended)) assert.ok(chunk.bytes.length <= 9000, what);
+  assert.ok(dataIn(folder, "apart").complaint(500).length <= 500, what);
+  assert.ok((await dataIn(folder, "apart").tail(500)).length <= 500, what);
+  for await (const chunk of followEnded(folder, "apart", {})) assert.ok(chunk.bytes.length <= 9000, what);
 }
 
 function lengthOf(chunks: readonly { bytes: Uint8Array }[]): number {
@@ -104,7 +100,7 @@ test("a header that claims exabytes costs nothing", async () => {
   writeFileSync(join(folder.path, "timeline"), Buffer.concat([header, Buffer.alloc(4096, 0xff)]));
   const before = process.memoryUsage().arrayBuffers;
   assert.equal((await readLog(folder.path, "apart", {}, { live: false })).text, "text\n");
-  assert.equal(readStreamText(folder.path, "stdout").text, "text\n");
+  assert.equal(await dataIn(folder.path, "apart").tail(1024), "text\n");
   assert.ok(process.memoryUsage().arrayBuffers - before < 2 ** 20);
 });
 

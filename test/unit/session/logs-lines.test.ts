@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readLog } from "../../../src/session/logs/read.ts";
+import { readLog } from "./session-data.ts";
 import { headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 const ENDED = { live: false };

@@ -3,8 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { LogQuery } from "../../../src/core/session.ts";
-import { readLog, streamLog } from "../../../src/session/logs/read.ts";
-import { streamInfo } from "../../../src/session/logs/session-log.ts";
+import { dataIn, readLog, streamLog } from "./session-data.ts";
 import { type Event, START_MS, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 const ENDED = { live: false };
@@ -26,8 +25,8 @@ test("a session that wrote nothing has an empty log", async () => {
     assert.deepEqual(await readLog(folder.path, capture, { fromLine: 1 }, ENDED), { ...empty, totalLines: 0 });
   }
   const nothing = { bytes: 0, droppedStart: 0, droppedEnd: 0, lost: 0 };
-  assert.deepEqual(streamInfo(folder.path, "apart"), { stdout: nothing, stderr: nothing });
-  assert.deepEqual(streamInfo(folder.path, "merged"), { output: nothing });
+  assert.deepEqual(dataIn(folder.path, "apart").streams(), { stdout: nothing, stderr: nothing });
+  assert.deepEqual(dataIn(folder.path, "merged").streams(), { output: nothing });
 });
 
 test("arbitrary bytes come back as they were, whatever the page size", async () => {

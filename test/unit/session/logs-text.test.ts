@@ -1,29 +1,26 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
-import { readMergedText, readStreamText } from "../../../src/session/logs/text.ts";
+import { dataIn } from "./session-data.ts";
 import { type Event, mergedBytes, type Punched, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
-test("a small output is given whole", () => {
+/** Fails unless `shown` is a beginning of `whole` followed by an end of it. */
+function assertHeadAndTail(shown: string, whole: string, what: string): void {
+  let head = 0;
+  while (head < shown.length && shown[head] === whole[head]) head++;
+  assert.ok(whole.endsWith(shown.slice(head)), what);
+}
+
+test("a small output is given whole", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 0, data: "hé" },
     { stream: 1, data: "err\n" },
     { stream: 0, data: "llo\n" },
   ]);
-  const whole = (text: string) => ({ text, omittedBytes: 0, omittedAt: null });
-  assert.deepEqual(readStreamText(folder.path, "stdout"), whole("héllo\n"));
-  assert.deepEqual(readStreamText(folder.path, "stderr"), whole("err\n"));
-  assert.deepEqual(readMergedText(folder.path, "apart"), whole("héerr\nllo\n"));
-  assert.deepEqual(readMergedText(folder.path, "apart", 1024, { stdout: 7, stderr: 0 }), whole("héllo\n"));
-  assert.deepEqual(readStreamText(folder.path, "output"), whole(""));
-});
-
-test("told that nothing was written, the disk is not touched", () => {
-  const nowhere = "/proc/self/fd/9999/nowhere";
-  assert.equal(readStreamText(nowhere, "stdout", 1024, 0).text, "");
-  assert.equal(readMergedText(nowhere, "apart", 1024, { stdout: 0, stderr: 0 }).text, "");
-  assert.equal(readMergedText(nowhere, "merged", 1024, { output: 0 }).text, "");
+  assert.equal(await dataIn(folder.path, "apart").tail(1024), "héerr\nllo\n");
+  assert.equal(dataIn(folder.path, "apart").complaint(1024), "err\n");
+  assert.equal(dataIn(folder.path, "merged").complaint(1024), "");
 });
 
 test("a long output keeps its head and its tail, cut between characters", () => {
@@ -33,15 +30,11 @@ test("a long output keeps its head and its tail, cut between characters", () => 
     const bytes = Buffer.byteLength(text);
     writeLog(folder.path, "merged", [{ stream: 0, data: text }]);
     for (const maxBytes of [0, 1, 2, 3, 7, 8, 9, 64, 1000, 65_535, 65_536, 65_537, bytes - 1, bytes]) {
-      const read = readStreamText(folder.path, "output", maxBytes);
-      const at = read.omittedAt ?? read.text.length;
-      const [head, tail] = [read.text.slice(0, at), read.text.slice(at)];
-      assert.ok(text.startsWith(head) && text.endsWith(tail), `${length} in ${maxBytes}`);
-      assert.ok(!read.text.includes("\ufffd"));
-      assert.equal(Buffer.byteLength(read.text) + read.omittedBytes, bytes);
-      assert.ok(Buffer.byteLength(read.text) <= maxBytes || read.omittedBytes === 0);
-      assert.ok(Buffer.byteLength(read.text) >= Math.min(bytes, maxBytes - 6));
-      assert.equal(read.omittedAt === null, read.omittedBytes === 0);
+      const read = dataIn(folder.path, "merged").complaint(maxBytes);
+      assertHeadAndTail(read, text, `${length} in ${maxBytes}`);
+      assert.ok(!read.includes("\ufffd"));
+      assert.ok(Buffer.byteLength(read) <= maxBytes || read === text);
+      assert.ok(Buffer.byteLength(read) >= Math.min(bytes, maxBytes - 6));
     }
   }
 });
@@ -57,7 +50,7 @@ const HOLES: [number, number, number][] = [
   [0, 1000, 60],
 ];
 for (const [start, end, maxBytes] of HOLES) {
-  test(`a hole from ${start} to ${end} of 1000 bytes lies within what ${maxBytes} bytes leave out`, () => {
+  test(`a hole from ${start} to ${end} of 1000 bytes lies within what ${maxBytes} bytes leave out`, async () => {
     using folder = temporaryFolder();
     const data = Buffer.from(Array.from({ length: 1000 }, (_, index) => 97 + (index % 26)));
     const punched: Punched = {
@@ -66,23 +59,18 @@ for (const [start, end, maxBytes] of HOLES) {
         [0, 0],
       ],
     };
-    writeLog(folder.path, "apart", [{ stream: 0, data }], punched);
-    const expected = Math.min(maxBytes, 1000 - (end - start));
     const text = data.toString();
-    for (const read of [
-      readStreamText(folder.path, "stdout", maxBytes),
-      readMergedText(folder.path, "apart", maxBytes),
-    ]) {
-      assert.ok(!read.text.includes("\0"));
-      assert.equal(read.text.length + read.omittedBytes, 1000);
-      const at = read.omittedAt ?? assert.fail();
-      assert.ok(text.startsWith(read.text.slice(0, at)) && text.endsWith(read.text.slice(at)));
+    for (const capture of ["merged", "apart"] as const) {
+      writeLog(folder.path, capture, [{ stream: 0, data }], punched);
+      const read = await dataIn(folder.path, capture).tail(maxBytes);
+      assert.ok(!read.includes("\0"));
+      assertHeadAndTail(read, text, capture);
+      if (capture === "merged") assert.equal(read.length, Math.min(maxBytes, 1000 - (end - start)));
     }
-    assert.equal(readStreamText(folder.path, "stdout", maxBytes).text.length, expected);
   });
 }
 
-test("both streams in order keep head and tail within the limit", () => {
+test("both streams in order keep head and tail within the limit", async () => {
   using folder = temporaryFolder();
   const events: Event[] = Array.from({ length: 20_000 }, (_, index) => ({
     stream: index % 2 === 0 ? 0 : 1,
@@ -90,17 +78,16 @@ test("both streams in order keep head and tail within the limit", () => {
   }));
   writeLog(folder.path, "apart", events);
   const text = mergedBytes(events).toString();
-  assert.equal(readMergedText(folder.path, "apart").text, text);
+  assert.equal(await dataIn(folder.path, "apart").tail(1 << 20), text);
   for (const maxBytes of [0, 1, 10, 101, 1000, 65_537]) {
-    const read = readMergedText(folder.path, "apart", maxBytes);
-    const at = read.omittedAt ?? assert.fail();
-    assert.ok(text.startsWith(read.text.slice(0, at)) && text.endsWith(read.text.slice(at)), `${maxBytes}`);
-    assert.ok(Buffer.byteLength(read.text) <= maxBytes);
-    assert.equal(Buffer.byteLength(read.text) + read.omittedBytes, Buffer.byteLength(text));
+    const read = await dataIn(folder.path, "apart").tail(maxBytes);
+    assertHeadAndTail(read, text, `${maxBytes}`);
+    assert.ok(Buffer.byteLength(read) <= maxBytes);
+    assert.ok(Buffer.byteLength(read) >= maxBytes - 4);
   }
 });
 
-test("no descriptor is left open", () => {
+test("no descriptor is left open", async () => {
   using folder = temporaryFolder();
   writeLog(folder.path, "apart", [
     { stream: 0, data: "a\0" },
@@ -109,9 +96,10 @@ test("no descriptor is left open", () => {
   const open = () => readdirSync("/proc/self/fd").length;
   const before = open();
   for (let round = 0; round < 20; round++) {
-    readStreamText(folder.path, "stdout", 1);
-    readStreamText(folder.path, "output");
-    readMergedText(folder.path, "apart");
+    dataIn(folder.path, "apart").complaint(1);
+    dataIn(folder.path, "merged").complaint(1024);
+    await dataIn(folder.path, "apart").tail(1024);
+    dataIn(folder.path, "apart").streams();
   }
   assert.equal(open(), before);
 });
