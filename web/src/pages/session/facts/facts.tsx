@@ -4,7 +4,7 @@ import { Shown } from "../../../ui/shown.tsx";
 import { ApprovalFacts, Fact } from "../../approvals/details.tsx";
 import { Outcome } from "../../approvals/outcome.tsx";
 import "../../approvals/approvals.css";
-import { sessionDetails } from "../../../../../src/cli/commands/session/inspect.ts";
+import { sessionDetails } from "../../../../../src/session/details.ts";
 
 const NOT_HERE = new Set(["command", "variables", "warning", "hint", "error", ""]);
 

@@ -1,0 +1,80 @@
+import type { SessionInfo, SessionLimits, StreamInfo } from "../core/session.ts";
+import { commandLine } from "../text/command-line.ts";
+import { formatDuration, formatSize } from "../text/format.ts";
+import type { Pair } from "../text/table.ts";
+
+/** Everything a person may want to know about a session, in the order they would ask. */
+export function sessionDetails(info: SessionInfo): Pair[] {
+  const pairs: (Pair | null)[] = [
+    ["id", info.id],
+    ["name", info.name],
+    ["status", info.lingering ? `${info.status}, processes it started live on` : info.status],
+    ["exit", exitText(info)],
+    ["command", commandLine(info.command, info.args)],
+    ["run", info.args === null ? "through bash" : "directly"],
+    ["cwd", info.cwd],
+    ["agent", info.agent],
+    ["sandbox", info.sandbox],
+    given("intent", info.intent),
+    ["kind", `${info.background ? "background" : "foreground"}, output ${info.capture}`],
+    given("host", info.host),
+    given("asked by", info.gateway),
+    given("pid", info.pid),
+    ["started", info.startedAt],
+    given("ended", info.endedAt),
+    ["took", formatDuration(info.durationMs)],
+    ["deadline", info.timeoutMs === 0 ? "none" : formatDuration(info.timeoutMs)],
+    given("limits", limitsText(info.limits)),
+    ...usagePairs(info),
+    ...Object.entries(info.streams).map(([name, stream]): Pair => [name, streamText(stream)]),
+    given("log file", info.logFile),
+    info.envNames.length > 0 ? ["variables", info.envNames.join(" ")] : null,
+    info.leftover > 0 ? ["left behind", `${info.leftover} processes when the command ended`] : null,
+    ...info.warnings.map((warning): Pair => ["warning", warning]),
+    ...info.hints.map((hint): Pair => ["hint", hint]),
+    given("error", info.error?.message),
+    ...(info.error?.recovery ?? []).map(({ hint }): Pair => ["", hint]),
+  ];
+  return pairs.filter((pair) => pair !== null);
+}
+
+function given(label: string, value: string | number | null | undefined): Pair | null {
+  return value === null || value === undefined ? null : [label, String(value)];
+}
+
+function exitText({ exitCode, signal, coreDumped }: SessionInfo): string {
+  if (signal) return coreDumped ? `${signal}, core dumped` : signal;
+  return exitCode === null ? "-" : String(exitCode);
+}
+
+function limitsText(limits: SessionLimits | null): string | null {
+  if (limits === null) return null;
+  const { memoryBytes, cpu, processes, diskBytes, fileSize, openFiles } = limits;
+  const parts = [
+    memoryBytes === null ? null : `${formatSize(memoryBytes)} of memory`,
+    cpu === null ? null : `${cpu} processors`,
+    processes === null ? null : `${processes} processes and threads`,
+    diskBytes === null ? null : `${formatSize(diskBytes)} written`,
+    fileSize === null ? null : `${formatSize(fileSize)} a file`,
+    openFiles === null ? null : `${openFiles} open files a process`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? "none" : parts.join(", ");
+}
+
+function usagePairs({ resourceUsage: usage }: SessionInfo): Pair[] {
+  if (!usage) return [];
+  return [
+    ["cpu", formatDuration(usage.cpuMs)],
+    ["memory", `${formatSize(usage.memoryPeakBytes)} at its peak`],
+    ["i/o", `${formatSize(usage.ioReadBytes)} read, ${formatSize(usage.ioWriteBytes)} written`],
+  ];
+}
+
+function streamText({ bytes, droppedStart, droppedEnd, lost }: StreamInfo): string {
+  const dropped = droppedEnd - droppedStart;
+  return [
+    formatSize(bytes),
+    ...(dropped > 0 ? [`${formatSize(dropped)} in the middle dropped`] : []),
+    ...(lost > 0 ? [`${formatSize(lost)} lost to a full disk`] : []),
+  ].join(", ");
+}
