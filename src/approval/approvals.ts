@@ -1,35 +1,29 @@
 import type { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import type {
-  Approval,
-  ApprovalAudit,
-  ApprovalDecision,
-  ApprovalRequest,
-  Quorum,
-  RecordedDecision,
-} from "../core/approval.ts";
+import type { Approval, ApprovalDecision, ApprovalRequest, Quorum, RecordedDecision } from "../core/approval.ts";
+import type { NewAuditEntry } from "../core/audit.ts";
 import { newId } from "../core/id.ts";
 import { type ApprovalQuery, type ApprovalRow, ApprovalStore } from "../storage/approvals.ts";
 import { inTransaction } from "../storage/database.ts";
 import { maskText } from "../text/secrets.ts";
 import { shownLine } from "../text/visible.ts";
 import { type Binding, differences, fingerprint } from "./binding.ts";
-import { insistOnDecision, insistOnQuorum, insistOnRight, outcomeOf } from "./decision.ts";
+import { assertDecision, assertMayDecide, assertQuorum, quorumStatus } from "./decision.ts";
 import { describe, type NewApproval } from "./describe.ts";
-import { ambiguousApproval, approvalNotFound, tooLongRequests, tooManyRequests } from "./errors.ts";
+import { ambiguousApproval, approvalNotFound, pendingTooLong, tooManyPending } from "./errors.ts";
 import { Grants } from "./grants.ts";
-import { type Above, insistOnPerson, pidNamespace, whoIsAbove } from "./self-approval.ts";
-import { Waiters } from "./waiters.ts";
+import { type Ancestry, assertPerson, pidNamespace, readAncestry } from "./self-approval.ts";
+import { DecisionWaiters } from "./waiters.ts";
 
 const SUMMARY_LENGTH = 200;
 /** Of a long command, so much is looked at for secrets. */
 const LOOK_LENGTH = 4096;
 
-export type AuditPart = Pick<ApprovalAudit, "actor" | "channel" | "outcome"> &
-  Partial<Pick<ApprovalAudit, "session" | "detail">>;
+type AuditPart = Pick<NewAuditEntry, "actor" | "channel" | "outcome"> &
+  Partial<Pick<NewAuditEntry, "session" | "detail">>;
 
 /** What the audit is told about an approval: the beginning of the command, and the id to find the rest by. */
-export function auditEntry({ id, agent, request }: Approval, entry: AuditPart): ApprovalAudit {
+function auditEntry({ id, agent, request }: Approval, entry: AuditPart): NewAuditEntry {
   const { text } = request.command;
   // Masked while its lines are lines and nothing is cut: half a secret, or one behind a mark, is not known as one.
   const safe = maskText(text.slice(0, LOOK_LENGTH));
@@ -39,7 +33,7 @@ export function auditEntry({ id, agent, request }: Approval, entry: AuditPart): 
 }
 
 /** A row as callers see it. */
-export function approvalOf(row: ApprovalRow): Approval {
+function approvalOf(row: ApprovalRow): Approval {
   const decisions = JSON.parse(row.decisions) as RecordedDecision[];
   const denial = row.status === "denied" ? decisions.findLast(({ decision }) => decision === "deny") : undefined;
   return {
@@ -66,16 +60,16 @@ const LONG = MOST_WAITING_BYTES / MOST_WAITING;
 
 export interface ApprovalsOptions {
   /** Told of everything, in the same transaction. */
-  audit?: (entry: ApprovalAudit) => void;
+  audit?: (entry: NewAuditEntry) => void;
   /** How long a request waits, and then how long an approval can be used. Default 30 minutes each. */
   expiresMs?: number;
   quorum?: Quorum;
   now?: () => number;
   /** Who started this process; looked up anew for each decision. */
-  above?: () => Above;
+  ancestry?: () => Ancestry;
 }
 
-type Consumed =
+type ConsumeResult =
   | { ok: true }
   /** Why it cannot be used; `changed` says what differs, or that it is not (or no longer) approved. */
   | { ok: false; status: Approval["status"]; changed: string[] };
@@ -85,25 +79,25 @@ export class Approvals {
   readonly grants: Grants;
   readonly #database: DatabaseSync;
   readonly #store: ApprovalStore;
-  readonly #waiters: Waiters;
+  readonly #waiters: DecisionWaiters;
   readonly #listeners = new Set<(approval: Approval) => void>();
-  readonly #audit: (entry: ApprovalAudit) => void;
+  readonly #audit: (entry: NewAuditEntry) => void;
   readonly #expiresMs: number;
   readonly #quorum: Quorum;
   readonly #now: () => number;
-  readonly #above: () => Above;
+  readonly #ancestry: () => Ancestry;
 
   constructor(database: DatabaseSync, options: ApprovalsOptions = {}) {
     this.#database = database;
     this.#store = new ApprovalStore(database);
-    this.#waiters = new Waiters(database);
+    this.#waiters = new DecisionWaiters(database);
     this.#audit = options.audit ?? (() => {});
     this.#expiresMs = options.expiresMs ?? DEFAULT_EXPIRY_MS;
     this.#quorum = options.quorum ?? { rule: "any", approvers: [] };
     this.#now = options.now ?? Date.now;
-    this.#above = options.above ?? whoIsAbove;
+    this.#ancestry = options.ancestry ?? readAncestry;
     this.grants = new Grants(database, options);
-    insistOnQuorum(this.#quorum);
+    assertQuorum(this.#quorum);
   }
 
   /**
@@ -112,7 +106,7 @@ export class Approvals {
    */
   request(asked: NewApproval): Approval {
     const quorum = asked.quorum ?? this.#quorum;
-    insistOnQuorum(quorum);
+    assertQuorum(quorum);
     const print = fingerprint(asked.binding);
     // Before the write lock: a long command takes a moment to be made visible.
     const request = JSON.stringify(describe(asked, this.#changedSinceApproved(asked)));
@@ -121,9 +115,9 @@ export class Approvals {
       const nowMs = this.#now();
       const same = this.#store.open(asked.agent, print, nowMs);
       if (same) return approvalOf(same);
-      if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyRequests(MOST_WAITING);
+      if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyPending(MOST_WAITING);
       if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MOST_WAITING_BYTES) {
-        throw tooLongRequests(MOST_WAITING_BYTES);
+        throw pendingTooLong(MOST_WAITING_BYTES);
       }
       const id = newId();
       this.#store.insert({
@@ -184,21 +178,21 @@ export class Approvals {
 
   /** One person's word. Throws when it does not count: decided before, not theirs to decide, or no person at all. */
   decide(reference: string, decision: ApprovalDecision): Approval {
-    insistOnDecision(decision);
+    assertDecision(decision);
     const { id } = this.get(reference);
-    insistOnPerson(this.#above(), this.#find(id).origin);
+    assertPerson(this.#ancestry(), this.#find(id).origin);
     const decided = inTransaction(this.#database, () => {
       const approval = this.#get(id);
-      insistOnRight(approval, decision);
+      assertMayDecide(approval, decision);
       return this.#accept(approval, { ...decision, at: new Date(this.#now()).toISOString() });
     });
-    this.#waiters.ring();
+    this.#waiters.notify();
     return decided;
   }
 
   #accept(approval: Approval, decision: RecordedDecision): Approval {
     const decisions = [...approval.decisions, decision];
-    const outcome = outcomeOf(approval.quorum, decisions);
+    const outcome = quorumStatus(approval.quorum, decisions);
     const nowMs = this.#now();
     this.#store.decide({
       id: approval.id,
@@ -250,10 +244,10 @@ export class Approvals {
    * Uses an approval up, right before launch and in the transaction that records the launch. Once, whoever tries and
    * whatever dies in between: what was used stays used even if the launch never came.
    */
-  consume(id: string, binding: Binding, use: { agent: string; session: string }): Consumed {
+  consume(id: string, binding: Binding, use: { agent: string; session: string }): ConsumeResult {
     return inTransaction(this.#database, () => {
       const approval = this.#fresh(id);
-      const refuse = (changed: string[]): Consumed => {
+      const refuse = (changed: string[]): ConsumeResult => {
         const note = { outcome: "refused", session: use.session, detail: { changed } };
         this.#record(approval, { actor: use.agent, channel: "gateway", ...note });
         return { ok: false, status: approval.status, changed };

@@ -8,12 +8,12 @@ import {
 } from "../core/approval.ts";
 import { SallyportError } from "../core/error.ts";
 import { shownLine } from "../text/visible.ts";
-import { alreadyDecided, alreadySpoken, notAnApprover, notGrantable, selfApproval } from "./errors.ts";
+import { alreadyDecided, alreadyVoted, notAnApprover, notGrantable, selfApproval } from "./errors.ts";
 
-type Outcome = "pending" | "approved" | "denied";
+type QuorumStatus = "pending" | "approved" | "denied";
 
 /** `decisions` holds at most one of each person. */
-export function outcomeOf(quorum: Quorum, decisions: readonly Pick<ApprovalDecision, "decision">[]): Outcome {
+export function quorumStatus(quorum: Quorum, decisions: readonly Pick<ApprovalDecision, "decision">[]): QuorumStatus {
   const no = decisions.filter(({ decision }) => decision === "deny").length;
   const yes = decisions.length - no;
   const all = quorum.approvers.length;
@@ -31,7 +31,7 @@ export function outcomeOf(quorum: Quorum, decisions: readonly Pick<ApprovalDecis
 }
 
 /** Null: a sound quorum; else what is wrong with it. */
-export function quorumFault({ rule, approvers }: Quorum): string | null {
+function quorumProblem({ rule, approvers }: Quorum): string | null {
   if (!["any", "majority", "unanimous"].includes(rule)) return "`quorum.rule` must be any, majority or unanimous";
   if (new Set(approvers).size !== approvers.length) return "`quorum.approvers` names somebody twice";
   if (rule !== "any" && approvers.length === 0)
@@ -48,13 +48,13 @@ function invalid(fault: string): SallyportError {
   return new SallyportError("InvalidRequest", `${fault}.`, [{ action: "fix_request", hint: "See docs/approvals.md." }]);
 }
 
-export function insistOnQuorum(quorum: Quorum): void {
-  const fault = quorumFault(quorum);
+export function assertQuorum(quorum: Quorum): void {
+  const fault = quorumProblem(quorum);
   if (fault !== null) throw invalid(fault);
 }
 
 /** The shape, and that it comes from where persons decide. A word that is none of the three is no yes. */
-export function insistOnDecision({ decision, who, channel, reason, grant }: ApprovalDecision): void {
+export function assertDecision({ decision, who, channel, reason, grant }: ApprovalDecision): void {
   if (!["once", "always", "deny"].includes(decision)) throw invalid("`decision` must be once, always or deny");
   if (typeof who !== "string" || who.length > LONGEST_NAME) throw invalid("`who` must be a name");
   if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
@@ -72,7 +72,7 @@ export function insistOnDecision({ decision, who, channel, reason, grant }: Appr
 }
 
 /** That it is this person's to decide, still, and for the first time. */
-export function insistOnRight(approval: Approval, { decision, who, channel, grant }: ApprovalDecision): void {
+export function assertMayDecide(approval: Approval, { decision, who, channel, grant }: ApprovalDecision): void {
   const { quorum, agent, decisions, request } = approval;
   if (approval.status !== "pending") throw alreadyDecided(approval);
   // At a terminal it is the system that says who it is, and a person may be called like an agent.
@@ -82,11 +82,11 @@ export function insistOnRight(approval: Approval, { decision, who, channel, gran
   if (quorum.approvers.length > 0 && !quorum.approvers.includes(who))
     throw notAnApprover(shownLine(who), quorum.approvers);
   const earlier = decisions.find((each) => each.who === who);
-  if (earlier) throw alreadySpoken(earlier);
-  if (decision === "always") insistOnGrantable(request, grant);
+  if (earlier) throw alreadyVoted(earlier);
+  if (decision === "always") assertGrantable(request, grant);
 }
 
-function insistOnGrantable({ always }: ApprovalRequest, grant: ApprovalDecision["grant"]): void {
+function assertGrantable({ always }: ApprovalRequest, grant: ApprovalDecision["grant"]): void {
   if (!always.ok) throw notGrantable(always.why);
   const patterns = grant?.args !== undefined && grant.args !== "exact";
   if (patterns && always.commands.length > 1) throw notGrantable("patterns are for one command, this runs several");

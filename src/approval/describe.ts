@@ -5,7 +5,7 @@ import type { CommandFact } from "../core/facts.ts";
 import type { Verdict } from "../core/policy.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import { maskEnv } from "../text/secrets.ts";
-import { shown, shownLine } from "../text/visible.ts";
+import { shownLine, shownText } from "../text/visible.ts";
 import type { Binding } from "./binding.ts";
 import { grantable } from "./grantable.ts";
 
@@ -31,7 +31,7 @@ export interface NewApproval {
 /** `changed`: what is different from when a person last approved this command. */
 export function describe(asked: NewApproval, changed: readonly string[]): ApprovalRequest {
   const { verdict } = asked;
-  const command = shown(verdict.command);
+  const command = shownText(verdict.command);
   return {
     agent: shownLine(asked.agent),
     command: plain(command),
@@ -42,14 +42,14 @@ export function describe(asked: NewApproval, changed: readonly string[]): Approv
       name: shownLine(name),
       value: shownLine(value),
     })),
-    stdin: asked.stdin ? plain(shown(asked.stdin)) : null,
+    stdin: asked.stdin ? plain(shownText(asked.stdin)) : null,
     confinement: shownLine(asked.confinement),
     reasons: verdict.reasons.map(({ rule, message, span }) => ({
       rule: shownLine(rule),
       message: shownLine(message),
-      span: span ? command.place(span) : null,
+      span: span ? command.locate(span) : null,
     })),
-    intent: asked.intent ? plain(shown(asked.intent)) : null,
+    intent: asked.intent ? plain(shownText(asked.intent)) : null,
     covers: covered(asked.binding),
     changed: changed.map(shownLine),
     always: always(asked),

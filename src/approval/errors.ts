@@ -34,7 +34,7 @@ export function alreadyDecided(approval: Approval): SallyportError {
   return failure("AlreadyDecided", `This request ${what}.`, [LIST], details);
 }
 
-export function alreadySpoken({ decision, at }: RecordedDecision): SallyportError {
+export function alreadyVoted({ decision, at }: RecordedDecision): SallyportError {
   const message = `You have already decided ${decision === "deny" ? "against" : "for"} it, at ${at}; each person counts once.`;
   return failure("AlreadyDecided", message, [LIST]);
 }
@@ -55,13 +55,13 @@ export function notGrantable(why: string): SallyportError {
   return failure("NotGrantable", `This cannot be allowed for good: ${why}.`, [ONCE]);
 }
 
-export function tooManyRequests(most: number): SallyportError {
+export function tooManyPending(most: number): SallyportError {
   return new SallyportError("ResourceLimitExceeded", `${most} requests of this agent wait for a person already.`, [
     { action: "wait", hint: "Wait until some are decided or expire, then ask again." },
   ]);
 }
 
-export function tooLongRequests(most: number): SallyportError {
+export function pendingTooLong(most: number): SallyportError {
   const message = `The requests of this agent that wait for a person would take more than ${most} bytes.`;
   return new SallyportError("ResourceLimitExceeded", message, [
     { action: "wait", hint: "Wait until some are decided or expire, then ask again." },

@@ -46,7 +46,7 @@ export function identify(path: string, budget: ReadingBudget): FileIdentity | nu
   try {
     const status = fstatSync(file, { bigint: true });
     const content = status.isFile() && budget.take(status.size) ? hash(file) : null;
-    return { ...placeOf(status), sha256: content?.sha256 ?? null, shebang: content?.shebang ?? null };
+    return { ...statIdentity(status), sha256: content?.sha256 ?? null, shebang: content?.shebang ?? null };
   } catch {
     return null;
   } finally {
@@ -54,7 +54,7 @@ export function identify(path: string, budget: ReadingBudget): FileIdentity | nu
   }
 }
 
-export function placeOf(status: BigIntStats): Omit<FileIdentity, "sha256" | "shebang"> {
+export function statIdentity(status: BigIntStats): Omit<FileIdentity, "sha256" | "shebang"> {
   const { dev, ino, size, mtimeNs, ctimeNs, mode, uid, gid } = status;
   return {
     dev: String(dev),

@@ -6,9 +6,9 @@ import type { Verdict } from "../core/policy.ts";
 import { familyOf, INTERPRETERS, PRIVILEGED, RUNNERS, SHELLS, WRAPPERS } from "./programs.ts";
 
 /** Both an `Analysis` and a `Verdict` have these. */
-export type Facts = Pick<Verdict, "analyzable" | "commands">;
+export type CommandFacts = Pick<Verdict, "analyzable" | "commands">;
 
-export interface GrantScene {
+export interface GrantContext {
   /** Programs inside it are the agent's to change. */
   workspace: string;
   /** Names of variables added to the environment, and whether text is given on stdin: a grant remembers neither. */
@@ -35,7 +35,7 @@ const HARMLESS_BUILTINS = new Set([
 const SCRATCH = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /** Whether "always" can be offered, and for exactly which commands. Every one of a text must pass. */
-export function grantable(facts: Facts, scene: GrantScene): Grantable {
+export function grantable(facts: CommandFacts, scene: GrantContext): Grantable {
   if (scene.addedEnv && scene.addedEnv.length > 0) return no("it comes with variables of its own");
   if (scene.stdin) return no("it comes with input of its own");
   const commands: GrantTarget[] = [];
@@ -61,22 +61,22 @@ function targetOf(fact: CommandFact): GrantTarget | null {
 }
 
 /** Why this command cannot be granted; null: it can. */
-function objection(fact: CommandFact, scene: GrantScene): string | null {
+function objection(fact: CommandFact, scene: GrantContext): string | null {
   const name = fact.executable.name ?? "a command";
   if (fact.wrapper || fact.via.length > 0) return `${fact.via[0] ?? name} runs whatever it is given`;
   if (fact.remote) return `${name} runs elsewhere`;
   if (fact.assignments.length > 0) return `it sets the variable ${fact.assignments[0]?.name}`;
   if (fact.redirects.some(reachesFile)) return "it redirects to or from a file";
   if (fact.argv.some((word) => word.value === null || word.glob)) return "its arguments are only known when it runs";
-  return programObjection(fact, name, scene) ?? doubt(fact, name);
+  return programObjection(fact, name, scene) ?? unknownObjection(fact, name);
 }
 
-function doubt({ unknowns: [unknown], opaque }: CommandFact, name: string): string | null {
+function unknownObjection({ unknowns: [unknown], opaque }: CommandFact, name: string): string | null {
   if (opaque !== null) return `${name} is handed code that is not analysed`;
   return unknown ? `what ${name} does is not known before it runs: ${unknown.why}` : null;
 }
 
-function programObjection(fact: CommandFact, name: string, scene: GrantScene): string | null {
+function programObjection(fact: CommandFact, name: string, scene: GrantContext): string | null {
   const { resolved, kind } = fact.executable;
   if (kind === "keyword") return null;
   if (kind === "builtin")

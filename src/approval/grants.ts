@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import type { ApprovalAudit, Grant, GrantScope, GrantTarget } from "../core/approval.ts";
+import type { Grant, GrantScope, GrantTarget } from "../core/approval.ts";
+import type { NewAuditEntry } from "../core/audit.ts";
 import { newId } from "../core/id.ts";
 import { inTransaction } from "../storage/database.ts";
 import { type GrantRow, GrantStore } from "../storage/grants.ts";
@@ -8,8 +9,8 @@ import { matchesGlob, matchesGlobs } from "../text/glob.ts";
 import { maskArgs } from "../text/secrets.ts";
 import { shownLine } from "../text/visible.ts";
 import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
-import { type FileIdentity, placeOf } from "./file-identity.ts";
-import { type Facts, type GrantScene, grantable } from "./grantable.ts";
+import { type FileIdentity, statIdentity } from "./file-identity.ts";
+import { type CommandFacts, type GrantContext, grantable } from "./grantable.ts";
 
 /** A longer argument is never matched by a wildcard, which keeps matching within microseconds. */
 const LONGEST = 4096;
@@ -18,7 +19,7 @@ const LONGEST = 4096;
  * Whether the patterns of a grant cover the arguments, one pattern per argument: `*` any text without `/`, `?` one such
  * character, `**` any text or, as the last pattern, any number of operands.
  */
-export function matchesArguments(patterns: readonly string[], args: readonly string[]): boolean {
+function matchesArguments(patterns: readonly string[], args: readonly string[]): boolean {
   return matchesGlobs(patterns, args, matchesArgument);
 }
 
@@ -35,7 +36,7 @@ function matchesArgument(pattern: string, value: string): boolean {
 }
 
 interface GrantsOptions {
-  audit?: (entry: ApprovalAudit) => void;
+  audit?: (entry: NewAuditEntry) => void;
   now?: () => number;
 }
 
@@ -50,7 +51,7 @@ interface NewGrant {
   approval: string | null;
 }
 
-interface Held {
+interface LoadedGrant {
   row: GrantRow;
   args: Grant["args"];
 }
@@ -59,9 +60,9 @@ interface Held {
 export class Grants {
   readonly #database: DatabaseSync;
   readonly #store: GrantStore;
-  readonly #audit: (entry: ApprovalAudit) => void;
+  readonly #audit: (entry: NewAuditEntry) => void;
   readonly #now: () => number;
-  #held = new Map<string, Held[]>();
+  #loaded = new Map<string, LoadedGrant[]>();
   #version = -1;
 
   constructor(database: DatabaseSync, options: GrantsOptions = {}) {
@@ -72,24 +73,24 @@ export class Grants {
   }
 
   /** The grants that together cover every command, or null. Only reads: `check` asks this too. */
-  match(facts: Facts, scene: GrantScene & { agent: string }): Grant[] | null {
+  match(facts: CommandFacts, scene: GrantContext & { agent: string }): Grant[] | null {
     this.#refresh();
     // Most commands run a program that nobody ever granted: the rest of the work is for those that do.
-    if (!facts.commands.some(({ executable }) => executable.resolved && this.#held.has(executable.resolved)))
+    if (!facts.commands.some(({ executable }) => executable.resolved && this.#loaded.has(executable.resolved)))
       return null;
     const wanted = grantable(facts, scene);
     if (!wanted.ok) return null;
     const found: Grant[] = [];
     for (const target of wanted.commands) {
-      const held = this.#find(target, scene.agent);
-      if (!held) return null;
-      found.push(view(held.row));
+      const loaded = this.#find(target, scene.agent);
+      if (!loaded) return null;
+      found.push(grantOf(loaded.row));
     }
     return found;
   }
 
-  #find(target: GrantTarget, agent: string): Held | undefined {
-    const candidates = (this.#held.get(target.executable) ?? []).filter(({ row, args }) => {
+  #find(target: GrantTarget, agent: string): LoadedGrant | undefined {
+    const candidates = (this.#loaded.get(target.executable) ?? []).filter(({ row, args }) => {
       const live = row.expires_ms === null || row.expires_ms > this.#now();
       return live && row.agent === agent && (row.piped === 1 || !target.piped) && covers(args, target.args);
     });
@@ -102,7 +103,7 @@ export class Grants {
   #refresh(): void {
     const version = this.#store.version();
     if (version === this.#version) return;
-    this.#held = Map.groupBy(
+    this.#loaded = Map.groupBy(
       this.#store.live().map((row) => ({ row, args: JSON.parse(row.args) as Grant["args"] })),
       ({ row }) => row.executable,
     );
@@ -158,11 +159,11 @@ export class Grants {
     const live = (row: GrantRow) =>
       row.revoked_ms === null && (row.expires_ms === null || row.expires_ms > this.#now());
     const rows = this.#store.all().filter((row) => (all || live(row)) && (agent === undefined || row.agent === agent));
-    return rows.map(view);
+    return rows.map(grantOf);
   }
 
   get(reference: string): Grant {
-    return view(this.#row(reference));
+    return grantOf(this.#row(reference));
   }
 
   #row(reference: string): GrantRow {
@@ -214,7 +215,7 @@ function identityText({ ino, size, mtimeNs, ctimeNs, mode }: Omit<FileIdentity, 
 
 function identityNow(path: string): string {
   const status = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return status ? identityText({ ...placeOf(status) }) : "gone";
+  return status ? identityText({ ...statIdentity(status) }) : "gone";
 }
 
 function realFolder(path: string): string | null {
@@ -225,7 +226,7 @@ function realFolder(path: string): string | null {
   }
 }
 
-function view(row: GrantRow): Grant {
+function grantOf(row: GrantRow): Grant {
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     id: row.id,

@@ -24,11 +24,11 @@ export interface TextStyle {
 const LINE = "│ ";
 const CONTINUED = "┆ ";
 
-type Look = "plain" | "risky" | "mark";
+type Highlight = "plain" | "risky" | "mark";
 
 /** `risky` spans are red (or underlined with `^` where there is no colour); what was written out is inverse. */
 export function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
-  const looks = looksOf(text.length, marks, risky);
+  const looks = highlightsOf(text.length, marks, risky);
   const room = Math.max(20, style.columns - LINE.length);
   const rows: string[] = [];
   let at = 0;
@@ -46,12 +46,12 @@ export function textRows({ text, marks }: ShownText, risky: readonly Span[], sty
   return rows;
 }
 
-const LOOKS: Look[] = ["plain", "risky", "mark"];
+const HIGHLIGHTS: Highlight[] = ["plain", "risky", "mark"];
 
-function looksOf(length: number, marks: readonly Span[], risky: readonly Span[]): Uint8Array {
+function highlightsOf(length: number, marks: readonly Span[], risky: readonly Span[]): Uint8Array {
   const looks = new Uint8Array(length);
-  for (const { start, end } of risky) looks.fill(LOOKS.indexOf("risky"), start, end);
-  for (const { start, end } of marks) looks.fill(LOOKS.indexOf("mark"), start, end);
+  for (const { start, end } of risky) looks.fill(HIGHLIGHTS.indexOf("risky"), start, end);
+  for (const { start, end } of marks) looks.fill(HIGHLIGHTS.indexOf("mark"), start, end);
   return looks;
 }
 
@@ -80,7 +80,7 @@ function paint(piece: string, looks: Uint8Array, color: boolean): string {
     let end = at + 1;
     while (end < piece.length && looks[end] === looks[at]) end++;
     const part = piece.slice(at, end);
-    const look = LOOKS[looks[at] ?? 0];
+    const look = HIGHLIGHTS[looks[at] ?? 0];
     const formats = look === "risky" ? (["bold", "red"] as const) : look === "mark" ? (["inverse"] as const) : null;
     out += formats ? styleText([...formats], part, { validateStream: false }) : part;
     at = end;
@@ -92,7 +92,7 @@ function underline(piece: string, looks: Uint8Array): string {
   let under = "";
   let at = 0;
   for (const character of piece) {
-    under += (looks[at] === LOOKS.indexOf("risky") ? "^" : " ").repeat(displayWidth(character));
+    under += (looks[at] === HIGHLIGHTS.indexOf("risky") ? "^" : " ").repeat(displayWidth(character));
     at += character.length;
   }
   return under.trimEnd();

@@ -13,7 +13,7 @@ import { keeperBinary } from "../executor/native/zygote.ts";
 import { SESSION_VARIABLE } from "../executor/process-table.ts";
 import { selfApproval } from "./errors.ts";
 
-export type Above = "keeper" | "nobody" | "unknown";
+export type Ancestry = "keeper" | "none" | "unknown";
 
 const PROC_MAGIC = 0x9fa0;
 const KEEPER_TITLE = "keeper: ";
@@ -21,24 +21,24 @@ const KEEPER_TITLE = "keeper: ";
 const ATTEMPTS = 5;
 const DEEPEST = 10_000;
 
-export function whoIsAbove(): Above {
+export function readAncestry(): Ancestry {
   if (process.env[SESSION_VARIABLE] !== undefined) return "keeper";
-  if (process.platform !== "linux") return "nobody";
+  if (process.platform !== "linux") return "none";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const answer = climb();
+    const answer = searchAncestors();
     if (answer !== "unknown") return answer;
   }
   return "unknown";
 }
 
-function climb(): Above {
+function searchAncestors(): Ancestry {
   try {
     // Another file system mounted over /proc could tell any story.
     if (statfsSync("/proc").type !== PROC_MAGIC) return "unknown";
     // Not process.pid: in a pid namespace of its own that number means another process here.
     let pid = parentOf("self");
     for (let level = 0; level < DEEPEST; level++) {
-      if (pid === 0) return "nobody";
+      if (pid === 0) return "none";
       if (isKeeper(pid)) return "keeper";
       pid = parentOf(pid);
     }
@@ -77,7 +77,7 @@ export function pidNamespace(): string {
 }
 
 /** Throws unless this process is a person's. `origin` is the namespace the request came from. */
-export function insistOnPerson(above: Above, origin: string | null): void {
+export function assertPerson(above: Ancestry, origin: string | null): void {
   if (above === "keeper") throw selfApproval("this runs inside a Sallyport session");
   if (above === "unknown") throw selfApproval("it cannot be seen here what started this process");
   if (origin !== null && origin !== pidNamespace()) {

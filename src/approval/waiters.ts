@@ -1,22 +1,22 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** How often it is looked whether another process has written to the database; one cheap pragma for all who wait. */
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
 /** Also when the clock is set: nobody waits much past their time. */
-const LONGEST_NAP_MS = 30_000;
+const TIMER_MAX_MS = 30_000;
 
-interface Limits<T> {
+interface WaitLimits<T> {
   signal?: AbortSignal;
   timeoutMs?: number;
-  /** When to look again by itself. */
+  /** When to check again by itself. */
   dueInMs(): number;
   /** The answer when the time is up. */
   otherwise(): T;
 }
 
 /** Wakes those who wait for a decision: at once when it is made here, within a moment when it is made elsewhere. */
-export class Waiters {
+export class DecisionWaiters {
   readonly #version: StatementSync;
   readonly #waiting = new Set<() => void>();
   #seen: unknown = null;
@@ -26,15 +26,15 @@ export class Waiters {
     this.#version = database.prepare("PRAGMA data_version");
   }
 
-  /** `look` is called whenever something may have changed. Returns how to stop. */
-  add(look: () => void): () => void {
-    this.#waiting.add(look);
+  /** `check` is called whenever something may have changed. Returns how to stop. */
+  add(check: () => void): () => void {
+    this.#waiting.add(check);
     if (this.#timer === null) {
       this.#seen = this.#current();
-      this.#timer = setInterval(() => this.#check(), LOOK_EVERY_MS);
+      this.#timer = setInterval(() => this.#poll(), POLL_MS);
     }
     return () => {
-      this.#waiting.delete(look);
+      this.#waiting.delete(check);
       if (this.#waiting.size > 0 || this.#timer === null) return;
       clearInterval(this.#timer);
       this.#timer = null;
@@ -42,7 +42,7 @@ export class Waiters {
   }
 
   /** Asks `answer` whenever something may have changed, until it is not null or the time is up. */
-  until<T>(answer: () => T | null, limits: Limits<T>): Promise<T> {
+  until<T>(answer: () => T | null, limits: WaitLimits<T>): Promise<T> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = limits;
     const endMs = performance.now() + timeoutMs;
     return new Promise((resolve, reject) => {
@@ -54,7 +54,7 @@ export class Waiters {
         settle();
       };
       const abort = () => finish(() => reject(signal?.reason));
-      const look = () => {
+      const check = () => {
         clearTimeout(timer);
         try {
           const found = answer() ?? (performance.now() >= endMs ? limits.otherwise() : null);
@@ -63,23 +63,23 @@ export class Waiters {
           return finish(() => reject(error));
         }
         const dueMs = Math.min(endMs - performance.now(), limits.dueInMs());
-        timer = setTimeout(look, Math.min(Math.max(dueMs, 1), LONGEST_NAP_MS));
+        timer = setTimeout(check, Math.min(Math.max(dueMs, 1), TIMER_MAX_MS));
       };
-      const remove = this.add(look);
+      const remove = this.add(check);
       signal?.addEventListener("abort", abort, { once: true });
-      look();
+      check();
     });
   }
 
-  ring(): void {
-    for (const look of [...this.#waiting]) look();
+  notify(): void {
+    for (const check of [...this.#waiting]) check();
   }
 
-  #check(): void {
+  #poll(): void {
     const current = this.#current();
     if (current === this.#seen && current !== null) return;
     this.#seen = current;
-    this.ring();
+    this.notify();
   }
 
   /** Null: the database was closed. Whoever still waits finds out by looking, and fails rather than waits for ever. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UserRule } from "../core/policy.ts";
 import type { Network, Permission, Settings } from "../core/settings.ts";
-import { narrowest, reachesNoMore } from "../core/settings.ts";
+import { intersectNetworks, isNetworkWithin } from "../core/settings.ts";
 import { STRICTER } from "../sandbox/access.ts";
 import type { Config } from "./schema.ts";
 
@@ -93,8 +93,8 @@ export const narrower: Merge<Network> = {
   workspaceMay: "reach less",
   override: replace,
   tighten(base, wanted) {
-    const value = narrowest(base, wanted);
-    return reachesNoMore(wanted, base) ? accepted(value) : refused(value, "it would reach more");
+    const value = intersectNetworks(base, wanted);
+    return isNetworkWithin(wanted, base) ? accepted(value) : refused(value, "it would reach more");
   },
 };
 

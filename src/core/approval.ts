@@ -148,15 +148,3 @@ export type ApprovalErrorType =
   | "SelfApproval"
   | "NotGrantable"
   | "GrantNotFound";
-
-/** What the audit is told, in the same transaction as what it describes. */
-export interface ApprovalAudit {
-  kind: "approval" | "grant";
-  agent: string;
-  session: string | null;
-  actor: string;
-  channel: string;
-  outcome: string;
-  summary: string;
-  detail: Record<string, unknown>;
-}

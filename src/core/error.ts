@@ -49,6 +49,9 @@ export interface Recovery {
   hint: string;
 }
 
+/** The message and recovery of an error, where its type is chosen by the caller. */
+export type ErrorText = [message: string, recovery: Recovery[]];
+
 /** The one error Sallyport throws. Surfaces render it; nothing else is thrown on purpose. */
 export class SallyportError extends Error {
   readonly type: ErrorType;

@@ -34,7 +34,7 @@ const Stream = z.object({ bytes: count, droppedStart: count, droppedEnd: count, 
 /** A signal's name as the system has it. */
 export const Signal = z.string() as unknown as z.ZodType<NodeJS.Signals>;
 
-export const SessionShape = z
+export const SessionSchema = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { SallyportError } from "../core/error.ts";
-import { portableLacks } from "../executor/executor.ts";
+import { portableLimitations } from "../executor/executor.ts";
 import { BUILD_COMMAND, keeperBinary } from "../executor/native/zygote.ts";
 import { PORTABLE } from "../executor/portable/connect.ts";
 import { selectExecutor } from "../executor/select-executor.ts";
@@ -47,7 +47,7 @@ export function checkExecutor(machine: Machine): Finding {
     if (kind === "native") return ok(EXECUTOR, "native");
     const why = asked ? "as SALLYPORT_EXECUTOR says" : (reason ?? "");
     const fix = asked ? "Unset SALLYPORT_EXECUTOR to have the native one where it can run." : fixFor(process.platform);
-    return warn(EXECUTOR, `portable, ${why}: ${portableLacks(PORTABLE.abilities).join("; ")}`, fix);
+    return warn(EXECUTOR, `portable, ${why}: ${portableLimitations(PORTABLE.abilities).join("; ")}`, fix);
   } catch (error) {
     return fail(EXECUTOR, error instanceof Error ? error.message : String(error), "Unset SALLYPORT_EXECUTOR.");
   }

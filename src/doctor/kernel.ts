@@ -3,7 +3,7 @@ import { release, type } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import type { SandboxCapabilities } from "../core/launch.ts";
-import { sandboxTier } from "../executor/native/probe.ts";
+import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { commandUser } from "../sandbox/user.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { isWritable } from "./state-folder.ts";
@@ -41,7 +41,7 @@ const GET_NAMESPACES =
 
 /** How far this machine gets with confining commands, and how to get further. */
 export function checkSandbox(): Finding {
-  return sandboxFinding(sandboxTier());
+  return sandboxFinding(sandboxCapabilities());
 }
 
 export function sandboxFinding(tier: SandboxCapabilities): Finding {

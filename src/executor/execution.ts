@@ -35,11 +35,11 @@ export interface ExitRecord {
   /** Names of the sandbox features that are not supported here. */
   gaps?: string[] | undefined;
   /** Set if the command ran on another machine. */
-  account?: Account | undefined;
+  account?: ExitReport | undefined;
 }
 
 /** The outcome as text, made on the machine that has the command's files and programs. */
-export interface Account {
+export interface ExitReport {
   status: Status;
   warnings: string[];
   hints: string[];
@@ -51,10 +51,10 @@ export interface Account {
 }
 
 /** "lost": the keeper is gone and left no exit record. */
-export type Ending = ExitRecord | "lost";
+export type ExitOutcome = ExitRecord | "lost";
 
 /** "detached": this gateway stopped following the command, which still runs. */
-export type Parting = Ending | "detached";
+export type ExecutionOutcome = ExitOutcome | "detached";
 
 export interface KillRequest {
   signal: number;
@@ -98,7 +98,7 @@ export interface TerminalProcess {
 }
 
 /** New output of a command with one stream, for readers that have read up to `offset`. The log has it too. */
-export interface FreshOutput {
+export interface OutputDelta {
   offset: number;
   bytes: Buffer;
   timeMs: number;
@@ -111,15 +111,15 @@ export interface Execution {
   /** The pid of the main process; null if it ended or failed to start before it was announced. */
   readonly started: Promise<number | null>;
   /** Names of the sandbox features that are not supported here; known once the command has started. */
-  readonly gaps: readonly string[];
+  readonly unsupported: readonly string[];
   /** The machine it runs on, once known; null: this one. */
   readonly host: string | null;
   /** Resolves when the main process has ended or this execution was released. Never rejects. */
-  readonly exited: Promise<Parting>;
+  readonly exited: Promise<ExecutionOutcome>;
   /** Resolves when the whole tree has ended or this execution was released. Never rejects. */
-  readonly ended: Promise<Parting>;
+  readonly ended: Promise<ExecutionOutcome>;
   /** Calls back when output has grown, sometimes with the new output. Returns a function that unsubscribes. */
-  onGrew(listener: (fresh?: FreshOutput) => void): () => void;
+  onGrew(listener: (fresh?: OutputDelta) => void): () => void;
   /** Resolves with the number of bytes accepted, fewer if the command does not read. Null: stdin is closed. */
   write(data: Uint8Array): Promise<number | null>;
   /** The last write went to a terminal in canonical mode without echo, so it is probably a password. */

@@ -1,7 +1,7 @@
 import type { ListQuery } from "../core/gateway.ts";
 import type { LaunchSpec } from "../core/launch.ts";
 import type { Capture, SessionInfo } from "../core/session.ts";
-import type { Ending, Execution } from "./execution.ts";
+import type { Execution, ExitOutcome } from "./execution.ts";
 import type { SessionData } from "./session-data.ts";
 
 export interface PeerQuery extends Omit<ListQuery, "agent" | "limit"> {
@@ -29,8 +29,8 @@ export interface PeerSessions {
   list(query: PeerQuery): Promise<PeerListing>;
   /** Finds sessions by id, prefix of an id, or the name their gateway gave them. */
   find(reference: string, whose: Pick<PeerQuery, "agent" | "own">): Promise<SessionInfo[]>;
-  /** Attaches to a live session; `told` is called with each new state. */
-  visit(session: SessionInfo, told: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };
+  /** Attaches to a live session; `onUpdate` is called with each new state. */
+  attach(session: SessionInfo, onUpdate: (now: SessionInfo) => void): Execution & { refresh(): Promise<unknown> };
 }
 
 /**
@@ -50,11 +50,11 @@ export interface Abilities {
   /** Opens terminals. */
   readonly pty: boolean;
   /** Runs commands on other machines, so the paths and programs of a request are not on this one. */
-  readonly elsewhere: boolean;
+  readonly remote: boolean;
 }
 
 /** The row of a session that counts as running. */
-export interface Whereabouts {
+export interface LiveSession {
   id: string;
   name: string;
   agent: string;
@@ -66,7 +66,7 @@ export interface Whereabouts {
 }
 
 /** A session and, if known, the other machine that has it. */
-export interface Located {
+export interface SessionRef {
   id: string;
   agent: string;
   capture: Capture;
@@ -81,20 +81,20 @@ export interface Executor {
   /** Reserves what one command needs, so that its launch is quick. */
   prepare(): Promise<Slot>;
   /** Reconnects to a running command. Null: it does not run, or that is not known yet. */
-  attach(session: Whereabouts): Promise<Execution | null>;
-  /** Updates what `fate` knows. Does nothing where the disk has all of it. */
-  learn(live: () => Whereabouts[]): Promise<void>;
+  attach(session: LiveSession): Promise<Execution | null>;
+  /** Updates what `lookUpExit` knows. Does nothing where the disk has all of it. */
+  refresh(live: () => LiveSession[]): Promise<void>;
   /**
    * The outcome of a command that has no `Execution` here; null: as far as is known, it runs. `keeperNow` reads the
    * keeper from its row again, because another keeper may have started the command in between.
    */
-  fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null;
+  lookUpExit(session: LiveSession, keeperNow: () => number | undefined): ExitOutcome | null;
   /** Access to the output and state of a command. */
-  data(session: Located): SessionData;
+  data(session: SessionRef): SessionData;
   /** Removes all data of a finished command. */
   remove(id: string): void;
   /** Removes the data of a finished command except its exit record. */
-  makeRoom(id: string): void;
+  removeOutput(id: string): void;
   /** Removes the data of sessions without a row. */
   removeStrays(isKnown: (id: string) => boolean, now: number): void;
   close(): Promise<void>;
@@ -121,7 +121,7 @@ export function abilityNotes({ kind, confines, exactTrees, limits }: Abilities):
 }
 
 /** The limitations of the portable executor, for `sallyport doctor`. */
-export function portableLacks({ confines, exactTrees, limits, pty }: Abilities): string[] {
+export function portableLimitations({ confines, exactTrees, limits, pty }: Abilities): string[] {
   return [
     ...(confines ? [] : ["no kernel confinement, so what would run confined is asked about"]),
     ...(limits ? [] : ["no resource limits"]),

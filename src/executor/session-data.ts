@@ -10,8 +10,8 @@ import type {
   WaitOutcome,
 } from "../core/session.ts";
 import type { Repaint, Screen, TerminalSize } from "../core/terminal.ts";
-import type { NewSession } from "../storage/sessions.ts";
-import type { Execution, Parting } from "./execution.ts";
+import type { SessionFields } from "../storage/sessions.ts";
+import type { Execution, ExecutionOutcome } from "./execution.ts";
 
 /** The terminal has this size from this byte of the output on. */
 export interface SizeChange extends TerminalSize {
@@ -21,8 +21,7 @@ export interface SizeChange extends TerminalSize {
 /** The sizes of a session's terminal, or why a session that requested one runs on pipes. */
 export type TerminalHistory = { sizes: [SizeChange, ...SizeChange[]] } | { failed: { step: string; errno: number } };
 
-type Asked = Omit<NewSession, "name">;
-type Shown = { id: string; name: string };
+type NamedSession = { id: string; name: string };
 export type LiveUsage = { usage: ResourceUsage; processes: ProcessInfo[] };
 
 /**
@@ -36,11 +35,11 @@ export interface SessionData {
   /** The size of both streams together; undefined: only the other machine knows. */
   size(): number | undefined;
   /** The result of a foreground run. */
-  result(name: string, session: Asked, ending: Parting): RunResult | Promise<RunResult>;
+  result(name: string, session: SessionFields, ending: ExecutionOutcome): RunResult | Promise<RunResult>;
   /** The end of the output, both streams in order. */
   tail(maxBytes: number): string | Promise<string>;
   /** The end of stderr, or of the output if the streams are merged. */
-  complaint(maxBytes: number): string;
+  errorTail(maxBytes: number): string;
   /** The path of its log for people, and the last lines of its output. */
   forCallback(): { logPath: string | null; lastLines: string[] };
   logs(query: LogQuery, live: boolean): Promise<LogSlice>;
@@ -53,9 +52,9 @@ export interface SessionData {
   ): AsyncGenerator<LogChunk, void, undefined>;
   /** `execution`: null if the command has ended. Without an `offset`, only new output counts. */
   waitFor(execution: Execution | null, conditions: WaitConditions): Promise<Omit<WaitOutcome, "info">>;
-  screen(session: Shown, options: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
-  repaint(session: Shown): Promise<Repaint>;
-  recording(session: Shown & { command: string; startedAt: string }): AsyncGenerator<string, void, undefined>;
+  screen(session: NamedSession, options: { attributes?: boolean; scrollback?: boolean }): Promise<Screen>;
+  repaint(session: NamedSession): Promise<Repaint>;
+  recording(session: NamedSession & { command: string; startedAt: string }): AsyncGenerator<string, void, undefined>;
   /** Of a running command. */
   usage(keeperPid: number): LiveUsage;
 }

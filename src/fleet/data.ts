@@ -3,8 +3,8 @@ import type { FollowQuery, LogSlice } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";
 import type { LogChunk, LogQuery, SessionInfo, StreamName, WaitConditions, WaitOutcome } from "../core/session.ts";
 import type { Repaint, Screen } from "../core/terminal.ts";
-import type { Execution, Parting } from "../executor/execution.ts";
-import type { Located } from "../executor/executor.ts";
+import type { Execution, ExecutionOutcome } from "../executor/execution.ts";
+import type { SessionRef } from "../executor/executor.ts";
 import type { LiveUsage, SessionData, TerminalHistory } from "../executor/session-data.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import type { FleetClient } from "./client.ts";
@@ -36,15 +36,15 @@ interface DataContext {
   execution(id: string): FleetExecution | undefined;
   snapshots: Map<string, SessionSnapshot>;
   /** The logs in the archive, downloaded; null: there are none. */
-  archived(session: Located): Promise<SessionData | null>;
+  archived(session: SessionRef): Promise<SessionData | null>;
 }
 
 /** Reads the data of a session from the worker that has it. */
 export class FleetData implements SessionData {
-  readonly #session: Located;
+  readonly #session: SessionRef;
   readonly #context: DataContext;
 
-  constructor(session: Located, context: DataContext) {
+  constructor(session: SessionRef, context: DataContext) {
     this.#session = session;
     this.#context = context;
   }
@@ -62,7 +62,7 @@ export class FleetData implements SessionData {
     return undefined;
   }
 
-  result(name: string, session: Omit<NewSession, "name">, ending: Parting): RunResult | Promise<RunResult> {
+  result(name: string, session: Omit<NewSession, "name">, ending: ExecutionOutcome): RunResult | Promise<RunResult> {
     const reported = typeof ending === "string" ? undefined : ending.account?.result;
     if (reported) return this.#withOwnIdentity(reported, name);
     return this.#fetchResult(name, session, ending);
@@ -73,7 +73,7 @@ export class FleetData implements SessionData {
     return { ...result, id: this.#session.id, name, verdict: null, approvalId: null };
   }
 
-  async #fetchResult(name: string, session: Omit<NewSession, "name">, ending: Parting): Promise<RunResult> {
+  async #fetchResult(name: string, session: Omit<NewSession, "name">, ending: ExecutionOutcome): Promise<RunResult> {
     const account = typeof ending === "string" ? undefined : ending.account;
     const record = typeof ending === "string" ? null : ending;
     // A command that never ran has no output to read.
@@ -95,7 +95,7 @@ export class FleetData implements SessionData {
   }
 
   /** The worker reports it with the end. */
-  complaint(): string {
+  errorTail(): string {
     return "";
   }
 

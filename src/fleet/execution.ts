@@ -1,5 +1,5 @@
 import { SallyportError } from "../core/error.ts";
-import type { Account, Execution, ExitRecord, KillRequest, Parting } from "../executor/execution.ts";
+import type { Execution, ExecutionOutcome, ExitRecord, ExitReport, KillRequest } from "../executor/execution.ts";
 import { unstartedRecord } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetClient } from "./client.ts";
@@ -24,12 +24,12 @@ export class FleetExecution extends RemoteControl implements Execution {
   readonly agent: string;
   readonly keeperPid = process.pid;
   readonly #started = Promise.withResolvers<number | null>();
-  readonly #exited = Promise.withResolvers<Parting>();
-  readonly #ended = Promise.withResolvers<Parting>();
+  readonly #exited = Promise.withResolvers<ExecutionOutcome>();
+  readonly #ended = Promise.withResolvers<ExecutionOutcome>();
   readonly started = this.#started.promise;
   readonly exited = this.#exited.promise;
   readonly ended = this.#ended.promise;
-  gaps: readonly string[] = [];
+  unsupported: readonly string[] = [];
   host: string | null = null;
   terminal: TerminalHistory | null = null;
   readonly #client: FleetClient;
@@ -100,12 +100,12 @@ export class FleetExecution extends RemoteControl implements Execution {
     else if (event.kind === "elsewhere") void this.send({ host: event.host });
     else if (event.kind === "exited") {
       this.host = event.host;
-      const result = event.result as Account["result"];
-      const account = { ...(event.account as Account), ...(result ? { result } : {}) };
+      const result = event.result as ExitReport["result"];
+      const account = { ...(event.account as ExitReport), ...(result ? { result } : {}) };
       void this.#conclude(event.record, account, event.host, event.announced);
     } else {
       this.#setHost(event.host);
-      this.gaps = event.gaps;
+      this.unsupported = event.gaps;
       this.terminal = event.terminal as TerminalHistory | null;
       this.#started.resolve(event.pid);
     }
@@ -135,7 +135,7 @@ export class FleetExecution extends RemoteControl implements Execution {
     this.#background ||= entry.background;
     if (entry.state === "ended" && entry.record) {
       this.host = entry.host;
-      return void this.#conclude(entry.record, entry.account as Account, entry.host);
+      return void this.#conclude(entry.record, entry.account as ExitReport, entry.host);
     }
     if (entry.state === "lost") {
       return void this.#conclude("lost", failureReport("lost", hostLost(entry.host ?? "")), entry.host);
@@ -264,7 +264,7 @@ export class FleetExecution extends RemoteControl implements Execution {
    */
   async #conclude(
     record: ExitRecord | "lost",
-    account: Account,
+    account: ExitReport,
     host: string | null,
     announced = this.#exitSettled,
   ): Promise<void> {
@@ -289,11 +289,11 @@ export class FleetExecution extends RemoteControl implements Execution {
     if (this.#watchesGrowth) for (const listener of this.#listeners) listener();
   }
 
-  #finish(exit: ExitRecord | "lost", account: Account): void {
+  #finish(exit: ExitRecord | "lost", account: ExitReport): void {
     if (this.#done) return;
     const record = exit === "lost" ? unstartedRecord("lost") : exit;
     const ending: ExitRecord = { ...record, account };
-    this.gaps = record.gaps ?? [];
+    this.unsupported = record.gaps ?? [];
     this.#started.resolve(record.reason === "failed" ? null : record.pid);
     if (!this.#exitSettled) this.#exited.resolve(ending);
     this.#exitSettled = true;
@@ -339,7 +339,7 @@ function isAuthorizedEvent(event: SessionEvent, from: string, { host, place, req
   return host === null && request?.host === undefined && request?.labels === undefined;
 }
 
-function failureReport(status: Account["status"], [message, recovery]: ErrorText): Account {
+function failureReport(status: ExitReport["status"], [message, recovery]: ErrorText): ExitReport {
   const type = status === "lost" ? "SessionLost" : "NoWorker";
   return { status, warnings: [], hints: [], error: { type, message, recovery }, logPath: null, lastLines: [] };
 }

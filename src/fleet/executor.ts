@@ -3,8 +3,8 @@ import { isOverdue } from "../core/clock.ts";
 import type { LaunchSpec, Origin } from "../core/launch.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { FleetGatewayOptions } from "../core/settings.ts";
-import type { Ending, Execution } from "../executor/execution.ts";
-import type { Abilities, Executor, Located, Slot, Whereabouts } from "../executor/executor.ts";
+import type { Execution, ExitOutcome } from "../executor/execution.ts";
+import type { Abilities, Executor, LiveSession, SessionRef, Slot } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { signApproval } from "./attestation.ts";
 import { FleetClient } from "./client.ts";
@@ -33,12 +33,12 @@ export class FleetExecutor implements Executor {
     exactTrees: true,
     limits: true,
     pty: true,
-    elsewhere: true,
+    remote: true,
   };
   readonly #options: FleetGatewayOptions;
   readonly #state: string;
   readonly #executions = new Map<string, FleetExecution>();
-  readonly #endings = new Map<string, Ending>();
+  readonly #endings = new Map<string, ExitOutcome>();
   readonly #snapshots = new Map<string, SessionSnapshot>();
   readonly #archive: LogArchive;
   readonly #resendStore: ResendStore;
@@ -53,7 +53,7 @@ export class FleetExecutor implements Executor {
     this.#options = options;
     this.#archive = new LogArchive(state);
     this.#resendStore = new ResendStore(state);
-    const refreshSnapshot = (session: Located) => new FleetData(session, this.#dataContext).refreshSnapshot();
+    const refreshSnapshot = (session: SessionRef) => new FleetData(session, this.#dataContext).refreshSnapshot();
     this.peerSessions = new FleetPeerSessions(
       () => this.#connected(),
       () => this.#stateId,
@@ -78,7 +78,7 @@ export class FleetExecutor implements Executor {
     };
   }
 
-  async attach(session: Whereabouts): Promise<Execution | null> {
+  async attach(session: LiveSession): Promise<Execution | null> {
     const client = await this.#connected();
     const current = await client.registry.read(session.agent, session.id);
     if (!current) return this.#unclaimed(client, session);
@@ -90,21 +90,21 @@ export class FleetExecutor implements Executor {
   }
 
   /** Still queued, or its gateway died before it was published: abandoned after the claim timeout. */
-  async #unclaimed(client: FleetClient, session: Whereabouts): Promise<Execution | null> {
+  async #unclaimed(client: FleetClient, session: LiveSession): Promise<Execution | null> {
     if (!isOverdue(session.created_ms, this.#claimTimeoutMs)) return null;
     const execution = this.#follow(new FleetExecution(client, this.#resendStore, sessionRef(session), null, 0));
     await execution.poll();
     return execution;
   }
 
-  async learn(live: () => Whereabouts[]): Promise<void> {
+  async refresh(live: () => LiveSession[]): Promise<void> {
     const rows = live().slice(0, MAX_LEARNED);
     if (rows.length === 0) return;
     const client = await this.#connected();
     await Promise.all(rows.map((row) => this.#learnOne(client, row).catch(() => {})));
   }
 
-  async #learnOne(client: FleetClient, session: Whereabouts): Promise<void> {
+  async #learnOne(client: FleetClient, session: LiveSession): Promise<void> {
     const { id, agent } = session;
     const current = await client.registry.read(agent, id);
     if (current?.entry.state === "claimed") {
@@ -124,11 +124,11 @@ export class FleetExecutor implements Executor {
   }
 
   /** Kept as long as the session: on a full disk the row cannot be updated, and the end is read again later. */
-  fate({ id }: Whereabouts): Ending | null {
+  lookUpExit({ id }: LiveSession): ExitOutcome | null {
     return this.#endings.get(id) ?? null;
   }
 
-  data(session: Located): SessionData {
+  data(session: SessionRef): SessionData {
     return new FleetData(session, this.#dataContext);
   }
 
@@ -140,7 +140,7 @@ export class FleetExecutor implements Executor {
   }
 
   /** Only archived logs take space here; the end is in the registry. */
-  makeRoom(id: string): void {
+  removeOutput(id: string): void {
     this.#archive.remove(id);
   }
 
@@ -165,7 +165,7 @@ export class FleetExecutor implements Executor {
       client: () => this.#connected(),
       execution: (id: string) => this.#executions.get(id),
       snapshots: this.#snapshots,
-      archived: async (session: Located) => this.#archive.fetch((await this.#connected()).connection, session),
+      archived: async (session: SessionRef) => this.#archive.fetch((await this.#connected()).connection, session),
     };
   }
 
@@ -240,7 +240,7 @@ export class FleetExecutor implements Executor {
   }
 }
 
-function sessionRef({ id, agent, background }: Whereabouts): { id: string; agent: string; background: boolean } {
+function sessionRef({ id, agent, background }: LiveSession): { id: string; agent: string; background: boolean } {
   return { id, agent, background: background === 1 };
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type ObjectStore, Objm } from "@nats-io/obj";
-import type { Located } from "../executor/executor.ts";
+import type { SessionRef } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { LocalSessionReader } from "../session/session-folder.ts";
 import type { FleetConnection } from "./connection.ts";
@@ -80,7 +80,7 @@ export class LogArchive {
   }
 
   /** Null: there is no complete archive. */
-  async fetch(connection: FleetConnection, session: Located): Promise<SessionData | null> {
+  async fetch(connection: FleetConnection, session: SessionRef): Promise<SessionData | null> {
     const folder = this.#folder(session.id);
     if (!existsSync(folder) && !(await this.#download(connection, session, folder))) return null;
     return this.#reader.open(session, folder, () => []);
@@ -94,7 +94,7 @@ export class LogArchive {
     return join(this.#state, "fleet", "logs", id);
   }
 
-  async #download(connection: FleetConnection, { id, agent }: Located, folder: string): Promise<boolean> {
+  async #download(connection: FleetConnection, { id, agent }: SessionRef, folder: string): Promise<boolean> {
     const store = await new Objm(connection.js).open(connection.stores.logs);
     if (!(await isComplete(store, sessionKey(agent, id)))) return false;
     const draft = `${folder}.${process.pid}`;

@@ -119,7 +119,7 @@ export class FleetPeerSessions implements PeerSessions {
     return found;
   }
 
-  visit(session: SessionInfo, onUpdate: (now: SessionInfo) => void): RemoteExecution {
+  attach(session: SessionInfo, onUpdate: (now: SessionInfo) => void): RemoteExecution {
     const fetchInfo = async (host: string) => {
       const { agent, id } = session;
       const responses = await this.#queryHosts([host], { agent, own: agent }, { called: id, limit: MAX_FOUND });

@@ -3,7 +3,7 @@ import { SallyportError } from "../core/error.ts";
 import { STATUSES, type Status } from "../core/result.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { TerminalSize } from "../core/terminal.ts";
-import type { Execution, InputState, KillRequest, Parting } from "../executor/execution.ts";
+import type { Execution, ExecutionOutcome, InputState, KillRequest } from "../executor/execution.ts";
 import { type FleetClient, hostSilentError } from "./client.ts";
 import { requestValue } from "./response-stream.ts";
 import type { RegistryEntry } from "./wire.ts";
@@ -64,7 +64,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
   readonly id: string;
   readonly keeperPid = process.pid;
   readonly started: Promise<number | null>;
-  readonly gaps: readonly string[] = [];
+  readonly unsupported: readonly string[] = [];
   host: string;
   #info: SessionInfo;
   #holders = 0;
@@ -94,11 +94,11 @@ export class RemoteExecution extends RemoteControl implements Execution {
   }
 
   /** Waits only when read. The outcome is passed to `onUpdate`, not to the promise. */
-  get exited(): Promise<Parting> {
+  get exited(): Promise<ExecutionOutcome> {
     return this.#waitUntil(({ status }) => status !== "running");
   }
 
-  get ended(): Promise<Parting> {
+  get ended(): Promise<ExecutionOutcome> {
     return this.#waitUntil(({ status, lingering }) => status !== "running" && !lingering);
   }
 
@@ -142,7 +142,7 @@ export class RemoteExecution extends RemoteControl implements Execution {
   }
 
   /** Also returns when the last holder has let go. */
-  async #waitUntil(isDone: (now: SessionInfo) => boolean): Promise<Parting> {
+  async #waitUntil(isDone: (now: SessionInfo) => boolean): Promise<ExecutionOutcome> {
     const signal = AbortSignal.any([this.#released.signal, this.#closing]);
     for (let lastSeenMs = performance.now(); ; ) {
       if (this.#closing.aborted) return "detached";

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { RunRequest } from "../core/request.ts";
 import { STATUSES } from "../core/result.ts";
-import { SessionShape } from "../core/session-schema.ts";
-import { ExitShape } from "../executor/native/exit-record.ts";
+import { SessionSchema } from "../core/session-schema.ts";
+import { ExitRecordSchema } from "../executor/native/exit-record.ts";
 import type { ApprovedRequest } from "./attestation.ts";
 
 /** Increased when gateways and workers of different releases could misunderstand each other. */
@@ -55,6 +55,7 @@ export const JobMessage = AnyJobMessage.refine(
     error: "it may not run a second time",
   },
 );
+
 export type JobMessage = z.infer<typeof JobMessage>;
 
 /** What an approval is bound to: everything that decides what runs, where and for whom (promise 2). */
@@ -90,9 +91,10 @@ export const RegistryEntry = z.object({
   atMs: timestamp,
   /** Identifies the claim, so that a worker recognises its own after a lost response. */
   claim: z.string(),
-  record: z.union([ExitShape, z.literal("lost")]).optional(),
+  record: z.union([ExitRecordSchema, z.literal("lost")]).optional(),
   account: ExitReport.optional(),
 });
+
 export type RegistryEntry = z.infer<typeof RegistryEntry>;
 
 /** A worker's heartbeat. */
@@ -115,6 +117,7 @@ export const WorkerInfo = z.object({
   startedMs: timestamp,
   atMs: timestamp,
 });
+
 export type WorkerInfo = z.infer<typeof WorkerInfo>;
 
 const TerminalHistory = z.union([
@@ -145,7 +148,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     ...sessionFields,
     host: token,
     /** "lost": its keeper was killed and left no record. */
-    record: z.union([ExitShape, z.literal("lost")]),
+    record: z.union([ExitRecordSchema, z.literal("lost")]),
     account: ExitReport,
     /** The worker has published the exit, so that the gateway need not. */
     announced: z.boolean().optional(),
@@ -153,6 +156,7 @@ export const SessionEvent = z.discriminatedUnion("kind", [
     result: z.unknown().optional(),
   }),
 ]);
+
 export type SessionEvent = z.infer<typeof SessionEvent>;
 
 /** A request to the worker that has a session. */
@@ -168,6 +172,7 @@ export const ControlRequest = z.object({
     .optional(),
   statement: z.unknown().optional(),
 });
+
 export type ControlRequest = z.infer<typeof ControlRequest>;
 
 export const ControlResponse = z.union([
@@ -187,6 +192,7 @@ export const ExitNotice = z.object({
   last_lines: z.array(z.string()),
   ended_ms: timestamp,
 });
+
 export type ExitNotice = z.infer<typeof ExitNotice>;
 
 /** The operation that lists sessions. The agent is part of the subject. */
@@ -211,12 +217,13 @@ export const ListRequest = z.object({
   /** Also count all that match. */
   count: z.boolean().optional(),
 });
+
 export type ListRequest = z.infer<typeof ListRequest>;
 
 /** Printed as it is, so it must not contain escape sequences. */
 const SignalName = z.string().regex(/^SIG[A-Z0-9+-]{1,12}$/) as unknown as z.ZodType<NodeJS.Signals>;
 export const ListedRow = z.object({
-  session: SessionShape.extend({
+  session: SessionSchema.extend({
     id: SessionId,
     name: SessionName,
     agent: z
@@ -231,6 +238,7 @@ export const ListedRow = z.object({
   gateway: token,
   attempt: z.int().min(1).max(MAX_ATTEMPTS),
 });
+
 export type ListedRow = z.infer<typeof ListedRow>;
 export const SessionListing = z.object({
   rows: z.array(ListedRow).max(MAX_LIST_ROWS),
@@ -238,6 +246,7 @@ export const SessionListing = z.object({
   more: z.boolean(),
   total: z.int().min(0).nullable(),
 });
+
 export type SessionListing = z.infer<typeof SessionListing>;
 
 /** The JSON body of a message or bucket entry, or null when it is not JSON. */

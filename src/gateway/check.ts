@@ -11,7 +11,7 @@ import { SallyportError } from "../core/error.ts";
 import type { Ask, Policy, Security, Verdict } from "../core/policy.ts";
 import type { RunRequest } from "../core/request.ts";
 import type { Settings } from "../core/settings.ts";
-import { sandboxTier } from "../executor/native/probe.ts";
+import { sandboxCapabilities } from "../executor/native/probe.ts";
 import { decide } from "../policy/decide.ts";
 import { effectiveModes } from "../policy/modes.ts";
 import { createConfinement } from "../sandbox/confine.ts";
@@ -83,7 +83,7 @@ export function heldBy(
   const parentEnv = { HOME: homedir() };
   const state = defaultState();
   const keepOut = [state, dirname(operatorConfigPath())];
-  const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities: sandboxTier };
+  const surroundings = { workspace, agent, state, keepOut, parentEnv, capabilities: sandboxCapabilities };
   return createConfinement(settings, surroundings).planner.plan(request);
 }
 

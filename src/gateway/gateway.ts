@@ -173,7 +173,7 @@ export class Gateway {
   get policy(): PolicyInForce {
     const { rules, allowlist, safeBins, allowDenied, security, ask, sandbox } = currentSettings(this.#context).settings;
     const used = this.#context.allowlistUse;
-    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.last(entry.pattern) }));
+    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.lastUsed(entry.pattern) }));
     return { security, ask, sandbox, rules, allowlist: entries, safeBins, allowDenied };
   }
 

@@ -6,7 +6,7 @@ import { execCallback } from "../queue/items.ts";
 import type { EndListener } from "../session/registry.ts";
 import { quoteArgv } from "../shell/quote.ts";
 import type { AuditLog } from "../storage/audit.ts";
-import type { Ended, SessionFields } from "../storage/sessions.ts";
+import type { SessionEnd, SessionFields } from "../storage/sessions.ts";
 import type { WorkQueue } from "../storage/work.ts";
 
 /** As a person would type it. */
@@ -19,7 +19,7 @@ export const NO_RECORD = { code: null as number | null, signal: 0, durationUs: 0
 /** What became of a run; stored with the session's end. */
 export function exitEntry(
   session: Pick<SessionFields, "id" | "agent" | "command" | "args">,
-  { status, record, error }: Ended,
+  { status, record, error }: SessionEnd,
 ): NewAuditEntry {
   const { code, signal, durationUs, leftover } = record === null ? NO_RECORD : (JSON.parse(record) as typeof NO_RECORD);
   const detail = { exitCode: code, signal, durationMs: durationUs / 1000, leftover };
@@ -43,7 +43,7 @@ export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: 
   return (session, ended, first) => {
     if (!first) return () => {};
     if (session.background !== 1 || work === null) return () => audit.append(exitEntry(session, ended));
-    const { logPath, lastLines } = ended.told ?? executor.data(session).forCallback();
+    const { logPath, lastLines } = ended.callback ?? executor.data(session).forCallback();
     const callback = execCallback({
       id: session.id,
       exitCode: ended.record === null ? null : (JSON.parse(ended.record) as { code: number | null }).code,

@@ -5,7 +5,7 @@ import type { Retention } from "../core/gateway.ts";
 import type { SandboxCapabilities } from "../core/launch.ts";
 import type { FleetGatewayOptions, Settings } from "../core/settings.ts";
 import type { Executor } from "../executor/executor.ts";
-import { cachedSandboxTier } from "../executor/native/probe.ts";
+import { cachedSandboxCapabilities } from "../executor/native/probe.ts";
 import { openExecutor } from "../executor/select-executor.ts";
 import { fleetFromEnvironment } from "../fleet/url.ts";
 import { policyOf } from "../policy/decide.ts";
@@ -74,7 +74,7 @@ export async function openGatewayWith(
     const maintenance = new Maintenance();
     const gateway = new Gateway(context, retention, maintenance);
     maintenance.every(CLEAN_EVERY_MS, clean);
-    await context.executor.learn(() => context.registry.store.live());
+    await context.executor.refresh(() => context.registry.store.live());
     if (options.attach ?? true) {
       await context.registry.recover();
       maintenance.every(LOOK_AROUND_MS, () => void context.registry.recover().catch(() => {}));
@@ -175,8 +175,8 @@ const SOMEWHERE: SandboxCapabilities = {
 };
 
 function tierOf({ abilities }: Executor, state: string): SandboxCapabilities | null {
-  if (abilities.elsewhere) return SOMEWHERE;
-  return abilities.confines ? cachedSandboxTier(state) : null;
+  if (abilities.remote) return SOMEWHERE;
+  return abilities.confines ? cachedSandboxCapabilities(state) : null;
 }
 
 /** A listener that throws must not break off a request half-way: its command would run with nobody following it. */

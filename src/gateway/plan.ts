@@ -35,7 +35,7 @@ export interface PlannedRun extends Attempt {
 
 /** Throws InvalidRequest when a host, labels or a retry are requested and there is no fleet. */
 export function assertPlacement({ executor }: GatewayContext, { host, labels, retry }: RunRequest): void {
-  if (executor.abilities.elsewhere) return;
+  if (executor.abilities.remote) return;
   const asked = host !== undefined ? "host" : labels ? "labels" : retry ? "retry" : null;
   if (asked) throw new SallyportError("InvalidRequest", ...needsFleet(asked));
 }

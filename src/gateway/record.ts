@@ -171,7 +171,7 @@ export function recordRun(
     const name = context.registry.record(session, run.request.name);
     if (name === null) throw nameInUse(run.request.name ?? "");
     context.approvals.grants.used(grants);
-    context.allowlistUse.note(run.verdict);
+    context.allowlistUse.record(run.verdict);
     const outcome = approval || vouched ? "approved" : grants.length > 0 ? "granted" : "allowed";
     const by = { approval: approval?.id ?? null, grants, ...(vouched ? { vouched } : {}) };
     context.audit.append(runEntry(run, session, context, outcome, by));

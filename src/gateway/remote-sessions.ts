@@ -3,7 +3,7 @@ import { SallyportError } from "../core/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution } from "../executor/execution.ts";
-import type { Executor, Located, PeerListing, PeerSessions } from "../executor/executor.ts";
+import type { Executor, PeerListing, PeerSessions, SessionRef } from "../executor/executor.ts";
 import { outdatedHosts, ownedByOtherGateway, peerSessionsUnavailable, unresponsiveHosts } from "../fleet/errors.ts";
 import { ambiguousId } from "../session/errors.ts";
 import type { SessionRecords } from "../session/session.ts";
@@ -91,13 +91,13 @@ export async function findRemoteSession(
 /** One session of another gateway: what its worker last told of it. Nothing of it is written down here. */
 export class RemoteSession implements SessionRecords {
   readonly executor: Executor;
-  readonly #visit: ReturnType<PeerSessions["visit"]>;
+  readonly #visit: ReturnType<PeerSessions["attach"]>;
   #session: SessionInfo;
 
   constructor(executor: Executor, peers: PeerSessions, session: SessionInfo) {
     this.executor = executor;
     this.#session = session;
-    this.#visit = peers.visit(session, (now) => {
+    this.#visit = peers.attach(session, (now) => {
       this.#session = now;
     });
   }
@@ -106,7 +106,7 @@ export class RemoteSession implements SessionRecords {
     return this.#session;
   }
 
-  located(): Located {
+  located(): SessionRef {
     return this.#session;
   }
 

@@ -27,7 +27,7 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
   let confinement = byAgent.get(context.agent);
   if (!confinement) {
     const { workspace, agent, state, sandboxCapabilities } = context;
-    const { elsewhere } = context.executor.abilities;
+    const { remote: elsewhere } = context.executor.abilities;
     // Neither its own state nor the operator's word is a command's to work in (promise 7).
     const keepOut = [context.state, dirname(operatorConfigPath(context.env))];
     confinement = createConfinement(settings, {

@@ -170,7 +170,7 @@ function originOf(
   { approval, grants }: Authorized,
   name: string,
 ): Origin | undefined {
-  if (!context.executor.abilities.elsewhere) return undefined;
+  if (!context.executor.abilities.remote) return undefined;
   const asked = approval || grants.length > 0;
   const approvers = approval ? (context.approvals.get(approval.id)?.decisions ?? []).map(({ who }) => who) : [];
   return {

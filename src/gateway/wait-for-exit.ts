@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS } from "../core/clock.ts";
 import type { RunOptions } from "../core/gateway.ts";
-import type { Execution, Parting } from "../executor/execution.ts";
+import type { Execution, ExecutionOutcome } from "../executor/execution.ts";
 import { killRequest } from "../session/signals.ts";
 import type { NewSession } from "../storage/sessions.ts";
 import { lastLine } from "../text/model-output.ts";
@@ -30,7 +30,7 @@ export async function waitForExit(
   execution: Execution,
   { signal, onProgress }: RunOptions,
   yieldMs: number | undefined,
-): Promise<Parting> {
+): Promise<ExecutionOutcome> {
   const release = execution.hold();
   const stop = endOnAbort(execution, signal);
   const still = onProgress ? reportProgress(context, session, onProgress) : undefined;
@@ -50,7 +50,7 @@ export async function waitForExit(
   }
 }
 
-async function exitWithin(execution: Execution, ms: number): Promise<Parting | null> {
+async function exitWithin(execution: Execution, ms: number): Promise<ExecutionOutcome | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS), null);

@@ -1,19 +1,16 @@
-import type { Recovery } from "../core/error.ts";
-import { SallyportError } from "../core/error.ts";
+import { type ErrorText, SallyportError } from "../core/error.ts";
 import type { ClaimedItem } from "../storage/work.ts";
 import type { DeliveryFailure } from "./items.ts";
 import { deliveryBody } from "./items.ts";
 
-type Words = [message: string, recovery: Recovery[]];
-
-export function dbosMissing(name: string): Words {
+export function dbosMissing(name: string): ErrorText {
   return [
     `\`callback.dbos\` needs the package ${name}, which is not installed.`,
     [{ action: "install", hint: `npm install ${name} where sallyport is installed.` }],
   ];
 }
 
-export function dbosUrlBad(): Words {
+export function dbosUrlBad(): ErrorText {
   return [
     "`callback.dbos.urlFile` must hold the address of a PostgreSQL database.",
     [{ action: "fix_configuration", hint: "It looks like postgresql://user:password@host:5432/app_dbos_sys." }],

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { SallyportError } from "../core/error.ts";
 import type { SandboxSpec } from "../core/launch.ts";
 import type { Reason, Security } from "../core/policy.ts";
-import { type Network, reachesNoMore } from "../core/settings.ts";
+import { isNetworkWithin, type Network } from "../core/settings.ts";
 import type { Access, Profile } from "./access.ts";
 import { networkText } from "./access.ts";
 import { isWithin } from "./workspace.ts";
@@ -28,7 +28,7 @@ export function escalationsOf(asked: Access, configured: Access, lifted: readonl
       found.push({ rule: "sandbox-write", paths: [...new Set([...paths, ...lifted])] });
     }
   }
-  if (!reachesNoMore(asked.network, configured.network)) {
+  if (!isNetworkWithin(asked.network, configured.network)) {
     found.push({ rule: "sandbox-network", network: asked.network });
   }
   return found;

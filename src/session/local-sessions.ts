@@ -1,6 +1,6 @@
 import type { SessionInfo } from "../core/session.ts";
 import type { Execution } from "../executor/execution.ts";
-import type { Located } from "../executor/executor.ts";
+import type { SessionRef } from "../executor/executor.ts";
 import type { SessionRow, SessionStore } from "../storage/sessions.ts";
 import { ambiguousId, sessionNotFound } from "./errors.ts";
 import type { Registry } from "./registry.ts";
@@ -24,7 +24,7 @@ export class LocalSessions implements SessionRecords {
     return row && this.#registry.info(row);
   }
 
-  located(id: string): Located | null {
+  located(id: string): SessionRef | null {
     return this.#row(id);
   }
 

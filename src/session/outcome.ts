@@ -1,13 +1,13 @@
 import { homedir } from "node:os";
 import type { ExceededLimit, LaunchLimits } from "../core/launch.ts";
 import type { Status } from "../core/result.ts";
-import type { Account, Ending, ExitRecord } from "../executor/execution.ts";
+import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { newProtectedPathsWarning, unsupportedWarning } from "../sandbox/describe.ts";
 import { sandboxHints } from "../sandbox/hints.ts";
 import { newProtectedPaths } from "../sandbox/protected-paths.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
-import type { Ended, SessionRow } from "../storage/sessions.ts";
+import type { SessionEnd, SessionRow } from "../storage/sessions.ts";
 import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
 import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
@@ -25,7 +25,7 @@ export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: E
 }
 
 /** The same for a command whose words are only in its log; JSON, as its row keeps it. */
-function storedHints(row: SandboxedRun, ending: Ending, data: SessionData): string {
+function storedHints(row: SandboxedRun, ending: ExitOutcome, data: SessionData): string {
   if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
     return "[]";
   return JSON.stringify(hintsFor(lastErrorOutput(data), row, ending));
@@ -33,7 +33,7 @@ function storedHints(row: SandboxedRun, ending: Ending, data: SessionData): stri
 
 function lastErrorOutput(data: SessionData): string {
   try {
-    return data.complaint(TAIL_BYTES);
+    return data.errorTail(TAIL_BYTES);
   } catch {
     return ""; // removed, or unreadable: an end is an end without hints too
   }
@@ -49,13 +49,13 @@ const STATUS: Record<ExitRecord["reason"], Status> = {
 
 type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | "warnings" | "sandbox" | "limits">;
 
-type Outcome = Pick<Ended, "status" | "warnings" | "error">;
+type Outcome = Pick<SessionEnd, "status" | "warnings" | "error">;
 
 /** Whoever waits is told first, and the row is written a moment later: of one end both say the same. */
 const outcomes = new WeakMap<ExitRecord, Outcome>();
 
 /** What became of a session, in a word and what there is to say about it. */
-export function outcomeOf(row: StartedSession, ending: Ending): Outcome {
+export function outcomeOf(row: StartedSession, ending: ExitOutcome): Outcome {
   if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
   let outcome = outcomes.get(ending);
   if (!outcome) {
@@ -79,15 +79,15 @@ function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
 /** Who ran it elsewhere has looked at all there is to look at. */
 function reportedOutcome(
   row: StartedSession,
-  { status, warnings, error }: Account,
-): Pick<Ended, "status" | "warnings" | "error"> {
+  { status, warnings, error }: ExitReport,
+): Pick<SessionEnd, "status" | "warnings" | "error"> {
   const before = JSON.parse(row.warnings) as string[];
   return { status, warnings: JSON.stringify([...before, ...warnings]), error: error && JSON.stringify(error) };
 }
 
 /** What a session's row says once it has ended. */
-export function endedFields(row: StartedSession, ending: Ending, data: SessionData): Ended {
-  const outcome: Omit<Ended, "endedMs" | "lingering" | "bytes" | "record"> = {
+export function endedFields(row: StartedSession, ending: ExitOutcome, data: SessionData): SessionEnd {
+  const outcome: Omit<SessionEnd, "endedMs" | "lingering" | "bytes" | "record"> = {
     ...outcomeOf(row, ending),
     hints: storedHints(row, ending, data),
   };
@@ -95,7 +95,7 @@ export function endedFields(row: StartedSession, ending: Ending, data: SessionDa
   const { account, ...record } = ending;
   return {
     ...outcome,
-    ...(account ? { hints: JSON.stringify(account.hints), told: account } : {}),
+    ...(account ? { hints: JSON.stringify(account.hints), callback: account } : {}),
     endedMs: Math.round(ending.endedUs / 1000),
     lingering: !ending.final,
     bytes: ending.streams.reduce((sum, s) => sum + s.bytes - (s.droppedEnd - s.droppedStart), 0),

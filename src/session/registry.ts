@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
 import { SallyportError } from "../core/error.ts";
 import type { SessionInfo } from "../core/session.ts";
-import type { Ending, Execution, Parting } from "../executor/execution.ts";
+import type { Execution, ExecutionOutcome, ExitOutcome } from "../executor/execution.ts";
 import type { Executor } from "../executor/executor.ts";
 import { inTransaction, isDiskFull } from "../storage/database.ts";
-import type { Ended, FinishedRow, SessionFields, SessionRow, SessionStore } from "../storage/sessions.ts";
+import type { FinishedRow, SessionEnd, SessionFields, SessionRow, SessionStore } from "../storage/sessions.ts";
 import { gatewayClosed } from "./errors.ts";
 import { sessionInfo } from "./info.ts";
 import { nameFor, numberedNameFor } from "./names.ts";
@@ -23,7 +23,7 @@ const RUNNING = { status: "running", lingering: false } as const;
  * What else is to be stored with an end; `first`: the main process's. Called before the transaction; what it returns is
  * called in it, by the one gateway whose word it was.
  */
-export type EndListener = (session: SessionFields, ended: Ended, first: boolean) => () => void;
+export type EndListener = (session: SessionFields, ended: SessionEnd, first: boolean) => () => void;
 
 /** One that has ended; `mark` writes so, once there is room. Until then its exit record is all that tells of its end. */
 export interface UnrecordedEnd extends FinishedRow {
@@ -48,7 +48,7 @@ export class Registry {
   #launched = new Map<string, SessionFields>();
   #closed = false;
   #sessionsLost = false;
-  #queuedEnds: { session: SessionFields; ending: Ending; host: string | null }[] = [];
+  #queuedEnds: { session: SessionFields; ending: ExitOutcome; host: string | null }[] = [];
   #writeTimer: NodeJS.Timeout | null = null;
   #attaching = new Map<string, Promise<Execution | null>>();
 
@@ -123,7 +123,7 @@ export class Registry {
    * waits for a command, or gives the next one, is to wait for the database as well. Whoever looks here sees them
    * written; another gateway that looks meanwhile finds the record, as it would had this one died.
    */
-  #queueEnd(session: SessionFields, ending: Ending, host: string | null): void {
+  #queueEnd(session: SessionFields, ending: ExitOutcome, host: string | null): void {
     if (ending === "lost") this.#sessionsLost = true;
     this.#queuedEnds.push({ session, ending, host });
     this.#writeTimer ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
@@ -167,7 +167,7 @@ export class Registry {
     this.#closed = true;
   }
 
-  #finish(execution: Execution, ending: Parting): void {
+  #finish(execution: Execution, ending: ExecutionOutcome): void {
     this.#release(execution);
     if (ending === "detached") return;
     this.#bestEffort(() => this.settle(execution.id, ending === "lost" ? ending : { ...ending, final: true }));
@@ -182,7 +182,7 @@ export class Registry {
   }
 
   /** Looks at all that is to be written of an end; what it returns writes it, and is true for the one whose word it was. */
-  #writing(row: SessionRow, ended: Ended): () => boolean {
+  #writing(row: SessionRow, ended: SessionEnd): () => boolean {
     const from = { status: row.status, lingering: row.lingering === 1 };
     const alongside = this.#onEnd(row, ended, from.status === "running");
     return () =>
@@ -194,7 +194,7 @@ export class Registry {
   }
 
   /** Writes an ending into its row, once. True when this call was the one that did. */
-  settle(id: string, ending: Ending): boolean {
+  settle(id: string, ending: ExitOutcome): boolean {
     const row = this.store.get(id);
     const ended = row && this.#changeFor(row, ending);
     if (ended && ending === "lost") this.#sessionsLost = true;
@@ -221,8 +221,8 @@ export class Registry {
     });
   }
 
-  #findEnding(row: SessionRow): Ending | null {
-    return this.executor.fate(row, () => this.store.get(row.id)?.keeper_pid);
+  #findEnding(row: SessionRow): ExitOutcome | null {
+    return this.executor.lookUpExit(row, () => this.store.get(row.id)?.keeper_pid);
   }
 
   /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
@@ -313,7 +313,7 @@ export class Registry {
   }
 
   /** What an ending changes about a row; null when it is nothing new. */
-  #changeFor(row: SessionRow, ending: Ending): Ended | null {
+  #changeFor(row: SessionRow, ending: ExitOutcome): SessionEnd | null {
     if (row.status !== "running" && row.lingering !== 1) return null;
     const ended = endedFields(row, ending, this.executor.data(row));
     return row.status !== "running" && ended.lingering ? null : ended;

@@ -1,7 +1,7 @@
 import { RESULT_BYTES } from "../core/output-limits.ts";
 import type { RunResult } from "../core/result.ts";
 import type { StreamName } from "../core/session.ts";
-import type { Parting } from "../executor/execution.ts";
+import type { ExecutionOutcome } from "../executor/execution.ts";
 import { sandboxLabel } from "../sandbox/describe.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { NewSession, SessionFields } from "../storage/sessions.ts";
@@ -22,7 +22,7 @@ interface OutputText {
   truncated: RunResult["truncated"];
 }
 
-function read(folder: string, capture: NewSession["capture"], ending: Parting): OutputText {
+function read(folder: string, capture: NewSession["capture"], ending: ExecutionOutcome): OutputText {
   const known = typeof ending === "string" ? null : ending.streams;
   if (capture === "merged") {
     const output = readStreamText(folder, "output", RESULT_BYTES, known?.[0]?.bytes);
@@ -57,7 +57,7 @@ const STILL_RUNNING = { status: "running", warnings: "[]", error: null } as cons
 export function runResult(
   name: string,
   session: SessionFields,
-  ending: Parting,
+  ending: ExecutionOutcome,
   folder: string,
   path?: string,
 ): RunResult {

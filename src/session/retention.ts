@@ -39,7 +39,7 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
 function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" | "later" {
   const { id, mark } = session;
   if (mark) {
-    registry.executor.makeRoom(id);
+    registry.executor.removeOutput(id);
     return "later";
   }
   try {

@@ -4,7 +4,7 @@ import type { FollowQuery, LogSlice } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";
 import type { Capture, LogChunk, LogQuery, WaitConditions, WaitOutcome } from "../core/session.ts";
 import type { Repaint, Screen } from "../core/terminal.ts";
-import type { Execution, Parting } from "../executor/execution.ts";
+import type { Execution, ExecutionOutcome } from "../executor/execution.ts";
 import type { LiveUsage, SessionData, SessionReader, SizeChange, TerminalHistory } from "../executor/session-data.ts";
 import type { SessionFields } from "../storage/sessions.ts";
 import { terminalText } from "../text/terminal/terminal-text.ts";
@@ -99,7 +99,7 @@ class SessionFolder implements SessionData {
     return outputSize(this.#folder, this.#capture);
   }
 
-  result(name: string, session: SessionFields, ending: Parting): RunResult | Promise<RunResult> {
+  result(name: string, session: SessionFields, ending: ExecutionOutcome): RunResult | Promise<RunResult> {
     const result = runResult(name, session, ending, this.#folder);
     return this.#capture === "merged" ? this.#asText(result) : result;
   }
@@ -112,7 +112,7 @@ class SessionFolder implements SessionData {
     return readMergedText(this.#folder, this.#capture, maxBytes).text;
   }
 
-  complaint(maxBytes: number): string {
+  errorTail(maxBytes: number): string {
     return readStreamText(this.#folder, this.#capture === "merged" ? "output" : "stderr", maxBytes).text;
   }
 

@@ -7,7 +7,7 @@ import type { ResourceUsage } from "../core/result.ts";
 import type { LogChunk, LogQuery, SessionInfo, WaitConditions, WaitOutcome } from "../core/session.ts";
 import type { Repaint, Screen, TerminalSize } from "../core/terminal.ts";
 import type { Execution, InputState } from "../executor/execution.ts";
-import type { Executor, Located } from "../executor/executor.ts";
+import type { Executor, SessionRef } from "../executor/executor.ts";
 import type { SessionData } from "../executor/session-data.ts";
 import { isDiskFull } from "../storage/database.ts";
 import {
@@ -35,7 +35,7 @@ export interface SessionRecords {
   /** Null: it has been removed. */
   info(id: string): SessionInfo | null;
   /** Null: it has been removed. */
-  located(id: string): Located | null;
+  located(id: string): SessionRef | null;
   /** Null: it has been removed. */
   usage(id: string): { usage: ResourceUsage | null; processes: ProcessInfo[] } | null;
   /** Where what is known here is only what was last heard. */
@@ -307,7 +307,7 @@ export class Session implements SessionHandle {
     return this.#data(this.#records.located(this.id) ?? this.#gone());
   }
 
-  #data(session: Located): SessionData {
+  #data(session: SessionRef): SessionData {
     return this.#records.executor.data(session);
   }
 

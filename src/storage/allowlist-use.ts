@@ -17,12 +17,12 @@ export class AllowlistUse {
   }
 
   /** In the transaction that records the run which the verdict let through. */
-  note({ reasons }: Verdict): void {
+  record({ reasons }: Verdict): void {
     for (const { rule } of reasons) if (rule.startsWith(RULE)) this.#touch.run(rule.slice(RULE.length), Date.now());
   }
 
   /** ISO time; null: never. */
-  last(pattern: string): string | null {
+  lastUsed(pattern: string): string | null {
     const row = this.#last.get(pattern) as { ms: number } | undefined;
     return row ? new Date(row.ms).toISOString() : null;
   }

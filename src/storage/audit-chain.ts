@@ -58,7 +58,7 @@ export function verifyChain(database: DatabaseSync, options: VerifyOptions = {})
 }
 
 /** The same a little at a time, so that everybody else gets their turn in between. */
-export async function verifyChainSlowly(database: DatabaseSync, options: VerifyOptions = {}): Promise<ChainReport> {
+export async function verifyChainInBatches(database: DatabaseSync, options: VerifyOptions = {}): Promise<ChainReport> {
   const steps = verifySteps(database, options, SMALL_BATCH);
   for (;;) {
     const { done, value } = steps.next();

@@ -9,7 +9,7 @@ import {
   chainHash,
   type VerifyOptions,
   verifyChain,
-  verifyChainSlowly,
+  verifyChainInBatches,
 } from "./audit-chain.ts";
 import { inTransaction } from "./database.ts";
 
@@ -40,7 +40,7 @@ function containing(text: string): string {
 }
 
 /** A row as callers see it. Never throws: a tampered row must still be shown, it is what one looks for. */
-export function entryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
+export function auditEntryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
   const { hash, seq, ...rest } = row;
   return { seq, at: timeOf(at_ms), ...rest, detail: parsed(detail), hash };
 }
@@ -91,10 +91,10 @@ export class AuditLog {
    * that transaction must be IMMEDIATE (as `inTransaction` makes them): the chain has one writer at a time.
    */
   append(entry: NewAuditEntry): void {
-    const summary = maskText(bounded(entry.summary, MOST_SUMMARY)).toWellFormed();
+    const summary = maskText(truncateText(entry.summary, MOST_SUMMARY)).toWellFormed();
     let left = MOST_DETAIL;
     const within = (text: string) => {
-      const kept = bounded(text, Math.min(MOST_TEXT, Math.max(left, LEAST_TEXT)));
+      const kept = truncateText(text, Math.min(MOST_TEXT, Math.max(left, LEAST_TEXT)));
       left -= kept.length;
       return kept;
     };
@@ -131,8 +131,8 @@ export class AuditLog {
   }
 
   /** The same without keeping everybody else waiting. */
-  verifySlowly(options: VerifyOptions = {}): Promise<ChainReport> {
-    return verifyChainSlowly(this.#database, options);
+  verifyInBatches(options: VerifyOptions = {}): Promise<ChainReport> {
+    return verifyChainInBatches(this.#database, options);
   }
 
   /** The latest `count` entries that match, oldest first. */
@@ -145,14 +145,14 @@ export class AuditLog {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq < ? ORDER BY seq DESC LIMIT ?`;
     const rows = this.#database.prepare(sql).all(...values, before ?? Number.MAX_SAFE_INTEGER, limit);
-    return (rows as unknown as AuditRow[]).map(entryOf);
+    return (rows as unknown as AuditRow[]).map(auditEntryOf);
   }
 
   /** Oldest first, those that match `after` the entry with this number: to follow the log, or to read all of it. */
   after(seq: number, filter: AuditFilter = {}, limit: number = BATCH): AuditEntry[] {
     const { where, values } = auditConditions(filter);
     const sql = `SELECT * FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`;
-    return (this.#database.prepare(sql).all(...values, seq, limit) as unknown as AuditRow[]).map(entryOf);
+    return (this.#database.prepare(sql).all(...values, seq, limit) as unknown as AuditRow[]).map(auditEntryOf);
   }
 
   /** Every entry that matches, oldest first, one JSON line each. Reads as it is consumed. */
@@ -186,7 +186,7 @@ function withShortLists(value: unknown): unknown {
 }
 
 /** Cut between words where it can be, so that no secret is cut into a piece that is not recognised as one. */
-function bounded(text: string, most: number): string {
+function truncateText(text: string, most: number): string {
   if (text.length <= most) return text;
   const space = text.lastIndexOf(" ", most);
   const end = space > most / 2 ? space : most;

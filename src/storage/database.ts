@@ -21,7 +21,7 @@ export function openDatabase(path: string): DatabaseSync {
   try {
     database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     // NORMAL loses nothing to a crash of ours; only a power cut may take the last transactions, never the file.
-    keepJournal(database);
+    enableWal(database);
     database.exec("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;");
     migrate(database, path);
     return database;
@@ -38,14 +38,14 @@ const TRY_AGAIN_MS = 2;
  * Two gateways may open a new state folder at the same moment. SQLite does not wait for the other one while it changes
  * the kind of a file's journal, whatever the timeout (each might wait for the other): so it is asked again here.
  */
-function keepJournal(database: DatabaseSync): void {
+function enableWal(database: DatabaseSync): void {
   const deadline = uptimeMs() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
       database.exec("PRAGMA journal_mode = WAL");
       return;
     } catch (error) {
-      if (primary(error) !== BUSY || uptimeMs() > deadline) throw error;
+      if (primaryCode(error) !== BUSY || uptimeMs() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TRY_AGAIN_MS);
     }
   }
@@ -58,7 +58,7 @@ interface SqliteError extends Error {
 const [BUSY, READ_ONLY, CORRUPT, FULL, NOT_A_DATABASE] = [5, 8, 11, 13, 26];
 
 /** The code without the shade of it that SQLite adds in its upper bits. */
-function primary(error: unknown): number {
+function primaryCode(error: unknown): number {
   return ((error as SqliteError).errcode ?? 0) & 0xff;
 }
 
@@ -74,7 +74,7 @@ export function isDiskFull(error: unknown): boolean {
 /** What SQLite says, for the caller (promise 8). */
 export function stateError(path: string, cause: unknown): SallyportError {
   const error = cause as SqliteError;
-  const code = primary(error);
+  const code = primaryCode(error);
   if (code === CORRUPT || code === NOT_A_DATABASE) {
     const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
     return unusable(path, `is damaged (${error.message})`, hint);
@@ -111,20 +111,20 @@ function migrate(database: DatabaseSync, path: string): void {
   }
 }
 
-interface Frame {
+interface TransactionStatements {
   begin: StatementSync;
   commit: StatementSync;
 }
 
 /** Prepared once for each database: preparing takes longer than beginning. */
-const frames = new WeakMap<DatabaseSync, Frame>();
+const prepared = new WeakMap<DatabaseSync, TransactionStatements>();
 
-function frameOf(database: DatabaseSync): Frame {
-  let frame = frames.get(database);
+function statementsOf(database: DatabaseSync): TransactionStatements {
+  let frame = prepared.get(database);
   if (!frame) {
     // IMMEDIATE: two gateways never both believe they may write, so nothing has to be tried again half-way.
     frame = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
-    frames.set(database, frame);
+    prepared.set(database, frame);
   }
   return frame;
 }
@@ -133,7 +133,7 @@ function frameOf(database: DatabaseSync): Frame {
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   if (database.isTransaction) return work();
   try {
-    const { begin, commit } = frameOf(database);
+    const { begin, commit } = statementsOf(database);
     begin.run();
     const result = work();
     commit.run();

@@ -68,7 +68,7 @@ export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_m
   words: number;
 }
 
-export interface Ended {
+export interface SessionEnd {
   status: Status;
   endedMs: number;
   lingering: boolean;
@@ -78,7 +78,7 @@ export interface Ended {
   hints: string;
   error: string | null;
   /** What its callback tells, where only who ran it elsewhere could look. Not a part of its row. */
-  told?: { logPath: string | null; lastLines: string[] } | undefined;
+  callback?: { logPath: string | null; lastLines: string[] } | undefined;
 }
 
 const UNIQUE_VIOLATION = 2067;
@@ -225,7 +225,7 @@ export class SessionStore {
   }
 
   /** True for the one caller whose word it was. `from` is the state it was seen in. */
-  end(id: string, ended: Ended, from: { status: Status; lingering: boolean }): boolean {
+  end(id: string, ended: SessionEnd, from: { status: Status; lingering: boolean }): boolean {
     const { changes } = this.#end.run(
       ended.status,
       ended.endedMs,

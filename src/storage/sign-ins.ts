@@ -99,14 +99,14 @@ export class SignIns {
       this.#forget.run(nowMs);
       this.#insert.run(row.id, hashOf(cookie, key), name, role, agent, token, nowMs, row.expires_ms);
     });
-    return { signIn: view(row), cookie, key };
+    return { signIn: signInOf(row), cookie, key };
   }
 
   /** Whose secrets these are; null when they are nobody's, or no longer. */
   verify(cookie: string, key: string): SignIn | null {
     const nowMs = Date.now();
     const row = this.#byHash.get(hashOf(cookie, key), nowMs, nowMs) as unknown as SignInRow | undefined;
-    return row ? view(row) : null;
+    return row ? signInOf(row) : null;
   }
 
   /** Whether one that was good before still is. */
@@ -129,6 +129,6 @@ function hashOf(...secrets: string[]): string {
   return createHash("sha256").update(secrets.join(".")).digest("hex");
 }
 
-function view({ id, name, role, agent, expires_ms }: SignInRow): SignIn {
+function signInOf({ id, name, role, agent, expires_ms }: SignInRow): SignIn {
   return { id, name, role, agent, expiresAt: new Date(expires_ms).toISOString() };
 }

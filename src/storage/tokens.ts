@@ -1,17 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { NewAuditEntry } from "../core/audit.ts";
-import type { Recovery } from "../core/error.ts";
-import { SallyportError } from "../core/error.ts";
+import { type ErrorText, SallyportError } from "../core/error.ts";
 import { newId } from "../core/id.ts";
 import { NAME_LENGTH } from "../core/output-limits.ts";
 import { inTransaction } from "./database.ts";
 
-type Words = [message: string, recovery: Recovery[]];
-
 const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
-export function badTokenName(name: string): Words {
+export function badTokenName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`";
   return [
     `${quoted(name)} cannot be a token's name.`,
@@ -19,14 +16,14 @@ export function badTokenName(name: string): Words {
   ];
 }
 
-export function tokenNameTaken(name: string): Words {
+export function tokenNameTaken(name: string): ErrorText {
   return [
     `There is a token ${quoted(name)} already, or there was.`,
     [{ action: "other_name", hint: "Choose another name: in the audit each must mean one." }],
   ];
 }
 
-export function noSuchToken(reference: string): Words {
+export function noSuchToken(reference: string): ErrorText {
   return [
     `There is no token ${quoted(reference)}.`,
     [{ action: "list_tokens", hint: "`sallyport token list` names them." }],
@@ -121,7 +118,7 @@ export class Tokens {
     const nowMs = Date.now();
     if (!row || !isGood(row, nowMs)) return null;
     if (nowMs - (row.last_used_ms ?? 0) > USED_EVERY_MS) this.#used.run(nowMs, row.id);
-    return view(row);
+    return tokenOf(row);
   }
 
   /** Whether one that was good before still is. */
@@ -134,11 +131,11 @@ export class Tokens {
   get(reference: string): Token {
     const row = this.#find(reference);
     if (!row) throw new SallyportError("TokenNotFound", ...noSuchToken(reference));
-    return view(row);
+    return tokenOf(row);
   }
 
   list(): Token[] {
-    return (this.#all.all() as unknown as TokenRow[]).map(view);
+    return (this.#all.all() as unknown as TokenRow[]).map(tokenOf);
   }
 
   /** Revoking again is fine. */
@@ -161,7 +158,7 @@ function isGood({ revoked_ms, expires_ms }: TokenRow, nowMs: number): boolean {
   return revoked_ms === null && (expires_ms === null || expires_ms > nowMs);
 }
 
-function view(row: TokenRow): Token {
+function tokenOf(row: TokenRow): Token {
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     id: row.id,
@@ -177,7 +174,7 @@ function view(row: TokenRow): Token {
 }
 
 /** What the audit is told of a token; never its secret. */
-export function tokenEntry(
+export function tokenAuditEntry(
   { id, name, role, agent, expiresAt }: Token,
   outcome: "created" | "revoked",
   { who, channel }: { who: string; channel: string },

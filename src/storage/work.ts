@@ -13,7 +13,7 @@ interface Wait {
 }
 
 /** Tells waiters in this process that the database has changed, whoever changed it. */
-export class WorkWake {
+export class WorkNotifier {
   readonly #version: StatementSync;
   readonly #changes: StatementSync;
   readonly #waiters = new Set<() => void>();
@@ -30,18 +30,18 @@ export class WorkWake {
   }
 
   /** Called by who has just written. */
-  ring(): void {
+  notify(): void {
     for (const waiter of [...this.#waiters]) waiter();
   }
 
   /** Resolves when something was written after `stamp`, at `untilMs`, or when the signal is given. */
   async changed(stamp: string, wait: Wait): Promise<void> {
     while (Date.now() < wait.untilMs && !wait.signal?.aborted && this.stamp() === stamp) {
-      await this.#ringOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
+      await this.#notifiedOr(Math.min(POLL_MS, wait.untilMs - Date.now()), wait);
     }
   }
 
-  #ringOr(ms: number, { signal, hold = true }: Wait): Promise<void> {
+  #notifiedOr(ms: number, { signal, hold = true }: Wait): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
         clearTimeout(timer);
@@ -129,7 +129,7 @@ export interface WorkRow {
 }
 
 /** A row as callers see it; never with its lease. */
-export function itemOf(row: WorkRow, nowMs: number): WorkItem {
+export function workItemOf(row: WorkRow, nowMs: number): WorkItem {
   return {
     id: row.id,
     key: row.key,
@@ -186,7 +186,7 @@ const OF_TYPES = "(:types IS NULL OR type IN (SELECT value FROM json_each(:types
 /** What is to be done once by somebody, kept until it is. Shared by all gateways of a state folder. */
 export class WorkQueue {
   readonly #database: DatabaseSync;
-  readonly #wake: WorkWake;
+  readonly #notifier: WorkNotifier;
   readonly #insert: StatementSync;
   readonly #earliest: StatementSync;
   readonly #claim: StatementSync;
@@ -196,7 +196,7 @@ export class WorkQueue {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#wake = new WorkWake(database);
+    this.#notifier = new WorkNotifier(database);
     this.#insert = database.prepare(
       `INSERT INTO work (key, type, priority, payload, created_ms, due_ms) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT (key) DO NOTHING`,
@@ -221,7 +221,7 @@ export class WorkQueue {
     const now = Date.now();
     const rank = PRIORITIES.indexOf(priority);
     const { changes } = this.#insert.run(key, type, rank, JSON.stringify(payload), now, dueMs ?? now);
-    if (changes === 1) this.#wake.ring();
+    if (changes === 1) this.#notifier.notify();
     return changes === 1;
   }
 
@@ -241,7 +241,7 @@ export class WorkQueue {
     const lease = randomUUID();
     const given = { lease, worker, until: now + leaseMs, now, types: types ? JSON.stringify(types) : null };
     const row = this.#claim.get(given) as unknown as WorkRow | undefined;
-    return row ? { ...itemOf(row, now), lease } : null;
+    return row ? { ...workItemOf(row, now), lease } : null;
   }
 
   /** Waits for the next item. Null after `timeoutMs`; rejects when `signal` is given. */
@@ -249,10 +249,10 @@ export class WorkQueue {
     const end = options.timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.timeoutMs;
     for (;;) {
       options.signal?.throwIfAborted();
-      const stamp = this.#wake.stamp();
+      const stamp = this.#notifier.stamp();
       const item = this.claim(options);
       if (item || Date.now() >= end) return item;
-      await this.#wake.changed(stamp, { ...options, untilMs: Math.min(end, this.#earliestDue(options)) });
+      await this.#notifier.changed(stamp, { ...options, untilMs: Math.min(end, this.#earliestDue(options)) });
     }
   }
 
@@ -268,7 +268,7 @@ export class WorkQueue {
     if (this.#retry.run(Date.now() + delayMs, note ?? null, id, lease).changes !== 1) {
       throw leaseLost(id, this.#row(id).done_ms !== null);
     }
-    this.#wake.ring();
+    this.#notifier.notify();
   }
 
   #row(id: number): WorkRow {
@@ -283,7 +283,7 @@ export class WorkQueue {
     const sql = `SELECT * FROM work WHERE ${IN_STATE[state](now)}
       ORDER BY done_ms IS NOT NULL, done_ms DESC, priority, id LIMIT ?`;
     const rows = this.#database.prepare(sql).all(limit) as unknown as WorkRow[];
-    return rows.map((row) => itemOf(row, now));
+    return rows.map((row) => workItemOf(row, now));
   }
 
   count(state: StateFilter = "all"): number {

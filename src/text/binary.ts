@@ -78,7 +78,7 @@ const KINDS: readonly Kind[] = [
  * What kind of file a sample is the beginning of. A string is one decoded as UTF-8, in which some magic numbers can
  * still be told, at the very beginning or after bytes that are all ASCII.
  */
-export function kindOf(sample: Buffer | string): { name: string; mayBeText: boolean } | null {
+export function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean } | null {
   for (const known of KINDS) {
     const { at, bytes, text } = known;
     const matches =
@@ -93,11 +93,11 @@ export function kindOf(sample: Buffer | string): { name: string; mayBeText: bool
 /** How much of an output is looked at; what is binary is so from the start. */
 const SAMPLE_LENGTH = 8192;
 /** Of the characters, that no text holds: invalid UTF-8 and control characters. */
-const MOST_FOREIGN = 0.1;
+const NON_TEXT_MAX = 0.1;
 /** Names ended by NUL (`find -print0`, /proc/self/environ) are text; UTF-16 and machine words are not. */
-const MOST_NUL = 0.2;
+const NUL_MAX = 0.2;
 /** Where there are NULs, little else may be foreign. */
-const MOST_FOREIGN_WITH_NUL = 0.01;
+const NON_TEXT_WITH_NUL_MAX = 0.01;
 
 interface BinaryKind {
   /** As a person would say it, such as `PNG image`; null when it is not known. */
@@ -109,9 +109,9 @@ export function binaryKind(output: string | Uint8Array): BinaryKind | null {
   const sample = output.slice(0, SAMPLE_LENGTH);
   if (sample.length === 0) return null;
   const text = typeof sample === "string" ? sample : decoded(sample);
-  const { nul, foreign } = shares(text);
-  const isBinary = nul > 0 ? nul > MOST_NUL || foreign > MOST_FOREIGN_WITH_NUL : foreign > MOST_FOREIGN;
-  const known = kindOf(typeof sample === "string" ? sample : Buffer.from(sample));
+  const { nul, foreign } = nonTextShares(text);
+  const isBinary = nul > 0 ? nul > NUL_MAX || foreign > NON_TEXT_WITH_NUL_MAX : foreign > NON_TEXT_MAX;
+  const known = fileKindOf(typeof sample === "string" ? sample : Buffer.from(sample));
   // Some kinds begin like text (a PDF, a font in XML), and their beginning may be all that looks like it.
   if (known !== null && (isBinary || foreign > 0 || nul > 0 || !known.mayBeText)) return { name: known.name };
   return isBinary ? { name: null } : null;
@@ -127,19 +127,19 @@ function decoded(sample: Uint8Array): string {
   return Buffer.from(sample.buffer, sample.byteOffset, sample.byteLength).toString("utf8");
 }
 
-function shares(text: string): { nul: number; foreign: number } {
+function nonTextShares(text: string): { nul: number; foreign: number } {
   let nul = 0;
   let foreign = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0) nul++;
-    else if (code === 0xfffd || isForeign(code)) foreign++;
+    else if (code === 0xfffd || isNonText(code)) foreign++;
   }
   return { nul: nul / text.length, foreign: foreign / text.length };
 }
 
 /** Bell, backspace, tab to carriage return, shifts of the character set and escape are what terminals are told. */
-function isForeign(code: number): boolean {
+function isNonText(code: number): boolean {
   if (code > 0x9f) return false;
   return code < 0x20 ? (code < 7 || code > 0x0f) && code !== 0x1b && code !== 0x18 && code !== 0x1a : code >= 0x7f;
 }

@@ -19,6 +19,6 @@ export function shownName(name: string): string {
 }
 
 /** The same as a word that can be pasted into a shell. */
-export function shellWord(name: string): string {
+export function quotedName(name: string): string {
   return quote(shownName(name));
 }

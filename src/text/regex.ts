@@ -7,19 +7,19 @@ const LONGEST_MS = 250;
 const ATTEMPTS = 3;
 
 /** V8 stops a search only when it runs in a context of its own. */
-let place: Context | null = null;
+let context: Context | null = null;
 
 const SEARCH = new Script("pattern.exec(text)");
 const FILTER = new Script("text.split(/(?<=\\n)/).filter((line) => pattern.test(line.replace(/\\n$/, ''))).join('')");
 
-function within<T>(script: Script, pattern: RegExp, text: string, parameter: string): T {
-  place ??= createContext({});
-  Object.assign(place, { pattern, text });
+function runWithTimeout<T>(script: Script, pattern: RegExp, text: string, parameter: string): T {
+  context ??= createContext({});
+  Object.assign(context, { pattern, text });
   try {
     for (let attempt = 1; ; attempt++) {
       const before = process.cpuUsage();
       try {
-        return script.runInContext(place, { timeout: LONGEST_MS }) as T;
+        return script.runInContext(context, { timeout: LONGEST_MS }) as T;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
         const { user, system } = process.cpuUsage(before);
@@ -29,21 +29,21 @@ function within<T>(script: Script, pattern: RegExp, text: string, parameter: str
       }
     }
   } finally {
-    Object.assign(place, { pattern: null, text: "" });
+    Object.assign(context, { pattern: null, text: "" });
   }
 }
 
 /** As `pattern.exec`, but not for ever. */
 export function search(pattern: RegExp, text: string): RegExpExecArray | null {
-  return within(SEARCH, pattern, text, "pattern");
+  return runWithTimeout(SEARCH, pattern, text, "pattern");
 }
 
 /** The lines that match. */
 export function matchingLines(text: string, pattern: string): string {
-  return within(FILTER, regularExpression(pattern, "filter"), text, "filter");
+  return runWithTimeout(FILTER, regularExpression(pattern, "filter"), text, "filter");
 }
 
-/** A model's own; a bad one is told. */
+/** A model's own; an invalid one is reported. */
 export function regularExpression(pattern: string, parameter: string): RegExp {
   try {
     return new RegExp(pattern);

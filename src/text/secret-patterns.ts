@@ -1,7 +1,7 @@
 /** Stands where a secret was. Always as long, so that it says nothing about what it hides. */
 export const MASK = "•••";
 
-const HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer/i;
+const NAME_HINT = /pass|pwd|secret|token|key|cred|auth|cookie|jwt|bearer/i;
 
 const SECRET = new RegExp(
   [
@@ -13,7 +13,7 @@ const SECRET = new RegExp(
 );
 
 /** These only say something about a secret: where it is, how long, of which kind, or that there is none. */
-const ABOUT = new RegExp(
+const NOT_SECRET = new RegExp(
   [
     "_(?:FILE|PATH|DIR|STDIN|URL|URI|HOST|PORT|TYPE|MODE|METHOD|NAME|TTL|LENGTH|COUNT|LIMIT|SOCK|ENABLED|PROVIDER)$",
     "_(?:POLICY|ALGORITHM|EXPIRY|EXPIRES|HELPER|STORE|ATTEMPTS|TIMEOUT|PROMPT|REQUIRED|SCHEME|VERSION)$",
@@ -24,12 +24,12 @@ const ABOUT = new RegExp(
 
 /** Whether what is called so is usually secret: GITHUB_TOKEN, db-password, apiKey, X-Api-Key … */
 export function isSecretName(name: string): boolean {
-  if (name.length > 128 || !HINT.test(name)) return false;
+  if (name.length > 128 || !NAME_HINT.test(name)) return false;
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[-.]/g, "_")
     .toUpperCase();
-  return SECRET.test(words) && !ABOUT.test(words);
+  return SECRET.test(words) && !NOT_SECRET.test(words);
 }
 
 /** Secrets that are known by what they look like. Each starts at a word's start, so that no text is scanned twice. */
@@ -75,7 +75,7 @@ const REFERENCE = /^\$(?:\w+|\{\w+\})$/;
 /** The shortest of the shapes: `xoxb-` and ten characters. */
 const SHORTEST = 15;
 
-export function maskShapes(text: string): string {
+export function maskKnownTokens(text: string): string {
   if (text.length < SHORTEST && !text.includes("://")) return text;
   let masked = text.replace(SHAPES, (found) => (WITHOUT_DIGITS.test(found) ? found : MASK));
   if (masked.includes("PRIVATE KEY")) masked = masked.replace(PRIVATE_KEY, MASK);

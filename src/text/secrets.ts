@@ -1,5 +1,5 @@
 import type { PasswordFlag } from "./secret-patterns.ts";
-import { isSecretName, MASK, maskShapes, maskUser, passwordFlagOf } from "./secret-patterns.ts";
+import { isSecretName, MASK, maskKnownTokens, maskUser, passwordFlagOf } from "./secret-patterns.ts";
 
 /** A name, an option or a program; each character belongs to one only, which keeps the scan linear. */
 const WORD = /[\w.-]+/g;
@@ -24,7 +24,7 @@ interface Span {
 }
 
 /** Masks what is called a secret: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
-export function maskWords(text: string): string {
+export function maskNamedSecrets(text: string): string {
   if (!HINT.test(text)) return text;
   const out: string[] = [];
   let copied = 0;
@@ -157,7 +157,7 @@ const USER_OPTION = /^(?:-u|--user|-U|--proxy-user)$/;
 
 /** Shell text, or any other, with what looks like a secret replaced. Takes time in proportion to the text. */
 export function maskText(text: string): string {
-  return maskWords(maskShapes(text));
+  return maskNamedSecrets(maskKnownTokens(text));
 }
 
 /** An argv with secrets replaced; here a value's end is known, whatever characters it holds. */

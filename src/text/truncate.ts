@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import { counted } from "./format.ts";
 
 /** Back to a line's beginning costs at most this share of what could be kept; a longer line is cut inside. */
-const MOST_GIVEN_UP = 0.5;
+const LINE_LOSS_MAX = 0.5;
 
 /** Where the first `lines` lines before `limit` end; the limit itself where a giant line would cost too much. */
 export function lineEnd(text: string, limit: number, lines: number): number {
   const end = afterLines(text, lines, limit);
   if (end < limit || end === text.length || text[end - 1] === "\n") return end;
   const boundary = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
-  return boundary >= end * (1 - MOST_GIVEN_UP) ? boundary : end;
+  return boundary >= end * (1 - LINE_LOSS_MAX) ? boundary : end;
 }
 
 /** Where the last `lines` lines from `limit` on begin; the limit itself where a giant line would cost too much. */
@@ -18,7 +18,7 @@ export function lineStart(text: string, limit: number, lines: number): number {
   if (start > limit || start === 0 || text[start - 1] === "\n") return start;
   const feed = text.indexOf("\n", start);
   const boundary = feed === -1 ? text.length : feed + 1;
-  return boundary - start <= (text.length - start) * MOST_GIVEN_UP ? boundary : start;
+  return boundary - start <= (text.length - start) * LINE_LOSS_MAX ? boundary : start;
 }
 
 /** Whether there are at most so many. What follows the last line feed is a line too. */

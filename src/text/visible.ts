@@ -39,7 +39,7 @@ const PADDING = String.raw` {41,}|(?:[ \t]*\n){4,}`;
 const STRANGE = new RegExp(`${PADDING}|(?!\\n)${UNSEEN}|\\p{M}{3,}`, "gu");
 
 /** The text made safe to look at, and where a part of the original is found in it. */
-export function shown(text: string): ShownText & { place(span: Span): Span } {
+export function shownText(text: string): ShownText & { locate(span: Span): Span } {
   let out = "";
   let at = 0;
   const marks: Span[] = [];
@@ -56,13 +56,13 @@ export function shown(text: string): ShownText & { place(span: Span): Span } {
   return {
     text: out,
     marks,
-    place: (span) => ({ start: move(moved, span.start, "start"), end: move(moved, span.end, "end") }),
+    locate: (span) => ({ start: move(moved, span.start, "start"), end: move(moved, span.end, "end") }),
   };
 }
 
 /** The same on one line, for a table or a sentence. */
 export function shownLine(text: string): string {
-  return shown(text).text.replaceAll("\n", "‹line break›");
+  return shownText(text).text.replaceAll("\n", "‹line break›");
 }
 
 interface Run extends Span {
@@ -79,13 +79,13 @@ function* runs(text: string): Generator<Run> {
       last.count++;
       continue;
     }
-    if (last) yield written(last);
+    if (last) yield runText(last);
     last = { start: index, end: index + found.length, what, count: 1 };
   }
-  if (last) yield written(last);
+  if (last) yield runText(last);
 }
 
-function written({ start, end, what, count }: Span & { what: string; count: number }): Run {
+function runText({ start, end, what, count }: Span & { what: string; count: number }): Run {
   return { start, end, written: count === 1 ? `‹${what}›` : `‹${count} × ${what}›` };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ending, Execution } from "../executor/execution.ts";
+import type { Execution, ExitOutcome } from "../executor/execution.ts";
 import type { TerminalHistory } from "../executor/session-data.ts";
 import type { FleetRegistry, VersionedEntry } from "../fleet/registry.ts";
 import type { Address, RegistryEntry, SessionEvent } from "../fleet/wire.ts";
@@ -163,7 +163,7 @@ export class Job {
     this.#observer.finished();
   }
 
-  async #onExit(ending: Ending): Promise<void> {
+  async #onExit(ending: ExitOutcome): Promise<void> {
     const session = this.#session as Omit<NewSession, "name">;
     const foreground = session.background !== 1;
     const outcome = await exitOutcome(this.#gateway.registry, session, this.#name, ending, foreground);
@@ -222,7 +222,7 @@ export class Job {
       attempt: this.claim.entry.attempt,
       host: this.claim.entry.host ?? "",
       pid,
-      gaps: [...(this.#execution?.gaps ?? [])],
+      gaps: [...(this.#execution?.unsupported ?? [])],
       terminal,
     };
   }

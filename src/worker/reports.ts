@@ -1,4 +1,4 @@
-import type { Account, Ending, ExitRecord } from "../executor/execution.ts";
+import type { ExitOutcome, ExitRecord, ExitReport } from "../executor/execution.ts";
 import { unstartedRecord } from "../executor/execution.ts";
 import type { FleetConnection } from "../fleet/connection.ts";
 import { publishExit } from "../fleet/exits.ts";
@@ -12,7 +12,7 @@ import type { Claim } from "./claims.ts";
 
 export interface Outcome {
   record: ExitRecord | "lost";
-  account: Account;
+  account: ExitReport;
 }
 
 /** The outcome of a command as seen on this host, which has its files and folders. */
@@ -20,22 +20,25 @@ export async function exitOutcome(
   registry: Registry,
   session: Omit<NewSession, "name">,
   name: string,
-  ending: Ending,
+  ending: ExitOutcome,
   withResult: boolean,
 ): Promise<Outcome> {
   const data = registry.executor.data(session);
   const ended = endedFields(session, ending, data);
-  const account: Account = {
+  const account: ExitReport = {
     status: ended.status,
     warnings: JSON.parse(ended.warnings) as string[],
     hints: JSON.parse(ended.hints) as string[],
-    error: ended.error === null ? null : (JSON.parse(ended.error) as Account["error"]),
+    error: ended.error === null ? null : (JSON.parse(ended.error) as ExitReport["error"]),
     ...(session.background === 1 ? callbackLogs(session, data.forCallback()) : { logPath: null, lastLines: [] }),
   };
   if (!withResult) return { record: ending, account };
   const result = await data.result(name, session, ending);
   const { status, warnings, hints, error } = result;
-  return { record: ending, account: { ...account, status, warnings, hints, error: error as Account["error"], result } };
+  return {
+    record: ending,
+    account: { ...account, status, warnings, hints, error: error as ExitReport["error"], result },
+  };
 }
 
 function callbackLogs(
@@ -48,11 +51,11 @@ function callbackLogs(
 /** The outcome of a session that has ended according to its row. */
 export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; lastLines: string[] }): Outcome {
   const record = row.record === null ? ("lost" as const) : (JSON.parse(row.record) as ExitRecord);
-  const account: Account = {
+  const account: ExitReport = {
     status: row.status,
     warnings: JSON.parse(row.warnings) as string[],
     hints: JSON.parse(row.hints) as string[],
-    error: row.error === null ? null : (JSON.parse(row.error) as Account["error"]),
+    error: row.error === null ? null : (JSON.parse(row.error) as ExitReport["error"]),
     ...logs,
   };
   return { record, account };
@@ -60,7 +63,7 @@ export function outcomeFromRow(row: SessionRow, logs: { logPath: string | null; 
 
 /** The outcome of a request that was refused or failed before it ran. */
 export function refusedOutcome({ status, error }: Refusal): Outcome {
-  const account: Account = { status, warnings: [], hints: [], error, logPath: null, lastLines: [] };
+  const account: ExitReport = { status, warnings: [], hints: [], error, logPath: null, lastLines: [] };
   return { record: unstartedRecord("worker"), account };
 }
 
@@ -134,7 +137,7 @@ export class Reporter {
     isCancelled: () => boolean,
   ): Promise<void> {
     if (background && record && account)
-      await this.publishExit(claim, { record, account: account as Account }, isCancelled);
+      await this.publishExit(claim, { record, account: account as ExitReport }, isCancelled);
   }
 
   /** Resolves when the stream of exits has it; false when the stream rejects it or `isCancelled` returns true. */

@@ -1,6 +1,6 @@
 import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
-import { Passage } from "../../text/terminal/queries.ts";
+import { QueryFilter } from "../../text/terminal/queries.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { detachedNote, typingRefused } from "../notes.ts";
@@ -36,16 +36,16 @@ async function connect(
   { readOnly, offset, opening }: AttachOptions,
 ): Promise<"ended" | "detached"> {
   const over = new AbortController();
-  const passage = new Passage();
+  const passage = new QueryFilter();
   const own = localTerminal(io);
   const cooked = own?.raw();
   setAttached(own !== null);
   const stopTyping = listen(session, io, over, readOnly);
   const stopSizing = own && !readOnly ? followSize(session, own) : () => {};
   try {
-    io.out(passage.pass(Buffer.from(opening)));
+    io.out(passage.filter(Buffer.from(opening)));
     for await (const chunk of session.follow({ offset, signal: over.signal })) {
-      io.out(passage.pass(chunk.bytes));
+      io.out(passage.filter(chunk.bytes));
       await io.drained();
     }
     return over.signal.aborted ? "detached" : "ended";
@@ -53,7 +53,7 @@ async function connect(
     setAttached(false);
     stopSizing();
     stopTyping();
-    if (own) io.out(passage.undo());
+    if (own) io.out(passage.reset());
     cooked?.();
   }
 }

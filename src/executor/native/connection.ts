@@ -142,14 +142,14 @@ export class Connection {
 }
 
 /** Connects and waits for the keeper's `hello`. Rejects with the system's error or `ETIMEDOUT`. */
-export function openConnection(path: string, patienceMs = HELLO_TIMEOUT_MS): Promise<Connection> {
+export function openConnection(path: string, timeoutMs = HELLO_TIMEOUT_MS): Promise<Connection> {
   const { address, close } = socketAddress(path);
   return new Promise<Connection>((resolve, reject) => {
     const connection = new Connection(address);
     const timer = setTimeout(() => {
       reject(Object.assign(new Error("the keeper did not answer"), { code: "ETIMEDOUT" }));
       connection.close();
-    }, patienceMs);
+    }, timeoutMs);
     connection.onError = reject;
     connection.onClose = () => {
       clearTimeout(timer);

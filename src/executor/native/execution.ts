@@ -3,11 +3,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type {
   Execution,
+  ExecutionOutcome,
   ExitRecord,
-  FreshOutput,
   InputState,
   KillRequest,
-  Parting,
+  OutputDelta,
   TerminalProcess,
 } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
@@ -57,14 +57,14 @@ export function inputStateOf(reply: InputReply): InputState {
 function processOf(pid: number): TerminalProcess {
   return {
     pid,
-    program: seen(() => readlinkSync(`/proc/${pid}/exe`)),
-    argv: seen(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)) ?? [],
-    cwd: seen(() => readlinkSync(`/proc/${pid}/cwd`)),
+    program: readOrNull(() => readlinkSync(`/proc/${pid}/exe`)),
+    argv: readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1)) ?? [],
+    cwd: readOrNull(() => readlinkSync(`/proc/${pid}/cwd`)),
   };
 }
 
 /** The process may have ended, or belong to another user. */
-function seen<T>(look: () => T): T | null {
+function readOrNull<T>(look: () => T): T | null {
   try {
     return look();
   } catch {
@@ -75,7 +75,7 @@ function seen<T>(look: () => T): T | null {
 const LOOK_AGAIN_MS = 20;
 
 /** What an execution needs from its executor when its connection is lost. */
-interface Home {
+interface ExecutionHooks {
   /** Connects to the keeper of this command; null if there is none. */
   reconnect(id: string): Promise<Connection | null>;
   readExit(id: string): ExitRecord | null;
@@ -91,28 +91,28 @@ interface Home {
 export class NativeExecution implements Execution {
   readonly id: string;
   readonly started: Promise<number | null>;
-  readonly exited: Promise<Parting>;
-  readonly ended: Promise<Parting>;
+  readonly exited: Promise<ExecutionOutcome>;
+  readonly ended: Promise<ExecutionOutcome>;
   readonly host = null;
   wroteHidden = false;
   wroteAt: number | undefined = undefined;
-  readonly #home: Home;
+  readonly #hooks: ExecutionHooks;
   #connection: Connection;
   #own: boolean;
   #watching = false;
   #released = false;
   #recovered: Promise<void> = Promise.resolve();
   #holders = 0;
-  #listeners = new Set<(fresh?: FreshOutput) => void>();
+  #listeners = new Set<(fresh?: OutputDelta) => void>();
   #tellStarted!: (pid: number | null) => void;
-  #tellExited!: (ending: Parting) => void;
-  #tellEnded!: (ending: Parting) => void;
+  #tellExited!: (ending: ExecutionOutcome) => void;
+  #tellEnded!: (ending: ExecutionOutcome) => void;
   #record: ExitRecord | null = null;
-  #gaps: readonly string[] = [];
+  #unsupported: readonly string[] = [];
 
   /** `own`: this connection launched the command, and can launch another when it has ended. */
-  constructor(home: Home, id: string, connection: Connection, own: boolean) {
-    this.#home = home;
+  constructor(hooks: ExecutionHooks, id: string, connection: Connection, own: boolean) {
+    this.#hooks = hooks;
     this.id = id;
     this.#connection = connection;
     this.#own = own;
@@ -128,7 +128,7 @@ export class NativeExecution implements Execution {
     this.#listen(connection);
   }
 
-  onGrew(listener: (fresh?: FreshOutput) => void): () => void {
+  onGrew(listener: (fresh?: OutputDelta) => void): () => void {
     this.#listeners.add(listener);
     if (!this.#watching && !this.#released) {
       this.#watching = true;
@@ -172,8 +172,8 @@ export class NativeExecution implements Execution {
     await this.#ask(encodeDetach());
   }
 
-  get gaps(): readonly string[] {
-    return this.#gaps;
+  get unsupported(): readonly string[] {
+    return this.#unsupported;
   }
 
   get keeperPid(): number {
@@ -204,7 +204,7 @@ export class NativeExecution implements Execution {
   /** Handles what the keeper reported before this connection existed. */
   catchUp(): void {
     try {
-      const record = this.#home.readExit(this.id);
+      const record = this.#hooks.readExit(this.id);
       if (record) this.#finish(record);
     } catch {
       void this.#catchUpLater();
@@ -255,8 +255,8 @@ export class NativeExecution implements Execution {
     for (const listener of this.#listeners) listener(delta);
   }
 
-  #begin(pid: number | null, gaps: readonly string[]): void {
-    this.#gaps = gaps;
+  #begin(pid: number | null, unsupported: readonly string[]): void {
+    this.#unsupported = unsupported;
     this.#tellStarted(pid);
   }
 
@@ -275,7 +275,7 @@ export class NativeExecution implements Execution {
     const connection = this.#connection;
     connection.onEvent = () => {};
     connection.onClose = () => {};
-    if (this.#own && !connection.closed && !this.#watching) this.#home.recycle(connection);
+    if (this.#own && !connection.closed && !this.#watching) this.#hooks.recycle(connection);
     else connection.close();
   }
 
@@ -288,7 +288,7 @@ export class NativeExecution implements Execution {
   async #onDisk(): Promise<ExitRecord | null> {
     while (!this.#released) {
       try {
-        return this.#home.readExit(this.id);
+        return this.#hooks.readExit(this.id);
       } catch {
         await sleep(LOOK_AGAIN_MS);
       }
@@ -302,7 +302,7 @@ export class NativeExecution implements Execution {
     if (this.#released) return;
     if (before?.final) return this.#finish(before);
     this.#own = false;
-    const again = await this.#home.reconnect(this.id);
+    const again = await this.#hooks.reconnect(this.id);
     if (again && !this.#released) {
       this.#listen(again);
       return this.catchUp();
@@ -313,8 +313,8 @@ export class NativeExecution implements Execution {
     if (after?.final) return this.#finish(after);
     // The keeper was killed. A record that it wrote earlier still has the outcome of the main process.
     this.#released = true;
-    this.#home.tidyAfter(this.id);
-    const ending = after ?? this.#record ?? (this.#home.abandon(this.id) ? unstartedRecord("keeper") : "lost");
+    this.#hooks.tidyAfter(this.id);
+    const ending = after ?? this.#record ?? (this.#hooks.abandon(this.id) ? unstartedRecord("keeper") : "lost");
     this.#tellStarted(null);
     this.#tellExited(ending);
     this.#tellEnded(ending);

@@ -5,9 +5,9 @@ import { isOverdue } from "../../core/clock.ts";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { Capture } from "../../core/session.ts";
 import { isFdExhaustion, outOfDescriptors, readIfExists } from "../errors.ts";
-import type { Ending, Execution, ExitRecord } from "../execution.ts";
+import type { Execution, ExitOutcome, ExitRecord } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
-import type { Abilities, Executor, Slot, Whereabouts } from "../executor.ts";
+import type { Abilities, Executor, LiveSession, Slot } from "../executor.ts";
 import { ProcessTree } from "../process-tree.ts";
 import type { SessionData, SessionReader } from "../session-data.ts";
 import { controlSocketPath, isKeptByPortable, readOwner, type SessionOwner } from "../session-owner.ts";
@@ -32,15 +32,15 @@ const ASK_AGAIN_MS = 20;
 const GONE = new Set(["ENOENT", "ENOTDIR", "ECONNREFUSED"]);
 
 /** A kind of keeper. The kinds differ in how they are started and in their abilities, and use the same protocol. */
-export interface Keepers {
+export interface KeeperKind {
   readonly abilities: Abilities;
   /** Connects to an idle keeper; starts one if necessary. */
   connect(state: string): Promise<Connection>;
   /** Removes from a spec what these keepers do not support (`abilities`). */
-  able(spec: LaunchSpec): LaunchSpec;
+  supported(spec: LaunchSpec): LaunchSpec;
 }
 
-const NATIVE: Keepers = {
+const NATIVE: KeeperKind = {
   abilities: {
     kind: "native",
     confines: true,
@@ -48,15 +48,15 @@ const NATIVE: Keepers = {
     exactTrees: true,
     limits: true,
     pty: true,
-    elsewhere: false,
+    remote: false,
   },
   connect: connectToZygote,
-  able: (spec) => spec,
+  supported: (spec) => spec,
 };
 
 /** Runs commands through the keepers of one state folder. */
 export class KeeperExecutor implements Executor {
-  readonly #keepers: Keepers;
+  readonly #keepers: KeeperKind;
   readonly #state: string;
   readonly #reader: SessionReader;
   #spare: Connection[] = [];
@@ -64,7 +64,7 @@ export class KeeperExecutor implements Executor {
   #closed = false;
   #trim: NodeJS.Timeout | null = null;
 
-  constructor(state: string, keepers: Keepers, reader: SessionReader) {
+  constructor(state: string, keepers: KeeperKind, reader: SessionReader) {
     this.#state = state;
     this.#keepers = keepers;
     this.#reader = reader;
@@ -82,7 +82,7 @@ export class KeeperExecutor implements Executor {
     return this.#slot(this.#takeSpare() ?? (await this.#keepers.connect(this.#state)));
   }
 
-  async attach({ id }: Pick<Whereabouts, "id">): Promise<Execution | null> {
+  async attach({ id }: Pick<LiveSession, "id">): Promise<Execution | null> {
     const connection = await this.#reconnect(id, ATTACH_ATTEMPTS);
     if (!connection) return null;
     const execution = this.#execution(id, connection, () => null);
@@ -90,11 +90,11 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  async learn(): Promise<void> {}
+  async refresh(): Promise<void> {}
 
-  fate(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
+  lookUpExit(session: LiveSession, keeperNow: () => number | undefined): ExitOutcome | null {
     try {
-      return this.#fateOf(session, keeperNow);
+      return this.#lookUpExit(session, keeperNow);
     } catch (error) {
       // A gateway without descriptors must not declare a running command lost (promise 4).
       if (isFdExhaustion(error)) return null;
@@ -102,7 +102,7 @@ export class KeeperExecutor implements Executor {
     }
   }
 
-  #fateOf(session: Whereabouts, keeperNow: () => number | undefined): Ending | null {
+  #lookUpExit(session: LiveSession, keeperNow: () => number | undefined): ExitOutcome | null {
     const { id, keeper_pid: keeperPid } = session;
     const record = this.#readExit(id);
     if (record?.final) return record;
@@ -127,7 +127,7 @@ export class KeeperExecutor implements Executor {
     removeFolder(this.folder(id));
   }
 
-  makeRoom(id: string): void {
+  removeOutput(id: string): void {
     this.#reader.forget(id);
     emptyFolder(this.folder(id));
   }
@@ -145,7 +145,7 @@ export class KeeperExecutor implements Executor {
     return existsSync(this.folder(id));
   }
 
-  #unclaimed(id: string): Ending | null {
+  #unclaimed(id: string): ExitOutcome | null {
     return this.#abandon(id) ? unstartedRecord("keeper") : null;
   }
 
@@ -214,7 +214,7 @@ export class KeeperExecutor implements Executor {
     return {
       keeperPid: connection.keeperPid,
       launch: (spec, moved) => {
-        const frame = encodeRun(this.#keepers.able(spec));
+        const frame = encodeRun(this.#keepers.supported(spec));
         used = true;
         return this.#launch(spec.id, frame, connection, moved);
       },
@@ -237,7 +237,7 @@ export class KeeperExecutor implements Executor {
   /** `relaunch`: returns null if this execution did not launch the command, or has retried often enough. */
   #execution(id: string, connection: Connection, relaunch: () => Promise<Connection | null> | null): NativeExecution {
     const own = connection.hello?.id === "";
-    const home = {
+    const hooks = {
       // Without a folder, the keeper died before it claimed the command, so another keeper may run it.
       reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
       readExit: () => this.#readExit(id),
@@ -245,7 +245,7 @@ export class KeeperExecutor implements Executor {
       tidyAfter: () => this.#tidyAfter(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
-    const execution = new NativeExecution(home, id, connection, own);
+    const execution = new NativeExecution(hooks, id, connection, own);
     this.#executions.add(execution);
     void execution.ended.then(() => this.#executions.delete(execution));
     return execution;
@@ -269,7 +269,7 @@ export class KeeperExecutor implements Executor {
         return await openConnection(controlSocketPath(this.folder(id)));
       } catch (error) {
         if (GONE.has((error as NodeJS.ErrnoException).code ?? "") || this.#closed) return null;
-        if (attempt >= attempts) return unlessShort(error, this.folder(id));
+        if (attempt >= attempts) return rethrowExhaustion(error, this.folder(id));
         await sleep(ASK_AGAIN_MS);
       }
     }
@@ -301,7 +301,7 @@ export class KeeperExecutor implements Executor {
 }
 
 /** Without descriptors, the keeper could not be reached, so it may still have its command. */
-function unlessShort(error: unknown, folder: string): null {
+function rethrowExhaustion(error: unknown, folder: string): null {
   if (isFdExhaustion(error)) throw outOfDescriptors(folder);
   return null;
 }

@@ -6,7 +6,7 @@ import type { ExitRecord } from "../execution.ts";
 const count = z.number().min(0);
 
 /** The keeper writes the file, but a full disk or tampering may have damaged it. */
-export const ExitShape = z.object({
+export const ExitRecordSchema = z.object({
   reason: z.enum(["exited", "timeout", "killed", "failed", "limit"]),
   pid: count,
   code: z.number().nullable(),
@@ -37,7 +37,7 @@ export function readExitRecord(folder: string): ExitRecord | null {
   const text = readIfExists(join(folder, "exit"));
   if (text === null) return null;
   try {
-    return ExitShape.parse(JSON.parse(text));
+    return ExitRecordSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

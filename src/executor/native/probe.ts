@@ -6,7 +6,7 @@ import { keeperBinary } from "./zygote.ts";
 
 const NAME = "probed.json";
 /** For what cannot be seen from here, such as a filter that somebody put around all of us. */
-const KEPT_FOR_MS = 3600 * 1000;
+const CACHE_TTL_MS = 3600 * 1000;
 
 const NAMESPACES = ["user", "mnt", "pid", "net", "ipc", "uts"];
 const SETTINGS = [
@@ -18,9 +18,9 @@ const SETTINGS = [
 ];
 
 /** Who we are, what we may do, and whether a filter or a ban on new privileges is upon us already. */
-const POWERS = /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm;
+const PRIVILEGES = /^(?:Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*):.*$/gm;
 
-interface Kept {
+interface CachedProbe {
   atMs: number;
   circumstances: string;
   tier: unknown;
@@ -33,9 +33,9 @@ interface Kept {
  */
 export function readProbeCache(state: string, keeper: string): unknown {
   try {
-    const { atMs, circumstances, tier } = JSON.parse(readFileSync(join(state, NAME), "utf8")) as Kept;
+    const { atMs, circumstances, tier } = JSON.parse(readFileSync(join(state, NAME), "utf8")) as CachedProbe;
     const age = Date.now() - atMs;
-    return age >= 0 && age < KEPT_FOR_MS && circumstances === circumstancesOf(keeper) ? tier : null;
+    return age >= 0 && age < CACHE_TTL_MS && circumstances === environmentFingerprint(keeper) ? tier : null;
   } catch {
     return null;
   }
@@ -45,7 +45,7 @@ export function readProbeCache(state: string, keeper: string): unknown {
 export function writeProbeCache(state: string, keeper: string, tier: SandboxCapabilities): void {
   const own = join(state, `${NAME}.${process.pid}`);
   try {
-    const kept: Kept = { atMs: Date.now(), circumstances: circumstancesOf(keeper), tier };
+    const kept: CachedProbe = { atMs: Date.now(), circumstances: environmentFingerprint(keeper), tier };
     writeFileSync(own, JSON.stringify(kept), { mode: 0o600, flag: "wx" });
     renameSync(own, join(state, NAME));
   } catch {
@@ -54,7 +54,7 @@ export function writeProbeCache(state: string, keeper: string, tier: SandboxCapa
 }
 
 /** All that the answer hangs on and that can be seen without trying. */
-function circumstancesOf(keeper: string): string {
+function environmentFingerprint(keeper: string): string {
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(keeper);
   const root = statSync("/");
   return [
@@ -63,7 +63,7 @@ function circumstancesOf(keeper: string): string {
     ...SETTINGS.map((name) => read(`/proc/sys/${name}`)),
     ...NAMESPACES.map((name) => link(`/proc/self/ns/${name}`)),
     read("/proc/self/attr/current"),
-    ...(read("/proc/self/status").match(POWERS) ?? []),
+    ...(read("/proc/self/status").match(PRIVILEGES) ?? []),
   ].join("\n");
 }
 
@@ -92,21 +92,21 @@ const NOTHING: SandboxCapabilities = {
 };
 
 /** Making a network namespace waits in line with all who make or remove one. */
-const PATIENCE_MS = 60_000;
+const PROBE_TIMEOUT_MS = 60_000;
 
 let known: SandboxCapabilities | null = null;
 
 /** What the keeper can confine commands with on this machine; asked once. Nothing, where the keeper cannot say. */
-export function sandboxTier(): SandboxCapabilities {
+export function sandboxCapabilities(): SandboxCapabilities {
   known ??= probe() ?? NOTHING;
   return known;
 }
 
 /** The same, from an answer that was kept in the state folder if nothing it hangs on has changed since. */
-export function cachedSandboxTier(state: string): SandboxCapabilities {
+export function cachedSandboxCapabilities(state: string): SandboxCapabilities {
   if (known !== null) return known;
   const keeper = keeperBinary();
-  const kept = tierIn(readProbeCache(state, keeper));
+  const kept = parseCapabilities(readProbeCache(state, keeper));
   if (kept !== null) {
     known = kept;
     return kept;
@@ -119,16 +119,16 @@ export function cachedSandboxTier(state: string): SandboxCapabilities {
 }
 
 function probe(): SandboxCapabilities | null {
-  const { stdout } = spawnSync(keeperBinary(), ["probe"], { env: {}, encoding: "utf8", timeout: PATIENCE_MS });
+  const { stdout } = spawnSync(keeperBinary(), ["probe"], { env: {}, encoding: "utf8", timeout: PROBE_TIMEOUT_MS });
   try {
-    return tierIn(JSON.parse(stdout));
+    return parseCapabilities(JSON.parse(stdout));
   } catch {
     return null;
   }
 }
 
 /** Null: it is no such answer. */
-function tierIn(answer: unknown): SandboxCapabilities | null {
+function parseCapabilities(answer: unknown): SandboxCapabilities | null {
   if (typeof answer !== "object" || answer === null) return null;
   const { landlock, mounts, isolation, networkNamespace, seccomp } = answer as Partial<SandboxCapabilities>;
   if (typeof landlock !== "number" || !Number.isInteger(landlock) || landlock < 0) return null;

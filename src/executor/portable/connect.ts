@@ -9,7 +9,7 @@ import type { LaunchSpec } from "../../core/launch.ts";
 import { NO_LIMITS } from "../../core/launch.ts";
 import { keeperUnavailable } from "../errors.ts";
 import { type Connection, openConnection } from "../native/connection.ts";
-import type { Keepers } from "../native/executor.ts";
+import type { KeeperKind } from "../native/executor.ts";
 import { spawnKeeper } from "../spawn-keeper.ts";
 
 const SELF = fileURLToPath(import.meta.url);
@@ -27,7 +27,7 @@ export const PTY_MODULE = "@lydell/node-pty";
 const NOT_LISTENING = new Set(["ENOENT", "ECONNREFUSED", "ECONNRESET"]);
 
 /** The executor in Node, for machines where the native keeper cannot run. docs/portable.md lists its limitations. */
-export const PORTABLE: Keepers = {
+export const PORTABLE: KeeperKind = {
   abilities: {
     kind: "portable",
     confines: false,
@@ -37,10 +37,10 @@ export const PORTABLE: Keepers = {
     get pty() {
       return hasTerminals();
     },
-    elsewhere: false,
+    remote: false,
   },
   connect,
-  able: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
+  supported: (spec: LaunchSpec) => ({ ...spec, sandbox: null, limits: NO_LIMITS }),
 };
 
 let ptyInstalled: boolean | null = null;

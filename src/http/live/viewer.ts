@@ -5,7 +5,7 @@ import { SallyportError } from "../../core/error.ts";
 import type { SessionHandle } from "../../core/gateway.ts";
 import type { LogChunk } from "../../core/session.ts";
 import { MIN_DRAWN_COLUMNS, type TerminalSize } from "../../core/terminal.ts";
-import { isAnswer, Passage } from "../../text/terminal/queries.ts";
+import { isTerminalReply, QueryFilter } from "../../text/terminal/queries.ts";
 
 /** So much may wait for a program that does not read, or for a person's yes. */
 const MAX_WAITING = 64 * 1024;
@@ -109,7 +109,7 @@ export class Viewer {
   readonly #input: InputQueue;
   #unacknowledged = 0;
   #acknowledged = Promise.withResolvers<void>();
-  #passage = new Passage();
+  #passage = new QueryFilter();
   #size: TerminalSize = { columns: 0, rows: 0 };
   #sizeCheckedMs = 0;
   #resized = new AbortController();
@@ -174,7 +174,7 @@ export class Viewer {
     await this.#waitForWindow(FRAME);
     const { output, offset, columns, rows } = await this.#session.repaint();
     this.#size = { columns, rows };
-    this.#passage = new Passage();
+    this.#passage = new QueryFilter();
     this.#sendMessage({ type: "repaint", columns, rows, skipped });
     const whole = Buffer.concat([RESET, output]);
     for (let at = 0; at < whole.length && !this.#over.signal.aborted; at += FRAME) {
@@ -207,7 +207,7 @@ export class Viewer {
       if (this.#over.signal.aborted) return null;
       const behind = waited ? (this.#session.info().streams.output?.bytes ?? 0) - offset - at : 0;
       if (behind > MAX_BEHIND) return behind;
-      this.#send(this.#passage.pass(frame));
+      this.#send(this.#passage.filter(frame));
     }
     return 0;
   }
@@ -244,7 +244,7 @@ export class Viewer {
     else if (!this.#options.mayType) this.#socket.close(CLOSE.notAllowed, "looking on only");
     else if (message.type === "resize") this.#input.resize({ columns: message.columns, rows: message.rows });
     // The keeper has answered the program's questions already, once for all who look on.
-    else if (!isAnswer(message.data)) this.#input.type(message.data);
+    else if (!isTerminalReply(message.data)) this.#input.type(message.data);
   }
 
   #acknowledge(bytes: number): void {

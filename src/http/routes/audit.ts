@@ -86,7 +86,7 @@ export const auditOperations: readonly Operation[] = [
 function verifyOnce(gateway: Gateway): Promise<ChainReport> {
   let walk = verifications.get(gateway);
   if (!walk) {
-    walk = gateway.audit.verifySlowly().finally(() => verifications.delete(gateway));
+    walk = gateway.audit.verifyInBatches().finally(() => verifications.delete(gateway));
     verifications.set(gateway, walk);
   }
   return walk;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { SessionHandle } from "../../core/gateway.ts";
-import { SessionShape } from "../../core/session-schema.ts";
+import { SessionSchema } from "../../core/session-schema.ts";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { AuditLog } from "../../storage/audit.ts";
 import { regularExpression } from "../../text/regex.ts";
@@ -109,7 +109,7 @@ export const controlOperations: readonly Operation[] = [
       graceMs: milliseconds.nullable().optional().describe("Until SIGKILL follows; default 5000, null never"),
       reason: z.string().max(4096).optional().describe("Goes to the audit"),
     }),
-    response: SessionShape,
+    response: SessionSchema,
     handle: async (call) => {
       const { signal, graceMs, reason } = call.body;
       return (await session(call)).kill({
@@ -126,7 +126,7 @@ export const controlOperations: readonly Operation[] = [
     summary: "Move a session's deadline to so long from now; 0 lifts it",
     roles: OPERATORS_AND_AGENT,
     body: z.strictObject({ timeoutMs: milliseconds }),
-    response: SessionShape,
+    response: SessionSchema,
     handle: async (call) => {
       const extended = await session(call);
       await extended.extend(call.body.timeoutMs);
@@ -150,7 +150,7 @@ export const controlOperations: readonly Operation[] = [
         reason: z.enum(["exit", "pattern", "quiet", "input", "timeout"]),
         match: z.string().nullable(),
         offset: z.int(),
-        info: SessionShape,
+        info: SessionSchema,
       })
       .meta({ id: "WaitOutcome" }),
     handle: async (call) => {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RunRequest } from "../../core/request.ts";
-import { SessionShape, Status } from "../../core/session-schema.ts";
+import { SessionSchema, Status } from "../../core/session-schema.ts";
 import { gatewayOf } from "../guard/authenticate.ts";
 import { OPERATORS_AND_AGENT, type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import { count, flag, RecordedVerdict, RunResultSchema, shortText, waitTime } from "../schemas.ts";
@@ -43,7 +43,7 @@ export const sessionOperations: readonly Operation[] = [
       others: flag().optional().describe("Only what other gateways of the fleet have run"),
     }),
     response: z.object({
-      sessions: z.array(SessionShape),
+      sessions: z.array(SessionSchema),
       next: z.string().nullable(),
       total: z.int().describe("All that match, these and what comes after them"),
       fleet: z.boolean().describe("Other gateways' sessions are among them"),
@@ -61,7 +61,7 @@ export const sessionOperations: readonly Operation[] = [
     body: RunRequest.extend(runOptions),
     checkedBody: z.looseObject(runOptions),
     maxBodyBytes: MAX_RUN_BODY,
-    response: z.union([RunResultSchema, SessionShape]),
+    response: z.union([RunResultSchema, SessionSchema]),
     handle: async ({ service, caller, body, disconnected }) => {
       const { background, yieldMs, approvalTimeoutMs = APPROVAL_TIMEOUT_MS, agent, ...request } = body;
       const gateway = gatewayOf(service, caller, agent);
@@ -76,7 +76,7 @@ export const sessionOperations: readonly Operation[] = [
     id: "getSession",
     summary: "Everything known about a session",
     roles: READERS_AND_AGENT,
-    response: SessionShape.extend({
+    response: SessionSchema.extend({
       verdict: RecordedVerdict.nullable(),
       approval: z.looseObject({}).nullable(),
     }).meta({ id: "SessionDetails" }),

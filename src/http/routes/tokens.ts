@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { TOKEN_ROLES, tokenEntry } from "../../storage/tokens.ts";
+import { TOKEN_ROLES, tokenAuditEntry } from "../../storage/tokens.ts";
 import { invalidInput } from "../errors.ts";
 import { OPERATORS, type Operation, operation } from "../operation.ts";
 import { flag, milliseconds, shortText } from "../schemas.ts";
@@ -49,7 +49,7 @@ export const tokenOperations: readonly Operation[] = [
       if (role !== "agent" && agent !== undefined) throw invalidInput("body.agent", `a ${role} is a person`);
       const whose = role === "agent" ? (agent ?? "default") : "";
       const made = service.tokens.create({ name, role, agent: whose, createdBy: caller.name, expiresMs });
-      gateway.audit.append(tokenEntry(made.token, "created", { who: caller.name, channel: caller.channel }));
+      gateway.audit.append(tokenAuditEntry(made.token, "created", { who: caller.name, channel: caller.channel }));
       return { ...made.token, token: made.secret };
     },
   }),
@@ -62,7 +62,7 @@ export const tokenOperations: readonly Operation[] = [
     response: TokenSchema,
     handle: ({ service, gateway, caller, params }) => {
       const revoked = service.tokens.revoke(params.id ?? "");
-      gateway.audit.append(tokenEntry(revoked, "revoked", { who: caller.name, channel: caller.channel }));
+      gateway.audit.append(tokenAuditEntry(revoked, "revoked", { who: caller.name, channel: caller.channel }));
       return revoked;
     },
   }),

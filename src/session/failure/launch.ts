@@ -3,7 +3,7 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { ErrorType, Recovery } from "../../core/error.ts";
 import type { ExitRecord } from "../../executor/execution.ts";
-import { shellWord, shownName } from "../../text/command-line.ts";
+import { quotedName, shownName } from "../../text/command-line.ts";
 import { suggestions } from "./not-found.ts";
 import { permissionProblem } from "./permission-denied.ts";
 import { findProgram, interpreterOf, isMissing, type LookupContext } from "./programs.ts";
@@ -44,7 +44,7 @@ export function launchFailure(
 export function notFound(program: string, place: LookupContext): LaunchFailure {
   const missing = missingInterpreter(program, place);
   if (missing !== null) return missing;
-  const word = shellWord(program);
+  const word = quotedName(program);
   const recovery = suggestions(program, place);
   recovery.push({ action: "check_path", hint: `Check whether it is installed and on PATH: command -v ${word}` });
   if (!program.includes("/")) {
@@ -59,7 +59,7 @@ function missingInterpreter(program: string, { cwd, path }: LookupContext): Laun
   const interpreter = file === null ? null : interpreterOf(file);
   if (interpreter === null || !isMissing(interpreter)) return null;
   const name = shownName(program);
-  const word = shellWord(program);
+  const word = quotedName(program);
   const asked = shownName(interpreter.path);
   if (interpreter.windowsLine) {
     return {
@@ -90,8 +90,8 @@ export function wrongFormat(program: string): LaunchFailure {
     type: "SpawnFailed",
     message: `${shownName(program)} is not a program this machine can run: it has no \`#!\` line, or was built for another processor.`,
     recovery: [
-      { action: "check_format", hint: `See what it is: file ${shellWord(program)}` },
-      { action: "use_interpreter", hint: `If it is a script, name its interpreter: bash ${shellWord(program)}` },
+      { action: "check_format", hint: `See what it is: file ${quotedName(program)}` },
+      { action: "use_interpreter", hint: `If it is a script, name its interpreter: bash ${quotedName(program)}` },
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Recovery } from "../../core/error.ts";
-import { shellWord } from "../../text/command-line.ts";
+import { quotedName } from "../../text/command-line.ts";
 import { nearNames } from "../../text/nearest.ts";
 import { findProgram, isProgram, type LookupContext, namesIn, programNames } from "./programs.ts";
 
@@ -61,7 +61,7 @@ function forPath(program: string, { cwd, path }: LookupContext): (Recovery | nul
   const folder = dirname(file);
   if (!existsSync(folder)) {
     return [
-      { action: "check_path", hint: `The folder ${shellWord(folder)} does not exist.` },
+      { action: "check_path", hint: `The folder ${quotedName(folder)} does not exist.` },
       onPath(basename(file), path),
     ];
   }
@@ -72,7 +72,7 @@ function forPath(program: string, { cwd, path }: LookupContext): (Recovery | nul
 
 function didYouMean(names: string[]): Recovery | null {
   if (names.length === 0) return null;
-  const words = names.map(shellWord);
+  const words = names.map(quotedName);
   const last = words.pop();
   return { action: "did_you_mean", hint: `Did you mean ${words.length > 0 ? `${words.join(", ")} or ` : ""}${last}?` };
 }
@@ -84,7 +84,7 @@ function nearOnPath(program: string, path: string): string[] {
 
 function onPath(name: string, path: string): Recovery | null {
   const file = findProgram(name, path);
-  return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${shellWord(file)}?` };
+  return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${quotedName(file)}?` };
 }
 
 /** The current folder is not on PATH, on purpose. */
@@ -121,6 +121,6 @@ function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
   const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
   if (!isText && !SHELL_ONLY.has(program)) return null;
-  const why = isText ? "Give the program and its arguments apart" : `${shellWord(program)} is part of the shell`;
+  const why = isText ? "Give the program and its arguments apart" : `${quotedName(program)} is part of the shell`;
   return { action: "use_shell", hint: `${why}; to have it run by the shell leave \`args\` out.` };
 }

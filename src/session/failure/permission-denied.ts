@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, extname, join, resolve } from "node:path";
-import { shellWord } from "../../text/command-line.ts";
+import { quotedName } from "../../text/command-line.ts";
 import { interpreterOf, type LookupContext, pathFolders } from "./programs.ts";
 
 const MOUNTINFO = "/proc/self/mountinfo";
@@ -19,13 +19,13 @@ export function permissionProblem(program: string, { cwd, path, mountinfo }: Loo
   if (closed !== null) {
     return {
       why: `lies in ${closed}, which may not be entered.`,
-      hint: `Its owner must allow it: chmod +x ${shellWord(closed)}`,
+      hint: `Its owner must allow it: chmod +x ${quotedName(closed)}`,
     };
   }
   const stats = statOf(file);
   if (stats === null) return UNKNOWN;
   if (stats.isDirectory())
-    return { why: "is a folder.", hint: `Name a program in it, or list it: ls ${shellWord(program)}` };
+    return { why: "is a folder.", hint: `Name a program in it, or list it: ls ${quotedName(program)}` };
   if (!stats.isFile()) return { why: "is not a regular file.", hint: "Name an executable file." };
   const runner = runnerOf(file);
   if ((stats.mode & 0o111) === 0) return notExecutable(program, runner);
@@ -34,7 +34,7 @@ export function permissionProblem(program: string, { cwd, path, mountinfo }: Loo
     const way =
       runner === null
         ? "Copy it to another folder"
-        : `Run it with ${runner} ${shellWord(program)}, or copy it to another folder`;
+        : `Run it with ${runner} ${quotedName(program)}, or copy it to another folder`;
     return { why: `lies on ${mount}, which is mounted noexec.`, hint: `${way}.` };
   }
   return mayExecute(file) ? interpreterRefused(file) : onlyForOthers(stats);
@@ -46,7 +46,7 @@ const UNKNOWN: PermissionProblem = {
 };
 
 function notExecutable(program: string, runner: string | null): PermissionProblem {
-  const name = shellWord(program);
+  const name = quotedName(program);
   const other = runner === null ? "" : `, or run it with ${runner} ${name}`;
   return { why: "is not executable.", hint: `Make it so: chmod +x ${name}${other}` };
 }

@@ -1,5 +1,5 @@
 import type { Capture, LogChunk, LogQuery, StreamName } from "../../core/session.ts";
-import type { Execution, FreshOutput } from "../../executor/execution.ts";
+import type { Execution, OutputDelta } from "../../executor/execution.ts";
 import { yieldAfter } from "./log-file.ts";
 import { chunkOf, completeCharacters, flushPartial, type PartialCharacters, type Piece, readPieces } from "./pieces.ts";
 import { select } from "./select.ts";
@@ -14,7 +14,7 @@ type ReadOffsets = Partial<Record<StreamName, number>>;
 export interface OutputNotifier {
   next(signal?: AbortSignal): Promise<"grew" | "ended">;
   /** The output since the last call, if it is in memory: a reader that is up to date need not read the files. */
-  fresh?(): FreshOutput | null;
+  fresh?(): OutputDelta | null;
 }
 
 /**
@@ -135,11 +135,11 @@ export function outputNotifier(execution: Execution | null): OutputNotifier & { 
 
 /** What came since it was last taken, in one piece; nothing once a part of it is not at hand. */
 class PendingOutput {
-  #pieces: FreshOutput[] = [];
+  #pieces: OutputDelta[] = [];
   #bytes = 0;
   #broken = false;
 
-  add(fresh: FreshOutput | undefined): void {
+  add(fresh: OutputDelta | undefined): void {
     const last = this.#pieces.at(-1);
     const follows = fresh && (!last || last.offset + last.bytes.length === fresh.offset);
     if (!follows || this.#bytes + fresh.bytes.length > MOST_PENDING_BYTES) this.#broken = true;
@@ -148,7 +148,7 @@ class PendingOutput {
     this.#bytes += fresh?.bytes.length ?? 0;
   }
 
-  take(): FreshOutput | null {
+  take(): OutputDelta | null {
     const [first, ...more] = this.#pieces;
     this.#pieces = [];
     this.#bytes = 0;

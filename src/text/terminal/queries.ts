@@ -4,7 +4,7 @@ import { EscapeScanner } from "./escape.ts";
  * Sequences that ask the terminal something. The keeper has answered already; if our own terminal did so as well, its
  * answer would be typed into the program a second time.
  */
-const CSI_QUESTION = new RegExp(
+const CSI_QUERY = new RegExp(
   [
     "^[>=]?[0-9]*c$", // what are you
     "^\\??[0-9]+n$", // how are you, where is the cursor
@@ -16,20 +16,20 @@ const CSI_QUESTION = new RegExp(
 );
 
 /** Which colours, what was copied. */
-const OSC_QUESTION = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
+const OSC_QUERY = /^(?:4;[0-9]+|1[0-9]|52;[a-z]*);\?$/;
 /** Which settings and capabilities. */
-const DCS_QUESTION = /^[$+]q/;
+const DCS_QUERY = /^[$+]q/;
 /** The final bytes of questions and modes. */
-const MINDED = new Set(Buffer.from("cnqptuhl"));
+const RELEVANT_FINALS = new Set(Buffer.from("cnqptuhl"));
 const MODES = /^\?([0-9;]+)([hl])$/;
 
 /** A string sequence longer than this is passed on as it comes. */
 const LONGEST_HELD = 4096;
 /** Modes that a terminal must not be left in, in the order in which they are switched off. */
-const LEFT_BEHIND = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 1, 66, 47, 1047, 1049];
+const RESETTABLE_MODES = [1000, 1002, 1003, 1004, 1005, 1006, 1015, 1016, 2004, 2026, 1, 66, 47, 1047, 1049];
 
-/** A program's output on its way to our own terminal. Bytes stay as they are; questions stay out. */
-export class Passage {
+/** Removes queries from a program's output before it is written to another terminal. All other bytes stay. */
+export class QueryFilter {
   readonly #scanner = new EscapeScanner({
     csi: (bytes, from, to, final) => this.#csi(bytes, from, to, final),
     escape: (intermediates, final) => this.#escape(intermediates, final),
@@ -39,15 +39,15 @@ export class Passage {
   #held: Uint8Array = new Uint8Array();
   /** Where in the stream the bytes that are not passed on yet begin. */
   #first = 0;
-  /** Where in the stream the last question that was left out ends. */
-  #questionEnd = -1;
-  #questions: { start: number; end: number }[] = [];
+  /** Where in the stream the last removed query ends. */
+  #queryEnd = -1;
+  #queries: { start: number; end: number }[] = [];
   readonly #on = new Set<number>();
   #cursorHidden = false;
   #keypad = false;
 
-  pass(bytes: Uint8Array): Buffer {
-    this.#questions = [];
+  filter(bytes: Uint8Array): Buffer {
+    this.#queries = [];
     this.#scanner.push(bytes);
     const piece = Buffer.concat([this.#held, bytes]);
     const { begun, inSequence } = this.#scanner;
@@ -55,7 +55,7 @@ export class Passage {
     this.#held = piece.subarray(whole);
     const parts: Buffer[] = [];
     let at = 0;
-    for (const { start, end } of this.#questions) {
+    for (const { start, end } of this.#queries) {
       parts.push(piece.subarray(at, start - this.#first));
       at = end - this.#first;
     }
@@ -64,17 +64,17 @@ export class Passage {
   }
 
   /** The sequences that undo the modes that are on. */
-  undo(): string {
-    const modes = LEFT_BEHIND.filter((mode) => this.#on.has(mode)).map((mode) => `\x1b[?${mode}l`);
+  reset(): string {
+    const modes = RESETTABLE_MODES.filter((mode) => this.#on.has(mode)).map((mode) => `\x1b[?${mode}l`);
     if (this.#cursorHidden) modes.push("\x1b[?25h");
     if (this.#keypad) modes.push("\x1b>");
     return `${modes.join("")}\x1b[m`;
   }
 
   #csi(bytes: Uint8Array, from: number, to: number, final: number): void {
-    if (!MINDED.has(final)) return;
+    if (!RELEVANT_FINALS.has(final)) return;
     const sequence = Buffer.from(bytes.subarray(from, to)).toString("latin1") + String.fromCharCode(final);
-    if (CSI_QUESTION.test(sequence)) this.#leaveOut();
+    if (CSI_QUERY.test(sequence)) this.#remove();
     const [, numbers = "", how] = MODES.exec(sequence) ?? [];
     for (const mode of numbers === "" ? [] : numbers.split(";").map(Number)) {
       if (mode === 25) this.#cursorHidden = how === "l";
@@ -86,21 +86,21 @@ export class Passage {
   #escape(intermediates: string, final: string): void {
     if (intermediates !== "") return;
     if (final === "=" || final === ">") this.#keypad = final === "=";
-    const endsQuestion = final === "\\" && this.#scanner.start === this.#questionEnd;
-    if (final === "Z" || endsQuestion) this.#leaveOut();
+    const endsQuery = final === "\\" && this.#scanner.start === this.#queryEnd;
+    if (final === "Z" || endsQuery) this.#remove();
   }
 
   #string(kind: string, body: string): void {
-    const question = kind === "]" ? OSC_QUESTION : DCS_QUESTION;
-    if ((kind === "]" || kind === "P") && question.test(body)) this.#leaveOut();
+    const query = kind === "]" ? OSC_QUERY : DCS_QUERY;
+    if ((kind === "]" || kind === "P") && query.test(body)) this.#remove();
   }
 
   /** Unless its beginning was passed on already. */
-  #leaveOut(): void {
+  #remove(): void {
     const { start, end } = this.#scanner;
     if (start < this.#first) return;
-    this.#questions.push({ start, end });
-    this.#questionEnd = end;
+    this.#queries.push({ start, end });
+    this.#queryEnd = end;
   }
 }
 
@@ -110,7 +110,7 @@ export class Passage {
  * the focus. Pressing F3 with a modifier looks like the place of the cursor in the first row, and counts as a key; the
  * mouse is a person's doing as well.
  */
-const ANSWER = new RegExp(
+const REPLY = new RegExp(
   [
     "\\x1b\\[[?>=][0-9;]*c", // what it is
     "\\x1b\\[[0-9]*n", // how it is
@@ -131,6 +131,6 @@ const ANSWER = new RegExp(
  * Whether nothing of it was typed. Terminals send each answer by itself, so that a text with more in it is a person's:
  * they may paste what looks like one.
  */
-export function isAnswer(data: string): boolean {
-  return data !== "" && data.replace(ANSWER, "") === "";
+export function isTerminalReply(data: string): boolean {
+  return data !== "" && data.replace(REPLY, "") === "";
 }

@@ -1,5 +1,5 @@
 import { escapeAt } from "./escape.ts";
-import { Paper } from "./text-grid.ts";
+import { TextGrid } from "./text-grid.ts";
 
 /** Tab and line feed aside, characters that act instead of being seen, and an escape's beginning in 7 and 8 bits. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
@@ -19,30 +19,30 @@ const DECEIVING = /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
  * terminalText("10%\r100%\r\n\u001b[31mfailed\u001b[0m\n"); // "100%\nfailed\n"
  */
 export function terminalText(text: string): string {
-  return (ACTING.test(text) ? show(text) : text).replace(DECEIVING, escaped);
+  return (ACTING.test(text) ? render(text) : text).replace(DECEIVING, escaped);
 }
 
-function show(text: string): string {
-  const paper = new Paper();
+function render(text: string): string {
+  const grid = new TextGrid();
   let at = 0;
   while (at < text.length) {
     PLAIN.lastIndex = at;
     const run = PLAIN.exec(text)?.[0];
     if (run !== undefined) {
-      paper.write(run);
+      grid.write(run);
       at += run.length;
       continue;
     }
     const sequence = escapeAt(text, at);
     if (sequence !== null) {
-      paper.obey(sequence);
+      grid.apply(sequence);
       at = sequence.end;
       continue;
     }
-    paper.control(text.charCodeAt(at));
+    grid.control(text.charCodeAt(at));
     at++;
   }
-  return paper.finish();
+  return grid.finish();
 }
 
 function escaped(character: string): string {

@@ -67,7 +67,7 @@ const REACH = 100;
 const FARTHEST = 1000;
 
 /** A terminal that never scrolls anything away: rows, and a cursor on one of the last. */
-export class Paper {
+export class TextGrid {
   #settled: string[] = [];
   #rows: Row[] = [new Row()];
   #row = 0;
@@ -86,7 +86,7 @@ export class Paper {
     else if (code !== 0x07 && code !== 0x0e && code !== 0x0f) this.write(String.fromCharCode(0x2400 + code));
   }
 
-  obey({ kind, action, parameters }: Escape): void {
+  apply({ kind, action, parameters }: Escape): void {
     if (action === null) return;
     if (kind === "plain") {
       if (action === "D" || action === "E") this.#newLine();
@@ -134,12 +134,12 @@ export class Paper {
         return;
       case "J":
         if (first === 0) this.#eraseBelow();
-        else this.#apart();
+        else this.#startNewRow();
         return;
       case "H":
       case "f":
       case "d":
-        this.#apart();
+        this.#startNewRow();
         return;
     }
   }
@@ -175,7 +175,7 @@ export class Paper {
   }
 
   /** A jump across the screen, or a cleared one: what was there stays, and what comes does not run into it. */
-  #apart(): void {
+  #startNewRow(): void {
     this.#row = this.#rows.length - 1;
     if (!this.#current.isEmpty) this.#newLine();
     this.#column = 0;

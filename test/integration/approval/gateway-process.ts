@@ -13,7 +13,7 @@ type Order =
 const [file = ""] = process.argv.slice(2);
 const database = openDatabase(file);
 const audit = new AuditLog(database);
-const approvals = new Approvals(database, { above: () => "nobody", audit: (entry) => audit.append(entry) });
+const approvals = new Approvals(database, { ancestry: () => "none", audit: (entry) => audit.append(entry) });
 
 function obey(order: Order): unknown {
   try {

@@ -1,8 +1,8 @@
 /** Prints whether this process counts as a person's: `person`, or why not. Its argument: the namespace that asked. */
-import { insistOnPerson, whoIsAbove } from "../../../src/approval/self-approval.ts";
+import { assertPerson, readAncestry } from "../../../src/approval/self-approval.ts";
 
 try {
-  insistOnPerson(whoIsAbove(), process.argv[2] ?? null);
+  assertPerson(readAncestry(), process.argv[2] ?? null);
   console.log("person");
 } catch (error) {
   console.log((error as Error).message);

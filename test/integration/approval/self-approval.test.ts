@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { pidNamespace, whoIsAbove } from "../../../src/approval/self-approval.ts";
+import { pidNamespace, readAncestry } from "../../../src/approval/self-approval.ts";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { Room } from "../../fixtures/approvals.ts";
@@ -14,7 +14,7 @@ const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url
 const ASK = `${process.execPath} ${SCRIPT} '${pidNamespace()}'`;
 const INSIDE = "Only a person can decide this, and this runs inside a Sallyport session.\n";
 
-const skip = whoIsAbove() === "nobody" ? false : "these tests themselves run inside a session";
+const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 const house = new TestHouse();
 const room = new Room();
 let gateway: Gateway;

@@ -3,13 +3,13 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { after, afterEach, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
-import { whoIsAbove } from "../../../src/approval/self-approval.ts";
+import { readAncestry } from "../../../src/approval/self-approval.ts";
 import { Room } from "../../fixtures/approvals.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 
-const inside = whoIsAbove() === "nobody" ? false : "these tests themselves run inside a session";
+const inside = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "script, which gives a terminal, is not here";
 
 /** A real terminal with the live list on it. */

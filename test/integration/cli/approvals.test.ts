@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { after, test } from "node:test";
-import { whoIsAbove } from "../../../src/approval/self-approval.ts";
+import { readAncestry } from "../../../src/approval/self-approval.ts";
 import { Room } from "../../fixtures/approvals.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
@@ -11,12 +11,13 @@ after(() => {
   box.remove();
   room.remove();
 });
+
 const env = { SALLYPORT_STATE: room.folder };
 const run = (...args: string[]) => box.run(args, { env });
 const approvals = room.approvals();
 const ask = (command: string) => approvals.request(room.asked({ command }));
 const me = userInfo().username;
-const skip = whoIsAbove() === "nobody" ? false : "these tests themselves run inside a session";
+const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 
 test("piped, the list is tab-separated, whole and harmless", async () => {
   const { id, createdAt, expiresAt } = ask(`ls /listed \u202e${"x".repeat(500)}`);

@@ -178,7 +178,7 @@ test("two gateways that give up a command nobody took up say the same of it, als
     const ends = [
       new NativeExecutor(house.state, new LocalSessionReader()),
       new NativeExecutor(house.state, new LocalSessionReader()),
-    ].map((executor) => executor.fate(session as never, () => session.keeper_pid));
+    ].map((executor) => executor.lookUpExit(session as never, () => session.keeper_pid));
     for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
   }
 });

@@ -13,13 +13,13 @@ import {
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../../src/core/launch.ts";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES, type Outcome } from "../../fixtures/cell.ts";
 import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 /** A keeper that has run two commands of one kind has a child ready for a third, confined already. */
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
 const alone = tier.isolation ? false : "needs user, mount and pid namespaces";
 

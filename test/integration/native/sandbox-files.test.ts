@@ -18,11 +18,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
 import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
 
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;
 
 /** A file the commands' user may do anything with, were they not confined. */

@@ -3,12 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
 import { allProcesses, descendantsOf, exists } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const skip = tier.isolation ? false : "needs user, mount and pid namespaces";
 /** The first process of a pid namespace and everything in it. */
 const family = (keeper: number) => descendantsOf(keeper).map(({ pid }) => pid);

@@ -4,10 +4,10 @@ import { chmodSync } from "node:fs";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
 
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const skip = tier.seccomp ? false : "needs seccomp";
 const AF = { unix: "1", inet: "2", inet6: "10", netlink: "16", packet: "17", alg: "38", vsock: "40" } as const;
 const SOCK = { stream: "1", dgram: "2", raw: "3" } as const;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
 
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const skip = tier.mounts === "none" ? "needs mount namespaces" : false;
 
 for (const uid of IDENTITIES) {

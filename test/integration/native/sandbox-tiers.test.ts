@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
 import { compile } from "../../fixtures/compile.ts";
 
-const tier = sandboxTier();
+const tier = sandboxCapabilities();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-tiers-")));
 after(() => rmSync(folder, { recursive: true }));
 const [workspace, secret] = ["workspace", "secret"].map((name) => join(folder, name)) as [string, string];
@@ -24,6 +24,7 @@ const parts = [
   "sandbox/spec",
   "sandbox/unsupported",
 ];
+
 const older = compile("older-landlock", parts);
 
 /** What comes of trying something under an older Landlock. */

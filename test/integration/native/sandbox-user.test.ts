@@ -3,7 +3,7 @@ import { chmodSync, chownSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { SandboxSpec } from "../../../src/core/launch.ts";
-import { sandboxTier } from "../../../src/executor/native/probe.ts";
+import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { Cell } from "../../fixtures/cell.ts";
 import { exists } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
@@ -14,7 +14,7 @@ const cell = await Cell.open();
 after(() => cell.close());
 if (!skip) for (const folder of [cell.workspace, cell.temporary]) chownSync(folder, ANYBODY.uid, ANYBODY.gid);
 const profiles: Record<string, Partial<SandboxSpec>> = { plain: {} };
-if (sandboxTier().isolation) profiles.isolated = { isolated: true };
+if (sandboxCapabilities().isolation) profiles.isolated = { isolated: true };
 
 for (const [name, profile] of Object.entries(profiles)) {
   const sandbox = cell.sandbox({ ...profile, user: ANYBODY });

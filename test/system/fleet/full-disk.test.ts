@@ -79,12 +79,12 @@ test("what became of a session is told as often as it is asked for: its row may 
   const executor = new FleetExecutor(fleet.home.state, { servers: fleet.servers, as: "office" });
   try {
     await until("its end is in the registry", async () => {
-      await executor.learn(() => [row]);
-      return executor.fate(row) !== null;
+      await executor.refresh(() => [row]);
+      return executor.lookUpExit(row) !== null;
     });
-    assert.notEqual(executor.fate(row), null);
+    assert.notEqual(executor.lookUpExit(row), null);
     executor.remove(id);
-    assert.equal(executor.fate(row), null);
+    assert.equal(executor.lookUpExit(row), null);
   } finally {
     await executor.close();
   }

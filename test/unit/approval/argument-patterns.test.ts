@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { matchesArguments } from "../../../src/approval/grants.ts";
+import { wouldCover } from "../../../src/approval/grants.ts";
 import { cpuMs } from "../text/cpu-time.ts";
+
+/** Whether a grant with these patterns covers the arguments. */
+function matchesArguments(patterns: string[], args: string[]): boolean {
+  const target = { executable: "/usr/bin/tool", cwd: "/", piped: false };
+  return wouldCover({ ...target, args: [] }, { args: patterns }, { ...target, args });
+}
 
 const ONE: [pattern: string, value: string, matches: boolean][] = [
   ["status", "status", true],

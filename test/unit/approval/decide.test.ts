@@ -93,7 +93,7 @@ test("an agent decides nothing", () => {
     assert.throws(() => approvals.decide(id, attempt as ApprovalDecision), { type: "SelfApproval" });
   }
   for (const above of ["keeper", "unknown"] as const) {
-    const inside = room.approvals({ above: () => above });
+    const inside = room.approvals({ ancestry: () => above });
     assert.throws(() => inside.decide(id, ONCE), { type: "SelfApproval" });
     assert.throws(() => inside.decide(id, DENY), { type: "SelfApproval" });
   }

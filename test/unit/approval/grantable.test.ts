@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { type GrantScene, grantable } from "../../../src/approval/grantable.ts";
+import { type GrantContext, grantable } from "../../../src/approval/grantable.ts";
 import type { Analysis } from "../../../src/core/facts.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
 import { Room } from "../../fixtures/approvals.ts";
@@ -26,7 +26,7 @@ function facts(command: string): Analysis {
   });
 }
 
-const scene: GrantScene = { workspace: room.workspace };
+const scene: GrantContext = { workspace: room.workspace };
 
 const GRANTABLE = [
   "git fetch origin",

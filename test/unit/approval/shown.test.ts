@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { approvalLines, approvalText } from "../../../src/approval/render.ts";
-import { shown, shownLine } from "../../../src/text/visible.ts";
+import { shownLine, shownText } from "../../../src/text/visible.ts";
 import { displayWidth } from "../../../src/text/width.ts";
 import { Room } from "../../fixtures/approvals.ts";
 
@@ -39,7 +39,7 @@ const DECEPTIVE: [name: string, text: string, shown: string][] = [
 
 for (const [name, text, expected] of DECEPTIVE) {
   test(name, () => {
-    const found = shown(text);
+    const found = shownText(text);
     assert.equal(found.text, expected);
     for (const { start, end } of found.marks) assert.match(found.text.slice(start, end), /^‹[^›]+›$/);
     assert.equal(found.marks.length, (expected.match(/‹/g) ?? []).length);
@@ -48,17 +48,17 @@ for (const [name, text, expected] of DECEPTIVE) {
 
 test("nothing a terminal would obey is left, whatever is asked", () => {
   const all = Array.from({ length: 0x11000 }, (_, code) => String.fromCodePoint(code)).join("x");
-  assert.doesNotMatch(shown(all).text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+  assert.doesNotMatch(shownText(all).text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
   assert.doesNotMatch(shownLine(all), /\n/);
 });
 
 test("the part that matters is found again behind what was written out", () => {
   const text = `echo \u200b\u200b${"\t".repeat(30)}; rm -rf ~ \u202e`;
   const start = text.indexOf("rm -rf");
-  const found = shown(text);
-  const place = found.place({ start, end: start + 8 });
+  const found = shownText(text);
+  const place = found.locate({ start, end: start + 8 });
   assert.equal(found.text.slice(place.start, place.end), "rm -rf ~");
-  const inside = found.place({ start: 6, end: 7 });
+  const inside = found.locate({ start: 6, end: 7 });
   assert.equal(found.text.slice(inside.start, inside.end), "‹2 × U+200B›", "a part of a run is the whole run");
 });
 

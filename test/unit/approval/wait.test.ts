@@ -99,7 +99,7 @@ test("lists show expired ones as expired", () => {
 
 test("a wait fails when its gateway is closed, rather than last for ever or bring the process down", async () => {
   const database = openDatabase(join(room.folder, "closed.db"));
-  const approvals = new Approvals(database, { above: () => "nobody" });
+  const approvals = new Approvals(database, { ancestry: () => "none" });
   const { id } = approvals.request(room.asked({ command: "ls /wait/closed" }));
   const waiting = approvals.wait(id);
   database.close();

@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
-import { cachedSandboxTier, readProbeCache, sandboxTier, writeProbeCache } from "../../../src/executor/native/probe.ts";
+import {
+  cachedSandboxCapabilities,
+  readProbeCache,
+  sandboxCapabilities,
+  writeProbeCache,
+} from "../../../src/executor/native/probe.ts";
 import { keeperBinary } from "../../../src/executor/native/zygote.ts";
 
 const state = mkdtempSync(join(tmpdir(), "sallyport-kept-"));
@@ -95,8 +100,8 @@ test("where it cannot be kept, nobody is troubled", () => {
 test("a gateway that finds something else there asks the keeper, and keeps what that says", () => {
   const own = keeperBinary();
   writeProbeCache(state, own, { ...TIER, landlock: -1 });
-  const asked = cachedSandboxTier(state);
+  const asked = cachedSandboxCapabilities(state);
   assert.notEqual(asked.landlock, -1);
-  assert.deepEqual(asked, sandboxTier());
+  assert.deepEqual(asked, sandboxCapabilities());
   if (process.platform === "linux") assert.deepEqual(readProbeCache(state, own), asked);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Network } from "../../../src/core/settings.ts";
-import { narrowest, reachesNoMore } from "../../../src/core/settings.ts";
+import { intersectNetworks, isNetworkWithin } from "../../../src/core/settings.ts";
 
 const ALL: Network[] = ["on", "off", { ports: [] }, { ports: [80] }, { ports: [80, 443] }, { ports: [22] }];
 
@@ -15,7 +15,7 @@ test("one network reaches no more than another exactly when everything it reache
   for (const one of ALL) {
     for (const other of ALL) {
       const within = reached(one).every((port) => reached(other).includes(port));
-      assert.equal(reachesNoMore(one, other), within, JSON.stringify([one, other]));
+      assert.equal(isNetworkWithin(one, other), within, JSON.stringify([one, other]));
     }
   }
 });
@@ -24,7 +24,7 @@ test("of two networks what both reach is left", () => {
   for (const one of ALL) {
     for (const other of ALL) {
       const both = reached(one).filter((port) => reached(other).includes(port));
-      assert.deepEqual(reached(narrowest(one, other)), both, JSON.stringify([one, other]));
+      assert.deepEqual(reached(intersectNetworks(one, other)), both, JSON.stringify([one, other]));
     }
   }
 });

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { FollowQuery } from "../../../src/core/gateway.ts";
 import type { Capture, LogChunk } from "../../../src/core/session.ts";
-import type { Execution, FreshOutput } from "../../../src/executor/execution.ts";
+import type { Execution, OutputDelta } from "../../../src/executor/execution.ts";
 import { allChunks, dataIn, followEnded } from "./session-data.ts";
 import { blockBytes, type Event, headerBytes, temporaryFolder, writeLog } from "./timeline-writer.ts";
 
 /** A command that reports growth and its end when a test says so, and counts its holders. */
 class FakeExecution {
   holders = 0;
-  #listeners = new Set<(fresh?: FreshOutput) => void>();
+  #listeners = new Set<(fresh?: OutputDelta) => void>();
   #end = Promise.withResolvers<void>();
   ended = this.#end.promise;
 
@@ -23,12 +23,12 @@ class FakeExecution {
     };
   }
 
-  onGrew(listener: (fresh?: FreshOutput) => void): () => void {
+  onGrew(listener: (fresh?: OutputDelta) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  grow(fresh?: FreshOutput): void {
+  grow(fresh?: OutputDelta): void {
     for (const listener of this.#listeners) listener(fresh);
   }
 
@@ -42,7 +42,7 @@ class FakeExecution {
 }
 
 /** What to write while a log is followed, how many chunks that brings before the next step, and what is reported with it. */
-type Step = [write: () => void, chunks: number, fresh?: FreshOutput];
+type Step = [write: () => void, chunks: number, fresh?: OutputDelta];
 
 async function followSteps(folder: string, capture: Capture, query: FollowQuery, steps: Step[]): Promise<LogChunk[]> {
   const execution = new FakeExecution();
@@ -141,7 +141,7 @@ test("begins where the query says", async () => {
 
 test("output that an execution brings along is given without a look at the files, and only where it fits", async () => {
   using folder = temporaryFolder();
-  const fresh = (offset: number, text: string): FreshOutput => ({ offset, bytes: Buffer.from(text), timeMs: 0 });
+  const fresh = (offset: number, text: string): OutputDelta => ({ offset, bytes: Buffer.from(text), timeMs: 0 });
   const output = join(folder.path, "output");
   const chunks = await followSteps(folder.path, "merged", {}, [
     [() => {}, 1, fresh(0, "not on disk\n")],

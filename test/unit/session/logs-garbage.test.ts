@@ -52,7 +52,7 @@ async function assertHarmless(folder: string, what: string, random: (below: numb
       assert.ok(lengthOf(slice.chunks) <= 9000, what);
     }
   }
-  assert.ok(dataIn(folder, "apart").complaint(500).length <= 500, what);
+  assert.ok(dataIn(folder, "apart").errorTail(500).length <= 500, what);
   assert.ok((await dataIn(folder, "apart").tail(500)).length <= 500, what);
   for await (const chunk of followEnded(folder, "apart", {})) assert.ok(chunk.bytes.length <= 9000, what);
 }

@@ -216,7 +216,7 @@ test("NULs that the command wrote itself are data", async () => {
   const data = Buffer.from("a\0b\0\0c");
   writeLog(folder.path, "merged", [{ stream: 0, data }]);
   assert.equal((await readLog(folder.path, "merged", {}, ENDED)).text, "a\0b\0\0c");
-  assert.equal(dataIn(folder.path, "merged").complaint(1024), "a\0b\0\0c");
+  assert.equal(dataIn(folder.path, "merged").errorTail(1024), "a\0b\0\0c");
 });
 
 test("streaming a log with a hole gives the same as slices do", async () => {

@@ -19,8 +19,8 @@ test("a small output is given whole", async () => {
     { stream: 0, data: "llo\n" },
   ]);
   assert.equal(await dataIn(folder.path, "apart").tail(1024), "héerr\nllo\n");
-  assert.equal(dataIn(folder.path, "apart").complaint(1024), "err\n");
-  assert.equal(dataIn(folder.path, "merged").complaint(1024), "");
+  assert.equal(dataIn(folder.path, "apart").errorTail(1024), "err\n");
+  assert.equal(dataIn(folder.path, "merged").errorTail(1024), "");
 });
 
 test("a long output keeps its head and its tail, cut between characters", () => {
@@ -30,7 +30,7 @@ test("a long output keeps its head and its tail, cut between characters", () => 
     const bytes = Buffer.byteLength(text);
     writeLog(folder.path, "merged", [{ stream: 0, data: text }]);
     for (const maxBytes of [0, 1, 2, 3, 7, 8, 9, 64, 1000, 65_535, 65_536, 65_537, bytes - 1, bytes]) {
-      const read = dataIn(folder.path, "merged").complaint(maxBytes);
+      const read = dataIn(folder.path, "merged").errorTail(maxBytes);
       assertHeadAndTail(read, text, `${length} in ${maxBytes}`);
       assert.ok(!read.includes("\ufffd"));
       assert.ok(Buffer.byteLength(read) <= maxBytes || read === text);
@@ -96,8 +96,8 @@ test("no descriptor is left open", async () => {
   const open = () => readdirSync("/proc/self/fd").length;
   const before = open();
   for (let round = 0; round < 20; round++) {
-    dataIn(folder.path, "apart").complaint(1);
-    dataIn(folder.path, "merged").complaint(1024);
+    dataIn(folder.path, "apart").errorTail(1);
+    dataIn(folder.path, "merged").errorTail(1024);
     await dataIn(folder.path, "apart").tail(1024);
     dataIn(folder.path, "apart").streams();
   }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
-import { type Ended, type NewSession, SessionStore } from "../../../src/storage/sessions.ts";
+import { type NewSession, type SessionEnd, SessionStore } from "../../../src/storage/sessions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-store-"));
 const database = openDatabase(join(folder, "sallyport.db"));
@@ -41,7 +41,7 @@ function session(rest: Partial<NewSession> = {}): NewSession {
   };
 }
 
-const ENDED: Ended = {
+const ENDED: SessionEnd = {
   status: "completed",
   endedMs: 5,
   lingering: false,
@@ -51,6 +51,7 @@ const ENDED: Ended = {
   hints: "[]",
   error: null,
 };
+
 const RUNNING = { status: "running", lingering: false } as const;
 
 test("a session ends once, whoever says so", () => {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Passage } from "../../../src/text/terminal/queries.ts";
+import { QueryFilter } from "../../../src/text/terminal/queries.ts";
 
 /** Cut into every two pieces there are, and into single bytes: all must come to the same. */
 function passed(text: string): string {
   const bytes = Buffer.from(text);
   const through = (pieces: Uint8Array[]) => {
-    const passage = new Passage();
-    return Buffer.concat(pieces.map((piece) => passage.pass(piece))).toString();
+    const passage = new QueryFilter();
+    return Buffer.concat(pieces.map((piece) => passage.filter(piece))).toString();
   };
   const whole = through([bytes]);
   for (let at = 1; at < bytes.length; at++) assert.equal(through([bytes.subarray(0, at), bytes.subarray(at)]), whole);
@@ -48,14 +48,14 @@ test("everything else passes as it is, whole characters or not", () => {
 });
 
 test("an endless sequence is not held for ever", () => {
-  const passage = new Passage();
+  const passage = new QueryFilter();
   const long = `\x1b]0;${"x".repeat(10_000)}`;
-  assert.equal(passage.pass(Buffer.from(long)).length, long.length);
+  assert.equal(passage.filter(Buffer.from(long)).length, long.length);
 });
 
 test("what was switched on is switched off, and nothing else", () => {
-  const passage = new Passage();
-  passage.pass(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
-  assert.equal(passage.undo(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
-  assert.equal(new Passage().undo(), "\x1b[m");
+  const passage = new QueryFilter();
+  passage.filter(Buffer.from("\x1b[?1049h\x1b[?1h\x1b=\x1b[?2004h\x1b[?1000;1006h\x1b[?25l\x1b[?1006l"));
+  assert.equal(passage.reset(), "\x1b[?1000l\x1b[?2004l\x1b[?1l\x1b[?1049l\x1b[?25h\x1b>\x1b[m");
+  assert.equal(new QueryFilter().reset(), "\x1b[m");
 });

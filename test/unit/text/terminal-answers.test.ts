@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAnswer } from "../../../src/text/terminal/queries.ts";
+import { isTerminalReply } from "../../../src/text/terminal/queries.ts";
 
 test("what a terminal says by itself is told from what a person types", () => {
   const answers = [
@@ -24,7 +24,7 @@ test("what a terminal says by itself is told from what a person types", () => {
     "\x1bP1$r0m\x1b\\",
     "\x1b[?1;2c\x1b[12;40R",
   ];
-  for (const answer of answers) assert.ok(isAnswer(answer), JSON.stringify(answer));
+  for (const answer of answers) assert.ok(isTerminalReply(answer), JSON.stringify(answer));
   const typed = [
     "",
     "a",
@@ -46,5 +46,5 @@ test("what a terminal says by itself is told from what a person types", () => {
     "x\x1b[12;40R",
     "日本",
   ];
-  for (const keys of typed) assert.ok(!isAnswer(keys), JSON.stringify(keys));
+  for (const keys of typed) assert.ok(!isTerminalReply(keys), JSON.stringify(keys));
 });

@@ -72,9 +72,9 @@ async function list(invocation: Invocation): Promise<number> {
 async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
   if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
+  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
   const { grantTargets } = await import("../../../gateway/check.ts");
-  insistOnPerson(whoIsAbove(), null);
+  assertPerson(readAncestry(), null);
   const agent = textOption(values, "agent") ?? "default";
   const targets = grantTargets(argv, resolve(textOption(values, "cwd") ?? "."), agent);
   const scope = grantScope({ ...values, always: true }) ?? {};
@@ -96,7 +96,7 @@ async function listConfigured(invocation: Invocation): Promise<number> {
   const { allowlist } = loadConfig({ workspace: process.cwd() }).forAgent(textOption(values, "agent") ?? "default");
   return withDatabase(invocation, async (database) => {
     const used = new AllowlistUse(database);
-    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.last(entry.pattern) }));
+    const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.lastUsed(entry.pattern) }));
     if (values.json) printJson(entries, io);
     else if (!io.isTTY.stdout) io.out(tabbedTable(ALLOWLIST_COLUMNS, entries));
     else if (entries.length === 0) io.err("The allowlist is empty; `allowlist` in sallyport.json fills it.\n");
@@ -106,8 +106,8 @@ async function listConfigured(invocation: Invocation): Promise<number> {
 }
 
 async function remove(invocation: Invocation, ids: string[]): Promise<number> {
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
-  insistOnPerson(whoIsAbove(), null);
+  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
+  assertPerson(readAncestry(), null);
   return withApprovals(invocation, async ({ grants }) => {
     const removed = ids.map((id) => grants.revoke(id, decider()));
     for (const grant of removed) invocation.io.err(`No longer allowed: ${grantText(grant)}\n`);

@@ -49,12 +49,12 @@ function print({ values, io }: Invocation, found: WorkerInfo[]): number {
 
 /** For persons only: an agent does not decide which machines there are (promise 7). */
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
-  const [{ insistOnPerson, whoIsAbove }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
+  const [{ assertPerson, readAncestry }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
     import("../../../approval/self-approval.ts"),
     import("../../../fleet/url.ts"),
     import("../../../config/load.ts"),
   ]);
-  insistOnPerson(whoIsAbove(), null);
+  assertPerson(readAncestry(), null);
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("nodes"));
   const [{ openConnection }, { Nodes }] = await Promise.all([

@@ -54,8 +54,8 @@ export const serve: Command = {
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
     const place = placeOf(invocation.values);
     // Whoever started it gets an operator's link: that must be a person, not a command (promise 7).
-    const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
-    insistOnPerson(whoIsAbove(), null);
+    const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
+    assertPerson(readAncestry(), null);
     await serveUntil(invocation, place, stop.signal);
     return 0;
   },

@@ -96,8 +96,8 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
       `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
     );
   }
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
-  insistOnPerson(whoIsAbove(), null);
+  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
+  assertPerson(readAncestry(), null);
   const [{ signInUrl, createOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
     import("../../../http/sign-in-link.ts"),
     import("../../../storage/sign-ins.ts"),
@@ -132,19 +132,19 @@ async function withTokens(
   invocation: Invocation,
   use: (tokens: Tokens, note: Note) => Promise<number>,
 ): Promise<number> {
-  const { insistOnPerson, whoIsAbove } = await import("../../../approval/self-approval.ts");
-  insistOnPerson(whoIsAbove(), null);
+  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
+  assertPerson(readAncestry(), null);
   const { Tokens } = await import("../../../storage/tokens.ts");
   return withDatabase(invocation, async (database) => use(new Tokens(database), await audited(database)));
 }
 
 async function audited(database: DatabaseSync): Promise<Note> {
-  const [{ AuditLog }, { tokenEntry }] = await Promise.all([
+  const [{ AuditLog }, { tokenAuditEntry }] = await Promise.all([
     import("../../../storage/audit.ts"),
     import("../../../storage/tokens.ts"),
   ]);
   const audit = new AuditLog(database);
-  return (token, outcome) => audit.append(tokenEntry(token, outcome, decider()));
+  return (token, outcome) => audit.append(tokenAuditEntry(token, outcome, decider()));
 }
 
 export function tokenColumns(nowMs: number): Column<Token>[] {
