@@ -107,7 +107,11 @@ export class WorkerGateway {
   session(row: SessionRow): Session {
     const { registry, audit, channel } = this.#context;
     // Nobody waits here for a person: who asked elsewhere is told what is missing.
-    const context = { ...this.#context, agent: row.agent, patience: { approvalTimeoutMs: 0, signal: undefined } };
+    const context: GatewayContext = {
+      ...this.#context,
+      agent: row.agent,
+      waitOptions: { approvalTimeoutMs: 0, signal: undefined },
+    };
     return new Session(new LocalSessions(registry), row, {
       audit: (entry) => audit.append({ agent: row.agent, actor: row.agent, channel, ...entry }),
       authorize: (operation, session, detail) => authorizeOperation(context, operation, session, detail),

@@ -39,7 +39,7 @@ export interface AgentOptions {
   workspace: string;
   toolsets: readonly ToolsetName[];
   /** A call is answered within this time, whatever becomes of its command. */
-  patienceMs: number;
+  answerWithinMs: number;
   onDisconnect: OnDisconnect;
 }
 
@@ -113,13 +113,13 @@ export class StartLimiter {
   }
 
   /**
-   * Resolves with the function that releases the slot. After `patienceMs` it resolves without a slot, and the session
+   * Resolves with the function that releases the slot. After `answerWithinMs` it resolves without a slot, and the session
    * limit decides. Rejects when `signal` aborts first; nothing was started then.
    */
-  async acquire(signal: AbortSignal, patienceMs: number): Promise<() => void> {
+  async acquire(signal: AbortSignal, answerWithinMs: number): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free--;
-    else if (!(await this.#wait(signal, patienceMs))) return () => {};
+    else if (!(await this.#wait(signal, answerWithinMs))) return () => {};
     let held = true;
     const release = () => {
       if (!held) return;
@@ -132,7 +132,7 @@ export class StartLimiter {
   }
 
   /** False: no slot became free in time. */
-  #wait(signal: AbortSignal, patienceMs: number): Promise<boolean> {
+  #wait(signal: AbortSignal, answerWithinMs: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const end = () => {
         this.#waiting.delete(go);
@@ -150,7 +150,7 @@ export class StartLimiter {
       const timer = setTimeout(() => {
         end();
         resolve(false);
-      }, patienceMs);
+      }, answerWithinMs);
       this.#waiting.add(go);
       signal.addEventListener("abort", giveUp, { once: true });
     });

@@ -103,7 +103,7 @@ async function runTool(
   tool: Tool,
   args: unknown,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { patienceMs, onDisconnect } = agentContext.options;
+  const { answerWithinMs, onDisconnect } = agentContext.options;
   const stopped = new AbortController();
   const signal = AbortSignal.any([ctx.mcpReq.signal, stopped.signal]);
   const approval =
@@ -112,11 +112,11 @@ async function runTool(
 
   const asked = performance.now();
   // What only looks at sessions or ends them must not queue up behind those that start some.
-  const release = tool.operation === "run" ? await agentContext.startLimiter.acquire(signal, patienceMs) : () => {};
+  const release = tool.operation === "run" ? await agentContext.startLimiter.acquire(signal, answerWithinMs) : () => {};
   const progress = reportProgress(ctx);
   try {
-    const left = Math.max(0, patienceMs - (performance.now() - asked));
-    const context = { signal, patienceMs: Math.round(left), onProgress: progress?.report };
+    const left = Math.max(0, answerWithinMs - (performance.now() - asked));
+    const context = { signal, answerWithinMs: Math.round(left), onProgress: progress?.report };
     const answer = await inCall(call, () => tool.call(args, context));
     return approval.question() ?? toolResult(answer);
   } catch (error) {

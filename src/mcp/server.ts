@@ -21,7 +21,7 @@ function instructions(workspace: string): string {
     "what is refused names a rule, and writing it differently does not help.",
     "What needs a person's approval waits for them; if they have not decided in time the answer says so, and calling the",
     "same again waits on.",
-    "A command that outlasts a call's patience runs on as a session, and the answer says how to wait for it.",
+    "A command that takes longer than a call may runs on as a session, and the answer says how to wait for it.",
     "Sessions and their output are also resources: sallyport://session/{id} and its /output, /stdout and /stderr.",
   ].join(" ");
 }

@@ -112,13 +112,13 @@ async function call(
   if (!gateway.toolsets[toolset.name]) return refuse(spec, toolsetDisabled(toolset.name));
   const parsed = spec.input.safeParse(withoutNulls(args, spec.input));
   if (!parsed.success) return refuse(spec, argumentFailure(spec, parsed.error.issues, args));
-  const { signal, patienceMs } = context;
+  const { signal, answerWithinMs } = context;
   const tiers = { [spec.operation]: spec.permission ?? "autonomous", ...spec.permissions };
   try {
     const scoped = gateway.scoped({
       tiers,
       ...(signal ? { signal } : {}),
-      ...(patienceMs === undefined ? {} : { approvalTimeoutMs: patienceMs }),
+      ...(answerWithinMs === undefined ? {} : { approvalTimeoutMs: answerWithinMs }),
     });
     return finish(await spec.handle(parsed.data, { gateway: scoped, root: gateway, context }), toolset);
   } catch (error) {

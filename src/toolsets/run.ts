@@ -7,16 +7,19 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { HandlerResult } from "./define.ts";
 import type { CallContext } from "./tool.ts";
 
-export function runOptions({ signal, patienceMs, onProgress }: CallContext): RunOptions {
+export function runOptions({ signal, answerWithinMs, onProgress }: CallContext): RunOptions {
   return {
     ...(signal ? { signal } : {}),
-    ...(patienceMs === undefined ? {} : { answerWithinMs: patienceMs }),
+    ...(answerWithinMs === undefined ? {} : { answerWithinMs }),
     ...(onProgress ? { onProgress } : {}),
   };
 }
 
-export function startOptions({ signal, patienceMs }: CallContext): StartOptions {
-  return { ...(signal ? { signal } : {}), ...(patienceMs === undefined ? {} : { approvalTimeoutMs: patienceMs }) };
+export function startOptions({ signal, answerWithinMs }: CallContext): StartOptions {
+  return {
+    ...(signal ? { signal } : {}),
+    ...(answerWithinMs === undefined ? {} : { approvalTimeoutMs: answerWithinMs }),
+  };
 }
 
 /**

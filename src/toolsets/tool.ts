@@ -43,7 +43,7 @@ export interface CallContext {
   /** Aborting ends the command with everything it started. What went to the background before is not touched. */
   signal?: AbortSignal;
   /** The answer comes within this time: `pending` where a person has not decided, else a command that runs on. */
-  patienceMs?: number;
+  answerWithinMs?: number;
   /** Called now and then while a foreground command runs. */
   onProgress?: (progress: { elapsedMs: number; lastLine: string }) => void;
 }

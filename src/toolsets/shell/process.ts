@@ -123,13 +123,13 @@ interface Conditions {
 
 /** Waits, but not longer than the caller does, and gives what is new by then. */
 async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
-  const { signal, patienceMs = Number.POSITIVE_INFINITY } = call.context;
+  const { signal, answerWithinMs = Number.POSITIVE_INFINITY } = call.context;
   const { pattern, quietMs, input, timeoutMs } = asked;
   const { reason, match } = await session.waitFor({
     ...(pattern === undefined ? {} : { pattern: regularExpression(pattern, "pattern") }),
     ...(quietMs === undefined ? {} : { quietMs }),
     input,
-    timeoutMs: Math.min(timeoutMs, patienceMs),
+    timeoutMs: Math.min(timeoutMs, answerWithinMs),
     ...(signal ? { signal } : {}),
   });
   const polled = await poll(call, session);

@@ -84,7 +84,7 @@ for (const era of ERAS) {
       { action: "accept" },
       { action: "accept", content: { decision: "yes" } },
     ] as Answer[]) {
-      const user = await withUser(era, () => answer, "--patience", "200ms");
+      const user = await withUser(era, () => answer, "--answer-within", "200ms");
       const { error } = await bash(user, `touch ${file}`);
       // A client that checks the form itself may not even send rubbish.
       assert.ok(error === undefined || error.type === "ApprovalPending", error?.message);
@@ -105,7 +105,7 @@ for (const era of ERAS) {
   });
 
   test(`a client that cannot ask is told what a person must type, and can wait for them (${era})`, async () => {
-    const client = await house.stdio(["--patience", "200ms"], { era });
+    const client = await house.stdio(["--answer-within", "200ms"], { era });
     const command = `echo waited ${era}`;
     const { error } = await bash(client, command);
     assert.equal(error?.type, "ApprovalPending");
@@ -132,14 +132,14 @@ test("a person who decides elsewhere is quicker than the form", async () => {
 });
 
 test("a form nobody answers does not hold up the call", async () => {
-  const user = await withUser("2025", () => new Promise<Answer>(() => {}), "--patience", "500ms");
+  const user = await withUser("2025", () => new Promise<Answer>(() => {}), "--answer-within", "500ms");
   assert.equal((await bash(user, "echo unanswered")).error?.type, "ApprovalPending");
   await user.close();
 });
 
 test("where approvals are decided elsewhere the client is not asked", async () => {
   for (const era of ERAS) {
-    const user = await withUser(era, () => once, "--approvals", "elsewhere", "--patience", "200ms");
+    const user = await withUser(era, () => once, "--approvals", "elsewhere", "--answer-within", "200ms");
     assert.equal((await bash(user, "echo not you")).error?.type, "ApprovalPending");
     assert.equal(user.forms.length, 0);
     await user.close();
@@ -147,14 +147,14 @@ test("where approvals are decided elsewhere the client is not asked", async () =
 });
 
 test("an agent that bears the user's name is not the user", async () => {
-  const user = await withUser("2025", () => once, "--agent", userInfo().username, "--patience", "2s");
+  const user = await withUser("2025", () => once, "--agent", userInfo().username, "--answer-within", "2s");
   assert.equal((await bash(user, "echo self")).error?.type, "ApprovalPending");
   assert.equal(user.forms.length, 1);
   await user.close();
 });
 
 test("a command too long to be shown whole is not asked about in a form", async () => {
-  const user = await withUser("2025", () => once, "--patience", "200ms");
+  const user = await withUser("2025", () => once, "--answer-within", "200ms");
   const { error } = await bash(user, `echo ${"long ".repeat(10_000)}`);
   assert.equal(error?.type, "ApprovalPending");
   assert.equal(user.forms.length, 0);

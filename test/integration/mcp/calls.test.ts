@@ -75,7 +75,7 @@ for (const way of WAYS) {
     });
 
     test(`what outlasts the patience runs on, and says how to go on (${way}, ${era})`, async () => {
-      const { client, close } = await connect(way, era, "--patience", "300ms");
+      const { client, close } = await connect(way, era, "--answer-within", "300ms");
       const { command, pids } = lasting();
       const call = { name: "Bash", arguments: { command: `echo begun; ${command}`, description: "x", timeout: 600 } };
       const { content, structuredContent, isError } = await client.callTool(call);

@@ -158,7 +158,7 @@ test("characters are not cut in two", async () => {
 });
 
 test("a session's facts stay readable however long its command", async () => {
-  const client = await house.stdio(["--patience", "200ms"]);
+  const client = await house.stdio(["--answer-within", "200ms"]);
   const id = await run(client, `true ${"x".repeat(100_000)}`);
   const { text } = await read(client, `sallyport://session/${id}`);
   assert.ok(text.length < 64 << 10);

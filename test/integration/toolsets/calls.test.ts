@@ -170,7 +170,7 @@ test("a caller out of patience gets a running session that goes on and can be fo
   for (const [name, args, key] of RUNNERS) {
     const go = `go-${name}`;
     const answer = await call(name, args(`echo early; while ! test -e ${go}; do sleep 0.02; done; echo late`), {
-      patienceMs: 300,
+      answerWithinMs: 300,
     });
     assert.equal(answer.isError, false, answer.text);
     const id = String(answer.structured[key]);

@@ -103,7 +103,7 @@ const COMPOSITION: Statement[] = [
     says: "without an answer in time it is pending with the approval's id, and the same call uses the yes",
     holds: async (bench) => {
       bench.answer = null;
-      const { error, approval_id } = await bench.call("execute", { command: "echo approved" }, { patienceMs: 50 });
+      const { error, approval_id } = await bench.call("execute", { command: "echo approved" }, { answerWithinMs: 50 });
       assert.equal(error.type, "ApprovalPending");
       bench.gateway.approvals.decide(approval_id, { decision: "once", who: "tester", channel: "library" });
       assert.equal((await execute(bench, "echo approved")).output, "approved\n");

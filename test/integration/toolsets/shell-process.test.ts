@@ -141,7 +141,7 @@ const ACTIONS: Statement[] = [
       assert.equal((await act(bench, id, "wait", { input: true })).reason, "input");
       assert.equal((await act(bench, id, "wait", { quietMs: 50 })).reason, "quiet");
       assert.equal((await act(bench, id, "wait", { timeoutMs: 50 })).reason, "timeout");
-      const answer = await bench.call("process", { action: "wait", session_id: id }, { patienceMs: 50 });
+      const answer = await bench.call("process", { action: "wait", session_id: id }, { answerWithinMs: 50 });
       assert.equal(answer.reason, "timeout");
       await act(bench, id, "kill");
       const bad = await act(bench, id, "wait", { pattern: "(" });

@@ -76,7 +76,7 @@ async function inBetween(url: string, token: string, session: string): Promise<s
 }
 
 test("the official conformance suite passes, except for what the baseline names", async () => {
-  const server = await house.http(["--tools", "bash,exec", "--patience", "6s"]);
+  const server = await house.http(["--tools", "bash,exec", "--answer-within", "6s"]);
   const token = await house.token("default");
   const { client, close } = await house.httpClient(server.url, token);
   const { structuredContent } = await client.callTool(bash("echo 123"));

@@ -15,7 +15,7 @@ import {
 } from "../../options.ts";
 import { decider } from "../../person.ts";
 
-const DEFAULT_PATIENCE_MS = 45_000;
+const DEFAULT_ANSWER_WITHIN_MS = 45_000;
 const DEFAULT_SESSIONS = 64;
 const DEFAULT_IDLE_MS = 30 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
@@ -28,7 +28,7 @@ export const mcp: Command = {
   options: {
     tools: { type: "string" },
     workspace: { type: "string" },
-    patience: { type: "string" },
+    "answer-within": { type: "string" },
     "on-disconnect": { type: "string" },
     approvals: { type: "string" },
     http: { type: "string" },
@@ -40,7 +40,7 @@ export const mcp: Command = {
     tools: `NAME,…: which toolsets: ${TOOLSETS.join(", ")} [bash]`,
     agent: "NAME: whose commands these are [default]; over HTTP each token says so",
     workspace: "DIR: where commands run [the current folder]",
-    patience: "DUR: answer each call within this time; what takes longer runs on as a session [45s]",
+    "answer-within": "DUR: answer each call within this time; what takes longer runs on as a session [45s]",
     "on-disconnect": "keep|end: what becomes of background sessions when the client leaves [keep]",
     approvals: "host|elsewhere: whether the client's user may approve, where the client can ask them [host]",
     http: "[HOST:]PORT: serve over Streamable HTTP, on the loopback unless a host is given; 0 takes a free port",
@@ -85,7 +85,7 @@ function agentOptions(values: Invocation["values"]): AgentOptions {
     state: stateFolder(textOption(values, "state")),
     workspace: resolve(textOption(values, "workspace") ?? "."),
     toolsets: toolsetsOf(textOption(values, "tools") ?? "bash"),
-    patienceMs: withinADay(values, "patience") ?? DEFAULT_PATIENCE_MS,
+    answerWithinMs: withinADay(values, "answer-within") ?? DEFAULT_ANSWER_WITHIN_MS,
     onDisconnect: choiceOption<OnDisconnect>(values, "on-disconnect", ["keep", "end"]) ?? "keep",
   };
 }

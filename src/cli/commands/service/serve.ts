@@ -10,7 +10,7 @@ import { decider } from "../../person.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
 /** As with `mcp`. */
-const MCP_PATIENCE_MS = 45_000;
+const MCP_ANSWER_WITHIN_MS = 45_000;
 const STOPPING = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export const serve: Command = {
@@ -109,7 +109,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   const onfailure = (error: Error) => io.err(`sallyport: ${error.stack ?? error.message}\n`);
   try {
     const { toolsets, ...where } = place;
-    const mcp = { state, workspace, toolsets, patienceMs: MCP_PATIENCE_MS, onDisconnect: "keep" as const };
+    const mcp = { state, workspace, toolsets, answerWithinMs: MCP_ANSWER_WITHIN_MS, onDisconnect: "keep" as const };
     const version = packageVersion();
     const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
     const { who } = decider();
