@@ -44,23 +44,17 @@ function read(folder: string, capture: NewSession["capture"], ending: ExecutionO
 }
 
 /** A command that could not be started says why in its row; one that its shell could not run, in what the shell said. */
-function errorOf(session: SessionFields, error: string | null, exitCode: number | null, stderr: string, path?: string) {
+function errorOf(session: SessionFields, error: string | null, exitCode: number | null, stderr: string) {
   if (error !== null) return JSON.parse(error) as RunResult["error"];
   if (session.args !== null || !mayBeShellFailure(exitCode)) return null;
-  return shellFailure(exitCode, stderr, { cwd: session.cwd, path: path ?? process.env.PATH ?? "" });
+  return shellFailure(exitCode, stderr, { cwd: session.cwd, path: process.env.PATH ?? "" });
 }
 
 /** The gateway was closed meanwhile: the command goes on, and any other gateway finds it. */
 const STILL_RUNNING = { status: "running", warnings: "[]", error: null } as const;
 
-/** What a foreground run resolves to. `path` is the command's own PATH, where it is not the gateway's. */
-export function runResult(
-  name: string,
-  session: SessionFields,
-  ending: ExecutionOutcome,
-  folder: string,
-  path?: string,
-): RunResult {
+/** What a foreground run resolves to. */
+export function runResult(name: string, session: SessionFields, ending: ExecutionOutcome, folder: string): RunResult {
   const record = typeof ending === "string" ? null : ending;
   const ended = ending === "detached" ? STILL_RUNNING : outcomeOf(session, ending);
   const texts = read(folder, session.capture, ending);
@@ -85,7 +79,7 @@ export function runResult(
       ...(session.capture === "merged" ? terminalWarnings(readTerminalHistory(folder)) : []),
     ],
     hints: record ? hintsFor(said, session, record) : [],
-    error: errorOf(session, ended.error, exitCode, said, path),
+    error: errorOf(session, ended.error, exitCode, said),
   };
 }
 

@@ -25,10 +25,10 @@ const LINES = 5;
 const TAIL_BYTES = 64 * 1024;
 const LONGEST_LINE = 2000;
 /** The last lines of what an ended session wrote, both streams in order. An unreadable log has none. */
-export function lastLines(folder: string, capture: Capture, count: number = LINES): string[] {
+function lastLines(folder: string, capture: Capture): string[] {
   const lines = tailOf(folder, capture).split("\n");
   if (lines.at(-1) === "") lines.pop();
-  return lines.slice(-count).map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
+  return lines.slice(-LINES).map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line));
 }
 
 function tailOf(folder: string, capture: Capture): string {

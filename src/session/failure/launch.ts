@@ -16,15 +16,10 @@ export interface LaunchFailure {
   recovery: Recovery[];
 }
 
-/** Why a command could not be started, and the ways out of it (promise 8). `path` is where its name was looked for. */
-export function launchFailure(
-  record: ExitRecord,
-  program: string,
-  cwd: string,
-  path = process.env.PATH,
-): LaunchFailure {
+/** Why a command could not be started, and the ways out of it (promise 8). */
+export function launchFailure(record: ExitRecord, program: string, cwd: string): LaunchFailure {
   const { step = "start", errno = 0 } = record;
-  const place: LookupContext = { cwd, path: path ?? "" };
+  const place: LookupContext = { cwd, path: process.env.PATH ?? "" };
   const wrongPlace = pathFailure(step, errno, cwd);
   if (wrongPlace !== null) return wrongPlace;
   if (step === "execve" && (errno === E.ENOENT || errno === E.ENOTDIR)) return notFound(program, place);

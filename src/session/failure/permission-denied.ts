@@ -3,8 +3,6 @@ import { dirname, extname, join, resolve } from "node:path";
 import { quotedName } from "../../text/command-line.ts";
 import { interpreterOf, type LookupContext, pathFolders } from "./programs.ts";
 
-const MOUNTINFO = "/proc/self/mountinfo";
-
 interface PermissionProblem {
   /** What stands in the way, as the end of a sentence that begins with the program's name. */
   why: string;
@@ -12,7 +10,7 @@ interface PermissionProblem {
 }
 
 /** What is missing for a program to be executed, found by looking at it as the kernel does. */
-export function permissionProblem(program: string, { cwd, path, mountinfo }: LookupContext): PermissionProblem {
+export function permissionProblem(program: string, { cwd, path }: LookupContext): PermissionProblem {
   const file = program.includes("/") ? resolve(cwd, program) : firstOnPath(program, path);
   if (file === null) return UNKNOWN;
   const closed = closedFolder(file);
@@ -29,7 +27,7 @@ export function permissionProblem(program: string, { cwd, path, mountinfo }: Loo
   if (!stats.isFile()) return { why: "is not a regular file.", hint: "Name an executable file." };
   const runner = runnerOf(file);
   if ((stats.mode & 0o111) === 0) return notExecutable(program, runner);
-  const mount = noexecMount(realpathSync(file), mountinfo);
+  const mount = noexecMount(realpathSync(file));
   if (mount !== null) {
     const way =
       runner === null
@@ -120,9 +118,9 @@ function statOf(file: string): Stats | null {
 }
 
 /** The mount point a path lies under, when nothing on it may be executed; null otherwise, or when it cannot be told. */
-export function noexecMount(path: string, mountinfo: string = MOUNTINFO): string | null {
+function noexecMount(path: string): string | null {
   let found = { point: "", options: "" };
-  for (const line of readMounts(mountinfo).split("\n")) {
+  for (const line of readMounts().split("\n")) {
     // id, parent, device, root, mount point, options; see proc(5).
     const [, , , , escaped = "", options = ""] = line.split(" ");
     const point = escaped.replace(/\\([0-7]{3})/g, (_, octal: string) =>
@@ -135,9 +133,9 @@ export function noexecMount(path: string, mountinfo: string = MOUNTINFO): string
   return found.options.split(",").includes("noexec") ? found.point : null;
 }
 
-function readMounts(file: string): string {
+function readMounts(): string {
   try {
-    return readFileSync(file, "utf8");
+    return readFileSync("/proc/self/mountinfo", "utf8");
   } catch {
     return "";
   }

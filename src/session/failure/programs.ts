@@ -20,8 +20,6 @@ const LONGEST_MS = 100;
 export interface LookupContext {
   cwd: string;
   path: string;
-  /** Default: /proc/self/mountinfo. */
-  mountinfo?: string;
 }
 
 interface Listing {

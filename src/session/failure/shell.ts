@@ -28,7 +28,7 @@ const PREFIX = /^[^:\s][^:]{0,200}: (?:line \d+: |\d+: )?(?:exec: )?(?:failed to
 const LONGEST_LINE = 4096;
 
 /** Understands bash, dash, and the commands that run others; null when the last line of stderr is something else. */
-export function parseShellError(stderr: string): ShellError | null {
+function parseShellError(stderr: string): ShellError | null {
   const end = stderr.trimEnd();
   const line = end.slice(end.lastIndexOf("\n") + 1);
   const speaker = line.length > LONGEST_LINE ? undefined : PREFIX.exec(line)?.[0];

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { Dispatcher, type DispatchOptions } from "../../../src/queue/dispatch.ts";
 import { execCallback } from "../../../src/queue/items.ts";
-import { lastLines } from "../../../src/session/session-folder.ts";
+import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
@@ -72,19 +72,16 @@ test("stopped in the middle of a command, nothing of it is left and the item com
   assert.equal(queue.claim({ worker: "next" })?.key, "exec_callback:s2");
 });
 
+const lastLines = (id: string, capture: "merged" | "apart") =>
+  new LocalSessionReader().open({ id, capture }, house.sessionFolder(id), () => null).forCallback().lastLines;
+
 test("the last lines of a session: at most five, both streams in order, long ones cut", async () => {
   const script = "for i in 1 2 3 4 5 6; do echo out $i; done; echo err >&2; printf unfinished";
   const result = await gateway.run({ command: script, capture: "merged" });
-  assert.deepEqual(lastLines(house.sessionFolder(result.id), "merged"), [
-    "out 4",
-    "out 5",
-    "out 6",
-    "err",
-    "unfinished",
-  ]);
+  assert.deepEqual(lastLines(result.id, "merged"), ["out 4", "out 5", "out 6", "err", "unfinished"]);
   const long = await gateway.run({ command: "head -c 1000000 /dev/zero | tr '\\0' x; echo; echo end" });
-  const [cut = "", last] = lastLines(house.sessionFolder(long.id), "apart");
+  const [cut = "", last] = lastLines(long.id, "apart");
   assert.equal(cut.length, 2001);
   assert.equal(last, "end");
-  assert.deepEqual(lastLines(house.sessionFolder("none"), "apart"), []);
+  assert.deepEqual(lastLines("none", "apart"), []);
 });

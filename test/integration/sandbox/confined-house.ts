@@ -9,10 +9,10 @@ import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import { type Confined, type Confinement, confine, createConfinement } from "../../../src/sandbox/confine.ts";
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";
-import { launchFailure } from "../../../src/session/failure/launch.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { openStateFolder } from "../../../src/storage/state-folder.ts";
 import { MARK, TestHouse } from "../../fixtures/gateway.ts";
+import { launchError } from "../../fixtures/session-rows.ts";
 
 export interface Ran {
   stdout: string;
@@ -63,7 +63,7 @@ export class ConfinedHouse extends TestHouse {
         return "";
       }
     };
-    const error = ending.reason === "failed" ? launchFailure(ending, spec.file, spec.cwd).type : null;
+    const error = ending.reason === "failed" ? launchError(ending, spec.file, spec.cwd).type : null;
     return { stdout: stream("stdout"), stderr: stream("stderr"), record: ending, error };
   }
 

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { constants, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/execution.ts";
-import { launchFailure } from "../../../src/session/failure/launch.ts";
-import { noexecMount, permissionProblem } from "../../../src/session/failure/permission-denied.ts";
-import { parseShellError, shellFailure } from "../../../src/session/failure/shell.ts";
+import { LocalSessionReader } from "../../../src/session/session-folder.ts";
+import { exitRecord, launchError, sessionFields } from "../../fixtures/session-rows.ts";
 
 const { errno: E } = constants;
 
@@ -34,13 +33,23 @@ file("garbage", 0o755, "\u007fELF but no more\n");
 file("good", 0o755, "#!/bin/sh\nexit 0\n");
 mkdirSync(join(folder, "inner"));
 
-const path = process.env.PATH ?? "";
-const place = { cwd: folder, path };
-const record = (step: string, errno: number) => ({ step, errno }) as ExitRecord;
 const told = (step: string, errno: number, program: string, cwd = folder) => {
-  const failure = launchFailure(record(step, errno), program, cwd, path);
+  const failure = launchError({ step, errno }, program, cwd);
   return `${failure.type}: ${failureMessage(failure)}`;
 };
+
+const reader = new LocalSessionReader();
+const logs = mkdtempSync(join(tmpdir(), "sallyport-launch-log-"));
+after(() => rmSync(logs, { recursive: true }));
+
+/** The error in the result of a shell that exited with `code` and wrote `stderr`. */
+async function shellError(code: number, stderr: string) {
+  writeFileSync(join(logs, "stderr"), stderr);
+  const stream = (bytes: number) => ({ bytes, droppedStart: 0, droppedEnd: 0, lost: 0 });
+  const record = exitRecord({ code, streams: [stream(0), stream(Buffer.byteLength(stderr))] });
+  const data = reader.open({ id: "1", capture: "apart" }, logs, () => null);
+  return (await data.result("n", sessionFields({ cwd: folder }), record)).error;
+}
 
 test("each way a start fails has its own answer", () => {
   const cases: [step: string, errno: number, program: string, told: string][] = [
@@ -146,7 +155,7 @@ test("a working directory that is none says why", () => {
 });
 
 test("not found always names the two ways that need no guess", () => {
-  const { recovery } = launchFailure(record("execve", E.ENOENT), "no-such-thing-at-all", folder, path);
+  const { recovery } = launchError({ step: "execve", errno: E.ENOENT }, "no-such-thing-at-all", folder);
   assert.deepEqual(
     recovery.map(({ action }) => action),
     ["check_path", "use_full_path"],
@@ -154,39 +163,54 @@ test("not found always names the two ways that need no guess", () => {
 });
 
 test("a name as long as a book, or full of tricks, does not get into a message whole", () => {
-  const { message, recovery } = launchFailure(
-    record("execve", E.ENOENT),
-    `\u001b[2J${"x".repeat(1 << 20)}`,
-    folder,
-    path,
-  );
+  const program = `\u001b[2J${"x".repeat(1 << 20)}`;
+  const { message, recovery } = launchError({ step: "execve", errno: E.ENOENT }, program, folder);
   assert.match(message, /^Command not found: \\e\[2Jx+…$/);
   assert.ok(JSON.stringify({ message, recovery }).length < 2000);
 });
 
-test("a noexec mount is told from mountinfo", () => {
-  const mountinfo = join(folder, "mountinfo");
-  const lines = [
+/** Has `/proc/self/mountinfo` read as this text; null: it cannot be read. */
+function withMountinfo(text: string | null, check: () => void): void {
+  const { readFileSync } = fs;
+  fs.readFileSync = ((path: string, ...options: []) => {
+    if (path !== "/proc/self/mountinfo") return readFileSync(path, ...options);
+    if (text === null) throw new Error("ENOENT");
+    return text;
+  }) as typeof readFileSync;
+  syncBuiltinESMExports();
+  try {
+    check();
+  } finally {
+    fs.readFileSync = readFileSync;
+    syncBuiltinESMExports();
+  }
+}
+
+test("a program on a noexec mount is told so, from mountinfo", () => {
+  const data = join(folder, "data dir");
+  const mountinfo = [
     "22 1 0:21 / / rw,relatime shared:1 - ext4 /dev/sda rw",
-    "23 22 0:22 / /data rw,nosuid,noexec shared:2 - tmpfs tmpfs rw",
-    "24 22 0:23 / /data/with\\040space rw,noexec - tmpfs tmpfs rw",
-    "25 22 0:24 / /data/exec rw - tmpfs tmpfs rw",
-    `26 22 0:25 / ${folder} rw,noexec - tmpfs tmpfs rw`,
+    `23 22 0:22 / ${data.replace(" ", "\\040")} rw,nosuid,noexec shared:2 - tmpfs tmpfs rw`,
+    `24 22 0:23 / ${data.replace(" ", "\\040")}/exec rw - tmpfs tmpfs rw`,
+  ].join("\n");
+  const cases: [file: string, mount: string | null][] = [
+    ["good", null],
+    ["data dir/x", data],
+    ["data dir/exec/x", null],
+    ["data dirbase/x", null],
   ];
-  writeFileSync(mountinfo, `${lines.join("\n")}\n`);
-  const cases: [string, string | null][] = [
-    ["/bin/x", null],
-    ["/data/x", "/data"],
-    ["/data/exec/x", null],
-    ["/data/with space/x", "/data/with space"],
-    ["/database/x", null],
-  ];
-  for (const [file, mount] of cases) assert.equal(noexecMount(file, mountinfo), mount, file);
-  assert.equal(noexecMount("/data/x", "/no/such/mountinfo"), null);
-  assert.deepEqual(permissionProblem("./good", { ...place, mountinfo }), {
-    why: `lies on ${folder}, which is mounted noexec.`,
-    hint: "Run it with /bin/sh ./good, or copy it to another folder.",
-  });
+  for (const [name, mount] of cases) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    file(name, 0o755, "#!/bin/sh\n");
+    const error = () => launchError({ step: "execve", errno: E.EACCES }, `./${name}`, folder);
+    withMountinfo(mountinfo, () => {
+      const { message, recovery } = error();
+      assert.equal(message.includes(`lies on ${mount}, which is mounted noexec.`), mount !== null, message);
+      if (mount === null) return;
+      assert.equal(recovery[0]?.hint, `Run it with /bin/sh './${name}', or copy it to another folder.`);
+    });
+    withMountinfo(null, () => assert.doesNotMatch(error().message, /noexec/));
+  }
 });
 
 test("a folder that may not be entered is named", { skip: process.getuid?.() === 0 && "root enters any" }, () => {
@@ -194,13 +218,19 @@ test("a folder that may not be entered is named", { skip: process.getuid?.() ===
   mkdirSync(closed);
   writeFileSync(join(closed, "x"), "");
   chmodSync(closed, 0o600);
-  const { why } = permissionProblem("closed/x", place);
+  const { message } = launchError({ step: "execve", errno: E.EACCES }, "closed/x", folder);
   chmodSync(closed, 0o700);
-  assert.equal(why, `lies in ${closed}, which may not be entered.`);
+  assert.equal(message, `Permission denied: closed/x lies in ${closed}, which may not be entered.`);
 });
 
-test("what shells say is understood, in all their forms", () => {
-  const cases: [line: string, program: string | null, kind?: string][] = [
+const KINDS = {
+  "not-found": { code: 127, type: "CommandNotFound" },
+  refused: { code: 126, type: "PermissionDenied" },
+  format: { code: 126, type: "SpawnFailed" },
+};
+
+test("the error messages of shells are understood, in all their forms", async () => {
+  const cases: [line: string, program: string | null, kind?: keyof typeof KINDS][] = [
     ["bash: foo: command not found", "foo", "not-found"],
     ["bash: line 1: foo: command not found", "foo", "not-found"],
     ["environment: line 12: foo: command not found", "foo", "not-found"],
@@ -224,11 +254,14 @@ test("what shells say is understood, in all their forms", () => {
     [`bash: ${"x: ".repeat(100_000)}: command not found`, null],
   ];
   for (const [line, program, kind] of cases) {
-    assert.deepEqual(parseShellError(line), program === null ? null : { program, kind }, line.slice(0, 80));
+    const { code, type } = KINDS[kind ?? "not-found"];
+    const error = await shellError(code, line);
+    assert.equal(error?.type ?? null, program === null ? null : type, line.slice(0, 80));
+    if (program !== null) assert.ok(error?.message.includes(program), error?.message);
   }
 });
 
-test("a real bash is understood", () => {
+test("a real bash is understood", async () => {
   const cases: [text: string, code: number, told: string | null][] = [
     ["./god", 127, "Command not found: ./god. Did you mean ./good?"],
     [
@@ -259,10 +292,10 @@ test("a real bash is understood", () => {
     const { status, stderr } = spawnSync("bash", ["-c", text], {
       cwd: folder,
       encoding: "utf8",
-      env: { PATH: path, LC_ALL: "C" },
+      env: { PATH: process.env.PATH, LC_ALL: "C" },
     });
     assert.equal(status, code, text);
-    const failure = shellFailure(status, stderr, place);
+    const failure = await shellError(code, stderr);
     assert.equal(failure && failureMessage(failure), expected, `${text}: ${stderr}`);
   }
 });

@@ -1,7 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RunRequest } from "../../../src/core/request.ts";
-import { nameFor, numberedNameFor } from "../../../src/session/names.ts";
+import { Registry } from "../../../src/session/registry.ts";
+import type { SessionStore } from "../../../src/storage/sessions.ts";
+import { sessionFields } from "../../fixtures/session-rows.ts";
+
+/** The name a session gets from this random number when `taken` attempts before it met a name in use. */
+function nameFor(random: number, taken = 0): string {
+  let attempts = 0;
+  const insert = () => attempts++ >= taken;
+  const registry = new Registry({} as never, { insert } as unknown as SessionStore, {} as never, () => () => {});
+  const { random: original } = Math;
+  Math.random = () => random / 2 ** 32;
+  try {
+    return registry.record(sessionFields(), undefined) ?? assert.fail("no name");
+  } finally {
+    Math.random = original;
+  }
+}
 
 test("the low 16 bits make 65,536 different names of two plain words", () => {
   const names = new Set<string>();
@@ -10,22 +26,27 @@ test("the low 16 bits make 65,536 different names of two plain words", () => {
   for (const name of names) assert.match(name, /^[a-z]{3,12}-[a-z]{3,12}$/);
 });
 
-test("a number tells namesakes apart, and comes from the high 16 bits", () => {
+test("a name in use gets a number, which comes from the high 16 bits", () => {
   const numbered = new Set<string>();
+  const plain = nameFor(0x1234);
   for (let high = 0; high < 0x1_0000; high++) {
-    const random = ((high << 16) | 0x1234) >>> 0;
-    const name = numberedNameFor(random);
-    assert.ok(name.startsWith(`${nameFor(random)}-`));
+    const name = nameFor(((high << 16) | 0x1234) >>> 0, 2);
+    assert.ok(name.startsWith(`${plain}-`));
     numbered.add(name);
   }
   assert.equal(numbered.size, 9998);
-  assert.ok(numbered.has(`${nameFor(0x1234)}-2`) && numbered.has(`${nameFor(0x1234)}-9999`));
+  assert.ok(numbered.has(`${plain}-2`) && numbered.has(`${plain}-9999`));
 });
 
-test("every name may be asked for by name", () => {
+test("every generated name may be asked for by name", () => {
   for (const random of [0, 0xffff, 0xffff_ffff, 0x8000_0000]) {
-    for (const name of [nameFor(random), numberedNameFor(random)]) {
+    for (const taken of [0, 2]) {
+      const name = nameFor(random, taken);
       assert.equal(RunRequest.parse({ command: "true", name }).name, name);
     }
   }
+});
+
+test("a session whose names are all in use is named by its id", () => {
+  assert.equal(nameFor(1, 4), sessionFields().id);
 });

@@ -1,84 +1,78 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
-import type { ExitRecord } from "../../../src/executor/execution.ts";
-import { runResult } from "../../../src/session/result.ts";
+import { test } from "node:test";
+import type { RunResult } from "../../../src/core/result.ts";
+import { exitRecord, sessionFields } from "../../fixtures/session-rows.ts";
+import { dataIn } from "./session-data.ts";
+import { temporaryFolder } from "./timeline-writer.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sallyport-result-"));
-after(() => rmSync(folder, { recursive: true }));
-
-const stream = (bytes: number) => ({ bytes, droppedStart: 0, droppedEnd: 0, lost: 0 });
-
-function record(code: number, stdout: number, stderr: number): ExitRecord {
-  return {
-    reason: "exited",
-    pid: 7,
-    code,
-    signal: 0,
-    core: false,
-    startedUs: 1_700_000_000_000_000,
-    endedUs: 1_700_000_000_001_500,
-    durationUs: 1500,
-    userUs: 0,
-    systemUs: 0,
-    maxRssKib: 1,
-    readBytes: 0,
-    writeBytes: 0,
-    leftover: 0,
-    final: true,
-    streams: [stream(stdout), stream(stderr)],
-  };
+async function result(folder: string, code: number, sizes: [number, number], fields = {}): Promise<RunResult> {
+  const streams = sizes.map((bytes) => ({ bytes, droppedStart: 0, droppedEnd: 0, lost: 0 }));
+  const session = sessionFields({ cwd: folder, ...fields });
+  return await dataIn(folder, "apart").result("n", session, exitRecord({ code, streams }));
 }
 
-const session: Parameters<typeof runResult>[1] = {
-  id: "01980000-0000-7000-8000-000000000000",
-  agent: "default",
-  command: "x",
-  args: null,
-  cwd: folder,
-  env_names: "[]",
-  background: 0,
-  capture: "apart",
-  intent: null,
-  log_file: null,
-  timeout_ms: 0,
-  keeper_pid: 1,
-  created_ms: 0,
-  sandbox: null,
-  warnings: "[]",
-  limits: null,
-};
-
-test("a command that wrote nothing is answered without touching the disk", () => {
-  const { status, exitCode, output, warnings, error } = runResult(
-    "n",
-    session,
-    record(0, 0, 0),
-    "/proc/self/fd/9999/no",
-  );
+test("a command that wrote nothing is answered without touching the disk", async () => {
+  const { status, exitCode, output, warnings, error } = await result("/proc/self/fd/9999/no", 0, [0, 0]);
   const expected = { status: "completed", exitCode: 0, output: "", warnings: [], error: null };
   assert.deepEqual({ status, exitCode, output, warnings, error }, expected);
 });
 
-test("output stays as it was written: cleaning is for those who show it", () => {
+test("output stays as it was written: cleaning is for those who show it", async () => {
+  using folder = temporaryFolder();
   const raw = "10%\r100%\r\n\u001b[31mred\u001b[0m\n";
-  writeFileSync(join(folder, "stdout"), raw);
-  assert.equal(runResult("n", session, record(0, Buffer.byteLength(raw), 0), folder).stdout, raw);
+  writeFileSync(join(folder.path, "stdout"), raw);
+  assert.equal((await result(folder.path, 0, [Buffer.byteLength(raw), 0])).stdout, raw);
 });
 
-test("what a shell could not run is explained, its exit code kept", () => {
-  const said = "bash: line 1: no-such-thing-at-all: command not found\n";
-  writeFileSync(join(folder, "stderr"), said);
-  const { status, exitCode, error } = runResult("n", session, record(127, 0, said.length), folder, "/no/such");
+test("what a shell could not run is explained, its exit code kept", async () => {
+  using folder = temporaryFolder();
+  const text = "bash: line 1: no-such-thing-at-all: command not found\n";
+  writeFileSync(join(folder.path, "stderr"), text);
+  const { status, exitCode, error } = await result(folder.path, 127, [0, text.length]);
   assert.deepEqual([status, exitCode, error?.type], ["completed", 127, "CommandNotFound"]);
   assert.equal(error?.message, "Command not found: no-such-thing-at-all");
   assert.deepEqual(
     error?.recovery.map(({ action }) => action),
     ["check_path", "use_full_path"],
   );
-  assert.equal(runResult("n", session, record(1, 0, said.length), folder).error, null);
+  assert.equal((await result(folder.path, 1, [0, text.length])).error, null);
   // A program that was run directly and chose to exit so is not a shell.
-  assert.equal(runResult("n", { ...session, args: "[]" }, record(127, 0, said.length), folder).error, null);
+  assert.equal((await result(folder.path, 127, [0, text.length], { args: "[]" })).error, null);
+});
+
+async function terminalResult(output: string, sizes = "0 40 6\n"): Promise<string> {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "output"), output);
+  if (sizes !== "") writeFileSync(join(folder.path, "sizes"), sizes);
+  const streams = [{ bytes: Buffer.byteLength(output), droppedStart: 0, droppedEnd: 0, lost: 0 }];
+  const session = sessionFields({ capture: "merged" });
+  return (await dataIn(folder.path, "merged").result("n", session, exitRecord({ streams }))).output;
+}
+
+test("lines on a terminal come as lines, in their last state", async () => {
+  assert.equal(await terminalResult("a\r\n10%\r100%\r\n\x1b[31mred\x1b[0m\r\n"), "a\n100%\nred\n");
+  const long = "long ".repeat(20);
+  assert.equal(await terminalResult(`${long}\r\n`), `${long}\n`, "without breaks at the edge");
+  assert.equal(await terminalResult("\x1b[H\x1b[2J\x1b[3Jcleared first\r\n"), "cleared first\n");
+  assert.equal(await terminalResult(""), "");
+});
+
+test("of a painted screen the last picture is left, with what scrolled off", async () => {
+  const frames = Array.from({ length: 50 }, (_, n) => `\x1b[H\x1b[Jframe ${n}\r\nload ${n}\r\n`).join("");
+  assert.equal(await terminalResult(`started\r\n${frames}`), "frame 49\nload 49\n");
+  const vim = "$ vim x\r\n\x1b[?1049h\x1b[2J\x1b[Htext\x1b[?1049lwritten\r\n";
+  assert.equal(await terminalResult(vim), "$ vim x\nwritten\n");
+  assert.equal(await terminalResult("\x1b[?1049h\x1b[Hmenu\r\n> one"), "menu\n> one\n", "killed in the middle");
+  const many = Array.from({ length: 100 }, (_, n) => `line ${n}`).join("\r\n");
+  assert.equal(
+    await terminalResult(`${many}\x1b[5;1Hover\x1b[6;1H`),
+    `${many.replaceAll("\r", "").replace("line 98", "over 98")}\n`,
+  );
+});
+
+test("output on pipes is left alone", async () => {
+  assert.equal(await terminalResult("x\r\n", ""), "x\r\n");
+  assert.equal(await terminalResult("x\r\n", "pipes ptmx 2\n"), "x\r\n");
 });
