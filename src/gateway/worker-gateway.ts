@@ -27,7 +27,7 @@ export interface Job {
   workspace: string;
   background: boolean;
   request: RunRequest;
-  /** Gives who says that a person said yes, or throws what is wrong with run. */
+  /** Gives who says that a person said yes, or throws what is wrong with it. */
   vouch: () => NonNullable<(Authorization & { go: true })["vouched"]>;
   /** Once it is this worker's; rejected where it is another's. */
   ours: Promise<void>;

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Approval } from "../../../src/core/approval.ts";
 import type { GatewayEvent } from "../../../src/core/gateway.ts";
+import { WorkerGateway } from "../../../src/gateway/worker-gateway.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
@@ -51,6 +53,20 @@ test("ask waits for a person, once for each time", async () => {
   assert.equal(session.info().status, "running");
   assert.equal((await session.kill()).status, "killed");
   assert.deepEqual(asked, Array(2).fill(`sallyport kill ${session.name}`));
+});
+
+test("a worker of a fleet does not wait for a person", async () => {
+  const session = await (await house.open()).start({ command: "sleep 60" });
+  const policy = { permissions: { kill: "ask" } } as const;
+  const worker = await WorkerGateway.open({ state: house.state, configuration: null, policy }, house.workspace);
+  try {
+    const row = worker.row(session.id);
+    assert.ok(row);
+    await assert.rejects(Promise.race([worker.session(row).kill(), sleep(5000)]), { type: "ApprovalPending" });
+  } finally {
+    await worker.close();
+    await session.kill();
+  }
 });
 
 test("a person is shown what exactly is to be done, and their yes is good for that alone", async () => {
