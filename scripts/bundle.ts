@@ -109,7 +109,7 @@ const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/sandb
   src/session/terminal/command-readers.ts
   src/session/terminal/screen-cache.ts src/session/terminal/history.ts
   src/session/terminal/input.ts src/shell/commands/effects.ts src/shell/commands/interpreters.ts
-  src/shell/commands/output.ts src/shell/walk/emit.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts
+  src/shell/walk/call.ts src/shell/expand/field.ts src/shell/commands/handlers.ts src/shell/confusable.ts
   src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/walk/run.ts src/shell/walk/state.ts
   src/shell/walk/walk.ts`);
 

@@ -12,7 +12,7 @@ import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { CoveredFile } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
-import type { Lookup } from "../shell/context.ts";
+import type { Lookup } from "../shell/lookup.ts";
 import { type FileIdentity, identify, isSameFile, ReadingBudget } from "./file-identity.ts";
 import { familyOf, INTERPRETERS, PROJECT_FILES, RUNNERS, SHELLS } from "./programs.ts";
 

@@ -7,8 +7,8 @@ import { effectiveModes } from "../policy/modes.ts";
 import type { Escalation } from "../sandbox/escalation.ts";
 import { escalationReason, logEscalations } from "../sandbox/escalation.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
-import type { Lookup } from "../shell/context.ts";
 import { inspect, inspectArgv } from "../shell/inspect.ts";
+import type { Lookup } from "../shell/lookup.ts";
 import { systemLookup } from "../shell/lookup.ts";
 
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];

@@ -1,26 +1,26 @@
 /**
  * From a text to facts: every command it would run, and what cannot be known about it.
  *
- * 1. hidden.ts   characters that show another command than the one that runs
- * 2. parse.ts    syntax, within caps
- * 3. visit.ts    the compound forms, in the state they would run in
- * 4. expand.ts   words become values
- * 5. run.ts      each command: what it starts, deletes, writes
+ * 1. confusable.ts    characters that show another command than the one that runs
+ * 2. parse.ts         syntax, within caps
+ * 3. walk/visit.ts    the compound forms, in the state they would run in
+ * 4. expand/          words become values
+ * 5. walk/run.ts      each command: what it starts, deletes, writes; commands/ has a model of each
  */
 import type { Analysis } from "../core/facts.ts";
 import { hidden } from "./confusable.ts";
-import type { InspectContext } from "./context.ts";
 import { literal } from "./expand/field.ts";
+import type { InspectContext } from "./lookup.ts";
 import { quoteWord } from "./quote.ts";
 import { runArgv } from "./walk/run.ts";
-import { visitText } from "./walk/visit.ts";
-import { doubt, finish, isolated, rootOrigin, startWalk, tooMuch, type Walk } from "./walk/walk.ts";
-
-export type { InspectContext, Lookup } from "./context.ts";
+import { rootOrigin } from "./walk/state.ts";
+import { visitFunction, visitNested, visitText } from "./walk/visit.ts";
+import type { Walk } from "./walk/walk.ts";
+import { doubt, finish, isolated, startWalk, tooMuch } from "./walk/walk.ts";
 
 /** Analyses text for `bash -c`. Never throws: what it cannot understand is unanalyzable. */
 export function inspect(text: string, context: InspectContext): Analysis {
-  const walk = startWalk(text, context);
+  const walk = start(text, context);
   guarded(walk, () => {
     for (const unknown of hidden(text)) doubt(walk, unknown);
     // Where a carriage return ends the line on another system, the rest of it is a command of its own.
@@ -34,7 +34,7 @@ export function inspect(text: string, context: InspectContext): Analysis {
 export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
   const words = argv.map(quoteWord);
   const text = words.join(" ");
-  const walk = startWalk(text, context);
+  const walk = start(text, context);
   guarded(walk, () => {
     for (const unknown of hidden(text)) doubt(walk, unknown);
     const span = { start: 0, end: text.length };
@@ -49,6 +49,10 @@ export function inspectArgv(argv: readonly string[], context: InspectContext): A
     runArgv(walk, { argv: fields, assignments: [], found: null, origin: rootOrigin(text), span, external: true });
   });
   return analysis(walk);
+}
+
+function start(text: string, context: InspectContext): Walk {
+  return startWalk(text, context, { text: visitText, nested: visitNested, functionCall: visitFunction });
 }
 
 function guarded(walk: Walk, start: () => void): void {
@@ -66,3 +70,5 @@ function analysis(walk: Walk): Analysis {
   const { text, unknowns, commands } = walk;
   return { text, analyzable: unknowns.length === 0, unknowns, commands };
 }
+
+export type { InspectContext, Lookup } from "./lookup.ts";

@@ -1,8 +1,26 @@
-/** The real reading of the world: executables on PATH and links. */
+/** What the analysis may know about the machine: executables on PATH, and links. */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { uptimeMs } from "../core/clock.ts";
-import type { Lookup } from "./context.ts";
+
+/** What the analysis may know about the world. All reading of it is injected, so that the analysis itself is pure. */
+export interface InspectContext {
+  /** Where the command would start. */
+  cwd: string;
+  /** The home folder `~` stands for. */
+  home: string;
+  workspace: string;
+  /** Environment variables whose value is certain when the command runs (`USER`, `TMPDIR`). */
+  env?: Readonly<Record<string, string | undefined>>;
+  lookup: Lookup;
+}
+
+export interface Lookup {
+  /** The file a command word means: found on PATH for a bare name, else the path itself if it can be executed. */
+  which(name: string, cwd: string | null): string | null;
+  /** The path with its links followed, as far as it exists; null where it cannot be read. */
+  realpath(path: string): string | null;
+}
 
 /** Long enough for one burst of checks, short enough that a changed file is seen by the next. */
 const KEEP_MS = 1000;

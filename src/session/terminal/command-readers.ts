@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { TerminalProcess } from "../../executor/execution.ts";
 import { SHELLS } from "../../shell/commands/shells.ts";
-import { readsTerminal } from "../../shell/reads-terminal.ts";
+import { readsTerminal } from "../../shell/needs-terminal.ts";
 
 const SHELL_NAMES = new Set(SHELLS);
 /** What is typed into these goes to a shell inside, on a terminal of its own. */

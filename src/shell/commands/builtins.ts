@@ -1,16 +1,15 @@
 /** Builtins of bash: the ones that change what later commands mean, or that run text as code. */
-import { arithmeticText } from "../expand/arithmetic.ts";
-import { type Field, literal, tail } from "../expand/field.ts";
-import { variableName } from "../expand/test-expression.ts";
+import { arithmeticText, variableName } from "../expand/arithmetic.ts";
+import { type Field, joined, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { normalise } from "../path.ts";
+import { isInside, normalise } from "../path.ts";
 import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { environmentCode } from "../walk/environment.ts";
+import { fromField } from "../walk/state.ts";
+import { setVariable } from "../walk/walk.ts";
 import { echoed, formatted } from "./builtin-output.ts";
-import { declare, forget, readInto } from "./declare.ts";
-import { changeFolder, popFolder, pushFolder } from "./folders.ts";
-import { handlerOf } from "./handlers.ts";
 import { hasOption, readOptions } from "./options.ts";
-import { isHarmlessFlags, isHarmlessName } from "./shell-options.ts";
+import { isHarmlessFlags, isHarmlessOption } from "./shells.ts";
 
 type Builtin = (call: Call, run: Runner) => void;
 
@@ -26,8 +25,8 @@ export function isBuiltin(name: string): boolean {
   return NAMES.has(name);
 }
 
-export function builtin(call: Call, run: Runner): void {
-  (TABLE[call.name] ?? handlerOf(call.name))?.(call, run);
+export function builtinOf(name: string): Builtin | undefined {
+  return TABLE[name];
 }
 
 const TABLE: Record<string, Builtin> = {
@@ -39,7 +38,7 @@ const TABLE: Record<string, Builtin> = {
   typeset: declare,
   local: declare,
   readonly: declare,
-  unset: forget,
+  unset,
   read: readInto,
   mapfile: readInto,
   readarray: readInto,
@@ -57,7 +56,7 @@ const TABLE: Record<string, Builtin> = {
       if (index === 0 || (dashes > 0 && index >= dashes)) continue;
       const text = field.value ?? field.prefix;
       const named = /^[-+][a-zA-Z]*o$/.test(call.argv[index - 1]?.value ?? "");
-      if (named ? !isHarmlessName(text) : /^[-+]/.test(text) && !isHarmlessFlags(text)) {
+      if (named ? !isHarmlessOption(text) : /^[-+]/.test(text) && !isHarmlessFlags(text)) {
         unclear(call, field.span, "changes how the rest of the text is read");
       }
     }
@@ -97,8 +96,7 @@ const TABLE: Record<string, Builtin> = {
     }
   },
   let: (call) => {
-    const at = { walk: call.walk, origin: call.origin, nested: [] };
-    for (const field of call.argv.slice(1)) arithmeticText(at, field.value, field.span);
+    for (const field of call.argv.slice(1)) arithmeticText(call.walk, field.value, field.span);
   },
   test: tested,
   "[": tested,
@@ -160,10 +158,10 @@ function sourced(call: Call, run: Runner): void {
 }
 
 function tested(call: Call): void {
-  const at = { walk: call.walk, origin: call.origin, nested: [] };
   for (const [index, field] of call.argv.entries()) {
     const operand = call.argv[index + 1];
-    if ((field.value === "-v" || field.value === "-R") && operand && operand.value !== "]") variableName(at, operand);
+    if ((field.value === "-v" || field.value === "-R") && operand && operand.value !== "]")
+      variableName(call.walk, operand);
   }
 }
 
@@ -180,16 +178,128 @@ function completed(call: Call, run: Runner): void {
   }
 }
 
-/** Several words as one text, as `eval` and `ssh` join them. */
-export function joined(words: readonly Field[]): Field {
-  const [only] = words;
-  if (words.length === 1 && only) return only;
-  const first = words[0] as Field;
-  const span = { start: first.span.start, end: Math.max(...words.map((word) => word.span.end)) };
-  if (words.every((word) => word.value !== null)) {
-    const field = literal(words.map((word) => word.value).join(" "), "", span);
-    return { ...field, doubt: words.find((word) => word.doubt)?.doubt ?? null };
+/** `export`, `declare` and their kin set variables, by names that may themselves be evaluated. */
+function declare(call: Call): void {
+  const options = readOptions(call.argv, { short: "aAfFgiIlnprtuxU" });
+  const { walk } = call;
+  const exported = call.name === "export" || hasOption(options, "x");
+  if (hasOption(options, "n") && call.name !== "export")
+    unclear(call, call.fact.span, "makes one variable stand for another");
+  if (exported && hasOption(options, "f")) unclear(call, call.fact.span, "hands functions to other shells");
+  for (const field of options.operands) {
+    variableName(call.walk, {
+      ...field,
+      value: field.value ?? (field.prefix.includes("=") ? field.prefix : null),
+      doubt: null,
+    });
+    const equals = field.prefix.indexOf("=");
+    if (equals > 0 && hasOption(options, "i")) arithmeticText(call.walk, tail(field, equals + 1).shape, field.span);
+    // Outside a function `local` fails and sets nothing.
+    if (call.name === "local" && !walk.state.hidden) continue;
+    const name = (equals < 0 ? field.prefix : field.prefix.slice(0, equals)).replace(/\+$|\[.*$/, "");
+    if (call.name !== "export" && call.name !== "readonly" && !hasOption(options, "g")) hide(call, name);
+    if (hasOption(options, "i")) walk.state.integers.add(name);
+    if (equals < 0) {
+      const before = walk.state.variables.get(name);
+      if (before && exported) walk.state.variables.set(name, { ...before, exported: true });
+      continue;
+    }
+    const value = tail(field, equals + 1);
+    const plain = !/[+\]]$/.test(field.prefix.slice(0, equals)) && !hasOption(options, "l", "u", "a", "A");
+    setVariable(walk, name, plain ? fromField(value, exported) : { kind: "unknown", exported });
+    environmentCode(walk, [{ name, value }], call.origin);
   }
-  const doubt = words.find((word) => word.value === null)?.doubt ?? null;
-  return { ...literal("", "", span), value: null, shape: null, doubt };
+}
+
+function hide(call: Call, name: string): void {
+  const { hidden, variables } = call.walk.state;
+  if (hidden && !hidden.has(name)) hidden.set(name, variables.get(name));
+}
+
+function unset(call: Call): void {
+  const { operands, list } = readOptions(call.argv, { short: "fvn" });
+  for (const field of operands) {
+    variableName(call.walk, field);
+    if (field.value === null) continue;
+    if (field.value.includes("["))
+      setVariable(call.walk, field.value.replace(/\[.*$/, ""), { kind: "unknown", exported: false });
+    else if (!list.some((option) => option.name === "f")) call.walk.state.variables.delete(field.value);
+    else call.walk.state.functions.delete(field.value);
+    if (field.value === "IFS" || field.value === "PATH")
+      setVariable(call.walk, field.value, { kind: "unknown", exported: false });
+  }
+}
+
+/** The last words are names of variables that get a value nobody knows yet. */
+function readInto(call: Call): void {
+  const short = call.name === "printf" ? "v:" : call.name === "read" ? "ersa:d:i:n:N:p:t:u:" : "d:n:O:s:tu:C:c:p:fn";
+  const options = readOptions(call.argv, { short });
+  const named = options.list.filter(
+    (option) => ["v", "a", "p"].includes(option.name) && option.value && !(call.name === "read" && option.name === "p"),
+  );
+  const fields = [
+    ...named.flatMap((option) => (option.value ? [option.value] : [])),
+    ...(call.name === "printf" ? [] : options.operands),
+  ];
+  for (const { name, value } of options.list) {
+    if (name === "C" && call.name !== "read" && value)
+      unclear(call, value.span, "runs this text for every line it reads");
+  }
+  for (const field of call.name === "getopts" ? fields.slice(1, 2) : fields) {
+    variableName(call.walk, field);
+    if (field.value) setVariable(call.walk, field.value.replace(/\[.*$/, ""), { kind: "unknown", exported: false });
+  }
+  if (fields.length === 0)
+    setVariable(call.walk, call.name === "read" ? "REPLY" : "MAPFILE", { kind: "unknown", exported: false });
+}
+
+/** `cd`, `pushd` and `popd`: where relative paths start from then on. */
+function changeFolder(call: Call): void {
+  const { operands } = readOptions(call.argv, { short: "LPe@" });
+  move(call, destination(call, operands[0]));
+}
+
+function pushFolder(call: Call): void {
+  const { state } = call.walk;
+  const [operand] = readOptions(call.argv, { short: "n" }).operands;
+  const before = state.cwd;
+  if (!operand || /^[+-]\d/.test(operand.value ?? "")) {
+    const top = state.folders.pop() ?? null;
+    move(call, operand ? null : top);
+  } else move(call, destination(call, operand));
+  state.folders.push(before);
+}
+
+function popFolder(call: Call): void {
+  move(call, call.walk.state.folders.pop() ?? null);
+}
+
+function destination(call: Call, operand: Field | undefined): string | null {
+  const { state, context } = call.walk;
+  if (!operand) {
+    const home = state.variables.get("HOME");
+    return home ? (home.kind === "text" ? normalise(home.text, state.cwd) : null) : context.home;
+  }
+  if (operand.value === "-") return state.previousCwd;
+  if (operand.value === "") return state.cwd;
+  if (operand.shape === null || operand.glob || (operand.doubt && operand.value !== null)) return null;
+  // CDPATH makes a relative folder mean another one.
+  if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
+  const folder = normalise(operand.shape, state.cwd);
+  return folder !== null && folder.length > 4096 ? null : folder;
+}
+
+/** Folders that no `cd` fails on: above the workspace, the home, the root. */
+function alwaysThere(call: Call, folder: string | null): boolean {
+  const { workspace, home } = call.walk.context;
+  return folder !== null && (isInside(workspace, folder) || isInside(home, folder) || folder === "/tmp");
+}
+
+function move(call: Call, folder: string | null): void {
+  const { state } = call.walk;
+  if (state.cwd !== null && !state.stopsOnError && !alwaysThere(call, folder)) {
+    state.fallbacks = [...state.fallbacks, state.cwd].slice(-8);
+  }
+  state.previousCwd = state.cwd;
+  state.cwd = folder;
 }

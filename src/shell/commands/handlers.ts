@@ -1,14 +1,12 @@
 /** Which table knows a command: by its name, versions and variants folded together. */
 import type { Call, Runner } from "../walk/call.ts";
-import { rsync, tar } from "./archives.ts";
 import { concatenated } from "./builtin-output.ts";
-import { env } from "./env.ts";
+import { rsync, tar } from "./effects.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
-import { INTERPRETERS, interpreter, versionless } from "./interpreters.ts";
+import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite, versionless } from "./interpreters.ts";
 import { cargo, cmake, cmd, environmentRun, go, multicall, npm } from "./packages.ts";
-import { PREFIXES, prefix } from "./prefix.ts";
-import { awk, editor, make, sed, sqlite } from "./programs.ts";
+import { env, PREFIXES, prefix } from "./prefix.ts";
 import { boxed, container, kubectl, ssh } from "./remote.ts";
 import { SHELLS, shell } from "./shells.ts";
 import {

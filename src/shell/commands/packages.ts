@@ -1,7 +1,7 @@
 /** Package managers and build tools that start a command given to them. */
 
+import { joined } from "../expand/field.ts";
 import { type Call, type Runner, unclear } from "../walk/call.ts";
-import { joined } from "./builtins.ts";
 import { hasOption, optionValue, optionValues, readOptions } from "./options.ts";
 
 const NPX = {

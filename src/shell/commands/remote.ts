@@ -1,8 +1,7 @@
 /** Commands for another machine or a container: looked into the same way, and marked remote. */
 
-import { type Field, tail } from "../expand/field.ts";
+import { type Field, joined, tail } from "../expand/field.ts";
 import { type Call, type Runner, unclear } from "../walk/call.ts";
-import { joined } from "./builtins.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
 const SSH = { short: "1246AaB:b:c:D:E:e:F:fGgI:i:J:Kkl:L:Mm:NnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", stop: true };

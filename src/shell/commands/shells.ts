@@ -4,7 +4,20 @@ import { literal } from "../expand/field.ts";
 import { normalise } from "../path.ts";
 import { type Call, type Runner, unclear } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
-import { isHarmlessFlags, isHarmlessName } from "./shell-options.ts";
+
+/** Options of a shell that change nothing about what a text means; any other makes the rest of it uncertain. */
+const HARMLESS_OPTIONS = new Set(
+  "errexit nounset pipefail xtrace verbose noclobber noglob errtrace functrace notify monitor hashall".split(" "),
+);
+
+export function isHarmlessOption(name: string): boolean {
+  return HARMLESS_OPTIONS.has(name);
+}
+
+/** `-eu`, `+x`, `-euo` (whose name follows). */
+export function isHarmlessFlags(word: string): boolean {
+  return /^-[efuxvnCETbhmlrp]*o?$|^\+[efuxvCETbhm]*o?$/.test(word);
+}
 
 export const SHELLS = [
   "sh",
@@ -64,7 +77,7 @@ export function shell(call: Call, run: Runner): void {
     if (flags && !isHarmlessFlags(text)) unclear(call, field.span, "an option that changes how the text is read");
   }
   for (const value of optionValues(options, "o", "O")) {
-    if (!isHarmlessName(value.value ?? "")) unclear(call, value.span, "an option that changes how the text is read");
+    if (!isHarmlessOption(value.value ?? "")) unclear(call, value.span, "an option that changes how the text is read");
   }
   if (!SAME.has(call.name)) unclear(call, call.fact.span, `the language of ${call.name} is not analysed`);
   if (hasOption(options, "i", "interactive"))

@@ -1,8 +1,7 @@
 /** Programs that take shell text in one of their arguments and run it. */
 
-import { type Field, literal, tail } from "../expand/field.ts";
+import { type Field, joined, literal, tail } from "../expand/field.ts";
 import { type Call, type Runner, unclear } from "../walk/call.ts";
-import { joined } from "./builtins.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 interface TextRunner extends OptionSpec {

@@ -1,10 +1,7 @@
 /** `xargs`, `parallel` and `find -exec`: the command is here, its arguments arrive from elsewhere. */
-
-import { unknownField } from "../expand/expand.ts";
-import { type Field, likely, literal } from "../expand/field.ts";
+import { type Field, joined, likely, literal, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { type Call, type Runner, target, unclear } from "../walk/call.ts";
-import { joined } from "./builtins.ts";
 import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
 
 export function xargs(call: Call, run: Runner): void {

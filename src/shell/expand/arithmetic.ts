@@ -3,12 +3,14 @@
  * So each variable in it must be known to hold a number, or nobody knows what runs.
  */
 import type { Span } from "../../core/facts.ts";
+import type { TestExpression } from "../parse.ts";
 import { type ArithmeticExpression, forEachChild, type SyntaxNode, type WordNode, type WordPart } from "../parse.ts";
-import { isInteger, type Value } from "../walk/state.ts";
-import { doubt, type Origin, place } from "../walk/walk.ts";
-import type { Expander } from "./expand.ts";
-import { expandValue } from "./expand.ts";
-import { isNumeric } from "./substitution.ts";
+import { isInteger, place, type Value } from "../walk/state.ts";
+import type { Walk } from "../walk/walk.ts";
+import { doubt } from "../walk/walk.ts";
+import type { Field } from "./field.ts";
+import type { Expander } from "./substitution.ts";
+import { addNested, isNumeric } from "./substitution.ts";
 
 const NUMBER = /^(?:0[xX][0-9a-fA-F]+|\d+#[0-9a-zA-Z@_]+|\d+)$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -17,6 +19,7 @@ const NUMBERED = new Set(
     " ",
   ),
 );
+
 const SETS = /^(?:[-+*/%&|^]|<<|>>)?=$/;
 
 export function arithmetic(at: Expander, expression: ArithmeticExpression, span: Span): void {
@@ -24,9 +27,8 @@ export function arithmetic(at: Expander, expression: ArithmeticExpression, span:
   for (let node = pending.pop(); node; node = pending.pop()) {
     if (node.type === "ArithmeticWord") arithmeticWord(at, node.value, node.parts, span);
     else if (node.type === "ArithmeticCommandExpansion") {
-      if (node.script)
-        at.nested.push({ script: node.script, origin: nestedOrigin(at.origin, node.script.source, span) });
-      if (!isNumeric(at.walk, node.text)) unsafe(at, span, "arithmetic on the output of a command");
+      addNested(at, node.script, span);
+      if (!isNumeric(at.walk, node.text)) unsafe(at.walk, span, "arithmetic on the output of a command");
     } else {
       if (
         node.type === "ArithmeticBinary" &&
@@ -48,11 +50,6 @@ export function arithmetic(at: Expander, expression: ArithmeticExpression, span:
   }
 }
 
-function nestedOrigin(origin: Origin, source: string | undefined, span: Span): Origin {
-  if (source === undefined) return { ...origin, nesting: origin.nesting + 1 };
-  return { ...origin, source, base: null, span, nesting: origin.nesting + 1 };
-}
-
 function assigns(at: Expander, target: ArithmeticExpression): void {
   if (target.type !== "ArithmeticWord" || !NAME.test(target.value)) return;
   const before = at.walk.state.variables.get(target.value);
@@ -62,20 +59,19 @@ function assigns(at: Expander, target: ArithmeticExpression): void {
 function arithmeticWord(at: Expander, value: string, parts: readonly WordPart[] | undefined, span: Span): void {
   const text = value.trim();
   if (!parts) {
-    if (!evaluates(at, text)) unsafe(at, span, `arithmetic evaluates the text in \`${text.slice(0, 40)}\``);
+    if (!evaluates(at.walk, text)) unsafe(at.walk, span, `arithmetic evaluates the text in \`${text.slice(0, 40)}\``);
     return;
   }
   for (const part of parts) {
     if (part.type === "Literal") {
-      if (/[$`]/.test(part.value)) unsafe(at, span, "arithmetic evaluates this text");
+      if (/[$`]/.test(part.value)) unsafe(at.walk, span, "arithmetic evaluates this text");
     } else if (part.type === "CommandExpansion") {
-      if (part.script)
-        at.nested.push({ script: part.script, origin: nestedOrigin(at.origin, part.script.source, span) });
-      if (!isNumeric(at.walk, part.text)) unsafe(at, span, "arithmetic on the output of a command");
+      addNested(at, part.script, span);
+      if (!isNumeric(at.walk, part.text)) unsafe(at.walk, span, "arithmetic on the output of a command");
     } else if (part.type === "SimpleExpansion" || (part.type === "ParameterExpansion" && plainNumber(part))) {
       const name = part.type === "SimpleExpansion" ? part.text.slice(1) : part.parameter;
       if (part.type === "ParameterExpansion" && part.prefix === "#") continue;
-      if (!holdsNumber(at, name)) unsafe(at, span, `arithmetic evaluates the text in \`${name}\``);
+      if (!holdsNumber(at.walk, name)) unsafe(at.walk, span, `arithmetic evaluates the text in \`${name}\``);
     } else {
       const word = {
         type: "Word",
@@ -85,8 +81,8 @@ function arithmeticWord(at: Expander, value: string, parts: readonly WordPart[] 
         end: part.end,
         parts: [part],
       };
-      const field = expandValue(at, word as WordNode);
-      if (field.shape === null || !NUMBER.test(field.shape)) unsafe(at, span, "arithmetic evaluates this text");
+      const field = at.expandValue(at, word as WordNode);
+      if (field.shape === null || !NUMBER.test(field.shape)) unsafe(at.walk, span, "arithmetic evaluates this text");
     }
   }
 }
@@ -96,41 +92,70 @@ function plainNumber(part: { index: unknown; operation: unknown; prefix: string 
 }
 
 /** True where the text is a number, a variable that holds one, or an element chosen by one of these. */
-export function evaluates(at: Expander, text: string): boolean {
+export function evaluates(walk: Walk, text: string): boolean {
   if (text === "" || NUMBER.test(text)) return true;
-  if (NAME.test(text)) return holdsNumber(at, text);
+  if (NAME.test(text)) return holdsNumber(walk, text);
   const element = /^[A-Za-z_][A-Za-z0-9_]*\[([^[\]]*)\]$/.exec(text);
   return element?.[1] !== undefined && NAME.test(element[1])
-    ? holdsNumber(at, element[1])
+    ? holdsNumber(walk, element[1])
     : NUMBER.test(element?.[1] ?? "");
 }
 
-function holdsNumber(at: Expander, name: string): boolean {
-  const value: Value | undefined = at.walk.state.variables.get(name);
+function holdsNumber(walk: Walk, name: string): boolean {
+  const value: Value | undefined = walk.state.variables.get(name);
   if (value) return isInteger(value);
-  if (/^\d+$/.test(name)) return /^-?\d+$/.test(at.walk.state.positional?.[Number(name) - 1]?.value ?? "");
+  if (/^\d+$/.test(name)) return /^-?\d+$/.test(walk.state.positional?.[Number(name) - 1]?.value ?? "");
   return NUMBERED.has(name);
 }
 
 /** A subscript, offset or `let` argument: arithmetic given as a word. */
-export function arithmeticText(at: Expander, text: string | null, span: Span): void {
+export function arithmeticText(walk: Walk, text: string | null, span: Span): void {
   const words = text?.match(/[A-Za-z_][A-Za-z0-9_]*|\d[\w#]*/g) ?? [];
   const odd = text === null || /[^\w\s+\-*/%<>=!&|^~?:(),#.]/.test(text);
-  if (odd || !words.every((word) => evaluates(at, word))) unsafe(at, span, "arithmetic evaluates this text");
+  if (odd || !words.every((word) => evaluates(walk, word))) unsafe(walk, span, "arithmetic evaluates this text");
   for (const match of (text ?? "").matchAll(/([A-Za-z_]\w*)\s*(?:[-+*/%]?=|\+\+|--)(?!=)/g)) {
-    at.walk.state.variables.set(match[1] ?? "", { kind: "integer", exported: false });
+    walk.state.variables.set(match[1] ?? "", { kind: "integer", exported: false });
   }
 }
 
 /** The word between the brackets of `a[…]`. Names of associative arrays' keys are text, and harmless as literals. */
 export function subscript(at: Expander, index: WordNode): void {
-  const field = expandValue(at, index);
+  const field = at.expandValue(at, index);
   if (field.value !== null && /^[\w .:/-]*$/.test(field.value) && !NAME.test(field.value)) return;
   if (field.value === "@" || field.value === "*") return;
   if (field.shape !== null && NUMBER.test(field.shape)) return;
-  arithmeticText(at, field.value, place(at.origin, index.pos, index.end));
+  arithmeticText(at.walk, field.value, place(at.origin, index.pos, index.end));
 }
 
-function unsafe(at: Expander, span: Span, why: string): void {
-  doubt(at.walk, { span, why });
+function unsafe(walk: Walk, span: Span, why: string): void {
+  doubt(walk, { span, why });
+}
+
+const NUMERIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
+
+export function testExpression(at: Expander, expression: TestExpression): void {
+  const pending: SyntaxNode[] = [expression];
+  for (let node = pending.pop(); node; node = pending.pop()) {
+    if (node.type === "TestUnary") {
+      const operand = at.expandValue(at, node.operand);
+      if (node.operator === "-v" || node.operator === "-R") variableName(at.walk, operand);
+    } else if (node.type === "TestBinary") {
+      for (const side of [node.left, node.right]) {
+        const field = at.expandValue(at, side);
+        if (NUMERIC.has(node.operator)) arithmeticText(at.walk, field.shape, place(at.origin, side.pos, side.end));
+      }
+    } else {
+      forEachChild(node, (child) => {
+        pending.push(child);
+      });
+    }
+  }
+}
+
+/** A word that bash takes as the name of a variable: a subscript in it is evaluated, command substitutions included. */
+export function variableName(walk: Walk, field: Field): void {
+  const name = field.value?.split("=", 1)[0] ?? null;
+  if (name !== null && !field.doubt && /^-?[\w+]*(?:\[(?:[\w .@*-]*)\])?\+?$/.test(name)) return;
+  if (name !== null && !name.includes("[") && !field.doubt) return;
+  doubt(walk, { span: field.span, why: "evaluates the subscript in a variable's name" });
 }

@@ -4,30 +4,24 @@
  */
 import type { Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
-import { type ParsedScript, parse, parseWord, type WordNode, type WordPart } from "../parse.ts";
-import { doubt, type Origin, place, type Walk } from "../walk/walk.ts";
+import { parse, parseWord, type WordNode, type WordPart } from "../parse.ts";
+import type { Origin } from "../walk/state.ts";
+import { place } from "../walk/state.ts";
+import type { Walk } from "../walk/walk.ts";
+import { doubt } from "../walk/walk.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
-import { type Field, literal } from "./field.ts";
+import { type Field, literal, unknownField } from "./field.ts";
 import { type Piece, parameter } from "./parameter.ts";
-import { evidentOutput } from "./substitution.ts";
-import { tilde } from "./tilde.ts";
-
-/** A script inside a word. It runs before the command the word belongs to. */
-export interface Nested {
-  script: ParsedScript;
-  origin: Origin;
-}
-
-/** What expansion needs besides the word; `nested` collects the scripts it meets. */
-export interface Expander {
-  walk: Walk;
-  origin: Origin;
-  nested: Nested[];
-}
+import type { Expander } from "./substitution.ts";
+import { addNested, evidentOutput } from "./substitution.ts";
 
 /** `word`: an argument, split and brace-expanded. `value`: an assignment or a redirect target, always one field. */
 type Mode = "word" | "value";
+
+export function expander(walk: Walk, origin: Origin): Expander {
+  return { walk, origin, nested: [], expandValue };
+}
 
 export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
   const span = place(at.origin, node.pos, node.end);
@@ -118,7 +112,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "CommandExpansion": {
       if (!isClosed(part.text)) recover(at, part.pos, span);
-      else if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
+      else addNested(at, part.script, span);
       const output = evidentOutput(at.walk, part.text);
       const why: Unknown = { span, why: "the output of a command" };
       draft.addUnknown(why, output, !quoted && mode === "word");
@@ -129,7 +123,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       draft.addUnknown({ span, why: "the result of arithmetic" }, { text: null, shape: "0" }, false);
       return;
     case "ProcessSubstitution":
-      if (part.script) at.nested.push({ script: part.script, origin: scriptOrigin(at.origin, part.script, span) });
+      addNested(at, part.script, span);
       draft.addUnknown({ span, why: "a pipe to another command" }, { text: null, shape: "/dev/fd/63" }, false);
       return;
   }
@@ -158,15 +152,6 @@ function recover(at: Expander, from: number, span: Origin["span"]): void {
       script: parsed.script,
       origin: { ...at.origin, source: source.slice(open + 1, end), base: null, span },
     });
-}
-
-function scriptOrigin(origin: Origin, script: ParsedScript, span: Origin["span"]): Origin {
-  if (script.source === undefined) return { ...origin, nesting: origin.nesting + 1 };
-  return { ...origin, source: script.source, base: null, span, nesting: origin.nesting + 1 };
-}
-
-export function unknownField(source: string, span: Origin["span"], why: string, many: boolean): Field {
-  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, certain: 0, many };
 }
 
 /** A word in the making: pieces are added from left to right, and blanks in unquoted ones end a field. */
@@ -251,4 +236,28 @@ class Draft {
     this.#end();
     return this.#fields;
   }
+}
+
+/** `~`, `~user`, `~+` and `~-` at the start of a word, and after `=` in something that looks like an assignment. */
+function tilde(walk: Walk, raw: string, value: string, mode: "word" | "value"): { text: string; doubt: string | null } {
+  if (!raw.includes("~")) return { text: value, doubt: null };
+  const lead = /^([A-Za-z_][A-Za-z0-9_]*=)?~([^/:]*)/.exec(raw.replaceAll("\\\n", ""));
+  if (!lead || (mode === "value" && lead[1])) return { text: value, doubt: null };
+  const [whole, name = "", user = ""] = lead;
+  if (/[\\'"$`]/.test(user)) return { text: value, doubt: null };
+  const folder = folderOf(walk, user);
+  const rest = value.slice(whole.length);
+  return { text: name + (folder.path === "/" && rest.startsWith("/") ? "" : folder.path) + rest, doubt: folder.doubt };
+}
+
+function folderOf(walk: Walk, user: string): { path: string; doubt: string | null } {
+  if (user === "") {
+    const home = walk.state.variables.get("HOME");
+    if (!home) return { path: walk.context.home, doubt: null };
+    return home.kind === "text" ? { path: home.text, doubt: null } : { path: "/", doubt: "HOME was changed" };
+  }
+  if (user === "+") return { path: walk.state.cwd ?? ".", doubt: walk.state.cwd ? null : "an unknown folder" };
+  if (user === "-") return { path: walk.state.previousCwd ?? ".", doubt: "the folder before this one" };
+  if (user === "root") return { path: "/root", doubt: null };
+  return { path: `/home/${user}`, doubt: "the home of another user" };
 }

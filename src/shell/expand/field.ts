@@ -49,3 +49,21 @@ export function plain(field: Field): Word {
   const word: Word = { source, value: null, prefix: prefix.slice(0, certain), glob, span };
   return value === null ? word : { ...word, likely: value };
 }
+
+/** Several words as one text, as `eval` and `ssh` join them. */
+export function joined(words: readonly Field[]): Field {
+  const [only] = words;
+  if (words.length === 1 && only) return only;
+  const first = words[0] as Field;
+  const span = { start: first.span.start, end: Math.max(...words.map((word) => word.span.end)) };
+  if (words.every((word) => word.value !== null)) {
+    const field = literal(words.map((word) => word.value).join(" "), "", span);
+    return { ...field, doubt: words.find((word) => word.doubt)?.doubt ?? null };
+  }
+  const doubt = words.find((word) => word.value === null)?.doubt ?? null;
+  return { ...literal("", "", span), value: null, shape: null, doubt };
+}
+
+export function unknownField(source: string, span: Span, why: string, many: boolean): Field {
+  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, certain: 0, many };
+}

@@ -2,11 +2,11 @@
 import type { Span, Unknown } from "../../core/facts.ts";
 import type { ParameterExpansionPart, WordNode, WordPart } from "../parse.ts";
 import type { Value } from "../walk/state.ts";
+import { fromField } from "../walk/state.ts";
 import { doubt } from "../walk/walk.ts";
 import { arithmeticText, subscript } from "./arithmetic.ts";
-import { type Expander, expandValue } from "./expand.ts";
 import type { Field } from "./field.ts";
-import { modify } from "./modify.ts";
+import type { Expander } from "./substitution.ts";
 
 /** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
 export type Piece =
@@ -59,7 +59,7 @@ function operate(
       if (operation.operator.endsWith("+") && unsure) return [unknown(span, part.text, true)];
       if (operation.operator.endsWith("+")) return base && !empty ? operand : [unknown(span, part.text, true)];
       if (operation.operator.endsWith("=") && !base) {
-        at.walk.state.variables.set(part.parameter, fromField(expandValue(at, operation.operand), false));
+        at.walk.state.variables.set(part.parameter, fromField(at.expandValue(at, operation.operand), false));
       }
       if (empty) return operand;
       if (base) return given;
@@ -67,24 +67,24 @@ function operate(
     }
     case "Remove":
     case "CaseModification": {
-      const operand = operation.operand ? expandValue(at, operation.operand) : null;
+      const operand = operation.operand ? at.expandValue(at, operation.operand) : null;
       return modify(given, operation.type, operation.operator, operand, null, span);
     }
     case "Replace": {
-      const pattern = expandValue(at, operation.pattern);
-      return modify(given, "Replace", operation.operator, pattern, expandValue(at, operation.replacement), span);
+      const pattern = at.expandValue(at, operation.pattern);
+      return modify(given, "Replace", operation.operator, pattern, at.expandValue(at, operation.replacement), span);
     }
     case "Slice": {
-      const offset = expandValue(at, operation.offset);
-      const length = operation.length ? expandValue(at, operation.length) : null;
-      arithmeticText(at, offset.shape, span);
-      if (length) arithmeticText(at, length.shape, span);
+      const offset = at.expandValue(at, operation.offset);
+      const length = operation.length ? at.expandValue(at, operation.length) : null;
+      arithmeticText(at.walk, offset.shape, span);
+      if (length) arithmeticText(at.walk, length.shape, span);
       // Of `$@` and arrays it takes elements, not characters.
       if (base?.kind === "list" || /^[@*]$/.test(part.parameter)) return [unknown(span, part.text, true)];
       return modify(given, "Slice", ":", offset, length, span);
     }
     case "Transform": {
-      const how = expandValue(at, operation.operand).value;
+      const how = at.expandValue(at, operation.operand).value;
       // `@P` expands the text as a prompt, command substitutions included.
       if (how === null || !/^[QULuAaKk]$/.test(how)) doubt(at.walk, { span, why: "evaluates the text in a variable" });
       return [unknown(span, part.text, false)];
@@ -99,12 +99,12 @@ function operate(
 
 /** The word after `:-`: outside quotes it is split like any other, but not where it has quotes of its own. */
 function operandPieces(at: Expander, operand: WordNode, quoted: boolean): Piece[] {
-  if (quoted) return [fieldPiece(expandValue(at, operand))];
-  if (!operand.parts) return operand.text === "" ? [] : [fieldPiece(expandValue(at, operand))];
+  if (quoted) return [fieldPiece(at.expandValue(at, operand))];
+  if (!operand.parts) return operand.text === "" ? [] : [fieldPiece(at.expandValue(at, operand))];
   return operand.parts.map((part) => {
     const word = { type: "Word", text: part.text, value: "", pos: part.pos, end: part.end, parts: [part] } as WordNode;
     const split = part.type === "Literal" || part.type === "SimpleExpansion" || part.type === "Glob";
-    return { ...fieldPiece(expandValue(at, word)), whole: !split };
+    return { ...fieldPiece(at.expandValue(at, word)), whole: !split };
   });
 }
 
@@ -127,13 +127,6 @@ function element(at: Expander, part: ParameterExpansionPart): Value | undefined 
 
 function fromItem(field: Field | undefined): Value | undefined {
   return field ? fromField(field, false) : undefined;
-}
-
-export function fromField(field: Field, exported: boolean): Value {
-  if (field.value !== null) return { kind: "text", text: field.value, glob: field.glob, doubt: field.doubt, exported };
-  if (field.shape !== null && /^-?\d+$/.test(field.shape)) return { kind: "integer", exported };
-  if (field.shape !== null) return { kind: "list", items: [field], exported };
-  return { kind: "unknown", exported };
 }
 
 const NUMBERS = /^(?:[#?$!]|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|PPID|BASHPID|EPOCHSECONDS)$/;
@@ -160,7 +153,7 @@ export function value(at: Expander, name: string): Value | undefined {
   return known === undefined ? undefined : text(known);
 }
 
-function text(value: string): Extract<Value, { kind: "text" }> {
+export function text(value: string): Extract<Value, { kind: "text" }> {
   return { kind: "text", text: value, glob: false, doubt: null, exported: true };
 }
 
@@ -205,4 +198,51 @@ function fieldPiece(field: Field): Piece {
 function doubtful(list: Piece[], span: Span): Piece[] {
   const why = { span, why: "a default that holds only while the variable is not set" };
   return list.map((piece) => ({ ...piece, doubt: piece.doubt ?? why }));
+}
+
+/** `${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}` of a known value by literal operands; everything else stays unknown. */
+type Kind = "Remove" | "CaseModification" | "Replace" | "Slice";
+
+function modify(
+  given: Piece[],
+  kind: Kind,
+  operator: string,
+  one: Field | null,
+  two: Field | null,
+  span: Span,
+): Piece[] {
+  const [piece] = given;
+  const literal = (field: Field | null) =>
+    !field || (field.value !== null && !field.glob && !/[*?[\\]/.test(field.value));
+  if (given.length !== 1 || piece?.text == null || !literal(one) || !literal(two)) return [lost(span)];
+  const result = apply(piece.text, kind, operator, one?.value ?? null, two?.value ?? null);
+  return result === null ? [lost(span)] : [{ ...piece, text: result, shape: result }];
+}
+
+function apply(text: string, kind: Kind, operator: string, one: string | null, two: string | null): string | null {
+  switch (kind) {
+    case "CaseModification":
+      if (one !== null && one !== "") return null;
+      if (operator === "^^") return text.toUpperCase();
+      if (operator === ",,") return text.toLowerCase();
+      return (operator === "^" ? text.charAt(0).toUpperCase() : text.charAt(0).toLowerCase()) + text.slice(1);
+    case "Remove":
+      if (operator.startsWith("#")) return text.startsWith(one ?? "") ? text.slice((one ?? "").length) : text;
+      return one && text.endsWith(one) ? text.slice(0, -one.length) : text;
+    case "Replace":
+      if (!one) return text;
+      if (operator === "/") return text.replace(one, () => two ?? "");
+      if (operator === "//") return text.replaceAll(one, () => two ?? "");
+      return null;
+    case "Slice": {
+      const from = Number(one?.trim());
+      const length = two === null ? text.length : Number(two.trim());
+      if (!Number.isInteger(from) || !Number.isInteger(length) || from < 0 || length < 0) return null;
+      return text.slice(from, from + length);
+    }
+  }
+}
+
+function lost(span: Span): Piece {
+  return { text: null, shape: null, doubt: { span, why: "a changed variable" }, boundary: false, many: false };
 }

@@ -1,6 +1,28 @@
-/** Command substitutions whose output is known, or at least cannot be a dangerous path or piece of code. */
-import type { Walk } from "../walk/walk.ts";
+/** What the files of this folder share: the expander, and scripts inside words, whose output is sometimes evident. */
+import type { Span } from "../../core/facts.ts";
+import type { ParsedScript, WordNode } from "../parse.ts";
+import type { Origin } from "../walk/state.ts";
+import type { Nested, Walk } from "../walk/walk.ts";
+import type { Field } from "./field.ts";
 
+/** What expansion needs besides the word; `nested` collects the scripts it finds. */
+export interface Expander {
+  walk: Walk;
+  origin: Origin;
+  nested: Nested[];
+  /** Set by expand.ts: parameters and arithmetic contain words, and words contain them. */
+  expandValue(at: Expander, word: WordNode): Field;
+}
+
+/** Collects a script inside a word: `$(…)`, `<(…)`. It runs before the command that the word belongs to. */
+export function addNested(at: Expander, script: ParsedScript | undefined, span: Span): void {
+  if (!script) return;
+  const inner = { ...at.origin, nesting: at.origin.nesting + 1 };
+  const origin = script.source === undefined ? inner : { ...inner, source: script.source, base: null, span };
+  at.nested.push({ script, origin });
+}
+
+/** Substitutions whose output cannot be a dangerous path or piece of code. */
 const INERT =
   /^(?:date(?: \+[\w%:. -]*| "\+[\w%:. -]*"| '\+[\w%:. -]*')?|nproc|whoami|id -[ug]n?|uname(?: -[a-z])?|hostname(?: -s)?|arch)$/;
 const NUMBER =

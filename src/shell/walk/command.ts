@@ -1,21 +1,21 @@
 /** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
 import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
-import { type Expander, expand, expandValue, type Nested } from "../expand/expand.ts";
+import { expand, expander, expandValue } from "../expand/expand.ts";
 import type { Field } from "../expand/field.ts";
-import { fromField } from "../expand/parameter.ts";
+import type { Expander } from "../expand/substitution.ts";
 import { limits } from "../limits.ts";
 import type { Assignment, Command, WordNode } from "../parse.ts";
-import { emitKeyword } from "./emit.ts";
+import { emitKeyword } from "./call.ts";
 import { environmentCode } from "./environment.ts";
 import { redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
-import type { Value } from "./state.ts";
-import { visitNested } from "./visit.ts";
-import { doubt, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
+import type { Origin, Value } from "./state.ts";
+import { fromField, place } from "./state.ts";
+import type { Walk } from "./walk.ts";
+import { doubt, next, setVariable, tooMuch } from "./walk.ts";
 
 export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
-  const nested: Nested[] = [];
-  const at: Expander = { walk, origin, nested };
+  const at = expander(walk, origin);
   const span = place(origin, node.pos, node.end);
   if (node.prefix.length + node.suffix.length > limits.commandWords) {
     tooMuch(walk, span, `a command of more than ${limits.commandWords} words`);
@@ -59,10 +59,10 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
       origin,
     );
   };
-  if (nested.length === 0) run();
+  if (at.nested.length === 0) run();
   else {
     next(walk, run);
-    visitNested(walk, nested);
+    walk.visitor.nested(walk, at.nested);
   }
 }
 
@@ -112,7 +112,7 @@ function assignment(at: Expander, node: Assignment, keyed = false): Pending {
     return { name: node.name, field, value };
   }
   const field = expandValue(at, node.value);
-  if (at.walk.state.integers.has(node.name)) arithmeticText(at, field.shape, span);
+  if (at.walk.state.integers.has(node.name)) arithmeticText(at.walk, field.shape, span);
   let value = fromField(field, at.walk.state.variables.get(node.name)?.exported ?? false);
   const before = at.walk.state.variables.get(node.name);
   if (node.append) {
@@ -133,7 +133,7 @@ function element0(node: Assignment, before: Value | undefined, value: Value): Va
 function element(at: Expander, word: WordNode, keyed: boolean): Field {
   const field = expandValue(at, word);
   const index = /^\[([^\]]*)\]/.exec(word.text)?.[1] ?? "";
-  if (keyed ? !/^[\w .:/-]*$/.test(index) : !evaluates(at, index)) {
+  if (keyed ? !/^[\w .:/-]*$/.test(index) : !evaluates(at.walk, index)) {
     doubt(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
   }
   return field;
@@ -151,10 +151,4 @@ function assignmentField(at: Expander, node: Assignment, keyed: boolean): Field 
     prefix: lead + field.prefix,
     shape: field.shape === null ? null : lead + field.shape,
   };
-}
-
-export function setVariable(walk: Walk, name: string, value: Value): void {
-  if (name === "PATH" || name === "BASH_CMDS" || name === "BASH_ALIASES") walk.state.pathChanged = true;
-  if (name === "IFS") walk.state.splitChanged = true;
-  walk.state.variables.set(name, value);
 }

@@ -1,7 +1,8 @@
 /** Variables that other programs run as code: setting one is running it, sooner or later. */
 import type { Assigned } from "./call.ts";
-import { visitText } from "./visit.ts";
-import { doubt, isolated, type Origin, type Walk } from "./walk.ts";
+import type { Origin } from "./state.ts";
+import type { Walk } from "./walk.ts";
+import { doubt, isolated } from "./walk.ts";
 
 /** The value is a command line for a shell. */
 const COMMANDS = new Set(
@@ -44,7 +45,7 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
       };
       isolated(walk, () => {
         walk.state.functions.clear();
-        visitText(walk, code, inner);
+        walk.visitor.text(walk, code, inner);
       });
     } else if (LOADERS.test(name)) {
       doubt(walk, { span: value.span, why: `\`${name}\` makes programs run other code` });

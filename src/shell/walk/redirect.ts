@@ -1,11 +1,13 @@
 /** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
 import type { Redirect } from "../../core/facts.ts";
-import { type Expander, expandParts, expandValue } from "../expand/expand.ts";
+import { expandParts, expandValue } from "../expand/expand.ts";
 import { type Field, literal, plain } from "../expand/field.ts";
+import type { Expander } from "../expand/substitution.ts";
 import type { HereDoc, Redirection } from "../parse.ts";
 import { normalise } from "../path.ts";
 import type { Feed } from "./state.ts";
-import { doubt, place } from "./walk.ts";
+import { place } from "./state.ts";
+import { doubt } from "./walk.ts";
 
 export interface Redirects {
   facts: Redirect[];

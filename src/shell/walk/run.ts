@@ -2,21 +2,31 @@
  * Runs one command in the mind: finds what its name means, what it would start, and what it would touch.
  */
 import type { CommandFact, Span } from "../../core/facts.ts";
-import { builtin, isBuiltin } from "../commands/builtins.ts";
+import { builtinOf, isBuiltin } from "../commands/builtins.ts";
+import { outputOption } from "../commands/effects.ts";
 import { handlerOf, isSensitive } from "../commands/handlers.ts";
-import { outputOption } from "../commands/output.ts";
 import { lookAlike, resembles } from "../confusable.ts";
 import { type Field, plain } from "../expand/field.ts";
-import { fromField } from "../expand/parameter.ts";
 import { limits } from "../limits.ts";
 import { basename, normalise } from "../path.ts";
-import { type Assigned, type Call, type InnerOptions, inChild, innerOrigin, type Runner, unclear } from "./call.ts";
-import { addRedirects, blankFact, finishFact } from "./emit.ts";
+import {
+  type Assigned,
+  addRedirects,
+  blankFact,
+  type Call,
+  finishFact,
+  type InnerOptions,
+  inChild,
+  innerOrigin,
+  type Runner,
+  unclear,
+} from "./call.ts";
 import { environmentCode } from "./environment.ts";
 import type { Redirects } from "./redirect.ts";
-import { type Feed, NOTHING, type State } from "./state.ts";
-import { visitFunction, visitText } from "./visit.ts";
-import { doubt, next, type Origin, spend, tooMuch, type Walk } from "./walk.ts";
+import type { Origin } from "./state.ts";
+import { type Feed, fromField, NOTHING, type State } from "./state.ts";
+import type { Walk } from "./walk.ts";
+import { doubt, next, spend, tooMuch } from "./walk.ts";
 
 export interface Run {
   argv: Field[];
@@ -141,9 +151,9 @@ function during(call: Call): void {
 /** Everything the tables know about the command: what it starts, hands on, deletes and overwrites. */
 function perform(call: Call): void {
   const { walk, fact, name } = call;
-  if (fact.executable.kind === "function") visitFunction(walk, name, call.argv.slice(1), call.origin);
+  if (fact.executable.kind === "function") walk.visitor.functionCall(walk, name, call.argv.slice(1), call.origin);
   if (fact.executable.kind === "builtin" || (fact.executable.kind === "function" && isBuiltin(name))) {
-    builtin(call, runner);
+    (builtinOf(name) ?? handlerOf(name))?.(call, runner);
     return;
   }
   const resolved = fact.executable.resolved === null ? "" : basename(fact.executable.resolved);
@@ -196,13 +206,13 @@ function runText(
     span: code.span,
   };
   if (options.sameShell) {
-    next(call.walk, () => visitText(call.walk, text, origin));
+    next(call.walk, () => call.walk.visitor.text(call.walk, text, origin));
     return;
   }
   inChild(call, options, () => {
     childShell(call.walk.state, call.assignments.concat(options.assignments ?? []), options.positional ?? null);
     if (options.zero) call.walk.state.variables.set("0", fromField(options.zero, false));
-    visitText(call.walk, text, origin);
+    call.walk.visitor.text(call.walk, text, origin);
   });
 }
 

@@ -1,8 +1,43 @@
 /** What is known about variables, the working directory and standard input at one point of the text. */
-import type { Unknown } from "../../core/facts.ts";
+import type { Span, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import type { SyntaxNode } from "../parse.ts";
-import type { Origin } from "./walk.ts";
+
+/** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
+export interface Origin {
+  source: string;
+  /** Offset of `source` in the whole, or null where it was decoded and only the whole span can be shown. */
+  base: number | null;
+  span: Span;
+  via: readonly string[];
+  /** Bodies of the functions it was called from: by body, since a function may define another one of its own name. */
+  calls: readonly SyntaxNode[];
+  background: boolean;
+  piped: boolean;
+  remote: boolean;
+  reentry: number;
+  nesting: number;
+}
+
+export function rootOrigin(text: string): Origin {
+  return {
+    source: text,
+    base: 0,
+    span: { start: 0, end: text.length },
+    via: [],
+    calls: [],
+    background: false,
+    piped: false,
+    remote: false,
+    reentry: 0,
+    nesting: 0,
+  };
+}
+
+export function place(origin: Origin, start: number, end: number): Span {
+  if (origin.base === null) return origin.span;
+  return { start: origin.base + start, end: origin.base + end };
+}
 
 /** `doubt`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */
 export type Value =
@@ -123,4 +158,11 @@ function mergeValues(a: Value | undefined, b: Value | undefined): Value {
 export function isInteger(value: Value | undefined): boolean {
   if (value?.kind === "integer") return true;
   return value?.kind === "text" && /^-?\d+$/.test(value.text);
+}
+
+export function fromField(field: Field, exported: boolean): Value {
+  if (field.value !== null) return { kind: "text", text: field.value, glob: field.glob, doubt: field.doubt, exported };
+  if (field.shape !== null && /^-?\d+$/.test(field.shape)) return { kind: "integer", exported };
+  if (field.shape !== null) return { kind: "list", items: [field], exported };
+  return { kind: "unknown", exported };
 }

@@ -1,15 +1,53 @@
 /** The compound forms of the language: each puts the commands inside it on the walk, in the state they would run in. */
-import { arithmetic } from "../expand/arithmetic.ts";
-import { type Expander, expand, expandValue, type Nested } from "../expand/expand.ts";
-import { testExpression } from "../expand/test-expression.ts";
+import { arithmetic, testExpression } from "../expand/arithmetic.ts";
+import { expand, expander, expandValue } from "../expand/expand.ts";
+import type { Field } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { type CompoundList, type ParsedScript, parse, type Statement, type SyntaxNode } from "../parse.ts";
+import { emitKeyword } from "./call.ts";
 import { visitCommand } from "./command.ts";
-import { emitKeyword } from "./emit.ts";
-import { unroll, unsettle } from "./loop.ts";
 import { redirects } from "./redirect.ts";
-import { copyState, type Feed, mergeStates, type State } from "./state.ts";
-import { doubt, isolated, next, type Origin, place, tooMuch, type Walk } from "./walk.ts";
+import type { Origin, Value } from "./state.ts";
+import { copyState, type Feed, fromField, isInteger, mergeStates, place, type State } from "./state.ts";
+import type { Nested, Walk } from "./walk.ts";
+import { doubt, isolated, next, tooMuch } from "./walk.ts";
+
+const UNKNOWN_VALUE: Value = { kind: "unknown", exported: false };
+
+/** One step per round, each setting the variable. */
+export function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[] {
+  const set = (value: Value) => () => {
+    walk.state.variables.set(name, value);
+  };
+  if (!fields || fields.some((field) => field.many)) return [set(UNKNOWN_VALUE)];
+  if (fields.length > 1 && fields.every((field) => /^-?\d+$/.test(field.value ?? ""))) {
+    return [set({ kind: "integer", exported: false })];
+  }
+  if (fields.length > limits.loopValues) return [set(UNKNOWN_VALUE)];
+  return fields.map((field) => set(fromField(field, false)));
+}
+
+/** Forgets the variables that the loop's text sets, since the second round starts with what the first one left. */
+export function forgetLoopVariables(walk: Walk, source: string, except: string | undefined): void {
+  const { variables, functions } = walk.state;
+  const text = functions.size > 0 ? [source, ...[...functions.values()].map((body) => body.source)].join("\n") : source;
+  for (const [name, value] of variables) {
+    if (name === except || !new RegExp(`(?:^|[^$\\w{])${name}(?!\\w)`).test(text)) continue;
+    const numeric =
+      isInteger(value) &&
+      !new RegExp(`(?:^|[^$\\w{])${name}(?:\\[[^\\]]*\\])?\\+?=(?!\\$\\(\\(|-?\\d+(?![\\w$.]))`).test(text);
+    variables.set(
+      name,
+      numeric && !/\b(?:read|mapfile|printf|eval|source|declare|local|export)\b/.test(text)
+        ? { kind: "integer", exported: value.exported }
+        : UNKNOWN_VALUE,
+    );
+  }
+  if (/(?:^|[^\w-])(?:cd|pushd|popd)(?!\w)/.test(text)) {
+    walk.state.cwd = null;
+    walk.state.folders = [];
+  }
+}
 
 /** Parses a text and walks it. The caller decides what state it starts in. */
 export function visitText(walk: Walk, text: string, origin: Origin): void {
@@ -89,8 +127,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
     return;
   }
   walk.output = SEVERAL;
-  const nested: Nested[] = [];
-  const at: Expander = { walk, origin, nested };
+  const at = expander(walk, origin);
   switch (node.type) {
     case "Pipeline":
       visitPipeline(walk, node.commands, origin);
@@ -119,7 +156,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       expandValue(at, node.word);
       for (const item of node.items) for (const pattern of item.pattern) expandValue(at, pattern);
       visitBranches(walk, null, [[], ...node.items.map((item) => [item.body])], origin);
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     case "While":
       visitLoop(walk, [node.clause, node.body], node, origin);
@@ -129,7 +166,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
         if (part) arithmetic(at, part, place(origin, node.pos, node.end));
       }
       visitLoop(walk, [node.body], node, origin);
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     case "For":
     case "Select": {
@@ -142,7 +179,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       next(walk, ...rounds, () => {
         if (early) walk.state.variables.set(node.name.text, { kind: "unknown", exported: false });
       });
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     }
     case "Function":
@@ -164,16 +201,16 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
           walk.output = SEVERAL;
         },
       );
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     }
     case "TestCommand":
       testExpression(at, node.expression);
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     case "ArithmeticCommand":
       if (node.expression) arithmetic(at, node.expression, place(origin, node.pos, node.end));
-      visitNested(walk, nested);
+      visitNested(walk, at.nested);
       return;
     default:
       doubt(walk, { span: place(origin, node.pos, node.end), why: `a ${node.type} where a command should be` });
@@ -256,7 +293,7 @@ function visitBranches(walk: Walk, clause: CompoundList | null, branches: Compou
 
 function visitLoop(walk: Walk, lists: CompoundList[], node: SyntaxNode, origin: Origin, variable?: string): void {
   const before = copyState(walk.state);
-  unsettle(walk, origin.source.slice(node.pos, node.end), variable);
+  forgetLoopVariables(walk, origin.source.slice(node.pos, node.end), variable);
   next(walk, ...lists.map((list) => () => visitList(walk, list, origin)), () => {
     walk.state = mergeStates(walk.state, before);
   });

@@ -5,28 +5,24 @@
  * put further steps in front of the rest; each sees the state its predecessors left, as the shell would.
  */
 import type { CommandFact, Span, Unknown } from "../../core/facts.ts";
-import type { InspectContext } from "../context.ts";
 import { limits } from "../limits.ts";
-import type { SyntaxNode } from "../parse.ts";
-import { copyState, type Feed, initialState, NOTHING, type State } from "./state.ts";
+import type { InspectContext } from "../lookup.ts";
+import type { ParsedScript, SyntaxNode } from "../parse.ts";
+import type { Feed, Origin, State, Value } from "./state.ts";
+import { copyState, initialState, NOTHING } from "./state.ts";
 
-/** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
-export interface Origin {
-  source: string;
-  /** Offset of `source` in the whole, or null where it was decoded and only the whole span can be shown. */
-  base: number | null;
-  span: Span;
-  via: readonly string[];
-  /** Bodies of the functions it was called from: by body, since a function may define another one of its own name. */
-  calls: readonly SyntaxNode[];
-  background: boolean;
-  piped: boolean;
-  remote: boolean;
-  reentry: number;
-  nesting: number;
+/** The entry points of visit.ts, for files below it that find more to visit. */
+export interface Visitor {
+  /** Parses a text and walks it. The caller decides what state it starts in. */
+  text(walk: Walk, text: string, origin: Origin): void;
+  /** Scripts found inside words: each in its own copy of the state, before what follows. */
+  nested(walk: Walk, nested: readonly Nested[]): void;
+  /** A call of a function: its body, with the arguments it is given. */
+  functionCall(walk: Walk, name: string, args: State["positional"], origin: Origin): void;
 }
 
 export interface Walk {
+  readonly visitor: Visitor;
   readonly context: InspectContext;
   readonly text: string;
   readonly commands: CommandFact[];
@@ -43,8 +39,9 @@ export interface Walk {
   halted: boolean;
 }
 
-export function startWalk(text: string, context: InspectContext): Walk {
+export function startWalk(text: string, context: InspectContext, visitor: Visitor): Walk {
   return {
+    visitor,
     context,
     text,
     commands: [],
@@ -57,21 +54,6 @@ export function startWalk(text: string, context: InspectContext): Walk {
     budget: { commands: limits.commands, words: limits.words, parsed: limits.parsed },
     links: new Map(),
     halted: false,
-  };
-}
-
-export function rootOrigin(text: string): Origin {
-  return {
-    source: text,
-    base: 0,
-    span: { start: 0, end: text.length },
-    via: [],
-    calls: [],
-    background: false,
-    piped: false,
-    remote: false,
-    reentry: 0,
-    nesting: 0,
   };
 }
 
@@ -106,11 +88,6 @@ export function isolated(walk: Walk, ...steps: (() => void)[]): void {
       walk.state = before;
     },
   );
-}
-
-export function place(origin: Origin, start: number, end: number): Span {
-  if (origin.base === null) return origin.span;
-  return { start: origin.base + start, end: origin.base + end };
 }
 
 const MOST_DOUBTS = 64;
@@ -152,4 +129,16 @@ export function spend(walk: Walk, span: Span, words: number): boolean {
     walk.later.length = 0;
   }
   return false;
+}
+
+export function setVariable(walk: Walk, name: string, value: Value): void {
+  if (name === "PATH" || name === "BASH_CMDS" || name === "BASH_ALIASES") walk.state.pathChanged = true;
+  if (name === "IFS") walk.state.splitChanged = true;
+  walk.state.variables.set(name, value);
+}
+
+/** A script inside a word. It runs before the command the word belongs to. */
+export interface Nested {
+  script: ParsedScript;
+  origin: Origin;
 }

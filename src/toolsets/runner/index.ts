@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { RunRequest } from "../../core/request.ts";
-import { splitWords } from "../../shell/split.ts";
+import { splitWords } from "../../shell/quote.ts";
 import {
   type HandlerCall,
   type HandlerResult,

@@ -1,6 +1,6 @@
 import type { Verdict } from "../../../src/core/policy.ts";
 import { type CheckOptions, check } from "../../../src/gateway/check.ts";
-import type { Lookup } from "../../../src/shell/context.ts";
+import type { Lookup } from "../../../src/shell/lookup.ts";
 
 const PROGRAMS = new Set(
   "awk base64 cat chmod cp curl cut date dd env find git grep head ls make mv nice node npm python3 rm sed sort sudo tail tar tee timeout tr uniq wc xargs bash sh".split(

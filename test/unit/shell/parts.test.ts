@@ -6,8 +6,7 @@ import { hidden, lookAlike, resembles } from "../../../src/shell/confusable.ts";
 import { expandBraces } from "../../../src/shell/expand/brace.ts";
 import { literal } from "../../../src/shell/expand/field.ts";
 import { isInside, normalise } from "../../../src/shell/path.ts";
-import { quoteArgv } from "../../../src/shell/quote.ts";
-import { splitWords } from "../../../src/shell/split.ts";
+import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
 
 test("paths are normalised as the kernel reads them", () => {
   for (const [path, expected] of [

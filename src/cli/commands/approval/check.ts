@@ -5,7 +5,7 @@ import { SallyportError } from "../../../core/error.ts";
 import type { Verdict } from "../../../core/policy.ts";
 import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
 import { policyOf } from "../../../policy/decide.ts";
-import { splitWords } from "../../../shell/split.ts";
+import { splitWords } from "../../../shell/quote.ts";
 import type { Command, Invocation, Io } from "../../command.ts";
 import { UsageError } from "../../command.ts";
 import { EXIT_REFUSED } from "../../exit-code.ts";
