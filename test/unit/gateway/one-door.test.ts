@@ -20,7 +20,7 @@ test("nothing but the executor can start a process, and doctor its own two probe
     "executor/native/zygote.ts",
     "executor/portable/launch.ts",
     "executor/portable/stdio.ts",
-    "executor/portable/terminal-input.ts",
+    "executor/portable/terminal.ts",
     "executor/process-table.ts",
     "executor/select-executor.ts",
     "executor/spawn-keeper.ts",
