@@ -9,7 +9,7 @@ import { cannotListen, tooManyBodies, unusableCertificate } from "./errors.ts";
 import { ConnectionLimiter, RateLimiter } from "./guard/limiters.ts";
 import { openLive } from "./live/open.ts";
 import { RequestCounts } from "./live/prometheus.ts";
-import { operations } from "./operations.ts";
+import { operations } from "./routes/index.ts";
 import type { Service } from "./service.ts";
 import { StaticFiles } from "./static-files.ts";
 import type { Tracing } from "./tracing/tracer.ts";

@@ -6,7 +6,6 @@ import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { openGatewayWith } from "../../../src/gateway/open.ts";
 import { Stages, traceSettings } from "../../../src/http/tracing/settings.ts";
-import type { Span } from "../../../src/http/tracing/spans.ts";
 import { TraceExporter } from "../../../src/http/tracing/tracer.ts";
 import { TestHouse, UNHINDERED } from "../../fixtures/gateway.ts";
 import { TestService } from "../../fixtures/service.ts";
@@ -102,7 +101,15 @@ test("a collector that takes nothing costs a bounded queue and one complaint", a
   const complaints: Error[] = [];
   const url = `${failing.url}/v1/traces`;
   const exporter = new TraceExporter({ url, headers: {}, serviceName: "x" }, "1", (error) => complaints.push(error));
-  const span: Span = { traceId: "0", spanId: "0", name: "x", startMs: 0, endMs: 0, attributes: {}, ok: null };
+  const span: Parameters<TraceExporter["add"]>[0][number] = {
+    traceId: "0",
+    spanId: "0",
+    name: "x",
+    startMs: 0,
+    endMs: 0,
+    attributes: {},
+    ok: null,
+  };
   for (let n = 0; n < 10_000; n++) exporter.add([span]);
   await exporter.flush();
   await exporter.flush();

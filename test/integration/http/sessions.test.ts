@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type * as z from "zod";
-import { operations } from "../../../src/http/operations.ts";
+import { operations } from "../../../src/http/routes/index.ts";
 import { TestService } from "../../fixtures/service.ts";
 import { until } from "../../fixtures/until.ts";
 

@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { ErrorBody } from "../core/session-schema.ts";
-import type { Live } from "./live/open.ts";
-import { type Media, type Operation, operation } from "./operation.ts";
-import { approvalOperations } from "./routes/approvals.ts";
-import { auditOperations } from "./routes/audit.ts";
-import { controlOperations } from "./routes/control.ts";
-import { logOperations } from "./routes/logs.ts";
-import { overviewOperations } from "./routes/overview.ts";
-import { ruleOperations } from "./routes/rules.ts";
-import { sessionOperations } from "./routes/sessions.ts";
-import { signInOperations } from "./routes/sign-in.ts";
-import { terminalOperations } from "./routes/terminal.ts";
-import { tokenOperations } from "./routes/tokens.ts";
+import { ErrorBody } from "../../core/session-schema.ts";
+import type { Live } from "../live/open.ts";
+import { type Media, type Operation, operation } from "../operation.ts";
+import { approvalOperations } from "./approvals.ts";
+import { auditOperations } from "./audit.ts";
+import { controlOperations } from "./control.ts";
+import { logOperations } from "./logs.ts";
+import { overviewOperations } from "./overview.ts";
+import { ruleOperations } from "./rules.ts";
+import { sessionOperations } from "./sessions.ts";
+import { signInOperations } from "./sign-in.ts";
+import { terminalOperations } from "./terminal.ts";
+import { tokenOperations } from "./tokens.ts";
 
 type Json = Record<string, unknown>;
 

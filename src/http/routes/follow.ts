@@ -3,11 +3,11 @@ import type { SessionHandle } from "../../core/gateway.ts";
 import type { Capture, LogChunk, StreamName } from "../../core/session.ts";
 import { invalidInput } from "../errors.ts";
 import type { ConnectionLimiter } from "../guard/limiters.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "../live/event-stream.ts";
 import { type Operation, type OperationCall, operation, READERS_AND_AGENT } from "../operation.ts";
-import { logPiece } from "../routes/logs.ts";
 import { count } from "../schemas.ts";
 import type { Service } from "../service.ts";
-import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
+import { logPiece } from "./logs.ts";
 
 interface FollowContext {
   service: Service;

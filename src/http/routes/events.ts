@@ -1,10 +1,10 @@
 import type { Caller } from "../guard/authenticate.ts";
 import type { ConnectionLimiter } from "../guard/limiters.ts";
+import { type ChangeFeed, type EventText, parsePosition, positionText, resetEvent } from "../live/change-feed.ts";
+import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "../live/event-stream.ts";
+import type { Stats } from "../live/stats.ts";
 import { type Operation, operation, READERS_AND_AGENT } from "../operation.ts";
 import type { Service } from "../service.ts";
-import { type ChangeFeed, type EventText, parsePosition, positionText, resetEvent } from "./change-feed.ts";
-import { EVENT_STREAM, EventStream, eventText, lastEventId, type Streams } from "./event-stream.ts";
-import type { Stats } from "./stats.ts";
 
 interface EventsContext {
   service: Service;
