@@ -98,7 +98,7 @@ const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-parser/ src/core/request.ts
   src/config/schema.ts src/config/errors.ts src/config/json.ts
   src/gateway/authorize-input.ts src/gateway/change-feed.ts
-  src/executor/portable/ src/executor/process-table.ts src/executor/process-tree.ts src/executor/session-owner.ts
+  src/executor/portable/ src/executor/processes.ts src/executor/session-owner.ts
   src/executor/native/exit-record.ts src/approval/ src/text/ src/shell/ src/queue/ src/sandbox/describe.ts src/sandbox/hints.ts src/session/failure/ src/session/result.ts src/session/errors.ts src/session/refusal.ts
   src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text.ts
   src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts

@@ -32,7 +32,7 @@ const ENDINGS = ["", ".js", ".mjs", ".cjs", ".ts", ".py"];
  * Files named by a shell's, interpreter's or runner's arguments, and the project files it would find by itself. Also
  * what they read on stdin. A file such a script reads in turn is not seen; docs/approvals.md says so.
  */
-export function codeFiles(fact: CommandFact): CodeFile[] {
+function codeFiles(fact: CommandFact): CodeFile[] {
   const { name, kind } = fact.executable;
   if (name === null || fact.cwd === null || fact.remote) return [];
   const family = familyOf(name);

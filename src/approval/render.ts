@@ -27,7 +27,7 @@ const CONTINUED = "┆ ";
 type Highlight = "plain" | "risky" | "mark";
 
 /** `risky` spans are red (or underlined with `^` where there is no colour); what was written out is inverse. */
-export function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
+function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
   const looks = highlightsOf(text.length, marks, risky);
   const room = Math.max(20, style.columns - LINE.length);
   const rows: string[] = [];

@@ -10,7 +10,7 @@
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
-import { SESSION_VARIABLE } from "../executor/process-table.ts";
+import { SESSION_VARIABLE } from "../executor/processes.ts";
 import { selfApproval } from "./errors.ts";
 
 export type Ancestry = "keeper" | "none" | "unknown";

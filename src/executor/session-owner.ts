@@ -1,8 +1,8 @@
 import { renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readIfExists } from "./errors.ts";
-import { exists, isSameProcess, startTimeOf } from "./process-table.ts";
-import type { TreeRoot } from "./process-tree.ts";
+import type { TreeRoot } from "./processes.ts";
+import { exists, isSameProcess, startTimeOf } from "./processes.ts";
 
 /** The file `owner` of a session under a portable keeper: that keeper and the session's main process. */
 export interface SessionOwner {

@@ -3,14 +3,14 @@ import type { ClaimedItem } from "../storage/work.ts";
 import type { DeliveryFailure } from "./items.ts";
 import { deliveryBody } from "./items.ts";
 
-export function dbosMissing(name: string): ErrorText {
+function dbosMissing(name: string): ErrorText {
   return [
     `\`callback.dbos\` needs the package ${name}, which is not installed.`,
     [{ action: "install", hint: `npm install ${name} where sallyport is installed.` }],
   ];
 }
 
-export function dbosUrlBad(): ErrorText {
+function dbosUrlBad(): ErrorText {
   return [
     "`callback.dbos.urlFile` must hold the address of a PostgreSQL database.",
     [{ action: "fix_configuration", hint: "It looks like postgresql://user:password@host:5432/app_dbos_sys." }],

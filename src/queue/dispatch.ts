@@ -21,7 +21,7 @@ export function backoffMs(attempts: number, random: number = Math.random()): num
 export type Run = (request: RunRequest, options: { signal: AbortSignal }) => Promise<RunResult>;
 
 /** Runs the command with the item on its stdin. Any end but exit code 0 is a failure. */
-export async function callCommand(
+async function callCommand(
   item: ClaimedItem,
   [command = "", ...args]: readonly string[],
   run: Run,

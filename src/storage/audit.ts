@@ -14,7 +14,7 @@ import {
 import { inTransaction } from "./database.ts";
 
 /** A filter as SQL. */
-export function auditConditions(filter: AuditFilter): { where: string; values: (string | number)[] } {
+function auditConditions(filter: AuditFilter): { where: string; values: (string | number)[] } {
   const parts: string[] = [];
   const values: (string | number)[] = [];
   const add = (sql: string, ...given: (string | number)[]) => {
@@ -40,7 +40,7 @@ function containing(text: string): string {
 }
 
 /** A row as callers see it. Never throws: a tampered row must still be shown, it is what one looks for. */
-export function auditEntryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
+function auditEntryOf({ at_ms, detail, ...row }: AuditRow): AuditEntry {
   const { hash, seq, ...rest } = row;
   return { seq, at: timeOf(at_ms), ...rest, detail: parsed(detail), hash };
 }

@@ -62,7 +62,7 @@ function primaryCode(error: unknown): number {
   return ((error as SqliteError).errcode ?? 0) & 0xff;
 }
 
-export function isSqliteError(error: unknown): error is SqliteError {
+function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && "errcode" in error;
 }
 

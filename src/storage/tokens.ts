@@ -8,7 +8,7 @@ import { inTransaction } from "./database.ts";
 
 const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 
-export function badTokenName(name: string): ErrorText {
+function badTokenName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`";
   return [
     `${quoted(name)} cannot be a token's name.`,
@@ -16,14 +16,14 @@ export function badTokenName(name: string): ErrorText {
   ];
 }
 
-export function tokenNameTaken(name: string): ErrorText {
+function tokenNameTaken(name: string): ErrorText {
   return [
     `There is a token ${quoted(name)} already, or there was.`,
     [{ action: "other_name", hint: "Choose another name: in the audit each must mean one." }],
   ];
 }
 
-export function noSuchToken(reference: string): ErrorText {
+function noSuchToken(reference: string): ErrorText {
   return [
     `There is no token ${quoted(reference)}.`,
     [{ action: "list_tokens", hint: "`sallyport token list` names them." }],

@@ -13,7 +13,7 @@ interface Wait {
 }
 
 /** Tells waiters in this process that the database has changed, whoever changed it. */
-export class WorkNotifier {
+class WorkNotifier {
   readonly #version: StatementSync;
   readonly #changes: StatementSync;
   readonly #waiters = new Set<() => void>();
@@ -59,11 +59,11 @@ export class WorkNotifier {
 
 const LIST = { action: "list_work", hint: "`sallyport work list -a` shows every item and its state." };
 
-export function workNotFound(id: number): SallyportError {
+function workNotFound(id: number): SallyportError {
   return new SallyportError("WorkNotFound", `There is no work item ${id}.`, [LIST]);
 }
 
-export function leaseLost(id: number, done: boolean): SallyportError {
+function leaseLost(id: number, done: boolean): SallyportError {
   const why = done ? "it was done by another worker" : "its lease ran out and it was claimed again, or was never yours";
   return new SallyportError("LeaseLost", `The work item ${id} is not yours: ${why}.`, [
     { action: "drop_work", hint: "Drop it: whoever holds it now will see to it." },
@@ -72,7 +72,7 @@ export function leaseLost(id: number, done: boolean): SallyportError {
   ]);
 }
 
-export const PRIORITIES = ["HIGH", "NORMAL", "LOW"] as const;
+const PRIORITIES = ["HIGH", "NORMAL", "LOW"] as const;
 type Priority = (typeof PRIORITIES)[number];
 
 export interface NewWorkItem {
@@ -86,7 +86,7 @@ export interface NewWorkItem {
   dueMs?: number;
 }
 
-export type WorkState = "pending" | "claimed" | "done";
+type WorkState = "pending" | "claimed" | "done";
 
 export interface WorkItem {
   id: number;
@@ -113,7 +113,7 @@ export interface ClaimedItem extends WorkItem {
 }
 
 /** An item as it is stored. */
-export interface WorkRow {
+interface WorkRow {
   id: number;
   key: string;
   type: string;
@@ -129,7 +129,7 @@ export interface WorkRow {
 }
 
 /** A row as callers see it; never with its lease. */
-export function workItemOf(row: WorkRow, nowMs: number): WorkItem {
+function workItemOf(row: WorkRow, nowMs: number): WorkItem {
   return {
     id: row.id,
     key: row.key,

@@ -78,7 +78,7 @@ const KINDS: readonly Kind[] = [
  * What kind of file a sample is the beginning of. A string is one decoded as UTF-8, in which some magic numbers can
  * still be told, at the very beginning or after bytes that are all ASCII.
  */
-export function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean } | null {
+function fileKindOf(sample: Buffer | string): { name: string; mayBeText: boolean } | null {
   for (const known of KINDS) {
     const { at, bytes, text } = known;
     const matches =

@@ -39,7 +39,7 @@ export function forModel(output: string, options: OutputFacts & Partial<Truncate
 }
 
 /** The line that stands for binary output; null: it is text. */
-export function binaryLine(output: string, { totalBytes, omittedBytes = 0, hint }: OutputFacts): string | null {
+function binaryLine(output: string, { totalBytes, omittedBytes = 0, hint }: OutputFacts): string | null {
   const kind = binaryKind(output);
   if (kind === null) return null;
   const bytes = totalBytes ?? (output.includes("\ufffd") ? null : Buffer.byteLength(output) + omittedBytes);

@@ -24,7 +24,7 @@ interface Span {
 }
 
 /** Masks what is called a secret: `NAME=value`, `--option value`, `"name": "value"`, `Header: value`, `-u user:value`. */
-export function maskNamedSecrets(text: string): string {
+function maskNamedSecrets(text: string): string {
   if (!HINT.test(text)) return text;
   const out: string[] = [];
   let copied = 0;

@@ -5,7 +5,7 @@ import { counted } from "./format.ts";
 const LINE_LOSS_MAX = 0.5;
 
 /** Where the first `lines` lines before `limit` end; the limit itself where a giant line would cost too much. */
-export function lineEnd(text: string, limit: number, lines: number): number {
+function lineEnd(text: string, limit: number, lines: number): number {
   const end = afterLines(text, lines, limit);
   if (end < limit || end === text.length || text[end - 1] === "\n") return end;
   const boundary = end === 0 ? 0 : text.lastIndexOf("\n", end - 1) + 1;
@@ -13,7 +13,7 @@ export function lineEnd(text: string, limit: number, lines: number): number {
 }
 
 /** Where the last `lines` lines from `limit` on begin; the limit itself where a giant line would cost too much. */
-export function lineStart(text: string, limit: number, lines: number): number {
+function lineStart(text: string, limit: number, lines: number): number {
   const start = beforeLines(text, lines, limit);
   if (start > limit || start === 0 || text[start - 1] === "\n") return start;
   const feed = text.indexOf("\n", start);
@@ -22,7 +22,7 @@ export function lineStart(text: string, limit: number, lines: number): number {
 }
 
 /** Whether there are at most so many. What follows the last line feed is a line too. */
-export function linesWithin(text: string, lines: number): boolean {
+function linesWithin(text: string, lines: number): boolean {
   return afterLines(text, lines, text.length) === text.length;
 }
 

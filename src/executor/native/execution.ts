@@ -25,7 +25,7 @@ import {
 } from "./frames.ts";
 
 /** Adds the details of processes, which the keeper names by pid, from /proc. */
-export function inputStateOf(reply: InputReply): InputState {
+function inputStateOf(reply: InputReply): InputState {
   const {
     reading,
     echo,

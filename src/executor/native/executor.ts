@@ -8,7 +8,7 @@ import { isFdExhaustion, outOfDescriptors, readIfExists } from "../errors.ts";
 import type { Execution, ExitOutcome, ExitRecord } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
 import type { Abilities, Executor, LiveSession, Slot } from "../executor.ts";
-import { ProcessTree } from "../process-tree.ts";
+import { ProcessTree } from "../processes.ts";
 import type { SessionData, SessionReader } from "../session-data.ts";
 import { controlSocketPath, isKeptByPortable, readOwner, type SessionOwner } from "../session-owner.ts";
 import { type Connection, openConnection } from "./connection.ts";

@@ -30,7 +30,7 @@ function numbers(values: number[], width: 2 | 4): Buffer {
 /** Mostly it is the very same sandbox again, and a long list of paths. */
 const encoded = new WeakMap<SandboxSpec, readonly [number, Buffer][]>();
 
-export function sandboxFields(spec: SandboxSpec): readonly [number, Buffer][] {
+function sandboxFields(spec: SandboxSpec): readonly [number, Buffer][] {
   const known = encoded.get(spec);
   if (known) return known;
   const fields = encodeSandbox(spec);

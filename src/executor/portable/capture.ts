@@ -12,7 +12,7 @@ const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
  * A file for output with a limit on its disk space (promise 6). When it exceeds the cap, its middle is dropped: half of
  * the cap is the head, and a quarter to a half of it is the tail. Offsets do not change.
  */
-export class StreamFile {
+class StreamFile {
   readonly cap: number;
   /** The bytes accepted, including dropped ones. */
   size = 0;
@@ -75,7 +75,7 @@ function pageAfter(offset: number): number {
 }
 
 /** Returns null if the file cannot be opened now; the next write tries again. */
-export function openOrCreate(path: string): number | null {
+function openOrCreate(path: string): number | null {
   try {
     return openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   } catch {
@@ -101,7 +101,7 @@ export function writeAll(fd: number, bytes: Uint8Array, offset: number): number 
  * written again at its offset, so the gap takes no space in a sparse file. In between, readers see a shorter file, but
  * never wrong bytes. Returns the new length.
  */
-export function dropRange(fd: number, start: number, end: number, size: number): number {
+function dropRange(fd: number, start: number, end: number, size: number): number {
   const tail = Buffer.allocUnsafe(size - end);
   let filled = 0;
   for (let count = 1; count > 0 && filled < tail.length; filled += count) {

@@ -2,17 +2,21 @@ import type { Socket } from "node:net";
 import type { KillRequest } from "../execution.ts";
 import { RUN_FRAME_MAX, TYPE } from "../native/frames.ts";
 import { decodeRun, InvalidRequest } from "./request.ts";
-import type { Server } from "./server.ts";
-import { Session } from "./session.ts";
+import { Session, type SessionServer } from "./session.ts";
 
 const CONTROL_FRAME_MAX = 256 << 10;
 /** A gateway that does not read its events is disconnected; it can reconnect. */
 const UNREAD_MAX = 1 << 20;
 
+interface ClientServer extends SessionServer {
+  readonly build: string;
+  removeClient(client: Client): void;
+}
+
 /** One connection of a gateway: it starts commands one after another, or is attached to one session. */
 export class Client {
   readonly #socket: Socket;
-  readonly #server: Server;
+  readonly #server: ClientServer;
   /** Connected to the session's own socket, and closed with it. */
   readonly #isAttached: boolean;
   #session: Session | null;
@@ -21,7 +25,7 @@ export class Client {
   #handling: Promise<void> = Promise.resolve();
   watching = false;
 
-  constructor(socket: Socket, server: Server, session: Session | null) {
+  constructor(socket: Socket, server: ClientServer, session: Session | null) {
     this.#socket = socket;
     this.#server = server;
     this.#session = session;

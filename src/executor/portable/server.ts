@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync } from "nod
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { socketAddress } from "../native/connection.ts";
-import { ProcessTree } from "../process-tree.ts";
+import { ProcessTree } from "../processes.ts";
 import { isOwnerAlive, readOwner } from "../session-owner.ts";
 import { Client } from "./client.ts";
 import { buildId, socketPath } from "./connect.ts";

@@ -5,24 +5,41 @@ import type { ExitRecord } from "../execution.ts";
 import { unstartedRecord } from "../execution.ts";
 import { clearOwner, controlSocketPath, writeOwner } from "../session-owner.ts";
 import { Capture } from "./capture.ts";
-import type { Client } from "./client.ts";
 import { launch, type RunningCommand } from "./launch.ts";
 import { errnoOf, LaunchStepError, openLog, step } from "./launch-paths.ts";
 import type { LaunchRequest } from "./request.ts";
-import type { Server } from "./server.ts";
 import { type End, Shutdown } from "./shutdown.ts";
+import type { PipePool } from "./stdio.ts";
 
 /** Output within this time is one notification of watching clients and one write to the timeline. */
 const GREW_DELAY_MS = 5;
 const RECORD_SIZE = 4096;
+
+/** A gateway that follows a session. */
+interface SessionClient {
+  readonly watching: boolean;
+  send(event: object): void;
+  /** The session has ended, with all of its processes. */
+  sessionEnded(): void;
+}
+
+/** The keeper that runs the sessions of a state folder. */
+export interface SessionServer {
+  readonly pipes: PipePool;
+  folder(id: string): string;
+  /** Accepts gateways for one session. Resolves with a function that stops listening. */
+  listen(path: string, session: Session): Promise<() => void>;
+  addSession(session: Session): void;
+  removeSession(session: Session): void;
+}
 
 /** One command, from its request to the end of its last descendant. It does not depend on any connection. */
 export class Session {
   readonly id: string;
   readonly folder: string;
   readonly spec: LaunchSpec;
-  readonly clients = new Set<Client>();
-  readonly #server: Server;
+  readonly clients = new Set<SessionClient>();
+  readonly #server: SessionServer;
   readonly #request: LaunchRequest;
   #stopListening = () => {};
   #record: ExitRecordFile | null = null;
@@ -34,7 +51,7 @@ export class Session {
   #reported = false;
   #grewTimer: NodeJS.Timeout | null = null;
 
-  constructor(server: Server, request: LaunchRequest) {
+  constructor(server: SessionServer, request: LaunchRequest) {
     this.#server = server;
     this.#request = request;
     this.spec = request.spec;

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { LaunchSpec } from "../../core/launch.ts";
 import type { ExitRecord, KillRequest } from "../execution.ts";
-import { ProcessTree, sendSignal } from "../process-tree.ts";
+import { ProcessTree, sendSignal } from "../processes.ts";
 import type { RunningCommand } from "./launch.ts";
 
 const { SIGTERM, SIGHUP, SIGKILL } = constants.signals;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Terminal as Emulator } from "@xterm/headless";
 import type { TerminalSize } from "../../core/terminal.ts";
 import { guard } from "../../text/terminal/xterm-guards.ts";
-import { allProcesses, findProcess } from "../process-table.ts";
+import { allProcesses, findProcess } from "../processes.ts";
 import { PTY_MODULE } from "./connect.ts";
 import { drain, type Output, type Stdin } from "./stdio.ts";
 
@@ -69,7 +69,7 @@ const PROCESSES_MAX = 32;
 const LINE_MAX = 4096;
 
 /** The input modes of a terminal, from `stty`. Without it, the defaults are assumed. */
-export function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
+function inputModes(terminal: string): { echo: boolean; canonical: boolean } {
   const args = [process.platform === "linux" ? "-F" : "-f", terminal, "-a"];
   const text = spawnSync("stty", args, { encoding: "utf8", env: { PATH: "/bin:/usr/bin" } }).stdout ?? "";
   const isOff = (name: string) => new RegExp(`(^|\\s)-${name}\\b`).test(text);
@@ -77,12 +77,12 @@ export function inputModes(terminal: string): { echo: boolean; canonical: boolea
 }
 
 /** The foreground process group of a process's terminal; 0 if it is unknown. */
-export function foregroundGroup(pid: number): number {
+function foregroundGroup(pid: number): number {
   return findProcess(pid)?.foreground ?? 0;
 }
 
 /** The processes on the terminal of a process, parents first, and the foreground process and group. */
-export function terminalProcesses(pid: number): { foreground: number; group: number; on: number[] } {
+function terminalProcesses(pid: number): { foreground: number; group: number; on: number[] } {
   const { terminal, foreground } = findProcess(pid) ?? { terminal: 0, foreground: 0 };
   const on = allProcesses()
     .filter((each) => terminal !== 0 && each.terminal === terminal)
@@ -92,7 +92,7 @@ export function terminalProcesses(pid: number): { foreground: number; group: num
 }
 
 /** The input since the last end of a line, from all clients. The check of the next key needs it. */
-export class TypedLine {
+class TypedLine {
   #bytes: number[] = [];
   #group = 0;
   overlong = false;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
@@ -28,6 +28,32 @@ test("every result warns about the limitations of the portable executor", async 
   assert.equal(warnings.length, 1, warnings.join("\n"));
   assert.match(warnings[0] ?? "", /portable executor: the kernel does not confine it/);
   assert.equal(resourceUsage, null, "not measured is not nothing");
+});
+
+test("finds a program in the folders of PATH, and ignores empty entries", async () => {
+  const [first, second] = [join(house.workspace, "first"), join(house.workspace, "second")];
+  for (const folder of [first, second, join(first, "folder")]) mkdirSync(folder);
+  writeFileSync(join(first, "tool"), "");
+  writeFileSync(join(second, "tool"), "#!/bin/sh\necho second\n", { mode: 0o755 });
+  const outcome = async (command: string, path: string, cwd = house.workspace) => {
+    const before = process.env.PATH;
+    process.env.PATH = path;
+    try {
+      const other = await house.openWith("portable");
+      const { stdout, error } = await other.run({ command, args: [], cwd });
+      await other.close();
+      return error?.type ?? stdout;
+    } finally {
+      process.env.PATH = before;
+    }
+  };
+  assert.equal(await outcome("tool", `${first}:${second}`), "second\n");
+  assert.equal(await outcome("none", `${first}:${second}`), "CommandNotFound");
+  assert.equal(await outcome("folder", first), "PermissionDenied");
+  assert.equal(await outcome("tool", "::", second), "CommandNotFound");
+  assert.equal(await outcome("./tool", "/none", second), "second\n");
+  chmodSync(join(second, "tool"), 0o644);
+  assert.equal(await outcome("tool", second), "PermissionDenied");
 });
 
 test("concurrent first commands start one keeper", async () => {

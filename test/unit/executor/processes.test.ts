@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Process, parsePs, parseStat, startTimeOf } from "../../../src/executor/process-table.ts";
-import { membersOf } from "../../../src/executor/process-tree.ts";
+import { membersOf, type Process, parsePs, parseStat, startTimeOf } from "../../../src/executor/processes.ts";
 
 test("parses /proc/<pid>/stat with any process name, and ignores zombies", () => {
   const after = "S 7 42 40 34816 43 4194304 1 0 0 0 1 2 3 4 20 0 1 0 98765 0 0";
