@@ -9,7 +9,7 @@ interface Parameters {
 
 /** The terminal below the public one; its handlers may change what a sequence asks for before it is done. */
 interface Core {
-  registerCsiHandler(id: { final: string }, handler: (parameters: Parameters) => boolean): unknown;
+  registerCsiHandler(id: { prefix?: string; final: string }, handler: (parameters: Parameters) => boolean): unknown;
 }
 
 /**
@@ -27,6 +27,15 @@ export function guard(terminal: Terminal): void {
   }
   // The last character so many times over.
   core.registerCsiHandler({ final: "b" }, (parameters) => limit(parameters, terminal.rows * terminal.cols));
+  // Erasing up to the cursor in the last cell throws in xterm, which looks at the row below; it erases the whole screen.
+  const eraseAll = (parameters: Parameters) => {
+    const { cursorX, cursorY } = terminal.buffer.active;
+    const inLastCell = cursorX >= terminal.cols - 1 && cursorY >= terminal.rows - 1;
+    if (parameters.params[0] === 1 && inLastCell) parameters.params[0] = 2;
+    return false;
+  };
+  core.registerCsiHandler({ final: "J" }, eraseAll);
+  core.registerCsiHandler({ prefix: "?", final: "J" }, eraseAll);
   // Links are not shown, and each would be kept as long as its line.
   terminal.parser.registerOscHandler(8, () => true);
 }
