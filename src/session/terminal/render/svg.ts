@@ -30,7 +30,7 @@ const NAMED = [
 /** Steps of the 6 x 6 x 6 cube. */
 const STEPS = [0, 0x5f, 0x87, 0xaf, 0xd7, 0xff];
 
-export function paletteColour(index: number): Rgb {
+function paletteColour(index: number): Rgb {
   const named = NAMED[index];
   if (named) return named;
   if (index >= 232) {

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { paletteColour, screenSvg } from "../../../../src/session/terminal/render/svg.ts";
-import { screenAfter } from "./sample.ts";
+import { screenSvg } from "../../../../src/session/terminal/render/svg.ts";
+import { screenAfter } from "../../../fixtures/test-terminal.ts";
 
-test("the palette is that of 256 colours", () => {
-  assert.deepEqual(paletteColour(16), [0, 0, 0]);
-  assert.deepEqual(paletteColour(196), [255, 0, 0]);
-  assert.deepEqual(paletteColour(231), [255, 255, 255]);
-  assert.deepEqual(paletteColour(244), [128, 128, 128]);
+test("the palette is that of 256 colours", async () => {
+  const colours: [index: number, fill: string][] = [
+    [16, "#000000"],
+    [196, "#ff0000"],
+    [231, "#ffffff"],
+    [244, "#808080"],
+  ];
+  for (const [index, fill] of colours) {
+    assert.ok(screenSvg(await screenAfter(`\x1b[38;5;${index}mtext`)).includes(`fill="${fill}">text`), `${index}`);
+  }
 });
 
 test("an SVG holds the text, and nothing that is not text", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ansiRows, visibleRows } from "../../../../src/session/terminal/render/ansi.ts";
-import { screenAfter } from "./sample.ts";
+import { screenAfter } from "../../../fixtures/test-terminal.ts";
 
 test("another terminal is sent colours and cells only", async () => {
   const screen = await screenAfter("ab\x1b[5C\x1b[1;31mcd\x1b[0m\r\n\x1b[48;2;1;2;3m日本\x1b[0m\x1b]52;c;eA==\x07");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Emulator } from "../../../../src/session/terminal/emulator.ts";
-import { ModeTracker } from "../../../../src/session/terminal/mode-tracker.ts";
+import { screenAfter, TestTerminal } from "../../../fixtures/test-terminal.ts";
 
 const MANY = 2_147_483_647;
 
@@ -29,49 +28,69 @@ const FLOODS: Record<string, string> = {
 
 test("no output takes more time or memory than its length", async () => {
   for (const [name, flood] of Object.entries(FLOODS)) {
-    const emulator = new Emulator({ columns: 80, rows: 24 });
+    using terminal = new TestTerminal({ columns: 80, rows: 24 });
     const before = process.memoryUsage().rss;
     const cpu = process.cpuUsage();
-    await emulator.feed(Buffer.from(`${flood}\x1b\\`));
-    await emulator.feed(Buffer.from("\x1b[H\x1b[2J\x1b[mstill here"));
+    terminal.write(`${flood}\x1b\\`);
+    await terminal.screen();
+    terminal.write("\x1b[H\x1b[2J\x1b[mstill here");
+    const { lines, columns, rows, title } = await terminal.screen();
     const { user } = process.cpuUsage(cpu);
-    assert.equal(emulator.screen().lines[0], "still here", name);
-    assert.deepEqual(emulator.size, { columns: 80, rows: 24 }, name);
-    assert.ok(emulator.screen().title.length < 300, name);
+    assert.equal(lines[0], "still here", name);
+    assert.deepEqual({ columns, rows }, { columns: 80, rows: 24 }, name);
+    assert.ok(title.length < 300, name);
     assert.ok(user < 20_000_000, `${name} took ${user} µs of CPU time`);
     assert.ok(process.memoryUsage().rss - before < 300e6, `${name} took much memory`);
-    emulator.dispose();
+  }
+});
+
+test("erasing up to the cursor in the last cell erases the screen", async () => {
+  for (const erase of ["\x1b[1J", "\x1b[?1J"]) {
+    const { lines } = await screenAfter(`text\x1b[99;99Hx${erase}\x1b[Hstill here`);
+    assert.deepEqual(lines, ["still here", "", "", ""]);
   }
 });
 
 test("characters that join without end do not fill a cell without end", async () => {
-  const emulator = new Emulator({ columns: 80, rows: 4 });
-  await emulator.feed(Buffer.from(`e${"\u0301".repeat(5000)}`));
-  const runs = emulator.screen({ attributes: true }).attributes?.flat() ?? [];
+  const { attributes } = await screenAfter(`e${"\u0301".repeat(5000)}`, { columns: 80, rows: 4 });
+  const runs = attributes?.flat() ?? [];
   assert.ok(runs.length > 100);
   for (const { text } of runs) assert.ok(text.length < 64);
 });
 
-test("modes are followed through broken, cut and endless sequences", () => {
-  const state = (output: string) => {
-    const tracker = new ModeTracker();
-    for (const byte of Buffer.from(output)) tracker.push(Uint8Array.of(byte));
-    const whole = new ModeTracker();
-    whole.push(Buffer.from(output));
-    assert.deepEqual(Buffer.from(tracker.prelude()), Buffer.from(whole.prelude()), "byte by byte as at once");
-    return { visible: whole.cursorVisible, settled: whole.isSettled };
-  };
-  assert.deepEqual(state("\x1b[?25l"), { visible: false, settled: true });
-  assert.deepEqual(state("\u009b?25l"), { visible: false, settled: true });
-  assert.deepEqual(state("\x1b[?25\x18l"), { visible: true, settled: true });
-  assert.deepEqual(state("\x1b[?2\x1b[?25l"), { visible: false, settled: true });
-  assert.deepEqual(state("\x1b]0;\x1b[?25l\x07"), { visible: false, settled: true });
-  assert.deepEqual(state("\x1b]0;[?25l"), { visible: true, settled: false });
-  assert.deepEqual(state(`\x1b[${"1".repeat(5000)};?25l`), { visible: true, settled: true });
-  assert.deepEqual(state("\x1b[?25l\x1bc"), { visible: true, settled: true });
-  assert.deepEqual(state("日本\x1b[?25l日"), { visible: false, settled: true });
-  const prelude = new ModeTracker();
-  prelude.push(Buffer.from("\x1b[31m".repeat(1e5) + "\x1b[?1h\x1b[?2h\x1b[?3h".repeat(1e4)));
-  for (let mode = 0; mode < 5000; mode++) prelude.push(Buffer.from(`\x1b[?${mode}h`));
-  assert.ok(prelude.prelude().length < 4096);
+test("modes are followed through broken, cut and endless sequences", async () => {
+  const cases: [output: string, visible: boolean, complete: boolean][] = [
+    ["\x1b[?25l", false, true],
+    ["\u009b?25l", false, true],
+    ["\x1b[?25\x18l", true, true],
+    ["\x1b[?2\x1b[?25l", false, true],
+    ["\x1b]0;\x1b[?25l\x07", false, true],
+    ["\x1b]0;[?25l", true, false],
+    [`\x1b[${"1".repeat(5000)};?25l`, true, true],
+    ["\x1b[?25l\x1bc", true, true],
+    ["日本\x1b[?25l日", false, true],
+  ];
+  for (const [output, visible, complete] of cases) {
+    using whole = new TestTerminal({ columns: 80, rows: 4 }, output);
+    const what = JSON.stringify(output.slice(0, 40));
+    assert.equal((await whole.screen()).cursor.visible, visible, what);
+    // Bytes of an incomplete sequence are left to what follows.
+    assert.equal((await whole.repaint()).offset === Buffer.byteLength(output), complete, what);
+    if (output.length > 100) continue;
+    using parts = new TestTerminal({ columns: 80, rows: 4 });
+    for (const byte of Buffer.from(output)) {
+      parts.write(Uint8Array.of(byte));
+      await parts.screen();
+    }
+    assert.deepEqual(await parts.repaint(), await whole.repaint(), `${what}, byte by byte as at once`);
+  }
+});
+
+test("what is kept of modes and colours is bounded", async () => {
+  const modes = Array.from({ length: 5000 }, (_, mode) => `\x1b[?${mode}h`).join("");
+  using terminal = new TestTerminal(
+    { columns: 80, rows: 4 },
+    "\x1b[31m".repeat(1e4) + "\x1b[?1h\x1b[?2h\x1b[?3h".repeat(1e3) + modes,
+  );
+  assert.ok((await terminal.repaint()).output.length < 4096);
 });

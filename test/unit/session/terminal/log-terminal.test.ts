@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Emulator } from "../../../../src/session/terminal/emulator.ts";
-import { LogTerminal } from "../../../../src/session/terminal/log-terminal.ts";
-import { ScreenCache } from "../../../../src/session/terminal/screen-cache.ts";
+import type { Screen } from "../../../../src/core/terminal.ts";
+import { LocalSessionReader } from "../../../../src/session/session-folder.ts";
+import { TestTerminal } from "../../../fixtures/test-terminal.ts";
 import { temporaryFolder, writeLog } from "../timeline-writer.ts";
 
 const SIZE = { columns: 80, rows: 24 };
@@ -16,36 +16,42 @@ function folderWith(output: string | Uint8Array, sizes = "0 80 24\n") {
   return folder;
 }
 
-async function screenOf(folder: string) {
-  const terminal = await LogTerminal.open(folder);
+const SESSION = { id: "1", name: "one" };
+const ALL = { attributes: true, scrollback: true };
+
+/** The screen as a gateway sees it that has not drawn any of it yet. */
+async function screenOf(folder: string): Promise<Screen> {
+  const reader = new LocalSessionReader();
   try {
-    return { ...terminal.screen({ attributes: true }), text: terminal.text() };
+    return await reader.open({ id: "1", capture: "merged" }, folder, () => null).screen(SESSION, ALL);
   } finally {
-    terminal.close();
+    reader.close();
   }
 }
 
-async function drawnWhole(output: Uint8Array) {
-  const emulator = new Emulator(SIZE);
-  await emulator.feed(output);
-  return { ...emulator.screen({ attributes: true }), offset: output.length, text: emulator.text() };
+/** The same output drawn as it comes, so that none of it is passed over. */
+async function drawnWhole(output: Uint8Array): Promise<Screen> {
+  using terminal = new TestTerminal(SIZE);
+  for (let at = 0; at < output.length; at += 500_000) {
+    terminal.write(output.subarray(at, at + 500_000));
+    await terminal.screen();
+  }
+  return await terminal.screen(ALL);
 }
 
 test("a screen is rebuilt from the log, and follows it as it grows", async () => {
-  using folder = folderWith("hello\r\n");
-  const terminal = await LogTerminal.open(folder.path);
-  assert.deepEqual(terminal.screen().lines.slice(0, 2), ["hello", ""]);
-  assert.equal(terminal.screen().offset, 7);
-  appendFileSync(join(folder.path, "output"), "world\x1b[");
-  await terminal.catchUp();
-  appendFileSync(join(folder.path, "output"), "31m!");
-  await terminal.catchUp();
-  assert.deepEqual(terminal.screen().lines.slice(0, 2), ["hello", "world!"]);
-  terminal.close();
+  using terminal = new TestTerminal(SIZE, "hello\r\n");
+  const first = await terminal.screen();
+  assert.deepEqual([first.lines.slice(0, 2), first.offset], [["hello", ""], 7]);
+  terminal.write("world\x1b[");
+  await terminal.screen();
+  terminal.write("31m!");
+  assert.deepEqual((await terminal.screen()).lines.slice(0, 2), ["hello", "world!"]);
 });
 
 test("a session that wrote nothing yet has an empty screen", async () => {
   using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "sizes"), "0 120 30\n");
   const { columns, rows, lines, offset } = await screenOf(folder.path);
   assert.deepEqual({ columns, rows, offset }, { columns: 120, rows: 30, offset: 0 });
   assert.deepEqual(lines, Array(30).fill(""));
@@ -151,9 +157,12 @@ test("an output made to be slow is not drawn to its end", async () => {
 });
 
 test("a bounded number of terminals is kept, one caller at a time each", async () => {
-  const screens = new ScreenCache();
+  const reader = new LocalSessionReader();
   const folders = Array.from({ length: 12 }, (_, n) => folderWith(`session ${n}`));
-  const look = (n: number) => screens.with(`s${n}`, folders[n]?.path ?? "", (terminal) => terminal.screen().lines[0]);
+  const look = async (n: number) => {
+    const data = reader.open({ id: `s${n}`, capture: "merged" }, folders[n]?.path ?? "", () => null);
+    return (await data.screen({ id: `s${n}`, name: "" }, {})).lines[0];
+  };
   for (let round = 0; round < 3; round++) {
     const seen = await Promise.all(folders.flatMap((_, n) => [look(n), look(n)]));
     assert.deepEqual(
@@ -161,11 +170,14 @@ test("a bounded number of terminals is kept, one caller at a time each", async (
       folders.flatMap((_, n) => [`session ${n}`, `session ${n}`]),
     );
   }
-  const failure = screens.with("s1", folders[1]?.path ?? "", () => {
-    throw new Error("mine");
-  });
-  await assert.rejects(failure, /mine/);
+  const output = join(folders[1]?.path ?? "", "output");
+  reader.forget("s1");
+  rmSync(output);
+  mkdirSync(output);
+  await assert.rejects(look(1), { code: "EISDIR" });
+  rmdirSync(output);
+  writeFileSync(output, "session 1");
   assert.equal(await look(1), "session 1");
-  screens.close();
+  reader.close();
   for (const folder of folders) folder[Symbol.dispose]();
 });

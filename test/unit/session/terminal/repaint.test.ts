@@ -1,35 +1,23 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { Emulator } from "../../../../src/session/terminal/emulator.ts";
-import { LogTerminal } from "../../../../src/session/terminal/log-terminal.ts";
-import { temporaryFolder } from "../timeline-writer.ts";
+import type { Screen } from "../../../../src/core/terminal.ts";
+import { seeded } from "../../../fixtures/seeded.ts";
+import { TestTerminal } from "../../../fixtures/test-terminal.ts";
+import { randomOutput } from "./random-output.ts";
 
 const SIZE = { columns: 40, rows: 10 };
 
-/** What somebody sees who came when `cut` bytes were written, at the end of all. */
-async function seenFrom(output: Buffer, cut: number) {
-  using folder = temporaryFolder();
-  writeFileSync(join(folder.path, "sizes"), "0 40 10\n");
-  writeFileSync(join(folder.path, "output"), output.subarray(0, cut));
-  const terminal = await LogTerminal.open(folder.path);
-  const { columns, rows, output: opening, offset } = terminal.repaint();
-  terminal.close();
+/** What a viewer sees at the end who joined when `cut` bytes were written. */
+async function seenFrom(output: Buffer, cut: number): Promise<Omit<Screen, "offset">> {
+  using terminal = new TestTerminal(SIZE, output.subarray(0, cut));
+  const { columns, rows, output: opening, offset } = await terminal.repaint();
   assert.deepEqual({ columns, rows }, SIZE);
-  const emulator = new Emulator(SIZE);
-  await emulator.feed(opening);
-  await emulator.feed(output.subarray(offset));
-  const screen = emulator.screen({ attributes: true });
-  emulator.dispose();
-  return screen;
+  return await seenFromTheStart(Buffer.concat([opening, output.subarray(offset)]));
 }
 
-async function seenFromTheStart(output: Buffer) {
-  const emulator = new Emulator(SIZE);
-  await emulator.feed(output);
-  const screen = emulator.screen({ attributes: true });
-  emulator.dispose();
+async function seenFromTheStart(output: Buffer): Promise<Omit<Screen, "offset">> {
+  using terminal = new TestTerminal(SIZE, output);
+  const { offset: _, ...screen } = await terminal.screen({ attributes: true });
   return screen;
 }
 
@@ -46,12 +34,8 @@ test("whoever joins in the middle of a sequence or a character sees what the oth
 test("a string that goes on for long is not sent again to those who join in it, and not shown either", async () => {
   const long = Buffer.from(`seen\x1b]2;${"t".repeat(20_000)}`);
   const output = Buffer.concat([long, Buffer.from(`${"t".repeat(5000)}\x07 and this\x1bP${"q".repeat(9000)}`)]);
-  using folder = temporaryFolder();
-  writeFileSync(join(folder.path, "sizes"), "0 40 10\n");
-  writeFileSync(join(folder.path, "output"), long);
-  const terminal = await LogTerminal.open(folder.path);
-  assert.equal(terminal.repaint().offset, long.length);
-  terminal.close();
+  using terminal = new TestTerminal(SIZE, long);
+  assert.equal((await terminal.repaint()).offset, long.length);
   assert.deepEqual((await seenFrom(output, long.length)).lines[0], "seen and this");
   assert.deepEqual(
     (await seenFrom(Buffer.concat([output, Buffer.from("\x1b\\!")]), output.length)).lines[0],
@@ -60,11 +44,36 @@ test("a string that goes on for long is not sent again to those who join in it, 
 });
 
 test("of what scrolled off only the last rows are drawn again", async () => {
-  const emulator = new Emulator(SIZE);
-  await emulator.feed(Buffer.from(Array.from({ length: 3000 }, (_, n) => `line ${n}`).join("\r\n")));
-  const output = Buffer.from(emulator.repaint().output);
+  using terminal = new TestTerminal(SIZE, Array.from({ length: 3000 }, (_, n) => `line ${n}`).join("\r\n"));
+  const output = Buffer.from((await terminal.repaint()).output);
   assert.ok(output.includes("line 2999"));
   assert.ok(!output.includes("line 1000\x1b"));
   assert.ok(output.length < 64 * 1024);
-  emulator.dispose();
+});
+
+test("a viewer of any output goes on as the terminal it was copied from, wherever it was cut", async () => {
+  const next = seeded(7);
+  let compared = 0;
+  for (let round = 0; round < 150; round++) {
+    // A position the program saved is the one thing that is lost.
+    const output = randomOutput(next, 120, /1049/);
+    const cut = next(output.length);
+    // An accent after the cut would belong to the letter before it; sequences that are cut have a test of their own.
+    if ((output[cut] ?? 0) >= 0x80 || (output[cut - 1] ?? 0) >= 0x80) continue;
+    using terminal = new TestTerminal(SIZE, output.subarray(0, cut));
+    if ((await terminal.repaint()).offset !== cut) continue;
+    const joined = await seenFrom(output, cut);
+    const whole = await seenFromTheStart(output);
+    assert.deepEqual({ ...joined, attributes: [] }, { ...whole, attributes: [] }, `round ${round}`);
+    compared++;
+  }
+  assert.ok(compared > 30);
+});
+
+test("a viewer who joins inside a full-screen program sees what is behind it", async () => {
+  const opening = "$ vim\r\n\x1b[?1049h\x1b[?1h\x1b[2;10r\x1b[2J\x1b[3;4Htext\x1b[31m";
+  const output = Buffer.from(`${opening}more\x1b[?1049l\x1b[?1l\x1b[r\x1b[2;1H$ `);
+  const joined = await seenFrom(output, opening.length);
+  assert.deepEqual(joined, await seenFromTheStart(output));
+  assert.deepEqual(joined.lines.slice(0, 2), ["$ vim", "$"]);
 });
