@@ -13,9 +13,10 @@ const patterns = () => ({
   hidden: /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
   blank: /(?! )\p{Zs}/gu,
 });
+
 let made: ReturnType<typeof patterns> | null = null;
 
-export function hidden(text: string): Unknown[] {
+export function invisibleCharacters(text: string): Unknown[] {
   if (!ANY.test(text)) return [];
   made ??= patterns();
   const found: Unknown[] = [];
@@ -37,7 +38,7 @@ export function hidden(text: string): Unknown[] {
 }
 
 /** Signs that look like the shell's own (`；`, `⁄`, `–`), outside quotes; and words that mix alphabets to look Latin. */
-export function resembles(value: string, source: string): boolean {
+export function hasConfusables(value: string, source: string): boolean {
   if (!ANY.test(value)) return false;
   const bare = !/['"]/.test(source);
   if (bare && /[\uff01-\uff5e\u037e\u2044\u2215\u29f8\u2010-\u2015\u2212\ufe58\ufe63\u2018-\u201f]/.test(value))
@@ -49,6 +50,6 @@ export function resembles(value: string, source: string): boolean {
 }
 
 /** Letters that only look like the ASCII ones: a command or option word with them is not what it seems. */
-export function lookAlike(value: string): boolean {
+export function hasLookalikes(value: string): boolean {
   return /[^\x20-\x7e\t\n]/.test(value) && !value.includes("/");
 }

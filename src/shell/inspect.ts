@@ -8,7 +8,7 @@
  * 5. walk/run.ts      each command: what it starts, deletes, writes; commands/ has a model of each
  */
 import type { Analysis } from "../core/facts.ts";
-import { hidden } from "./confusable.ts";
+import { invisibleCharacters } from "./confusable.ts";
 import { literal } from "./expand/field.ts";
 import type { InspectContext } from "./lookup.ts";
 import { quoteWord } from "./quote.ts";
@@ -16,13 +16,13 @@ import { runArgv } from "./walk/run.ts";
 import { rootOrigin } from "./walk/state.ts";
 import { visitFunction, visitNested, visitText } from "./walk/visit.ts";
 import type { Walk } from "./walk/walk.ts";
-import { doubt, finish, isolated, startWalk, tooMuch } from "./walk/walk.ts";
+import { finish, isolated, markOverLimit, markUnknown, startWalk } from "./walk/walk.ts";
 
 /** Analyses text for `bash -c`. Never throws: what it cannot understand is unanalyzable. */
 export function inspect(text: string, context: InspectContext): Analysis {
   const walk = start(text, context);
   guarded(walk, () => {
-    for (const unknown of hidden(text)) doubt(walk, unknown);
+    for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
     // Where a carriage return ends the line on another system, the rest of it is a command of its own.
     if (text.includes("\r")) isolated(walk, () => visitText(walk, text.replaceAll("\r", "\n"), rootOrigin(text)));
     visitText(walk, text, rootOrigin(text));
@@ -36,7 +36,7 @@ export function inspectArgv(argv: readonly string[], context: InspectContext): A
   const text = words.join(" ");
   const walk = start(text, context);
   guarded(walk, () => {
-    for (const unknown of hidden(text)) doubt(walk, unknown);
+    for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
     const span = { start: 0, end: text.length };
     let at = 0;
     const fields = argv.map((value, index) => {
@@ -45,8 +45,8 @@ export function inspectArgv(argv: readonly string[], context: InspectContext): A
       at += source.length + 1;
       return literal(value, source, { start, end: start + source.length });
     });
-    if (fields.length === 0) doubt(walk, { span, why: "no command" });
-    runArgv(walk, { argv: fields, assignments: [], found: null, origin: rootOrigin(text), span, external: true });
+    if (fields.length === 0) markUnknown(walk, { span, why: "no command" });
+    runArgv(walk, { argv: fields, assignments: [], redirects: null, origin: rootOrigin(text), span, external: true });
   });
   return analysis(walk);
 }
@@ -60,9 +60,9 @@ function guarded(walk: Walk, start: () => void): void {
     start();
     finish(walk);
   } catch (error) {
-    // Fail closed: whatever the input did to the analysis, the answer is that nobody knows.
+    // Fail closed: whatever the input did to the analysis, the answer is "unanalyzable".
     const why = `the analysis failed: ${error instanceof Error ? error.message : String(error)}`;
-    tooMuch(walk, { start: 0, end: walk.text.length }, why);
+    markOverLimit(walk, { start: 0, end: walk.text.length }, why);
   }
 }
 

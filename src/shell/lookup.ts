@@ -49,7 +49,7 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
       found.set(name, file);
       return file;
     },
-    realpath: follow,
+    realpath: followLinks,
   };
 }
 
@@ -71,13 +71,13 @@ function executable(file: string): string | null {
  * Links followed in the part that exists; what does not exist yet keeps its name. A link that leads nowhere yet is
  * followed too: writing through it makes the file it names. Asked by lstat first, since an exception costs 20 µs.
  */
-function follow(path: string): string | null {
+function followLinks(path: string): string | null {
   let head = path;
   let rest = "";
   for (let level = 0; level < 64; level++) {
     const entry = exists(head);
     if (entry) {
-      const real = realOf(head) ?? (entry.isSymbolicLink() ? dangling(head) : null);
+      const real = realOf(head) ?? (entry.isSymbolicLink() ? danglingTarget(head) : null);
       if (real === null) return null;
       return rest === "" ? real : `${real === "/" ? "" : real}/${rest}`;
     }
@@ -104,11 +104,11 @@ function realOf(path: string): string | null {
   }
 }
 
-function dangling(path: string, hops = 0): string | null {
+function danglingTarget(path: string, hops = 0): string | null {
   if (hops > 8) return null;
   try {
     const next = resolve(dirname(path), readlinkSync(path));
-    return exists(next)?.isSymbolicLink() ? dangling(next, hops + 1) : next;
+    return exists(next)?.isSymbolicLink() ? danglingTarget(next, hops + 1) : next;
   } catch {
     return null;
   }

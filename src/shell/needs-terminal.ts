@@ -41,7 +41,7 @@ function wantsTerminal(fact: CommandFact, isLast: boolean): boolean {
   return wants?.(commandLine(argv)) ?? false;
 }
 
-/** `vim x > log`: nobody would see it. */
+/** False for `vim x > log`: its screen goes to a file. */
 function isSeen({ redirects }: CommandFact): boolean {
   return !redirects.some(({ kind, fd }) => (kind === "write" || kind === "append") && (fd === null || fd === 1));
 }
@@ -219,7 +219,7 @@ const WANTS_TERMINAL = tableOf([
   ["sftp", without("-b")],
   ["lftp", without("-c", "-e", "-f")],
   ["docker podman nerdctl kubectl oc lxc", container],
-  // What asks for a password or lets somebody edit.
+  // Programs that ask for a password or open an editor.
   [
     "passwd su sudo doas ssh-copy-id visudo vipw vigr sudoedit chsh chfn dpkg-reconfigure tasksel",
     without("--version", "--help", "-n", "-k", "-l", "-S"),

@@ -1,6 +1,6 @@
 /** Paths as the kernel would read them, without asking it: `//`, `/./` and `..` are gone, a trailing slash too. */
 
-/** Null when the path is relative and nobody knows to what. */
+/** Null when the path is relative to a folder that is not known. */
 export function normalise(path: string, cwd: string | null): string | null {
   if (path === "") return null;
   const absolute = path.startsWith("/") ? path : cwd === null ? null : `${cwd}/${path}`;

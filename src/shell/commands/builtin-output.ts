@@ -2,11 +2,11 @@
 
 import type { Field } from "../expand/field.ts";
 import type { Call } from "../walk/call.ts";
-import type { Feed } from "../walk/state.ts";
+import type { StreamContent } from "../walk/state.ts";
 
-const UNKNOWN: Feed = { kind: "unknown", why: "printed text that is not known" };
+const UNKNOWN: StreamContent = { kind: "unknown", why: "printed text that is not known" };
 
-export function echoed(call: Call): Feed {
+export function echoOutput(call: Call): StreamContent {
   const words = call.argv.slice(1);
   let newline = "\n";
   let escapes = false;
@@ -18,10 +18,10 @@ export function echoed(call: Call): Feed {
   if (words.some((word) => word.value === null || word.glob)) return UNKNOWN;
   const text = words.map((word) => word.value).join(" ");
   const decoded = escapes ? decode(text) : text;
-  return decoded === null ? UNKNOWN : feed(decoded + newline, words);
+  return decoded === null ? UNKNOWN : textContent(decoded + newline, words);
 }
 
-export function formatted(call: Call): Feed {
+export function printfOutput(call: Call): StreamContent {
   const words = call.argv.slice(1).filter((word, index) => !(index === 0 && word.value === "--"));
   const [format, ...args] = words;
   if (format?.value == null || args.some((word) => word.value === null || word.glob)) return UNKNOWN;
@@ -36,19 +36,19 @@ export function formatted(call: Call): Feed {
       return verb === "%b" ? (decode(next) ?? "\0") : next;
     });
   } while (pending.length > 0 && /%[sb]/.test(decoded) && text.length < 4096);
-  return text.includes("\0") && /%b/.test(decoded) ? UNKNOWN : feed(text, words);
+  return text.includes("\0") && /%b/.test(decoded) ? UNKNOWN : textContent(text, words);
 }
 
-/** `cat` with nothing to read but its input passes that on; with a file it prints what nobody here has read. */
-export function concatenated(call: Call): Feed {
+/** `cat` with nothing to read but its input passes that on; with a file its output is not known. */
+export function catOutput(call: Call): StreamContent {
   const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
   if (operands.length > 0 || call.stdin.kind === "none") return UNKNOWN;
   return call.stdin;
 }
 
-function feed(text: string, words: Field[]): Feed {
-  const doubt = words.find((word) => word.doubt)?.doubt ?? null;
-  return { kind: "text", text, field: words.length === 1 ? (words[0] ?? null) : null, doubt };
+function textContent(text: string, words: Field[]): StreamContent {
+  const uncertain = words.find((word) => word.uncertain)?.uncertain ?? null;
+  return { kind: "text", text, field: words.length === 1 ? (words[0] ?? null) : null, uncertain };
 }
 
 function decode(text: string): string | null {

@@ -1,13 +1,13 @@
 /** Builtins of bash: the ones that change what later commands mean, or that run text as code. */
 import { arithmeticText, variableName } from "../expand/arithmetic.ts";
-import { type Field, joined, tail } from "../expand/field.ts";
+import { type Field, joinFields, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { isInside, normalise } from "../path.ts";
-import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
-import { fromField } from "../walk/state.ts";
+import { fieldValue } from "../walk/state.ts";
 import { setVariable } from "../walk/walk.ts";
-import { echoed, formatted } from "./builtin-output.ts";
+import { echoOutput, printfOutput } from "./builtin-output.ts";
 import { hasOption, readOptions } from "./options.ts";
 import { isHarmlessFlags, isHarmlessOption } from "./shells.ts";
 
@@ -44,11 +44,11 @@ const TABLE: Record<string, Builtin> = {
   readarray: readInto,
   getopts: readInto,
   echo: (call) => {
-    call.output = echoed(call);
+    call.output = echoOutput(call);
   },
   printf: (call) => {
     if (call.argv[1]?.value === "-v") readInto(call);
-    else call.output = formatted(call);
+    else call.output = printfOutput(call);
   },
   set: (call) => {
     const dashes = call.argv.findIndex((field, index) => index > 0 && (field.value === "--" || field.value === "-"));
@@ -57,7 +57,7 @@ const TABLE: Record<string, Builtin> = {
       const text = field.value ?? field.prefix;
       const named = /^[-+][a-zA-Z]*o$/.test(call.argv[index - 1]?.value ?? "");
       if (named ? !isHarmlessOption(text) : /^[-+]/.test(text) && !isHarmlessFlags(text)) {
-        unclear(call, field.span, "changes how the rest of the text is read");
+        markCommandUnknown(call, field.span, "changes how the rest of the text is read");
       }
     }
     if (call.argv.some((field) => /^-[a-z]*e/.test(field.value ?? "") || field.value === "errexit"))
@@ -78,10 +78,10 @@ const TABLE: Record<string, Builtin> = {
   },
   eval: (call, run) => {
     const words = call.argv.slice(call.argv[1]?.value === "--" ? 2 : 1);
-    if (words.length > 0) run.text(call, joined(words), { sameShell: true });
+    if (words.length > 0) run.text(call, joinFields(words), { sameShell: true });
   },
-  source: sourced,
-  ".": sourced,
+  source: source,
+  ".": source,
   trap: (call, run) => {
     const { list, operands } = readOptions(call.argv, { short: "lpP", stop: true });
     const [code, ...signals] = operands;
@@ -98,20 +98,20 @@ const TABLE: Record<string, Builtin> = {
   let: (call) => {
     for (const field of call.argv.slice(1)) arithmeticText(call.walk, field.value, field.span);
   },
-  test: tested,
-  "[": tested,
+  test: test,
+  "[": test,
   wait: (call) => {
     if (call.argv.some((field) => field.value?.startsWith("-p"))) readInto(call);
   },
   history: (call) => {
     const options = readOptions(call.argv, { short: "cd:anrwps" });
     const [file] = options.operands;
-    if (file && hasOption(options, "w", "a")) target(call, "write", file, false);
-    if (file && hasOption(options, "p")) unclear(call, file.span, "expands text as history");
+    if (file && hasOption(options, "w", "a")) recordTarget(call, "write", file, false);
+    if (file && hasOption(options, "p")) markCommandUnknown(call, file.span, "expands text as history");
   },
   fc: (call) => {
     if (!hasOption(readOptions(call.argv, { short: "e:lnrs" }), "l"))
-      unclear(call, call.fact.span, "runs commands from the history");
+      markCommandUnknown(call, call.fact.span, "runs commands from the history");
   },
   shopt: (call) => {
     if (
@@ -124,40 +124,41 @@ const TABLE: Record<string, Builtin> = {
             ),
         )
     ) {
-      unclear(call, call.fact.span, "changes how the rest of the text is read");
+      markCommandUnknown(call, call.fact.span, "changes how the rest of the text is read");
     }
   },
   enable: (call) => {
-    if (call.argv.length > 1) unclear(call, call.fact.span, "changes what builtins are");
+    if (call.argv.length > 1) markCommandUnknown(call, call.fact.span, "changes what builtins are");
   },
   hash: (call) => {
     if (call.argv.some((field) => field.value?.startsWith("-p")))
-      unclear(call, call.fact.span, "changes which program a name means");
+      markCommandUnknown(call, call.fact.span, "changes which program a name means");
   },
   bind: (call) => {
     if (call.argv.some((field) => /^-[xf]|"/.test(field.value ?? "?")))
-      unclear(call, call.fact.span, "binds code to keys");
+      markCommandUnknown(call, call.fact.span, "binds code to keys");
   },
   jobs: (call, run) => {
     if (call.argv[1]?.value === "-x") run.argv(call, call.argv.slice(2), { inShell: true });
   },
-  complete: completed,
-  compgen: completed,
+  complete: complete,
+  compgen: complete,
 };
 
-function sourced(call: Call, run: Runner): void {
+function source(call: Call, run: Runner): void {
   const [file, ...args] = call.argv.slice(call.argv[1]?.value === "--" ? 2 : 1);
   if (!file) return;
   const path = file.shape === null ? null : normalise(file.shape, call.cwd);
   const made = path === null ? undefined : call.walk.state.written.get(path);
   const feed = path === "/dev/stdin" || path === "/dev/fd/0" ? call.stdin : made;
-  if (feed?.kind === "text") run.text(call, { ...file, value: feed.text, doubt: feed.doubt }, { sameShell: true });
+  if (feed?.kind === "text")
+    run.text(call, { ...file, value: feed.text, uncertain: feed.uncertain }, { sameShell: true });
   if (args.length > 0) call.walk.state.positional = args;
   if (feed?.kind === "text" && feed !== made) return;
-  unclear(call, file.span, "runs a file in this shell, and what is in it is not known");
+  markCommandUnknown(call, file.span, "runs a file in this shell, and what is in it is not known");
 }
 
-function tested(call: Call): void {
+function test(call: Call): void {
   for (const [index, field] of call.argv.entries()) {
     const operand = call.argv[index + 1];
     if ((field.value === "-v" || field.value === "-R") && operand && operand.value !== "]")
@@ -165,15 +166,15 @@ function tested(call: Call): void {
   }
 }
 
-function completed(call: Call, run: Runner): void {
+function complete(call: Call, run: Runner): void {
   const options = readOptions(call.argv, { short: "abcdefgjksuvprDEIo:A:G:W:P:S:X:F:C:" });
   for (const { name, value } of options.list) {
     if (value && name === "C") {
       run.text(call, value);
-      unclear(call, value.span, "runs this text with arguments of its own");
+      markCommandUnknown(call, value.span, "runs this text with arguments of its own");
     }
     if (value && (name === "W" || name === "F") && !/^[\w .,/-]*$/.test(value.value ?? "$")) {
-      unclear(call, value.span, "evaluates this text");
+      markCommandUnknown(call, value.span, "evaluates this text");
     }
   }
 }
@@ -184,20 +185,20 @@ function declare(call: Call): void {
   const { walk } = call;
   const exported = call.name === "export" || hasOption(options, "x");
   if (hasOption(options, "n") && call.name !== "export")
-    unclear(call, call.fact.span, "makes one variable stand for another");
-  if (exported && hasOption(options, "f")) unclear(call, call.fact.span, "hands functions to other shells");
+    markCommandUnknown(call, call.fact.span, "makes one variable stand for another");
+  if (exported && hasOption(options, "f")) markCommandUnknown(call, call.fact.span, "hands functions to other shells");
   for (const field of options.operands) {
     variableName(call.walk, {
       ...field,
       value: field.value ?? (field.prefix.includes("=") ? field.prefix : null),
-      doubt: null,
+      uncertain: null,
     });
     const equals = field.prefix.indexOf("=");
     if (equals > 0 && hasOption(options, "i")) arithmeticText(call.walk, tail(field, equals + 1).shape, field.span);
     // Outside a function `local` fails and sets nothing.
-    if (call.name === "local" && !walk.state.hidden) continue;
+    if (call.name === "local" && !walk.state.savedLocals) continue;
     const name = (equals < 0 ? field.prefix : field.prefix.slice(0, equals)).replace(/\+$|\[.*$/, "");
-    if (call.name !== "export" && call.name !== "readonly" && !hasOption(options, "g")) hide(call, name);
+    if (call.name !== "export" && call.name !== "readonly" && !hasOption(options, "g")) saveLocal(call, name);
     if (hasOption(options, "i")) walk.state.integers.add(name);
     if (equals < 0) {
       const before = walk.state.variables.get(name);
@@ -206,13 +207,13 @@ function declare(call: Call): void {
     }
     const value = tail(field, equals + 1);
     const plain = !/[+\]]$/.test(field.prefix.slice(0, equals)) && !hasOption(options, "l", "u", "a", "A");
-    setVariable(walk, name, plain ? fromField(value, exported) : { kind: "unknown", exported });
+    setVariable(walk, name, plain ? fieldValue(value, exported) : { kind: "unknown", exported });
     environmentCode(walk, [{ name, value }], call.origin);
   }
 }
 
-function hide(call: Call, name: string): void {
-  const { hidden, variables } = call.walk.state;
+function saveLocal(call: Call, name: string): void {
+  const { savedLocals: hidden, variables } = call.walk.state;
   if (hidden && !hidden.has(name)) hidden.set(name, variables.get(name));
 }
 
@@ -230,7 +231,7 @@ function unset(call: Call): void {
   }
 }
 
-/** The last words are names of variables that get a value nobody knows yet. */
+/** The last words are names of variables that get a value not known yet. */
 function readInto(call: Call): void {
   const short = call.name === "printf" ? "v:" : call.name === "read" ? "ersa:d:i:n:N:p:t:u:" : "d:n:O:s:tu:C:c:p:fn";
   const options = readOptions(call.argv, { short });
@@ -243,7 +244,7 @@ function readInto(call: Call): void {
   ];
   for (const { name, value } of options.list) {
     if (name === "C" && call.name !== "read" && value)
-      unclear(call, value.span, "runs this text for every line it reads");
+      markCommandUnknown(call, value.span, "runs this text for every line it reads");
   }
   for (const field of call.name === "getopts" ? fields.slice(1, 2) : fields) {
     variableName(call.walk, field);
@@ -256,7 +257,7 @@ function readInto(call: Call): void {
 /** `cd`, `pushd` and `popd`: where relative paths start from then on. */
 function changeFolder(call: Call): void {
   const { operands } = readOptions(call.argv, { short: "LPe@" });
-  move(call, destination(call, operands[0]));
+  changeCwd(call, destination(call, operands[0]));
 }
 
 function pushFolder(call: Call): void {
@@ -264,14 +265,14 @@ function pushFolder(call: Call): void {
   const [operand] = readOptions(call.argv, { short: "n" }).operands;
   const before = state.cwd;
   if (!operand || /^[+-]\d/.test(operand.value ?? "")) {
-    const top = state.folders.pop() ?? null;
-    move(call, operand ? null : top);
-  } else move(call, destination(call, operand));
-  state.folders.push(before);
+    const top = state.directoryStack.pop() ?? null;
+    changeCwd(call, operand ? null : top);
+  } else changeCwd(call, destination(call, operand));
+  state.directoryStack.push(before);
 }
 
 function popFolder(call: Call): void {
-  move(call, call.walk.state.folders.pop() ?? null);
+  changeCwd(call, call.walk.state.directoryStack.pop() ?? null);
 }
 
 function destination(call: Call, operand: Field | undefined): string | null {
@@ -282,7 +283,7 @@ function destination(call: Call, operand: Field | undefined): string | null {
   }
   if (operand.value === "-") return state.previousCwd;
   if (operand.value === "") return state.cwd;
-  if (operand.shape === null || operand.glob || (operand.doubt && operand.value !== null)) return null;
+  if (operand.shape === null || operand.glob || (operand.uncertain && operand.value !== null)) return null;
   // CDPATH makes a relative folder mean another one.
   if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
   const folder = normalise(operand.shape, state.cwd);
@@ -290,14 +291,14 @@ function destination(call: Call, operand: Field | undefined): string | null {
 }
 
 /** Folders that no `cd` fails on: above the workspace, the home, the root. */
-function alwaysThere(call: Call, folder: string | null): boolean {
+function alwaysExists(call: Call, folder: string | null): boolean {
   const { workspace, home } = call.walk.context;
   return folder !== null && (isInside(workspace, folder) || isInside(home, folder) || folder === "/tmp");
 }
 
-function move(call: Call, folder: string | null): void {
+function changeCwd(call: Call, folder: string | null): void {
   const { state } = call.walk;
-  if (state.cwd !== null && !state.stopsOnError && !alwaysThere(call, folder)) {
+  if (state.cwd !== null && !state.stopsOnError && !alwaysExists(call, folder)) {
     state.fallbacks = [...state.fallbacks, state.cwd].slice(-8);
   }
   state.previousCwd = state.cwd;

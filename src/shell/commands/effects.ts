@@ -1,6 +1,6 @@
 /** Which arguments of a command are what it deletes, overwrites or re-permissions. */
 import { type Field, literal, tail } from "../expand/field.ts";
-import { type Call, target, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
 
 export type Effect = (call: Call, options: Options) => void;
@@ -8,11 +8,11 @@ export type Effect = (call: Call, options: Options) => void;
 const RECURSIVE = ["r", "R", "recursive"];
 
 export const deletes: Effect = (call, options) => {
-  for (const field of options.operands) target(call, "delete", field, hasOption(options, ...RECURSIVE));
+  for (const field of options.operands) recordTarget(call, "delete", field, hasOption(options, ...RECURSIVE));
 };
 
 export const overwrites: Effect = (call, options) => {
-  for (const field of options.operands) target(call, "write", field, false);
+  for (const field of options.operands) recordTarget(call, "write", field, false);
 };
 
 /** The first operand is a mode or owner, the rest are files; a mode like `-x` is read as an option, and then all are. */
@@ -21,16 +21,16 @@ export const changesMode: Effect = (call, options) => {
   const given =
     hasOption(options, "reference", "restore") || (minus && call.name.startsWith("ch") && call.name !== "chown");
   const files = given ? options.operands : options.operands.slice(1);
-  for (const field of files) target(call, "mode", field, hasOption(options, ...RECURSIVE));
+  for (const field of files) recordTarget(call, "mode", field, hasOption(options, ...RECURSIVE));
 };
 
 /** Sources and a destination; the destination may be named by an option. */
 export const copies: Effect = (call, options) => {
   const folder = optionValue(options, "t", "target-directory");
-  if (folder) target(call, "write", folder, hasOption(options, ...RECURSIVE, "a", "archive"));
+  if (folder) recordTarget(call, "write", folder, hasOption(options, ...RECURSIVE, "a", "archive"));
   else if (options.operands.length > 1) {
     const last = options.operands.at(-1) as Field;
-    target(call, "write", last, hasOption(options, ...RECURSIVE, "a", "archive"));
+    recordTarget(call, "write", last, hasOption(options, ...RECURSIVE, "a", "archive"));
     for (const source of options.operands.slice(0, -1)) into(call, source, last);
   }
 };
@@ -41,12 +41,13 @@ function into(call: Call, source: Field, folder: Field): void {
   const name = source.value.replace(/\/+$/, "").replace(/^.*\//, "");
   if (name === "" || name === "." || name === "..") return;
   const value = `${folder.value.replace(/\/+$/, "")}/${name}`;
-  target(call, "write", { ...folder, value, prefix: value, shape: value, doubt: null }, false);
+  recordTarget(call, "write", { ...folder, value, prefix: value, shape: value, uncertain: null }, false);
 }
 
 export const moves: Effect = (call, options) => {
   const folder = optionValue(options, "t", "target-directory");
-  for (const field of folder ? options.operands : options.operands.slice(0, -1)) target(call, "delete", field, true);
+  for (const field of folder ? options.operands : options.operands.slice(0, -1))
+    recordTarget(call, "delete", field, true);
   copies(call, options);
 };
 
@@ -58,13 +59,13 @@ export const links: Effect = (call, options) => {
 export function patches(call: Call, options: Options): void {
   if (hasOption(options, "dry-run")) return;
   const file = optionValue(options, "o", "output") ?? options.operands[0];
-  if (file) target(call, "write", file, false);
+  if (file) recordTarget(call, "write", file, false);
   const folder = optionValue(options, "d", "directory");
-  if (folder) target(call, "write", folder, true);
+  if (folder) recordTarget(call, "write", folder, true);
 }
 
 export function unpacks(call: Call, folder: Field | null): void {
-  target(call, "write", folder ?? literal(".", "", call.fact.span), true);
+  recordTarget(call, "write", folder ?? literal(".", "", call.fact.span), true);
 }
 
 export function downloads(call: Call, options: Options): void {
@@ -92,7 +93,7 @@ export function downloads(call: Call, options: Options): void {
     const writes =
       !(call.name === "curl" && (name === "d" || name === "a")) &&
       !(call.name === "wget" && (name === "c" || name === "D" || name === "d"));
-    if (file && writes && file.value !== "-") target(call, "write", file, false);
+    if (file && writes && file.value !== "-") recordTarget(call, "write", file, false);
   }
   for (const field of call.argv) {
     const host = /^(?:[a-z][a-z+.-]*:\/\/)(?:[^@/]*@)?([\w.-]+)/i.exec(field.value ?? "");
@@ -102,31 +103,32 @@ export function downloads(call: Call, options: Options): void {
 
 /** All operands are files whose permissions change. */
 export const changesAll: Effect = (call, options) => {
-  for (const field of options.operands) target(call, "mode", field, hasOption(options, ...RECURSIVE));
+  for (const field of options.operands) recordTarget(call, "mode", field, hasOption(options, ...RECURSIVE));
 };
 
 export const deletesTrees: Effect = (call, options) => {
-  for (const field of options.operands) target(call, "delete", field, true);
+  for (const field of options.operands) recordTarget(call, "delete", field, true);
 };
 
 /** `dd of=…` and its descendants. */
 export const copiesBlocks: Effect = (call) => {
   for (const field of call.argv)
-    if (/^(?:of|ofs|hof)=/.test(field.prefix)) target(call, "write", tail(field, field.prefix.indexOf("=") + 1), false);
+    if (/^(?:of|ofs|hof)=/.test(field.prefix))
+      recordTarget(call, "write", tail(field, field.prefix.indexOf("=") + 1), false);
 };
 
 export const writesNth =
   (index: number): Effect =>
   (call, options) => {
     const field = options.operands[index];
-    if (field) target(call, "write", field, false);
+    if (field) recordTarget(call, "write", field, false);
   };
 
 export const writesOption =
   (...names: string[]): Effect =>
   (call, options) => {
     const field = optionValue(options, ...names);
-    if (field) target(call, "write", field, false);
+    if (field) recordTarget(call, "write", field, false);
   };
 
 export const unpacksTo =
@@ -149,13 +151,15 @@ export function tar(call: Call): void {
   });
   const folder = optionValue(options, "C", "directory");
   if (hasOption(options, "x", "extract", "get") && !hasOption(options, "O", "to-stdout")) {
-    target(call, "write", folder ?? literal(".", "", call.fact.span), true);
-    if (hasOption(options, "P", "absolute-names")) unclear(call, call.fact.span, "an archive that may write anywhere");
+    recordTarget(call, "write", folder ?? literal(".", "", call.fact.span), true);
+    if (hasOption(options, "P", "absolute-names"))
+      markCommandUnknown(call, call.fact.span, "an archive that may write anywhere");
   }
   const file = optionValue(options, "f", "file");
   if (file && hasOption(options, "c", "create", "r", "append", "u", "update", "delete") && file.value !== "-")
-    target(call, "write", file, false);
-  if (hasOption(options, "remove-files")) for (const field of options.operands) target(call, "delete", field, true);
+    recordTarget(call, "write", file, false);
+  if (hasOption(options, "remove-files"))
+    for (const field of options.operands) recordTarget(call, "delete", field, true);
 }
 
 export function rsync(call: Call): void {
@@ -171,11 +175,11 @@ export function rsync(call: Call): void {
     if (host) call.fact.network.push(host[1] ?? host[2] ?? "");
   }
   if (last && !isRemote(last)) {
-    target(call, "write", last, true);
-    if (deletes) target(call, "delete", last, true);
+    recordTarget(call, "write", last, true);
+    if (deletes) recordTarget(call, "delete", last, true);
   }
   if (hasOption(options, "remove-source-files"))
-    for (const field of options.operands.slice(0, -1)) if (!isRemote(field)) target(call, "delete", field, true);
+    for (const field of options.operands.slice(0, -1)) if (!isRemote(field)) recordTarget(call, "delete", field, true);
 }
 
 function isRemote(field: Field): boolean {
@@ -196,7 +200,7 @@ export function outputOption(call: Call): void {
     const equals = text.indexOf("=");
     const following = call.argv[index + 1];
     if (equals > 0 && OUTPUT.test(text.slice(0, equals)) && text[equals + 1] === "/")
-      target(call, "write", tail(field, equals + 1), false);
-    else if (OUTPUT.test(text) && following?.value?.startsWith("/")) target(call, "write", following, false);
+      recordTarget(call, "write", tail(field, equals + 1), false);
+    else if (OUTPUT.test(text) && following?.value?.startsWith("/")) recordTarget(call, "write", following, false);
   }
 }

@@ -1,8 +1,8 @@
 /** git runs commands from its configuration and from several of its options. */
 
-import { type Field, literal, tail } from "../expand/field.ts";
+import { type Field, joinFields, literal, tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
-import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 /** Configuration keys whose value git hands to a shell. */
@@ -22,11 +22,11 @@ export function git(call: Call, run: Runner): void {
   call.cwd = cwd;
   for (const value of optionValues(globals, "c")) setting(call, run, value);
   for (const value of optionValues(globals, "exec-path", "config-env"))
-    unclear(call, value.span, "programs of git from elsewhere");
+    markCommandUnknown(call, value.span, "programs of git from elsewhere");
   const sub = call.argv[globals.rest];
   const rest = globals.rest + 1;
   if (!sub) return;
-  if (sub.value === null) unclear(call, sub.span, "which command of git is not known");
+  if (sub.value === null) markCommandUnknown(call, sub.span, "which command of git is not known");
   SUBCOMMANDS[sub.value ?? ""]?.(call, run, rest);
   for (const field of call.argv.slice(rest)) {
     const found = /^--(?:upload-p[a-z-]*|receive-p[a-z-]*|exec|ext-diff-cmd|tool-cmd)=/.exec(field.prefix);
@@ -35,7 +35,7 @@ export function git(call: Call, run: Runner): void {
     if (host?.[1]) call.fact.network.push(host[1]);
     if (/^ext::/.test(field.value ?? "")) run.text(call, tail(field, 5));
     const output = /^--outp[a-z]*=/.exec(field.prefix);
-    if (output) target(call, "write", tail(field, output[0].length), false);
+    if (output) recordTarget(call, "write", tail(field, output[0].length), false);
   }
 }
 
@@ -43,16 +43,16 @@ export function git(call: Call, run: Runner): void {
 function setting(call: Call, run: Runner, value: Field): void {
   const equals = value.prefix.indexOf("=");
   const key = equals < 0 ? value.prefix : value.prefix.slice(0, equals);
-  if (equals < 0 && value.value === null) unclear(call, value.span, "a setting of git that is not known");
+  if (equals < 0 && value.value === null) markCommandUnknown(call, value.span, "a setting of git that is not known");
   config(call, run, key, equals < 0 ? null : tail(value, equals + 1), value);
 }
 
 function config(call: Call, run: Runner, key: string, value: Field | null, at: Field): void {
-  if (RUNS_FROM_ELSEWHERE.test(key)) unclear(call, at.span, `\`${key}\` makes git run other code`);
+  if (RUNS_FROM_ELSEWHERE.test(key)) markCommandUnknown(call, at.span, `\`${key}\` makes git run other code`);
   if (!value) return;
   if (/^alias\./i.test(key)) {
     if (value.prefix.startsWith("!")) run.text(call, tail(value, 1));
-    else if (value.value === null) unclear(call, value.span, "an alias that is not known");
+    else if (value.value === null) markCommandUnknown(call, value.span, "an alias that is not known");
   } else if (CODE_KEYS.test(key)) run.text(call, value.prefix.startsWith("!") ? tail(value, 1) : value);
 }
 
@@ -79,7 +79,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     const words = operands[0]?.value === "set" ? operands.slice(1) : operands;
     const [key, value] = words;
     if (value && call.argv.some((field) => field.value === "--system"))
-      target(call, "write", literal("/etc/gitconfig", "", call.fact.span), false);
+      recordTarget(call, "write", literal("/etc/gitconfig", "", call.fact.span), false);
     if (key?.value && value) config(call, run, key.value, value, value);
   },
   clean: (call, _run, from) => {
@@ -90,7 +90,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     );
     if (hasOption(options, "n", "dry-run") || !hasOption(options, "f", "force", "i")) return;
     const paths = options.operands.length > 0 ? options.operands : [literal(".", "", call.fact.span)];
-    for (const path of paths) target(call, "delete", path, true);
+    for (const path of paths) recordTarget(call, "delete", path, true);
   },
   rm: (call, _run, from) => {
     const options = readOptions(
@@ -99,7 +99,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
       from,
     );
     if (hasOption(options, "cached", "n", "dry-run")) return;
-    for (const path of options.operands) target(call, "delete", path, hasOption(options, "r"));
+    for (const path of options.operands) recordTarget(call, "delete", path, hasOption(options, "r"));
   },
   clone: (call, run, from) => {
     const options = readOptions(
@@ -112,9 +112,10 @@ const SUBCOMMANDS: Record<string, Sub> = {
     );
     for (const value of optionValues(options, "c", "config")) setting(call, run, value);
     for (const value of optionValues(options, "u", "upload-pack")) run.text(call, value);
-    for (const value of optionValues(options, "template")) unclear(call, value.span, "hooks from a template");
+    for (const value of optionValues(options, "template"))
+      markCommandUnknown(call, value.span, "hooks from a template");
     const [, folder] = options.operands;
-    if (folder) target(call, "write", folder, true);
+    if (folder) recordTarget(call, "write", folder, true);
   },
   rebase: runsOption({ short: "x:s:X:C:", long: "exec= onto= strategy= strategy-option=" }, "x", "exec"),
   bisect: (call, run, from) => {
@@ -124,7 +125,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     const at = call.argv.findIndex((field, index) => index >= from && field.value === "foreach");
     if (at < 0) return;
     const { operands } = readOptions(call.argv, { long: "recursive quiet", stop: true }, at + 1);
-    if (operands[0]) run.text(call, operands.length === 1 ? operands[0] : joinWords(operands));
+    if (operands[0]) run.text(call, joinFields(operands));
   },
   "filter-branch": (call, run, from) => {
     const options = readOptions(
@@ -147,7 +148,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
       { short: "b:B:f", long: "detach checkout lock reason= orphan track" },
       from + 1,
     ).operands;
-    if (folder) target(call, "write", folder, true);
+    if (folder) recordTarget(call, "write", folder, true);
   },
   init: (call, _run, from) => {
     const [folder] = readOptions(
@@ -155,12 +156,6 @@ const SUBCOMMANDS: Record<string, Sub> = {
       { short: "b:q", long: "template= separate-git-dir= object-format= initial-branch= shared" },
       from,
     ).operands;
-    if (folder) target(call, "write", folder, false);
+    if (folder) recordTarget(call, "write", folder, false);
   },
 };
-
-function joinWords(words: Field[]): Field {
-  const first = words[0] as Field;
-  if (words.some((word) => word.value === null)) return { ...first, value: null, shape: null };
-  return literal(words.map((word) => word.value).join(" "), "", first.span);
-}

@@ -1,26 +1,15 @@
 /** Which table knows a command: by its name, versions and variants folded together. */
 import type { Call, Runner } from "../walk/call.ts";
-import { concatenated } from "./builtin-output.ts";
+import { catOutput } from "./builtin-output.ts";
 import { rsync, tar } from "./effects.ts";
 import { FILE_COMMANDS, files } from "./files.ts";
 import { git } from "./git.ts";
 import { awk, editor, INTERPRETERS, interpreter, make, sed, sqlite, versionless } from "./interpreters.ts";
-import { cargo, cmake, cmd, environmentRun, go, multicall, npm } from "./packages.ts";
+import { cargo, cmake, cmd, go, multicall, npm, runInEnvironment } from "./packages.ts";
 import { env, PREFIXES, prefix } from "./prefix.ts";
-import { boxed, container, kubectl, ssh } from "./remote.ts";
+import { container, containerExec, kubectl, ssh } from "./remote.ts";
 import { SHELLS, shell } from "./shells.ts";
-import {
-  at,
-  benchmarked,
-  concurrently,
-  entr,
-  flock,
-  multiplexer,
-  su,
-  TEXT_OPTIONS,
-  textOption,
-  watch,
-} from "./texts.ts";
+import { at, concurrently, entr, flock, hyperfine, multiplexer, su, TEXT_OPTIONS, textOption, watch } from "./texts.ts";
 import { find, parallel, xargs } from "./xargs-find.ts";
 
 type Handler = (call: Call, run: Runner) => void;
@@ -59,9 +48,9 @@ function build(): void {
   add(["ssh", "scp", "sftp", "autossh", "mosh"], ssh);
   add(["docker", "podman", "nerdctl", "docker-compose", "podman-compose"], container);
   add(["kubectl", "oc", "k3s"], kubectl);
-  add(["lxc", "incus", "lxc-attach", "adb", "wsl", "machinectl"], boxed);
+  add(["lxc", "incus", "lxc-attach", "adb", "wsl", "machinectl"], containerExec);
   add(["npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun"], npm);
-  add(["uv", "conda", "mamba", "micromamba", "mise", "asdf", "rbenv", "pyenv", "nix"], environmentRun);
+  add(["uv", "conda", "mamba", "micromamba", "mise", "asdf", "rbenv", "pyenv", "nix"], runInEnvironment);
   add(["go"], go);
   add(["cargo"], cargo);
   add(["cmake"], cmake);
@@ -74,14 +63,14 @@ function build(): void {
   add(["make", "gmake", "bmake", "just", "ninja"], make);
   add(["watch"], watch);
   add(["concurrently"], concurrently);
-  add(["hyperfine"], benchmarked);
+  add(["hyperfine"], hyperfine);
   add(["entr"], entr);
   add(["flock"], flock);
   add(["su", "sg", "runuser", "capsh"], su);
   add(["at", "batch"], at);
   add(["tmux", "screen"], multiplexer);
   add(["cat"], (call) => {
-    call.output = concatenated(call);
+    call.output = catOutput(call);
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Field } from "../expand/field.ts";
 import type { Call, Runner } from "../walk/call.ts";
-import { target, unclear } from "../walk/call.ts";
+import { markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValues, readOptions } from "./options.ts";
 
 interface Interpreter extends OptionSpec {
@@ -115,14 +115,14 @@ export function interpreter(call: Call): void {
   const { list, operands } = readOptions(call.argv, spec);
   const hands = (why: string) => {
     call.fact.opaque = call.name;
-    unclear(call, call.fact.span, why);
+    markCommandUnknown(call, call.fact.span, why);
   };
   const inline =
     list.find((option) => spec.code.includes(option.name)) ??
     operands.find((field, index) => index === 0 && spec.code.includes(field.value ?? ""));
   if (inline) hands(`code for ${call.name} that is not analysed`);
   if (/^(?:perl|ruby)$/.test(versionless(call.name)) && list.some((option) => option.name === "i")) {
-    for (const field of operands) target(call, "write", field, false);
+    for (const field of operands) recordTarget(call, "write", field, false);
   }
   const [file] = operands;
   const asks = list.some((option) => /^(?:v|V|h|version|help|check|m)$/.test(option.name));
@@ -155,7 +155,7 @@ export function awk(call: Call): void {
   for (const program of programs) {
     if (
       program.value === null ||
-      program.doubt ||
+      program.uncertain ||
       /system|\||getline|>|close|@(?:load|include)|SYMTAB|ENVIRON.*\|/.test(comparisonsRemoved(program.value))
     ) {
       opaque(call, program, "an awk program that may run or write anything");
@@ -187,9 +187,9 @@ export function sed(call: Call): void {
       opaque(call, program, "a sed program that may run commands or write files");
     const written = /(?:^|[;{}\n/\s])w\s+(\/\S+)/.exec(program.value ?? "");
     if (written?.[1])
-      target(call, "write", { ...program, value: written[1], shape: written[1], prefix: written[1] }, false);
+      recordTarget(call, "write", { ...program, value: written[1], shape: written[1], prefix: written[1] }, false);
   }
-  if (hasOption(options, "i", "in-place")) for (const field of filesAfter) target(call, "write", field, false);
+  if (hasOption(options, "i", "in-place")) for (const field of filesAfter) recordTarget(call, "write", field, false);
 }
 
 function sedRuns(program: string): boolean {
@@ -235,7 +235,7 @@ export function sqlite(call: Call): void {
     opaque(call, call.argv[0], "commands for sqlite that may run programs");
 }
 
-/** make and its kin run recipes from files; only what is given on the command line is in doubt. */
+/** make and its kin run recipes from files; only what is given on the command line is uncertain. */
 export function make(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "C:f:I:j::l::o:W:E:O::bBdehiknpqrsStvw",
@@ -248,7 +248,7 @@ export function make(call: Call, run: Runner): void {
   }
   for (const field of options.operands) {
     const shell = /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)[:?+]?=/.exec(field.prefix);
-    if (shell) unclear(call, field.span, "another shell for make");
+    if (shell) markCommandUnknown(call, field.span, "another shell for make");
     else if (/^[A-Z_]+=.*(?:\$\(shell|`)/.test(field.value ?? ""))
       run.text(call, { ...field, value: (field.value ?? "").replace(/^[A-Z_]+=.*?\$\(shell\s+([^)]*)\).*$/s, "$1") });
   }
@@ -256,5 +256,5 @@ export function make(call: Call, run: Runner): void {
 
 function opaque(call: Call, field: Field | undefined, why: string): void {
   call.fact.opaque = versionless(call.name);
-  unclear(call, field?.span ?? call.fact.span, why);
+  markCommandUnknown(call, field?.span ?? call.fact.span, why);
 }

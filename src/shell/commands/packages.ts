@@ -1,7 +1,7 @@
 /** Package managers and build tools that start a command given to them. */
 
-import { joined } from "../expand/field.ts";
-import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { joinFields } from "../expand/field.ts";
+import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValue, optionValues, readOptions } from "./options.ts";
 
 const NPX = {
@@ -25,7 +25,7 @@ export function npm(call: Call, run: Runner): void {
 }
 
 /** `uv run`, `conda run -n x`, `mise exec --`, `nix develop -c`. */
-export function environmentRun(call: Call, run: Runner): void {
+export function runInEnvironment(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^(?:run|exec|x|tool|develop|shell)$/.test(field.value ?? ""));
   if (at < 0) return;
   const options = readOptions(
@@ -61,7 +61,7 @@ export function cargo(call: Call, run: Runner): void {
   });
   for (const value of optionValues(options, "config"))
     if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
-      unclear(call, value.span, "a configuration that makes cargo run programs");
+      markCommandUnknown(call, value.span, "a configuration that makes cargo run programs");
   if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
 }
 
@@ -92,7 +92,7 @@ export function multicall(call: Call, run: Runner): void {
     long: "library-path= coreutils-prog= preload= audit= argv0= inhibit-cache list verify install help inhibit-rpath=",
     stop: true,
   });
-  if (hasOption(options, "preload", "audit")) unclear(call, call.fact.span, "loads code into the program");
+  if (hasOption(options, "preload", "audit")) markCommandUnknown(call, call.fact.span, "loads code into the program");
   const applet = optionValue(options, "coreutils-prog");
   run.argv(call, applet ? [applet, ...options.operands] : options.operands);
 }
@@ -100,7 +100,7 @@ export function multicall(call: Call, run: Runner): void {
 /** Windows' shell, as agents write it by habit. */
 export function cmd(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^\/[ck]$/i.test(field.value ?? ""));
-  unclear(call, call.fact.span, "the language of cmd is not analysed");
+  markCommandUnknown(call, call.fact.span, "the language of cmd is not analysed");
   const words = at > 0 ? call.argv.slice(at + 1) : [];
-  if (words.length > 0) run.text(call, joined(words));
+  if (words.length > 0) run.text(call, joinFields(words));
 }

@@ -7,7 +7,7 @@ import type { Field } from "../expand/field.ts";
 import { literal, tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
 import type { Assigned } from "../walk/call.ts";
-import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { environmentCode } from "../walk/environment.ts";
 import { type OptionSpec, optionValue, readOptions } from "./options.ts";
 
@@ -174,15 +174,15 @@ export function prefix(call: Call, run: Runner): void {
   if (!spec) return;
   const sub = SUBCOMMAND[call.name];
   if (sub && call.argv[1]?.value !== sub) return;
-  if (ZSH.has(call.name)) unclear(call, call.fact.span, "another shell would run something else");
+  if (ZSH.has(call.name)) markCommandUnknown(call, call.fact.span, "another shell would run something else");
   const options = readOptions(call.argv, { ...spec, stop: true });
   call.fact.wrapper = !spec.own;
   if (options.list.some((option) => spec.inert?.includes(option.name))) return;
   for (const option of options.list) {
-    // An option nobody here knows may take the next word: then the command starts one word later.
+    // An option that is not in the table may take the next word: then the command starts one word later.
     if (!option.known && !/^\d+$/.test(option.name)) {
       if (!call.fact.executable.name || !spec.own)
-        unclear(call, option.field.span, "an option that is not known, before a command");
+        markCommandUnknown(call, option.field.span, "an option that is not known, before a command");
     }
   }
   // `setarch -R cmd` leaves the architecture out.
@@ -201,7 +201,7 @@ export function prefix(call: Call, run: Runner): void {
   const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
   const extra = { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) };
   if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
-    unclear(call, call.fact.span, "where the command begins is not known");
+    markCommandUnknown(call, call.fact.span, "where the command begins is not known");
   }
   if (call.name === "chroot") {
     run.argv(call, rest, { ...extra, cwd: "/" });
@@ -221,7 +221,7 @@ export function env(call: Call, run: Runner): void {
   const options = readOptions(call.argv, ENV_OPTIONS);
   const splits = options.list.filter((option) => option.name === "S" || option.name === "split-string");
   if (splits.length > 4) {
-    unclear(call, call.fact.span, "strings inside strings, too many to split");
+    markCommandUnknown(call, call.fact.span, "strings inside strings, too many to split");
     splits.length = 4;
   }
   let words = options.operands;
@@ -246,7 +246,7 @@ export function env(call: Call, run: Runner): void {
   }
   environmentCode(call.walk, assignments, call.origin);
   if (assignments.some(({ name }) => name === "PATH"))
-    unclear(call, call.fact.span, "PATH was changed: which program runs is not known");
+    markCommandUnknown(call, call.fact.span, "PATH was changed: which program runs is not known");
   const folder = optionValue(options, "C", "chdir");
   const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
   const rest = words.slice(at);
@@ -256,7 +256,7 @@ export function env(call: Call, run: Runner): void {
 /** Guard and system have split -S differently before: anything but plain words and simple quotes is not followed. */
 function splitString(call: Call, value: Field): Field[] | null {
   if (value.value === null || /[\\$#]/.test(value.value)) {
-    unclear(call, value.span, "a string that env splits in ways that are not followed");
+    markCommandUnknown(call, value.span, "a string that env splits in ways that are not followed");
     if (value.value === null) return null;
   }
   const words = value.value.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];

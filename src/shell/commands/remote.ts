@@ -1,7 +1,7 @@
 /** Commands for another machine or a container: looked into the same way, and marked remote. */
 
-import { type Field, joined, tail } from "../expand/field.ts";
-import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { type Field, joinFields, tail } from "../expand/field.ts";
+import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
 const SSH = { short: "1246AaB:b:c:D:E:e:F:fGgI:i:J:Kkl:L:Mm:NnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", stop: true };
@@ -14,13 +14,13 @@ export function ssh(call: Call, run: Runner): void {
   for (const value of optionValues(options, "o")) {
     const found = LOCAL.exec(value.value ?? "");
     if (found) run.text(call, tail(value, found[0].length));
-    else if (value.value === null) unclear(call, value.span, "an option of ssh that is not known");
+    else if (value.value === null) markCommandUnknown(call, value.span, "an option of ssh that is not known");
   }
   for (const value of optionValues(options, "S", "F", "I"))
-    if (value.value !== "none") unclear(call, value.span, "a program or configuration for ssh");
+    if (value.value !== "none") markCommandUnknown(call, value.span, "a program or configuration for ssh");
   const [host, ...command] = options.operands;
   if (host?.value) call.fact.network.push(host.value.replace(/^.*@/, ""));
-  if (call.name === "ssh" && command.length > 0) run.text(call, joined(command), { remote: true });
+  if (call.name === "ssh" && command.length > 0) run.text(call, joinFields(command), { remote: true });
 }
 
 const CONTAINER = {
@@ -55,13 +55,13 @@ export function kubectl(call: Call, run: Runner): void {
 }
 
 /** `lxc exec box -- cmd`, `lxc-attach -n box -- cmd`, `adb shell cmd`, `wsl cmd`. */
-export function boxed(call: Call, run: Runner): void {
+export function containerExec(call: Call, run: Runner): void {
   const dashes = call.argv.findIndex((field) => field.value === "--");
   if (dashes > 0) run.argv(call, call.argv.slice(dashes + 1), { remote: true });
   else if (call.name === "adb") {
     const shell = call.argv.findIndex((field) => field.value === "shell");
     const words = shell > 0 ? call.argv.slice(shell + 1) : [];
-    if (words.length > 0) run.text(call, joined(words as [Field, ...Field[]]), { remote: true });
+    if (words.length > 0) run.text(call, joinFields(words as [Field, ...Field[]]), { remote: true });
   } else if (call.name === "wsl") run.argv(call, readOptions(call.argv, { short: "d:u:e:", stop: true }).operands);
   else if (call.name === "machinectl" && hasOption(readOptions(call.argv, {}), "help")) return;
 }

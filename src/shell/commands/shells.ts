@@ -2,7 +2,7 @@
 
 import { literal } from "../expand/field.ts";
 import { normalise } from "../path.ts";
-import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
 /** Options of a shell that change nothing about what a text means; any other makes the rest of it uncertain. */
@@ -48,7 +48,7 @@ export const SHELLS = [
 ];
 
 /** Their language is the one that is analysed here. */
-const SAME = new Set(["sh", "bash", "dash", "ash", "rbash"]);
+const BASH_LIKE = new Set(["sh", "bash", "dash", "ash", "rbash"]);
 
 /** Where `sh` is not bash it reads these otherwise: `$'…'` and `&>` mean two other things. */
 const BASHISM =
@@ -59,7 +59,7 @@ const ONE_DASH = /^-(?:posix|norc|noprofile|login|rcfile|init-file|restricted|ve
 
 export function shell(call: Call, run: Runner): void {
   const posix = call.argv.some((field) => /^--?posix$/.test(field.value ?? ""));
-  if (posix) unclear(call, call.fact.span, "posix mode reads some texts otherwise");
+  if (posix) markCommandUnknown(call, call.fact.span, "posix mode reads some texts otherwise");
   const argv = call.argv.map((field) => {
     const text = field.value ?? "";
     if (ONE_DASH.test(text)) return { ...field, value: `-${text}`, prefix: `-${text}` };
@@ -74,30 +74,33 @@ export function shell(call: Call, run: Runner): void {
   for (const field of call.argv.slice(1, options.rest)) {
     const text = (field.value ?? field.prefix).replace(/^(-[a-z]*)[csi]+/, "$1");
     const flags = /^[-+][A-Za-z]/.test(text) && !ONE_DASH.test(text);
-    if (flags && !isHarmlessFlags(text)) unclear(call, field.span, "an option that changes how the text is read");
+    if (flags && !isHarmlessFlags(text))
+      markCommandUnknown(call, field.span, "an option that changes how the text is read");
   }
   for (const value of optionValues(options, "o", "O")) {
-    if (!isHarmlessOption(value.value ?? "")) unclear(call, value.span, "an option that changes how the text is read");
+    if (!isHarmlessOption(value.value ?? ""))
+      markCommandUnknown(call, value.span, "an option that changes how the text is read");
   }
-  if (!SAME.has(call.name)) unclear(call, call.fact.span, `the language of ${call.name} is not analysed`);
+  if (!BASH_LIKE.has(call.name))
+    markCommandUnknown(call, call.fact.span, `the language of ${call.name} is not analysed`);
   if (hasOption(options, "i", "interactive"))
-    unclear(call, call.fact.span, "an interactive shell runs its startup files");
+    markCommandUnknown(call, call.fact.span, "an interactive shell runs its startup files");
   if (hasOption(options, "rcfile", "init-file", "init-command"))
-    unclear(call, call.fact.span, "a shell with startup code of its own");
+    markCommandUnknown(call, call.fact.span, "a shell with startup code of its own");
   if (options.list.some((option) => option.value?.value === "expand_aliases"))
-    unclear(call, call.fact.span, "aliases are on");
+    markCommandUnknown(call, call.fact.span, "aliases are on");
   const [first, ...args] = options.operands;
   const code = hasOption(options, "c") ? first?.value : call.stdin.kind === "text" ? call.stdin.text : null;
   if (call.name !== "bash" && call.name !== "rbash" && code && BASHISM.test(code.replace(/\$\{\w+:[-=?+]/g, ""))) {
-    unclear(call, call.fact.span, `${call.name} may read this text otherwise than bash`);
+    markCommandUnknown(call, call.fact.span, `${call.name} may read this text otherwise than bash`);
   }
   const long = options.list.find((option) => option.name === "command");
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
     // `bash -c -- 'text'` and `bash -c -e 'text'` both take the first operand.
     if (first) run.text(call, first, { positional: args.slice(1), zero: args[0] ?? null });
-    else unclear(call, call.fact.span, "code that is not known");
-    call.fact.wrapper = SAME.has(call.name) && first?.value != null;
+    else markCommandUnknown(call, call.fact.span, "code that is not known");
+    call.fact.wrapper = BASH_LIKE.has(call.name) && first?.value != null;
     return;
   }
   if (long) return;
@@ -114,10 +117,11 @@ function script(call: Call, run: Runner, path: string | null, file: Call["argv"]
     return;
   }
   const made = path === null ? undefined : call.walk.state.written.get(path);
-  if (made?.kind === "text") run.text(call, { ...file, value: made.text, doubt: made.doubt }, { positional: args });
-  if (made) unclear(call, file.span, "runs a file that this same text writes");
+  if (made?.kind === "text")
+    run.text(call, { ...file, value: made.text, uncertain: made.uncertain }, { positional: args });
+  if (made) markCommandUnknown(call, file.span, "runs a file that this same text writes");
   else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
-    unclear(call, file.span, "the script it runs is not known");
+    markCommandUnknown(call, file.span, "the script it runs is not known");
   }
 }
 
@@ -127,12 +131,12 @@ function stdin(call: Call, run: Runner, args: Call["argv"]): void {
     const span = feed.field?.span ?? call.fact.span;
     const code =
       feed.field && feed.text.trimEnd() === feed.field.value
-        ? { ...feed.field, doubt: feed.doubt }
-        : { ...literal(feed.text, "", span), doubt: feed.doubt };
+        ? { ...feed.field, uncertain: feed.uncertain }
+        : { ...literal(feed.text, "", span), uncertain: feed.uncertain };
     run.text(call, code, { positional: args, stdin: { kind: "none" } });
     return;
   }
   const unknown = feed.kind === "unknown";
   const why = unknown ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input";
-  unclear(call, call.fact.span, why, unknown && call.fact.piped ? "piped" : undefined);
+  markCommandUnknown(call, call.fact.span, why, unknown && call.fact.piped ? "piped" : undefined);
 }

@@ -1,7 +1,7 @@
 /** Programs that take shell text in one of their arguments and run it. */
 
-import { type Field, joined, literal, tail } from "../expand/field.ts";
-import { type Call, type Runner, unclear } from "../walk/call.ts";
+import { type Field, joinFields, literal, tail } from "../expand/field.ts";
+import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 interface TextRunner extends OptionSpec {
@@ -89,7 +89,7 @@ export function watch(call: Call, run: Runner): void {
   call.fact.wrapper = true;
   if (options.operands.length === 0) return;
   if (hasOption(options, "x", "exec")) run.argv(call, options.operands);
-  else run.text(call, joined(options.operands));
+  else run.text(call, joinFields(options.operands));
 }
 
 export function concurrently(call: Call, run: Runner): void {
@@ -98,7 +98,7 @@ export function concurrently(call: Call, run: Runner): void {
 }
 
 /** hyperfine and entr take whole command lines, too. */
-export function benchmarked(call: Call, run: Runner): void {
+export function hyperfine(call: Call, run: Runner): void {
   textOption(call, run);
   for (const text of readOptions(call.argv, TEXT_OPTIONS.hyperfine ?? {}).operands) run.text(call, text);
 }
@@ -133,8 +133,8 @@ export function su(call: Call, run: Runner): void {
   const text = optionValue(options, "c", "command", "session-command");
   if (text) run.text(call, text);
   else if (call.name === "runuser" && hasOption(options, "u", "user")) run.argv(call, options.operands);
-  else if (call.name === "sg" && options.operands[1]) run.text(call, joined(options.operands.slice(1)));
-  else if (call.name === "capsh") unclear(call, call.fact.span, "a shell with other privileges");
+  else if (call.name === "sg" && options.operands[1]) run.text(call, joinFields(options.operands.slice(1)));
+  else if (call.name === "capsh") markCommandUnknown(call, call.fact.span, "a shell with other privileges");
 }
 
 /** `at` and `batch` run their input later, outside of everything that watches over this command. */
@@ -142,7 +142,7 @@ export function at(call: Call, run: Runner): void {
   if (call.stdin.kind === "text")
     run.text(call, {
       ...literal(call.stdin.text, "", call.stdin.field?.span ?? call.fact.span),
-      doubt: call.stdin.doubt,
+      uncertain: call.stdin.uncertain,
     });
 }
 
@@ -150,7 +150,7 @@ export function at(call: Call, run: Runner): void {
 export function multiplexer(call: Call, run: Runner): void {
   if (call.name === "screen") {
     const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });
-    if (hasOption(options, "X")) unclear(call, call.fact.span, "types into another session");
+    if (hasOption(options, "X")) markCommandUnknown(call, call.fact.span, "types into another session");
     run.argv(call, options.operands);
     return;
   }
@@ -164,5 +164,5 @@ export function multiplexer(call: Call, run: Runner): void {
   const options = readOptions(call.argv, { short: "AdDEPXbhvZIfc:e:F:n:s:t:x:y:l:p:w:", stop: true }, index + 1);
   texts.push(...options.operands);
   if (texts.length > 0)
-    run.text(call, joined(texts.filter((field) => !/^(?:Enter|C-m|KPEnter)$/.test(field.value ?? ""))));
+    run.text(call, joinFields(texts.filter((field) => !/^(?:Enter|C-m|KPEnter)$/.test(field.value ?? ""))));
 }

@@ -1,7 +1,7 @@
 /** `xargs`, `parallel` and `find -exec`: the command is here, its arguments arrive from elsewhere. */
-import { type Field, joined, likely, literal, unknownField } from "../expand/field.ts";
+import { type Field, joinFields, likely, literal, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
-import { type Call, type Runner, target, unclear } from "../walk/call.ts";
+import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
 
 export function xargs(call: Call, run: Runner): void {
@@ -15,7 +15,7 @@ export function xargs(call: Call, run: Runner): void {
   if (command.length === 0) return;
   const replace = options.list.find((option) => ["I", "i", "replace"].includes(option.name));
   const lines = hasOption(options, "0", "null") ? "\0" : (delimiter(options) ?? (replace ? "\n" : null));
-  const items = arriving(call, hasOption(options, "a", "arg-file", "E", "e", "eof"), lines);
+  const items = stdinArguments(call, hasOption(options, "a", "arg-file", "E", "e", "eof"), lines);
   if (!replace) {
     const per = Number(optionValue(options, "n", "max-args")?.value ?? 0) || items.length;
     for (let i = 0; i < Math.max(items.length, 1); i += Math.max(per, 1)) {
@@ -39,7 +39,7 @@ function delimiter(options: Options): string | null {
 }
 
 /** The words on standard input, where they are evident; one unknown word where not. */
-function arriving(call: Call, file: boolean, separator: string | null): Field[] {
+function stdinArguments(call: Call, file: boolean, separator: string | null): Field[] {
   const feed = call.stdin;
   const span = call.fact.span;
   if (file || feed.kind !== "text") {
@@ -53,7 +53,7 @@ function arriving(call: Call, file: boolean, separator: string | null): Field[] 
     .map((part) => {
       const field = literal(separator ? part : part.replace(/^(['"])(.*)\1$/, "$2"), "", at);
       // Paths that `find` would print: everything below its start.
-      return feed.doubt ? { ...likely(field, field.value ?? "", feed.doubt), glob: part.endsWith("*") } : field;
+      return feed.uncertain ? { ...likely(field, field.value ?? "", feed.uncertain), glob: part.endsWith("*") } : field;
     });
 }
 
@@ -66,7 +66,7 @@ function substitute(field: Field, marker: string, item: Field): Field {
       prefix: "",
       shape: null,
       certain: 0,
-      doubt: item.doubt,
+      uncertain: item.uncertain,
       many: field.value === marker,
     };
   const value = field.value.split(marker).join(item.value);
@@ -76,7 +76,7 @@ function substitute(field: Field, marker: string, item: Field): Field {
     prefix: value,
     shape: value,
     glob: field.glob || item.glob,
-    doubt: field.doubt ?? item.doubt,
+    uncertain: field.uncertain ?? item.uncertain,
   };
 }
 
@@ -91,7 +91,7 @@ export function parallel(call: Call, run: Runner): void {
   const split = words.findIndex((field) => /^:::+\+?$/.test(field.value ?? ""));
   const command = split < 0 ? words : words.slice(0, split);
   const remote = hasOption(options, "S", "sshlogin");
-  const given = split < 0 ? arriving(call, hasOption(options, "a", "arg-file"), "\n") : words.slice(split + 1);
+  const given = split < 0 ? stdinArguments(call, hasOption(options, "a", "arg-file"), "\n") : words.slice(split + 1);
   if (words[split]?.value?.startsWith("::::")) {
     given.splice(0, given.length, unknownField("", call.fact.span, "arguments from a file", true));
   }
@@ -100,7 +100,7 @@ export function parallel(call: Call, run: Runner): void {
     else {
       const filled = command.map((field) => substitute(field, "{}", item));
       const used = command.some((field) => field.value?.includes("{}"));
-      run.text(call, joined(used ? filled : [...filled, item]), { remote });
+      run.text(call, joinFields(used ? filled : [...filled, item]), { remote });
     }
   }
 }
@@ -121,16 +121,16 @@ export function find(call: Call, run: Runner): void {
   const chosen = call.argv
     .slice(at)
     .some((field) => /^-i?(?:name|path|regex|wholename|newer|mtime|mmin|empty|size)/.test(field.value ?? ""));
-  const reached = starts.map((start) => (chosen ? within(start) : start));
+  const reached = starts.map((start) => (chosen ? belowStart(start) : start));
   for (let i = at; i < call.argv.length; i++) {
     const word = call.argv[i] as Field;
     if (word.value === null) {
-      if (word.many) unclear(call, word.span, "an expression that may delete or run anything");
-    } else if (word.value === "-delete") for (const start of reached) target(call, "delete", start, true);
+      if (word.many) markCommandUnknown(call, word.span, "an expression that may delete or run anything");
+    } else if (word.value === "-delete") for (const start of reached) recordTarget(call, "delete", start, true);
     else if (FIND_WRITES.has(word.value)) {
       const file = call.argv[i + 1];
-      if (file) target(call, "write", file, false);
-    } else if (word.value === "-files0-from") unclear(call, word.span, "start paths from a file");
+      if (file) recordTarget(call, "write", file, false);
+    } else if (word.value === "-files0-from") markCommandUnknown(call, word.span, "start paths from a file");
     else if (/^-(?:exec|execdir|ok|okdir)$/.test(word.value)) {
       const end = call.argv.findIndex(
         (field, index) =>
@@ -140,34 +140,35 @@ export function find(call: Call, run: Runner): void {
       for (const start of reached)
         run.argv(
           call,
-          command.map((field) => found(field, start)),
+          command.map((field) => withFoundPath(field, start)),
           { label: `find ${word.value}` },
         );
       i = end < 0 ? call.argv.length : end;
     }
   }
-  const doubt = { span: call.fact.span, why: "the files find prints" };
+  const uncertain = { span: call.fact.span, why: "the files find prints" };
   const below = reached
     .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
     .filter(Boolean);
-  call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, doubt };
+  call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain };
 }
 
 /** Only some files below the start are meant. Below `/` that is still everyone's. */
-function within(start: Field): Field {
+function belowStart(start: Field): Field {
   if (start.shape === null || /^\/+$/.test(start.shape)) return start;
   const value = `${start.shape}/_`;
   return { ...start, value: start.value === null ? null : value, prefix: value, shape: value };
 }
 
 /** `{}` stands for the start path and everything below it: whoever deletes `{}` deletes those. */
-function found(field: Field, start: Field): Field {
+function withFoundPath(field: Field, start: Field): Field {
   if (!field.value?.includes("{}")) return field;
-  const doubt = start.doubt ?? { span: field.span, why: "the files that find meets" };
-  if (start.shape === null) return { ...field, value: null, prefix: "", shape: null, certain: 0, doubt, many: false };
+  const uncertain = start.uncertain ?? { span: field.span, why: "the files that find meets" };
+  if (start.shape === null)
+    return { ...field, value: null, prefix: "", shape: null, certain: 0, uncertain, many: false };
   const value = field.value.split("{}").join(start.shape);
   const glob = field.glob || start.glob;
   // Inside a longer word the name becomes part of code or of another path: only as likely as any other.
-  if (field.value !== "{}") return { ...likely(field, value, doubt), glob };
-  return { ...field, value: null, prefix: "", shape: value, glob, certain: 0, doubt };
+  if (field.value !== "{}") return { ...likely(field, value, uncertain), glob };
+  return { ...field, value: null, prefix: "", shape: value, glob, certain: 0, uncertain };
 }

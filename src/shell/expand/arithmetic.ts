@@ -1,13 +1,13 @@
 /**
  * Arithmetic runs code: bash evaluates the text of every variable in it, and a subscript in that text may hold `$(…)`.
- * So each variable in it must be known to hold a number, or nobody knows what runs.
+ * So each variable in it must be known to hold a number, or what runs is not known.
  */
 import type { Span } from "../../core/facts.ts";
 import type { TestExpression } from "../parse.ts";
 import { type ArithmeticExpression, forEachChild, type SyntaxNode, type WordNode, type WordPart } from "../parse.ts";
-import { isInteger, place, type Value } from "../walk/state.ts";
+import { isInteger, spanAt, type Value } from "../walk/state.ts";
 import type { Walk } from "../walk/walk.ts";
-import { doubt } from "../walk/walk.ts";
+import { markUnknown } from "../walk/walk.ts";
 import type { Field } from "./field.ts";
 import type { Expander } from "./substitution.ts";
 import { addNested, isNumeric } from "./substitution.ts";
@@ -124,11 +124,11 @@ export function subscript(at: Expander, index: WordNode): void {
   if (field.value !== null && /^[\w .:/-]*$/.test(field.value) && !NAME.test(field.value)) return;
   if (field.value === "@" || field.value === "*") return;
   if (field.shape !== null && NUMBER.test(field.shape)) return;
-  arithmeticText(at.walk, field.value, place(at.origin, index.pos, index.end));
+  arithmeticText(at.walk, field.value, spanAt(at.origin, index.pos, index.end));
 }
 
 function unsafe(walk: Walk, span: Span, why: string): void {
-  doubt(walk, { span, why });
+  markUnknown(walk, { span, why });
 }
 
 const NUMERIC = new Set(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]);
@@ -142,7 +142,7 @@ export function testExpression(at: Expander, expression: TestExpression): void {
     } else if (node.type === "TestBinary") {
       for (const side of [node.left, node.right]) {
         const field = at.expandValue(at, side);
-        if (NUMERIC.has(node.operator)) arithmeticText(at.walk, field.shape, place(at.origin, side.pos, side.end));
+        if (NUMERIC.has(node.operator)) arithmeticText(at.walk, field.shape, spanAt(at.origin, side.pos, side.end));
       }
     } else {
       forEachChild(node, (child) => {
@@ -155,7 +155,7 @@ export function testExpression(at: Expander, expression: TestExpression): void {
 /** A word that bash takes as the name of a variable: a subscript in it is evaluated, command substitutions included. */
 export function variableName(walk: Walk, field: Field): void {
   const name = field.value?.split("=", 1)[0] ?? null;
-  if (name !== null && !field.doubt && /^-?[\w+]*(?:\[(?:[\w .@*-]*)\])?\+?$/.test(name)) return;
-  if (name !== null && !name.includes("[") && !field.doubt) return;
-  doubt(walk, { span: field.span, why: "evaluates the subscript in a variable's name" });
+  if (name !== null && !field.uncertain && /^-?[\w+]*(?:\[(?:[\w .@*-]*)\])?\+?$/.test(name)) return;
+  if (name !== null && !name.includes("[") && !field.uncertain) return;
+  markUnknown(walk, { span: field.span, why: "evaluates the subscript in a variable's name" });
 }

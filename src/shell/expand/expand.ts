@@ -6,9 +6,9 @@ import type { Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
 import { parse, parseWord, type WordNode, type WordPart } from "../parse.ts";
 import type { Origin } from "../walk/state.ts";
-import { place } from "../walk/state.ts";
+import { spanAt } from "../walk/state.ts";
 import type { Walk } from "../walk/walk.ts";
-import { doubt } from "../walk/walk.ts";
+import { markUnknown } from "../walk/walk.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { balanced, expandBraces } from "./brace.ts";
 import { type Field, literal, unknownField } from "./field.ts";
@@ -24,12 +24,12 @@ export function expander(walk: Walk, origin: Origin): Expander {
 }
 
 export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
-  const span = place(at.origin, node.pos, node.end);
+  const span = spanAt(at.origin, node.pos, node.end);
   const parts = node.parts;
   if (!parts) {
     const value = tilde(at.walk, node.text, node.value, mode);
     const field = literal(value.text, node.text, span);
-    if (value.doubt) field.doubt = { span, why: value.doubt };
+    if (value.uncertain) field.uncertain = { span, why: value.uncertain };
     return [field];
   }
   if (mode === "word" && parts.some((part) => part.type === "BraceExpansion")) {
@@ -44,7 +44,7 @@ export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
 /** One field, whatever it takes: for places where the shell does not split. */
 export function expandValue(at: Expander, node: WordNode): Field {
   const [field] = expand(at, node, "value");
-  return field ?? literal("", node.text, place(at.origin, node.pos, node.end));
+  return field ?? literal("", node.text, spanAt(at.origin, node.pos, node.end));
 }
 
 /** Here-document bodies and double-quoted strings: parts without splitting. */
@@ -55,7 +55,7 @@ export function expandParts(at: Expander, parts: readonly WordPart[], source: st
 }
 
 function braces(at: Expander, node: WordNode): Field[] | null {
-  const span = place(at.origin, node.pos, node.end);
+  const span = spanAt(at.origin, node.pos, node.end);
   const raws = expandBraces(node.text);
   if (raws?.length === 1 && raws[0] === node.text) return null;
   const fields: Field[] = [];
@@ -70,12 +70,14 @@ function braces(at: Expander, node: WordNode): Field[] | null {
 }
 
 function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mode: Mode, first: boolean): void {
-  const span = place(at.origin, part.pos, part.end);
+  const span = spanAt(at.origin, part.pos, part.end);
   switch (part.type) {
     case "Literal": {
-      const value = first && !quoted ? tilde(at.walk, part.text, part.value, mode) : { text: part.value, doubt: null };
+      const value =
+        first && !quoted ? tilde(at.walk, part.text, part.value, mode) : { text: part.value, uncertain: null };
       // A continued line leaves nothing, not an empty word.
-      if (value.text !== "") draft.add({ text: value.text, doubt: value.doubt ? { span, why: value.doubt } : null });
+      if (value.text !== "")
+        draft.add({ text: value.text, uncertain: value.uncertain ? { span, why: value.uncertain } : null });
       return;
     }
     case "SingleQuoted":
@@ -88,7 +90,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "ExtendedGlob":
       // Off unless switched on, and in zsh a glob qualifier that can run code.
-      if (mode === "word") doubt(at.walk, { span, why: "a pattern that bash -c does not read as one" });
+      if (mode === "word") markUnknown(at.walk, { span, why: "a pattern that bash -c does not read as one" });
       for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
       draft.add({ text: part.text, glob: true });
       return;
@@ -141,7 +143,7 @@ function isClosed(text: string): boolean {
 
 /** The parser ends a `$(` inside `${x/…}` at the first slash: what the shell would run is read again from the source. */
 function recover(at: Expander, from: number, span: Origin["span"]): void {
-  doubt(at.walk, { span, why: "a substitution the parser did not follow" });
+  markUnknown(at.walk, { span, why: "a substitution the parser did not follow" });
   const { source } = at.origin;
   const ticks = source[from] === "`";
   const open = ticks ? from : source.indexOf("(", from);
@@ -168,33 +170,33 @@ class Draft {
     this.#field = literal("", source, span);
   }
 
-  add(piece: { text: string; glob?: boolean; doubt?: Unknown | null }): void {
+  add(piece: { text: string; glob?: boolean; uncertain?: Unknown | null }): void {
     const field = this.#field;
     this.present = true;
     if (field.prefix.length + piece.text.length > limits.value) {
       field.value = field.shape = null;
-      field.doubt ??= { span: this.#span, why: "a word too long to follow", over: true };
+      field.uncertain ??= { span: this.#span, why: "a word too long to follow", over: true };
     }
     if (field.value !== null) {
       field.value += piece.text;
       field.prefix = field.value;
-      if (!field.doubt && !piece.doubt) field.certain = field.value.length;
+      if (!field.uncertain && !piece.uncertain) field.certain = field.value.length;
     }
     if (field.shape !== null) field.shape += piece.text;
     if (piece.glob) field.glob = true;
-    field.doubt ??= piece.doubt ?? null;
+    field.uncertain ??= piece.uncertain ?? null;
   }
 
   addUnknown(why: Unknown, output: { text: string | null; shape: string | null }, many: boolean): void {
     if (output.text !== null) {
-      this.add({ text: output.text, doubt: null });
+      this.add({ text: output.text, uncertain: null });
       return;
     }
     const field = this.#field;
     this.present = true;
     field.value = null;
     field.shape = field.shape === null || output.shape === null ? null : field.shape + output.shape;
-    field.doubt ??= why;
+    field.uncertain ??= why;
     field.many ||= many && output.shape === null;
   }
 
@@ -202,7 +204,7 @@ class Draft {
   addAll(pieces: Piece[], whole: boolean, splitChanged: boolean): void {
     for (const piece of pieces) {
       if (piece.boundary) this.#end();
-      if (piece.text === null) this.addUnknown(piece.doubt, piece, !whole || piece.many);
+      if (piece.text === null) this.addUnknown(piece.uncertain, piece, !whole || piece.many);
       else if (splitChanged && !whole && !piece.whole) {
         this.addUnknown(
           { span: this.#span, why: "IFS was changed: where this splits is not known" },
@@ -212,17 +214,17 @@ class Draft {
       } else if (whole || piece.whole || !/[ \t\n]/.test(piece.text)) {
         const active = !whole && !piece.whole && /[*?[]/.test(piece.text);
         if (piece.text !== "" || whole || piece.whole)
-          this.add({ text: piece.text, glob: piece.glob || active, doubt: piece.doubt });
-      } else this.#split(piece.text, piece.doubt);
+          this.add({ text: piece.text, glob: piece.glob || active, uncertain: piece.uncertain });
+      } else this.#split(piece.text, piece.uncertain);
     }
   }
 
-  #split(text: string, doubt: Unknown | null): void {
+  #split(text: string, uncertain: Unknown | null): void {
     const words = text.split(/[ \t\n]+/);
     for (const [index, word] of words.entries()) {
-      this.#field.doubt ??= doubt;
+      this.#field.uncertain ??= uncertain;
       if (index > 0) this.#end();
-      if (word !== "") this.add({ text: word, glob: /[*?[]/.test(word), doubt });
+      if (word !== "") this.add({ text: word, glob: /[*?[]/.test(word), uncertain });
     }
   }
 
@@ -239,25 +241,33 @@ class Draft {
 }
 
 /** `~`, `~user`, `~+` and `~-` at the start of a word, and after `=` in something that looks like an assignment. */
-function tilde(walk: Walk, raw: string, value: string, mode: "word" | "value"): { text: string; doubt: string | null } {
-  if (!raw.includes("~")) return { text: value, doubt: null };
+function tilde(
+  walk: Walk,
+  raw: string,
+  value: string,
+  mode: "word" | "value",
+): { text: string; uncertain: string | null } {
+  if (!raw.includes("~")) return { text: value, uncertain: null };
   const lead = /^([A-Za-z_][A-Za-z0-9_]*=)?~([^/:]*)/.exec(raw.replaceAll("\\\n", ""));
-  if (!lead || (mode === "value" && lead[1])) return { text: value, doubt: null };
+  if (!lead || (mode === "value" && lead[1])) return { text: value, uncertain: null };
   const [whole, name = "", user = ""] = lead;
-  if (/[\\'"$`]/.test(user)) return { text: value, doubt: null };
+  if (/[\\'"$`]/.test(user)) return { text: value, uncertain: null };
   const folder = folderOf(walk, user);
   const rest = value.slice(whole.length);
-  return { text: name + (folder.path === "/" && rest.startsWith("/") ? "" : folder.path) + rest, doubt: folder.doubt };
+  return {
+    text: name + (folder.path === "/" && rest.startsWith("/") ? "" : folder.path) + rest,
+    uncertain: folder.uncertain,
+  };
 }
 
-function folderOf(walk: Walk, user: string): { path: string; doubt: string | null } {
+function folderOf(walk: Walk, user: string): { path: string; uncertain: string | null } {
   if (user === "") {
     const home = walk.state.variables.get("HOME");
-    if (!home) return { path: walk.context.home, doubt: null };
-    return home.kind === "text" ? { path: home.text, doubt: null } : { path: "/", doubt: "HOME was changed" };
+    if (!home) return { path: walk.context.home, uncertain: null };
+    return home.kind === "text" ? { path: home.text, uncertain: null } : { path: "/", uncertain: "HOME was changed" };
   }
-  if (user === "+") return { path: walk.state.cwd ?? ".", doubt: walk.state.cwd ? null : "an unknown folder" };
-  if (user === "-") return { path: walk.state.previousCwd ?? ".", doubt: "the folder before this one" };
-  if (user === "root") return { path: "/root", doubt: null };
-  return { path: `/home/${user}`, doubt: "the home of another user" };
+  if (user === "+") return { path: walk.state.cwd ?? ".", uncertain: walk.state.cwd ? null : "an unknown folder" };
+  if (user === "-") return { path: walk.state.previousCwd ?? ".", uncertain: "the folder before this one" };
+  if (user === "root") return { path: "/root", uncertain: null };
+  return { path: `/home/${user}`, uncertain: "the home of another user" };
 }

@@ -7,8 +7,8 @@ export interface Field extends Word {
    * not to be shown. Null when something in it could be anything.
    */
   shape: string | null;
-  /** Why the value is not certain; a field may have a likely value and still a doubt. */
-  doubt: Unknown | null;
+  /** Why the value is not certain; a field may have a likely value that is not certain. */
+  uncertain: Unknown | null;
   /** How much of `prefix` is certain; the rest of it is only likely. */
   certain: number;
   /** May become no word, or several. */
@@ -23,7 +23,7 @@ export function literal(value: string, source: string, span: Span): Field {
     glob: false,
     span,
     shape: value,
-    doubt: null,
+    uncertain: null,
     certain: value.length,
     many: false,
   };
@@ -39,31 +39,41 @@ export function tail(field: Field, from: number): Field {
 }
 
 /** The same word with a likely value that is not certain. */
-export function likely(field: Field, value: string, doubt: Field["doubt"]): Field {
-  return { ...field, value, prefix: value, shape: value, certain: 0, doubt: field.doubt ?? doubt };
+export function likely(field: Field, value: string, uncertain: Field["uncertain"]): Field {
+  return { ...field, value, prefix: value, shape: value, certain: 0, uncertain: field.uncertain ?? uncertain };
 }
 
-export function plain(field: Field): Word {
-  const { source, value, prefix, glob, span, doubt, certain } = field;
-  if (!doubt) return { source, value, prefix, glob, span };
+export function wordOf(field: Field): Word {
+  const { source, value, prefix, glob, span, uncertain, certain } = field;
+  if (!uncertain) return { source, value, prefix, glob, span };
   const word: Word = { source, value: null, prefix: prefix.slice(0, certain), glob, span };
   return value === null ? word : { ...word, likely: value };
 }
 
 /** Several words as one text, as `eval` and `ssh` join them. */
-export function joined(words: readonly Field[]): Field {
+export function joinFields(words: readonly Field[]): Field {
   const [only] = words;
   if (words.length === 1 && only) return only;
   const first = words[0] as Field;
   const span = { start: first.span.start, end: Math.max(...words.map((word) => word.span.end)) };
   if (words.every((word) => word.value !== null)) {
     const field = literal(words.map((word) => word.value).join(" "), "", span);
-    return { ...field, doubt: words.find((word) => word.doubt)?.doubt ?? null };
+    return { ...field, uncertain: words.find((word) => word.uncertain)?.uncertain ?? null };
   }
-  const doubt = words.find((word) => word.value === null)?.doubt ?? null;
-  return { ...literal("", "", span), value: null, shape: null, doubt };
+  const uncertain = words.find((word) => word.value === null)?.uncertain ?? null;
+  return { ...literal("", "", span), value: null, shape: null, uncertain };
 }
 
 export function unknownField(source: string, span: Span, why: string, many: boolean): Field {
-  return { source, value: null, prefix: "", glob: false, span, shape: null, doubt: { span, why }, certain: 0, many };
+  return {
+    source,
+    value: null,
+    prefix: "",
+    glob: false,
+    span,
+    shape: null,
+    uncertain: { span, why },
+    certain: 0,
+    many,
+  };
 }

@@ -2,23 +2,23 @@
 import type { Span, Unknown } from "../../core/facts.ts";
 import type { ParameterExpansionPart, WordNode, WordPart } from "../parse.ts";
 import type { Value } from "../walk/state.ts";
-import { fromField } from "../walk/state.ts";
-import { doubt } from "../walk/walk.ts";
+import { fieldValue } from "../walk/state.ts";
+import { markUnknown } from "../walk/walk.ts";
 import { arithmeticText, subscript } from "./arithmetic.ts";
 import type { Field } from "./field.ts";
 import type { Expander } from "./substitution.ts";
 
 /** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
 export type Piece =
-  | { text: string; shape: string; glob: boolean; doubt: Unknown | null; boundary: boolean; whole?: boolean }
-  | { text: null; shape: string | null; doubt: Unknown; boundary: boolean; many: boolean };
+  | { text: string; shape: string; glob: boolean; uncertain: Unknown | null; boundary: boolean; whole?: boolean }
+  | { text: null; shape: string | null; uncertain: Unknown; boundary: boolean; many: boolean };
 
 type Expansion = Extract<WordPart, { type: "SimpleExpansion" | "ParameterExpansion" }>;
 
 export function parameter(at: Expander, part: Expansion, span: Span, quoted: boolean): Piece[] {
   if (part.type === "SimpleExpansion") {
     const found = pieces(value(at, part.text.slice(1)), part.text, span);
-    return quoted && part.text === "$*" ? joined(at, found, span) : found;
+    return quoted && part.text === "$*" ? joinPieces(at, found, span) : found;
   }
   if (part.index) subscript(at, part.index);
   if (part.prefix === "#") return [integer(span)];
@@ -26,16 +26,22 @@ export function parameter(at: Expander, part: Expansion, span: Span, quoted: boo
   if (part.operation) return operate(at, part, base, span, quoted);
   const found = pieces(base, part.text, span);
   const star = part.index?.text === "*" || part.parameter === "*";
-  return quoted && star ? joined(at, found, span) : found;
+  return quoted && star ? joinPieces(at, found, span) : found;
 }
 
 /** `"$*"` is one word, with the first character of IFS between its parts. */
-function joined(at: Expander, found: Piece[], span: Span): Piece[] {
+function joinPieces(at: Expander, found: Piece[], span: Span): Piece[] {
   const texts = found.map((piece) => piece.text);
   if (at.walk.state.splitChanged || texts.some((text) => text === null)) return [unknown(span, "$*", false)];
   const text = texts.join(" ");
   return [
-    { text, shape: text, glob: false, doubt: found.find((piece) => piece.doubt)?.doubt ?? null, boundary: false },
+    {
+      text,
+      shape: text,
+      glob: false,
+      uncertain: found.find((piece) => piece.uncertain)?.uncertain ?? null,
+      boundary: false,
+    },
   ];
 }
 
@@ -55,15 +61,15 @@ function operate(
       const empty = base?.kind === "text" && base.text === "" && operation.operator.startsWith(":");
       if (operation.operator.endsWith("?")) return given;
       if (operation.operator.endsWith("+") && operation.operand.text === "") return operand;
-      const unsure = base?.kind === "text" && base.doubt !== null;
+      const unsure = base?.kind === "text" && base.uncertain !== null;
       if (operation.operator.endsWith("+") && unsure) return [unknown(span, part.text, true)];
       if (operation.operator.endsWith("+")) return base && !empty ? operand : [unknown(span, part.text, true)];
       if (operation.operator.endsWith("=") && !base) {
-        at.walk.state.variables.set(part.parameter, fromField(at.expandValue(at, operation.operand), false));
+        at.walk.state.variables.set(part.parameter, fieldValue(at.expandValue(at, operation.operand), false));
       }
       if (empty) return operand;
       if (base) return given;
-      return doubtful(operand, span);
+      return asUncertain(operand, span);
     }
     case "Remove":
     case "CaseModification": {
@@ -86,13 +92,14 @@ function operate(
     case "Transform": {
       const how = at.expandValue(at, operation.operand).value;
       // `@P` expands the text as a prompt, command substitutions included.
-      if (how === null || !/^[QULuAaKk]$/.test(how)) doubt(at.walk, { span, why: "evaluates the text in a variable" });
+      if (how === null || !/^[QULuAaKk]$/.test(how))
+        markUnknown(at.walk, { span, why: "evaluates the text in a variable" });
       return [unknown(span, part.text, false)];
     }
     case "Names":
       return [unknown(span, part.text, true)];
     default:
-      doubt(at.walk, { span, why: "an expansion bash does not have" });
+      markUnknown(at.walk, { span, why: "an expansion bash does not have" });
       return [unknown(span, part.text, true)];
   }
 }
@@ -112,7 +119,7 @@ function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value
   if (part.index || part.operation?.type === "Names") return undefined;
   const target = value(at, part.parameter);
   if (target?.kind === "text" && /^[A-Za-z_]\w*$|^\d+$/.test(target.text)) return value(at, target.text);
-  doubt(at.walk, { span, why: "reads a variable whose name is not known" });
+  markUnknown(at.walk, { span, why: "reads a variable whose name is not known" });
   return undefined;
 }
 
@@ -126,7 +133,7 @@ function element(at: Expander, part: ParameterExpansionPart): Value | undefined 
 }
 
 function fromItem(field: Field | undefined): Value | undefined {
-  return field ? fromField(field, false) : undefined;
+  return field ? fieldValue(field, false) : undefined;
 }
 
 const NUMBERS = /^(?:[#?$!]|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|PPID|BASHPID|EPOCHSECONDS)$/;
@@ -145,22 +152,22 @@ export function value(at: Expander, name: string): Value | undefined {
   if (name === "PWD") {
     if (state.cwd === null) return undefined;
     if (state.fallbacks.length === 0) return text(state.cwd);
-    return { ...text(state.cwd), doubt: { span: at.origin.span, why: "a `cd` before it may fail" } };
+    return { ...text(state.cwd), uncertain: { span: at.origin.span, why: "a `cd` before it may fail" } };
   }
   if (name === "OLDPWD") return state.previousCwd === null ? undefined : text(state.previousCwd);
-  if (name === "IFS") return { ...text(" \t\n"), doubt: { span: at.origin.span, why: "blanks hidden in IFS" } };
+  if (name === "IFS") return { ...text(" \t\n"), uncertain: { span: at.origin.span, why: "blanks hidden in IFS" } };
   const known = context.env?.[name];
   return known === undefined ? undefined : text(known);
 }
 
 export function text(value: string): Extract<Value, { kind: "text" }> {
-  return { kind: "text", text: value, glob: false, doubt: null, exported: true };
+  return { kind: "text", text: value, glob: false, uncertain: null, exported: true };
 }
 
 function pieces(value: Value | undefined, source: string, span: Span): Piece[] {
   if (value?.kind === "text") {
-    const doubt = value.doubt ? { span, why: value.doubt.why } : null;
-    return [{ text: value.text, shape: value.text, glob: value.glob, doubt, boundary: false }];
+    const uncertain = value.uncertain ? { span, why: value.uncertain.why } : null;
+    return [{ text: value.text, shape: value.text, glob: value.glob, uncertain, boundary: false }];
   }
   if (value?.kind === "integer") return [integer(span)];
   if (value?.kind === "list") return value.items.map((item, index) => ({ ...fieldPiece(item), boundary: index > 0 }));
@@ -171,7 +178,7 @@ function integer(span: Span): Piece {
   return {
     text: null,
     shape: "0",
-    doubt: { span, why: "a number known only at run time" },
+    uncertain: { span, why: "a number known only at run time" },
     boundary: false,
     many: false,
   };
@@ -181,7 +188,7 @@ function unknown(span: Span, source: string, many: boolean): Piece {
   return {
     text: null,
     shape: null,
-    doubt: { span, why: `the value of ${source.slice(0, 40)}` },
+    uncertain: { span, why: `the value of ${source.slice(0, 40)}` },
     boundary: false,
     many,
   };
@@ -189,15 +196,15 @@ function unknown(span: Span, source: string, many: boolean): Piece {
 
 function fieldPiece(field: Field): Piece {
   if (field.value !== null) {
-    return { text: field.value, shape: field.value, glob: field.glob, doubt: field.doubt, boundary: false };
+    return { text: field.value, shape: field.value, glob: field.glob, uncertain: field.uncertain, boundary: false };
   }
-  const why = field.doubt ?? { span: field.span, why: "not known" };
-  return { text: null, shape: field.shape, doubt: why, boundary: false, many: field.many };
+  const why = field.uncertain ?? { span: field.span, why: "not known" };
+  return { text: null, shape: field.shape, uncertain: why, boundary: false, many: field.many };
 }
 
-function doubtful(list: Piece[], span: Span): Piece[] {
+function asUncertain(list: Piece[], span: Span): Piece[] {
   const why = { span, why: "a default that holds only while the variable is not set" };
-  return list.map((piece) => ({ ...piece, doubt: piece.doubt ?? why }));
+  return list.map((piece) => ({ ...piece, uncertain: piece.uncertain ?? why }));
 }
 
 /** `${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}` of a known value by literal operands; everything else stays unknown. */
@@ -244,5 +251,5 @@ function apply(text: string, kind: Kind, operator: string, one: string | null, t
 }
 
 function lost(span: Span): Piece {
-  return { text: null, shape: null, doubt: { span, why: "a changed variable" }, boundary: false, many: false };
+  return { text: null, shape: null, uncertain: { span, why: "a changed variable" }, boundary: false, many: false };
 }

@@ -1,14 +1,14 @@
 /** One command about to run, as the tables of wrappers, interpreters and effects see it. */
 import type { CommandFact, Span, Target, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
-import { plain } from "../expand/field.ts";
+import { wordOf } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { isInside, normalise } from "../path.ts";
 import type { Redirects } from "./redirect.ts";
-import type { Feed, Origin } from "./state.ts";
-import { NOTHING } from "./state.ts";
+import type { Origin, StreamContent } from "./state.ts";
+import { NO_CONTENT } from "./state.ts";
 import type { Walk } from "./walk.ts";
-import { doubt, isolated, next, spend, tooMuch } from "./walk.ts";
+import { isolated, markOverLimit, markUnknown, pushSteps, spend } from "./walk.ts";
 
 export interface Assigned {
   name: string;
@@ -22,9 +22,9 @@ export interface Call {
   /** Last path component of the command word. */
   name: string;
   assignments: Assigned[];
-  stdin: Feed;
+  stdin: StreamContent;
   /** What it prints, where evident; set by the few commands whose output may become code. */
-  output: Feed;
+  output: StreamContent;
   /** Where a relative path of this command starts. */
   cwd: string | null;
   fact: CommandFact;
@@ -38,7 +38,7 @@ export interface InnerOptions {
   assignments?: Assigned[];
   cwd?: string | null;
   remote?: boolean;
-  stdin?: Feed;
+  stdin?: StreamContent;
   /** Keeps shell semantics: `command`, `builtin`, `exec` run in this very shell. */
   inShell?: boolean;
 }
@@ -64,10 +64,10 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
 }
 
 /** Marks the command, and so the whole text, as not knowable. */
-export function unclear(call: Call, span: CommandFact["span"], why: string, kind?: "piped" | "over"): void {
+export function markCommandUnknown(call: Call, span: CommandFact["span"], why: string, kind?: "piped" | "over"): void {
   const unknown: Unknown = kind ? { span, why, [kind]: true } : { span, why };
   call.fact.unknowns.push(unknown);
-  doubt(call.walk, unknown);
+  markUnknown(call.walk, unknown);
 }
 
 /** Runs a step with what a child process sees changed: folder, input, environment. */
@@ -77,33 +77,33 @@ export function inChild(call: Call, options: InnerOptions, step: () => void): vo
     if (options.cwd !== undefined) state.cwd = options.cwd;
     if (options.remote) state.cwd = null;
     state.stdin = options.stdin ?? call.stdin;
-    next(call.walk, step);
+    pushSteps(call.walk, step);
   };
-  if (options.inShell) next(call.walk, step);
+  if (options.inShell) pushSteps(call.walk, step);
   else isolated(call.walk, run);
 }
 
-export function target(call: Call, effect: Target["effect"], field: Field, recursive: boolean, below = ""): void {
+export function recordTarget(call: Call, effect: Target["effect"], field: Field, recursive: boolean, below = ""): void {
   if (field.shape === null) {
-    if (!field.many || effect !== "mode") unclear(call, field.span, `what it would ${effect} is not known`);
+    if (!field.many || effect !== "mode") markCommandUnknown(call, field.span, `what it would ${effect} is not known`);
     return;
   }
-  if (field.doubt && field.value !== null) unclear(call, field.span, field.doubt.why);
+  if (field.uncertain && field.value !== null) markCommandUnknown(call, field.span, field.uncertain.why);
   const path = normalise(field.shape + below, call.cwd);
   if (path === null) {
-    if (field.shape !== "") unclear(call, field.span, `the folder it would ${effect} in is not known`);
+    if (field.shape !== "") markCommandUnknown(call, field.span, `the folder it would ${effect} in is not known`);
     return;
   }
-  if (!field.shape.startsWith("/") && call.cwd === call.walk.state.cwd) stranded(call, field, effect);
+  if (!field.shape.startsWith("/") && call.cwd === call.walk.state.cwd) checkFailedCd(call, field, effect);
   addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span });
 }
 
 /** `cd /; cd gone; rm -rf *`: if the second `cd` fails, a relative path means something else altogether. */
-function stranded(call: Call, field: Field, effect: string): void {
+function checkFailedCd(call: Call, field: Field, effect: string): void {
   const { workspace } = call.walk.context;
   const bad = call.walk.state.fallbacks.find((folder) => !isInside(folder, workspace) && !folder.startsWith("/tmp"));
   if (bad !== undefined)
-    unclear(call, field.span, `whether it would ${effect} in \`${bad}\` depends on a \`cd\` that may fail`);
+    markCommandUnknown(call, field.span, `whether it would ${effect} in \`${bad}\` depends on a \`cd\` that may fail`);
 }
 
 /** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */
@@ -111,11 +111,11 @@ export function addTarget(call: Call, found: Target): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;
   const { workspace, home } = call.walk.context;
-  const real = linked(call.walk, found.path);
+  const real = realPathOf(call.walk, found.path);
   if (real === null || real === found.path) return;
   // A workspace or home that is itself reached by a link is still the workspace and the home.
   for (const folder of [workspace, home]) {
-    const base = linked(call.walk, folder) ?? folder;
+    const base = realPathOf(call.walk, folder) ?? folder;
     if (!isInside(real, base) || base === "/") continue;
     const path = folder + real.slice(base.length);
     if (path !== found.path) call.fact.targets.push({ ...found, path });
@@ -124,14 +124,14 @@ export function addTarget(call: Call, found: Target): void {
   call.fact.targets.push({ ...found, path: real });
 }
 
-function linked(walk: Walk, path: string): string | null {
+function realPathOf(walk: Walk, path: string): string | null {
   const { links, context } = walk;
   // Longer than any path the kernel takes: there is nothing there to follow.
   if (path.length > 4096) return null;
   const known = links.get(path);
   if (known !== undefined) return known;
   if (links.size >= limits.links) {
-    tooMuch(walk, { start: 0, end: walk.text.length }, `more than ${limits.links} paths to follow`);
+    markOverLimit(walk, { start: 0, end: walk.text.length }, `more than ${limits.links} paths to follow`);
     return null;
   }
   const real = context.lookup.realpath(path);
@@ -139,7 +139,7 @@ function linked(walk: Walk, path: string): string | null {
   return real;
 }
 
-export function blankFact(walk: Walk, origin: Origin, span: Span): CommandFact {
+export function emptyFact(walk: Walk, origin: Origin, span: Span): CommandFact {
   return {
     argv: [],
     executable: { written: null, name: null, resolved: null, kind: "keyword" },
@@ -189,11 +189,11 @@ export function emitKeyword(
   assignments: Call["assignments"] = [],
 ): void {
   if (!spend(walk, span, assignments.length)) return;
-  const fact = blankFact(walk, origin, span);
-  fact.assignments = assignments.map(({ name, value }) => ({ name, value: plain(value) }));
+  const fact = emptyFact(walk, origin, span);
+  fact.assignments = assignments.map(({ name, value }) => ({ name, value: wordOf(value) }));
   const { stdin, cwd } = walk.state;
   addRedirects(
-    { walk, origin, argv: [], name: "", assignments, stdin, output: NOTHING, cwd, fact, external: false },
+    { walk, origin, argv: [], name: "", assignments, stdin, output: NO_CONTENT, cwd, fact, external: false },
     found,
   );
   for (const { path } of found.targets)

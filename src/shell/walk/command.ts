@@ -1,4 +1,4 @@
-/** A simple command: its assignments, words and redirects become values, then it is run in the mind. */
+/** A simple command: its assignments, words and redirects become values, then run.ts models it. */
 import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
 import type { Field } from "../expand/field.ts";
@@ -10,15 +10,15 @@ import { environmentCode } from "./environment.ts";
 import { redirects } from "./redirect.ts";
 import { runArgv } from "./run.ts";
 import type { Origin, Value } from "./state.ts";
-import { fromField, place } from "./state.ts";
+import { fieldValue, spanAt } from "./state.ts";
 import type { Walk } from "./walk.ts";
-import { doubt, next, setVariable, tooMuch } from "./walk.ts";
+import { markOverLimit, markUnknown, pushSteps, setVariable } from "./walk.ts";
 
 export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const at = expander(walk, origin);
-  const span = place(origin, node.pos, node.end);
+  const span = spanAt(origin, node.pos, node.end);
   if (node.prefix.length + node.suffix.length > limits.commandWords) {
-    tooMuch(walk, span, `a command of more than ${limits.commandWords} words`);
+    markOverLimit(walk, span, `a command of more than ${limits.commandWords} words`);
     return;
   }
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
@@ -30,14 +30,14 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
     if (item.type === "Assignment") argv.push(assignmentField(at, item, keyed));
     else for (const field of expand(at, item, "word")) argv.push(field);
   }
-  torn(at, node);
+  markTornWords(at, node);
   const found = redirects(at, node.redirects);
   const run = () => {
     if (argv.length > 0) {
       runArgv(walk, {
         argv,
         assignments: assigned.map(({ name, field }) => ({ name, value: field })),
-        found,
+        redirects: found,
         origin,
         span,
         external: false,
@@ -61,29 +61,29 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   };
   if (at.nested.length === 0) run();
   else {
-    next(walk, run);
+    pushSteps(walk, run);
     walk.visitor.nested(walk, at.nested);
   }
 }
 
 /** Two words with nothing between them are one for bash (`r<()m`), and were not understood. */
-function torn(at: Expander, node: Command): void {
+function markTornWords(at: Expander, node: Command): void {
   let end = node.name?.end ?? -1;
   for (const { pos, end: last } of node.args) {
-    if (pos === end) doubt(at.walk, { span: place(at.origin, pos, last), why: "a word the parser tore apart" });
+    if (pos === end) markUnknown(at.walk, { span: spanAt(at.origin, pos, last), why: "a word the parser tore apart" });
     end = last;
   }
 }
 
-interface Pending {
+interface PendingAssignment {
   name: string;
   field: Field;
   value: Value;
 }
 
-function assignment(at: Expander, node: Assignment, keyed = false): Pending {
+function assignment(at: Expander, node: Assignment, keyed = false): PendingAssignment {
   if (node.index) subscript(at, node.index);
-  const span = place(at.origin, node.pos, node.end);
+  const span = spanAt(at.origin, node.pos, node.end);
   if (node.value.type === "ArrayValue") {
     const items = node.value.elements.flatMap((word) =>
       word.text.startsWith("[") ? [element(at, word, keyed)] : expand(at, word, "word"),
@@ -105,7 +105,7 @@ function assignment(at: Expander, node: Assignment, keyed = false): Pending {
       glob: false,
       span,
       shape: null,
-      doubt: { span, why: "an array" },
+      uncertain: { span, why: "an array" },
       certain: 0,
       many: false,
     };
@@ -113,7 +113,7 @@ function assignment(at: Expander, node: Assignment, keyed = false): Pending {
   }
   const field = expandValue(at, node.value);
   if (at.walk.state.integers.has(node.name)) arithmeticText(at.walk, field.shape, span);
-  let value = fromField(field, at.walk.state.variables.get(node.name)?.exported ?? false);
+  let value = fieldValue(field, at.walk.state.variables.get(node.name)?.exported ?? false);
   const before = at.walk.state.variables.get(node.name);
   if (node.append) {
     value =
@@ -134,7 +134,7 @@ function element(at: Expander, word: WordNode, keyed: boolean): Field {
   const field = expandValue(at, word);
   const index = /^\[([^\]]*)\]/.exec(word.text)?.[1] ?? "";
   if (keyed ? !/^[\w .:/-]*$/.test(index) : !evaluates(at.walk, index)) {
-    doubt(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
+    markUnknown(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
   }
   return field;
 }

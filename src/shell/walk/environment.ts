@@ -2,7 +2,7 @@
 import type { Assigned } from "./call.ts";
 import type { Origin } from "./state.ts";
 import type { Walk } from "./walk.ts";
-import { doubt, isolated } from "./walk.ts";
+import { isolated, markUnknown } from "./walk.ts";
 
 /** The value is a command line for a shell. */
 const COMMANDS = new Set(
@@ -26,7 +26,7 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
     const prompt = PROMPTS.has(name);
     if (COMMANDS.has(name) || prompt) {
       if (value.value === null) {
-        doubt(walk, { span: value.span, why: `\`${name}\` is run as a command, and its value is not known` });
+        markUnknown(walk, { span: value.span, why: `\`${name}\` is run as a command, and its value is not known` });
         continue;
       }
       const code = prompt
@@ -48,12 +48,12 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
         walk.visitor.text(walk, code, inner);
       });
     } else if (LOADERS.test(name)) {
-      doubt(walk, { span: value.span, why: `\`${name}\` makes programs run other code` });
+      markUnknown(walk, { span: value.span, why: `\`${name}\` makes programs run other code` });
     } else if (
       name === "NODE_OPTIONS" &&
       !/^(?:--max-[a-z-]+=\d+|--(?:no-)?(?:deprecation|warnings)|--enable-source-maps| )*$/.test(value.value ?? "?")
     ) {
-      doubt(walk, { span: value.span, why: "`NODE_OPTIONS` makes node run other code" });
+      markUnknown(walk, { span: value.span, why: "`NODE_OPTIONS` makes node run other code" });
     }
   }
 }

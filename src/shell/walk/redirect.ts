@@ -1,28 +1,28 @@
 /** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
 import type { Redirect } from "../../core/facts.ts";
 import { expandParts, expandValue } from "../expand/expand.ts";
-import { type Field, literal, plain } from "../expand/field.ts";
+import { type Field, literal, wordOf } from "../expand/field.ts";
 import type { Expander } from "../expand/substitution.ts";
 import type { HereDoc, Redirection } from "../parse.ts";
 import { normalise } from "../path.ts";
-import type { Feed } from "./state.ts";
-import { place } from "./state.ts";
-import { doubt } from "./walk.ts";
+import type { StreamContent } from "./state.ts";
+import { spanAt } from "./state.ts";
+import { markUnknown } from "./walk.ts";
 
 export interface Redirects {
   facts: Redirect[];
   /** Standard input, where one of them sets it. */
-  stdin: Feed | null;
+  stdin: StreamContent | null;
   targets: { field: Field; path: string; append: boolean; stdout: boolean }[];
 }
 
 export function redirects(at: Expander, nodes: readonly Redirection[]): Redirects {
   const found: Redirects = { facts: [], stdin: null, targets: [] };
   for (const node of nodes) {
-    const span = place(at.origin, node.pos, node.end);
+    const span = spanAt(at.origin, node.pos, node.end);
     const fd = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
     if (node.type === "HereDoc") {
-      if (!node.closing) doubt(at.walk, { span, why: "a here-document without its end" });
+      if (!node.closing) markUnknown(at.walk, { span, why: "a here-document without its end" });
       found.stdin = { kind: "text", ...hereDocument(at, node) };
       found.facts.push({ kind: "here", fd, target: null, path: null, span });
       continue;
@@ -32,20 +32,20 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
       found.stdin =
         field.value === null
           ? { kind: "unknown", why: "a here-string that is not known" }
-          : { kind: "text", text: `${field.value}\n`, field, doubt: field.doubt };
-      found.facts.push({ kind: "here", fd, target: plain(field), path: null, span });
+          : { kind: "text", text: `${field.value}\n`, field, uncertain: field.uncertain };
+      found.facts.push({ kind: "here", fd, target: wordOf(field), path: null, span });
       continue;
     }
     const kind = kindOf(node.operator, field.value);
     const path = kind === "duplicate" || field.shape === null ? null : normalise(field.shape, at.walk.state.cwd);
-    found.facts.push({ kind, fd, target: plain(field), path: field.value === null ? null : path, span });
+    found.facts.push({ kind, fd, target: wordOf(field), path: field.value === null ? null : path, span });
     if (kind === "duplicate") {
-      if (field.value === null) doubt(at.walk, { span, why: "a redirect to something that is not known" });
+      if (field.value === null) markUnknown(at.walk, { span, why: "a redirect to something that is not known" });
     } else if (kind === "read") {
       if (fd === null || fd === 0)
         found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "code from a file" };
-    } else if (path === null || (field.doubt && field.value !== null)) {
-      doubt(at.walk, { span, why: "a redirect to a file that is not known" });
+    } else if (path === null || (field.uncertain && field.value !== null)) {
+      markUnknown(at.walk, { span, why: "a redirect to a file that is not known" });
       if (path !== null)
         found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
     } else found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
@@ -61,18 +61,21 @@ function kindOf(operator: string, value: string | null): Redirect["kind"] {
   return operator === ">>" || operator === "&>>" ? "append" : "write";
 }
 
-function hereDocument(at: Expander, node: HereDoc): { text: string; field: Field | null; doubt: Field["doubt"] } {
+function hereDocument(
+  at: Expander,
+  node: HereDoc,
+): { text: string; field: Field | null; uncertain: Field["uncertain"] } {
   const { body, delimiter } = node;
-  const span = place(at.origin, body.pos, body.end);
+  const span = spanAt(at.origin, body.pos, body.end);
   const strip = (text: string) => (node.operator === "<<-" ? text.replace(/^\t+/gm, "") : text);
   if (!delimiter || delimiter.quoted || !body.parts) {
     const text = delimiter?.quoted
       ? strip(body.text)
       : strip(body.text).replace(/\\([$`\\\n])/g, (_, c) => (c === "\n" ? "" : c));
-    return { text, field: literal(text, body.text, span), doubt: null };
+    return { text, field: literal(text, body.text, span), uncertain: null };
   }
   const field = expandParts(at, body.parts, body.text, { ...at.origin, span });
-  // An unknown piece leaves text that still shows the commands around it; the doubt keeps it from passing as known.
+  // An unknown piece leaves text that still shows the commands around it; `uncertain` keeps it from passing as known.
   const text = field.value ?? strip(body.text).replace(/\$\{?\w+\}?|`[^`]*`|\$\([^)]*\)/g, "_");
-  return { text: strip(text), field, doubt: field.doubt };
+  return { text: strip(text), field, uncertain: field.uncertain };
 }

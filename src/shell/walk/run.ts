@@ -1,37 +1,37 @@
 /**
- * Runs one command in the mind: finds what its name means, what it would start, and what it would touch.
+ * Models one command without running it: what its name means, what it would start, and what it would touch.
  */
 import type { CommandFact, Span } from "../../core/facts.ts";
 import { builtinOf, isBuiltin } from "../commands/builtins.ts";
 import { outputOption } from "../commands/effects.ts";
 import { handlerOf, isSensitive } from "../commands/handlers.ts";
-import { lookAlike, resembles } from "../confusable.ts";
-import { type Field, plain } from "../expand/field.ts";
+import { hasConfusables, hasLookalikes } from "../confusable.ts";
+import { type Field, wordOf } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { basename, normalise } from "../path.ts";
 import {
   type Assigned,
   addRedirects,
-  blankFact,
   type Call,
+  emptyFact,
   finishFact,
   type InnerOptions,
   inChild,
   innerOrigin,
+  markCommandUnknown,
   type Runner,
-  unclear,
 } from "./call.ts";
 import { environmentCode } from "./environment.ts";
 import type { Redirects } from "./redirect.ts";
 import type { Origin } from "./state.ts";
-import { type Feed, fromField, NOTHING, type State } from "./state.ts";
+import { fieldValue, NO_CONTENT, type State, type StreamContent } from "./state.ts";
 import type { Walk } from "./walk.ts";
-import { doubt, next, spend, tooMuch } from "./walk.ts";
+import { markOverLimit, markUnknown, pushSteps, spend } from "./walk.ts";
 
 export interface Run {
   argv: Field[];
   assignments: Assigned[];
-  found: Redirects | null;
+  redirects: Redirects | null;
   origin: Origin;
   span: Span;
   external: boolean;
@@ -40,14 +40,14 @@ export interface Run {
 export function runArgv(walk: Walk, run: Run): void {
   const { argv, assignments, origin, span } = run;
   const [word] = argv;
-  if (!word || !spend(walk, span, argv.length + assignments.length + (run.found?.facts.length ?? 0))) return;
+  if (!word || !spend(walk, span, argv.length + assignments.length + (run.redirects?.facts.length ?? 0))) return;
   if (origin.via.length > limits.wrappers) {
-    tooMuch(walk, span, "wrappers inside wrappers, too deep");
+    markOverLimit(walk, span, "wrappers inside wrappers, too deep");
     return;
   }
-  const fact = blankFact(walk, origin, span);
-  fact.argv = argv.map(plain);
-  fact.assignments = assignments.map(({ name, value }) => ({ name, value: plain(value) }));
+  const fact = emptyFact(walk, origin, span);
+  fact.argv = argv.map(wordOf);
+  fact.assignments = assignments.map(({ name, value }) => ({ name, value: wordOf(value) }));
   const written = word.value;
   const call: Call = {
     walk,
@@ -55,31 +55,32 @@ export function runArgv(walk: Walk, run: Run): void {
     argv,
     name: written === null ? "" : basename(written),
     assignments,
-    stdin: run.found?.stdin ?? walk.state.stdin,
-    output: UNSEEN,
+    stdin: run.redirects?.stdin ?? walk.state.stdin,
+    output: UNKNOWN_OUTPUT,
     cwd: walk.state.cwd,
     fact,
     external: run.external,
   };
   for (const field of argv) {
-    if (field.doubt) fact.unknowns.push(field.doubt);
-    if (field.value !== null && resembles(field.value, field.source))
-      unclear(call, field.span, "letters or signs that only look like ASCII");
+    if (field.uncertain) fact.unknowns.push(field.uncertain);
+    if (field.value !== null && hasConfusables(field.value, field.source))
+      markCommandUnknown(call, field.span, "letters or signs that only look like ASCII");
   }
-  if (run.found) addRedirects(call, run.found);
+  if (run.redirects) addRedirects(call, run.redirects);
   walk.commands.push(fact);
   identify(call, word);
   if (assignments.length > 0) environmentCode(walk, assignments, origin);
-  if (assignments.some(({ name }) => name === "PATH")) unclear(call, word.span, "PATH is changed for this command");
+  if (assignments.some(({ name }) => name === "PATH"))
+    markCommandUnknown(call, word.span, "PATH is changed for this command");
   if (written !== null) {
-    if (!run.external && assignments.length > 0) during(call);
-    perform(call);
+    if (!run.external && assignments.length > 0) assignDuring(call);
+    applyModel(call);
   }
-  sensitive(call);
+  checkSensitiveArguments(call);
   walk.output = call.output;
-  for (const { path, append, stdout } of run.found?.targets ?? []) {
+  for (const { path, append, stdout } of run.redirects?.targets ?? []) {
     walk.state.written.set(path, stdout && !append ? call.output : { kind: "unknown", why: "a file this text wrote" });
-    if (stdout) walk.output = NOTHING;
+    if (stdout) walk.output = NO_CONTENT;
   }
   for (const { path, effect } of fact.targets) {
     if (effect === "write" && !walk.state.written.has(path)) {
@@ -89,10 +90,10 @@ export function runArgv(walk: Walk, run: Run): void {
   finishFact(fact);
 }
 
-const UNSEEN: Feed = { kind: "unknown", why: "the output of a command" };
+const UNKNOWN_OUTPUT: StreamContent = { kind: "unknown", why: "the output of a command" };
 
 /** Longer than any path the kernel takes: not there. */
-function found(walk: Walk, word: string, cwd: string | null): string | null {
+function findExecutable(walk: Walk, word: string, cwd: string | null): string | null {
   return word.length + (cwd?.length ?? 0) > 4096 ? null : walk.context.lookup.which(word, cwd);
 }
 
@@ -101,46 +102,47 @@ function identify(call: Call, word: Field): void {
   const { walk, fact } = call;
   const { executable } = fact;
   executable.written = word.value;
-  if (word.value === null || word.glob || word.doubt) {
-    const why = word.glob ? "a glob where the command should be" : (word.doubt?.why ?? "the command is not known");
-    unclear(call, word.span, `which command runs is not known: ${why}`);
+  if (word.value === null || word.glob || word.uncertain) {
+    const why = word.glob ? "a glob where the command should be" : (word.uncertain?.why ?? "the command is not known");
+    markCommandUnknown(call, word.span, `which command runs is not known: ${why}`);
   }
   if (word.value === null) {
     executable.kind = "unknown";
     return;
   }
   executable.name = call.name;
-  if (lookAlike(call.name)) unclear(call, word.span, "a command name with letters that only look like ASCII");
+  if (hasLookalikes(call.name))
+    markCommandUnknown(call, word.span, "a command name with letters that only look like ASCII");
   // In zsh `=rm` runs rm: a text that means something else in another shell is not understood.
-  if (/^[=%]/.test(word.value)) unclear(call, word.span, "another shell would run something else");
+  if (/^[=%]/.test(word.value)) markCommandUnknown(call, word.span, "another shell would run something else");
   const bare = !word.value.includes("/");
   const made = bare && !call.external ? walk.state.functions.get(word.value) : undefined;
-  if (made?.certain === false) unclear(call, word.span, "a function that may not be defined by then");
+  if (made?.certain === false) markCommandUnknown(call, word.span, "a function that may not be defined by then");
   if (made) executable.kind = "function";
   else if (bare && !call.external && isBuiltin(word.value)) executable.kind = "builtin";
   else {
-    executable.resolved = call.origin.remote ? null : found(walk, word.value, call.cwd);
+    executable.resolved = call.origin.remote ? null : findExecutable(walk, word.value, call.cwd);
     executable.kind = executable.resolved ? "external" : "not-found";
     if (bare && walk.state.pathChanged && !call.origin.remote) {
       executable.resolved = null;
       executable.kind = "unknown";
-      unclear(call, word.span, "PATH was changed: which program this name means is not known");
+      markCommandUnknown(call, word.span, "PATH was changed: which program this name means is not known");
     }
     const path = bare ? null : normalise(word.value, call.cwd);
     const file = path === null ? undefined : walk.state.written.get(path);
     if (file) {
-      unclear(call, word.span, "runs a file that this same text writes");
-      if (file.kind === "text" && path) runText(call, { ...word, value: file.text, doubt: null }, { label: path });
+      markCommandUnknown(call, word.span, "runs a file that this same text writes");
+      if (file.kind === "text" && path) runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
     }
   }
 }
 
 /** `x=1 f` and `x=1 eval …`: the assignment holds while the function or builtin runs, and not after. */
-function during(call: Call): void {
+function assignDuring(call: Call): void {
   const { variables } = call.walk.state;
   const before = call.assignments.map(({ name }) => [name, variables.get(name)] as const);
-  for (const { name, value } of call.assignments) variables.set(name, fromField(value, true));
-  next(call.walk, () => {
+  for (const { name, value } of call.assignments) variables.set(name, fieldValue(value, true));
+  pushSteps(call.walk, () => {
     for (const [name, value] of before) {
       if (value) call.walk.state.variables.set(name, value);
       else call.walk.state.variables.delete(name);
@@ -149,7 +151,7 @@ function during(call: Call): void {
 }
 
 /** Everything the tables know about the command: what it starts, hands on, deletes and overwrites. */
-function perform(call: Call): void {
+function applyModel(call: Call): void {
   const { walk, fact, name } = call;
   if (fact.executable.kind === "function") walk.visitor.functionCall(walk, name, call.argv.slice(1), call.origin);
   if (fact.executable.kind === "builtin" || (fact.executable.kind === "function" && isBuiltin(name))) {
@@ -163,12 +165,12 @@ function perform(call: Call): void {
 }
 
 /** Commands whose arguments decide what is destroyed must have known ones. */
-function sensitive(call: Call): void {
+function checkSensitiveArguments(call: Call): void {
   if (!isSensitive(call.name)) return;
   for (const field of call.argv.slice(1)) {
-    if (field.doubt && (field.shape === null || field.value !== null)) doubt(call.walk, field.doubt);
+    if (field.uncertain && (field.shape === null || field.value !== null)) markUnknown(call.walk, field.uncertain);
     else if (field.value !== null && /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/.test(field.value)) {
-      unclear(call, field.span, "a dash that only looks like one");
+      markCommandUnknown(call, field.span, "a dash that only looks like one");
     }
   }
 }
@@ -180,7 +182,7 @@ function runInner(call: Call, argv: Field[], options: InnerOptions = {}): void {
   const assignments = options.assignments ?? [];
   const external = !options.inShell;
   inChild(call, options, () =>
-    runArgv(call.walk, { argv, assignments, found: null, origin: { ...origin, span }, span, external }),
+    runArgv(call.walk, { argv, assignments, redirects: null, origin: { ...origin, span }, span, external }),
   );
 }
 
@@ -190,11 +192,11 @@ function runText(
   options: InnerOptions & { positional?: Field[] | null; zero?: Field | null; sameShell?: boolean } = {},
 ): void {
   if (code.value === null) {
-    const kind = code.doubt?.over ? "over" : undefined;
-    unclear(call, code.span, `the code it runs is not known: ${code.doubt?.why ?? ""}`, kind);
+    const kind = code.uncertain?.over ? "over" : undefined;
+    markCommandUnknown(call, code.span, `the code it runs is not known: ${code.uncertain?.why ?? ""}`, kind);
     return;
   }
-  if (code.doubt) unclear(call, code.span, `the code it runs is not certain: ${code.doubt.why}`);
+  if (code.uncertain) markCommandUnknown(call, code.span, `the code it runs is not certain: ${code.uncertain.why}`);
   const text = code.value;
   const offset = code.source.indexOf(text);
   const direct =
@@ -206,12 +208,12 @@ function runText(
     span: code.span,
   };
   if (options.sameShell) {
-    next(call.walk, () => call.walk.visitor.text(call.walk, text, origin));
+    pushSteps(call.walk, () => call.walk.visitor.text(call.walk, text, origin));
     return;
   }
   inChild(call, options, () => {
     childShell(call.walk.state, call.assignments.concat(options.assignments ?? []), options.positional ?? null);
-    if (options.zero) call.walk.state.variables.set("0", fromField(options.zero, false));
+    if (options.zero) call.walk.state.variables.set("0", fieldValue(options.zero, false));
     call.walk.visitor.text(call.walk, text, origin);
   });
 }
@@ -224,10 +226,10 @@ function childShell(state: State, assignments: Assigned[], positional: Field[] |
     else
       state.variables.set(name, {
         ...value,
-        doubt: { span: { start: 0, end: 0 }, why: `\`${name}\` may not be exported` },
+        uncertain: { span: { start: 0, end: 0 }, why: `\`${name}\` may not be exported` },
       });
   }
-  for (const { name, value } of assignments) state.variables.set(name, fromField(value, true));
+  for (const { name, value } of assignments) state.variables.set(name, fieldValue(value, true));
   state.functions.clear();
   state.positional = positional;
 }

@@ -34,23 +34,23 @@ export function rootOrigin(text: string): Origin {
   };
 }
 
-export function place(origin: Origin, start: number, end: number): Span {
+export function spanAt(origin: Origin, start: number, end: number): Span {
   if (origin.base === null) return origin.span;
   return { start: origin.base + start, end: origin.base + end };
 }
 
-/** `doubt`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */
+/** `uncertain`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */
 export type Value =
-  | { kind: "text"; text: string; glob: boolean; doubt: Unknown | null; exported: boolean }
+  | { kind: "text"; text: string; glob: boolean; uncertain: Unknown | null; exported: boolean }
   /** Digits only, whichever they are: inert in a path, safe in arithmetic. */
   | { kind: "integer"; exported: boolean }
   | { kind: "list"; items: Field[]; exported: boolean }
   | { kind: "unknown"; exported: boolean };
 
 /** What arrives on standard input, where it matters because code or arguments are read from it. */
-export type Feed =
+export type StreamContent =
   | { kind: "none" }
-  | { kind: "text"; text: string; field: Field | null; doubt: Unknown | null }
+  | { kind: "text"; text: string; field: Field | null; uncertain: Unknown | null }
   | { kind: "unknown"; why: string };
 
 export interface State {
@@ -64,17 +64,17 @@ export interface State {
   fallbacks: readonly string[];
   /** `set -e`: a failed command ends the text. */
   stopsOnError: boolean;
-  folders: (string | null)[];
-  stdin: Feed;
+  directoryStack: (string | null)[];
+  stdin: StreamContent;
   /** PATH or IFS was set: which program a bare name means, or where words split, is no longer known. */
   pathChanged: boolean;
   splitChanged: boolean;
   /** Declared as integers: whatever is assigned to them is evaluated. */
   integers: Set<string>;
   /** Inside a function: what its local variables hid, to be put back when it returns. */
-  hidden: Map<string, Value | undefined> | null;
+  savedLocals: Map<string, Value | undefined> | null;
   /** Files this text wrote, with their content where known: running one of them runs that. */
-  written: Map<string, Feed>;
+  written: Map<string, StreamContent>;
 }
 
 interface FunctionBody {
@@ -85,7 +85,7 @@ interface FunctionBody {
   certain: boolean;
 }
 
-export const NOTHING: Feed = { kind: "none" };
+export const NO_CONTENT: StreamContent = { kind: "none" };
 
 export function initialState(cwd: string): State {
   return {
@@ -96,12 +96,12 @@ export function initialState(cwd: string): State {
     previousCwd: null,
     fallbacks: [],
     stopsOnError: false,
-    folders: [],
-    stdin: NOTHING,
+    directoryStack: [],
+    stdin: NO_CONTENT,
     pathChanged: false,
     splitChanged: false,
     integers: new Set(),
-    hidden: null,
+    savedLocals: null,
     written: new Map(),
   };
 }
@@ -111,7 +111,7 @@ export function copyState(state: State): State {
     ...state,
     variables: new Map(state.variables),
     functions: new Map(state.functions),
-    folders: [...state.folders],
+    directoryStack: [...state.directoryStack],
     written: state.written,
   };
 }
@@ -138,7 +138,7 @@ export function mergeStates(one: State, other: State): State {
     merged.fallbacks = [...new Set([...one.fallbacks, ...other.fallbacks])].slice(0, 8);
   merged.stopsOnError &&= other.stopsOnError;
   if (one.previousCwd !== other.previousCwd) merged.previousCwd = null;
-  if (one.folders.join("\n") !== other.folders.join("\n")) merged.folders = [];
+  if (one.directoryStack.join("\n") !== other.directoryStack.join("\n")) merged.directoryStack = [];
   merged.pathChanged ||= other.pathChanged;
   merged.splitChanged ||= other.splitChanged;
   return merged;
@@ -146,11 +146,11 @@ export function mergeStates(one: State, other: State): State {
 
 function mergeValues(a: Value | undefined, b: Value | undefined): Value {
   const exported = Boolean(a?.exported || b?.exported);
-  if (a?.kind === "text" && b?.kind === "text" && a.text === b.text) return a.doubt ? a : b;
+  if (a?.kind === "text" && b?.kind === "text" && a.text === b.text) return a.uncertain ? a : b;
   if (isInteger(a) && isInteger(b)) return { kind: "integer", exported };
   const only = a ?? b;
   if ((!a || !b) && only?.kind === "text") {
-    return { ...only, doubt: { span: { start: 0, end: 0 }, why: "the variable is set in one branch only" } };
+    return { ...only, uncertain: { span: { start: 0, end: 0 }, why: "the variable is set in one branch only" } };
   }
   return { kind: "unknown", exported };
 }
@@ -160,8 +160,9 @@ export function isInteger(value: Value | undefined): boolean {
   return value?.kind === "text" && /^-?\d+$/.test(value.text);
 }
 
-export function fromField(field: Field, exported: boolean): Value {
-  if (field.value !== null) return { kind: "text", text: field.value, glob: field.glob, doubt: field.doubt, exported };
+export function fieldValue(field: Field, exported: boolean): Value {
+  if (field.value !== null)
+    return { kind: "text", text: field.value, glob: field.glob, uncertain: field.uncertain, exported };
   if (field.shape !== null && /^-?\d+$/.test(field.shape)) return { kind: "integer", exported };
   if (field.shape !== null) return { kind: "list", items: [field], exported };
   return { kind: "unknown", exported };

@@ -8,9 +8,9 @@ import { emitKeyword } from "./call.ts";
 import { visitCommand } from "./command.ts";
 import { redirects } from "./redirect.ts";
 import type { Origin, Value } from "./state.ts";
-import { copyState, type Feed, fromField, isInteger, mergeStates, place, type State } from "./state.ts";
+import { copyState, fieldValue, isInteger, mergeStates, type State, type StreamContent, spanAt } from "./state.ts";
 import type { Nested, Walk } from "./walk.ts";
-import { doubt, isolated, next, tooMuch } from "./walk.ts";
+import { isolated, markOverLimit, markUnknown, pushSteps } from "./walk.ts";
 
 const UNKNOWN_VALUE: Value = { kind: "unknown", exported: false };
 
@@ -24,7 +24,7 @@ export function unroll(walk: Walk, name: string, fields: Field[] | null): (() =>
     return [set({ kind: "integer", exported: false })];
   }
   if (fields.length > limits.loopValues) return [set(UNKNOWN_VALUE)];
-  return fields.map((field) => set(fromField(field, false)));
+  return fields.map((field) => set(fieldValue(field, false)));
 }
 
 /** Forgets the variables that the loop's text sets, since the second round starts with what the first one left. */
@@ -45,24 +45,24 @@ export function forgetLoopVariables(walk: Walk, source: string, except: string |
   }
   if (/(?:^|[^\w-])(?:cd|pushd|popd)(?!\w)/.test(text)) {
     walk.state.cwd = null;
-    walk.state.folders = [];
+    walk.state.directoryStack = [];
   }
 }
 
 /** Parses a text and walks it. The caller decides what state it starts in. */
 export function visitText(walk: Walk, text: string, origin: Origin): void {
   if (origin.reentry > limits.reentry) {
-    tooMuch(walk, origin.span, "texts inside texts, too deep");
+    markOverLimit(walk, origin.span, "texts inside texts, too deep");
     return;
   }
   walk.budget.parsed -= text.length;
   if (walk.budget.parsed < 0) {
-    tooMuch(walk, origin.span, "too much text inside text");
+    markOverLimit(walk, origin.span, "too much text inside text");
     return;
   }
   const parsed = parse(text);
   if (!parsed.script) {
-    tooMuch(walk, place(origin, parsed.problem.at, text.length), parsed.problem.why);
+    markOverLimit(walk, spanAt(origin, parsed.problem.at, text.length), parsed.problem.why);
     return;
   }
   visitScript(walk, parsed.script, origin);
@@ -70,8 +70,8 @@ export function visitText(walk: Walk, text: string, origin: Origin): void {
 
 function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
   for (const error of script.errors ?? []) {
-    doubt(walk, {
-      span: place(origin, error.pos, Math.max(error.pos, script.end)),
+    markUnknown(walk, {
+      span: spanAt(origin, error.pos, Math.max(error.pos, script.end)),
       why: `not valid bash: ${error.message}`,
     });
   }
@@ -79,7 +79,7 @@ function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
 }
 
 function visitStatements(walk: Walk, statements: readonly Statement[], origin: Origin): void {
-  next(walk, ...statements.map((statement) => () => visitStatement(walk, statement, origin)));
+  pushSteps(walk, ...statements.map((statement) => () => visitStatement(walk, statement, origin)));
 }
 
 function visitStatement(walk: Walk, statement: Statement, origin: Origin): void {
@@ -98,8 +98,8 @@ export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   for (let i = nested.length - 1; i >= 0; i--) {
     const { script, origin } = nested[i] as Nested;
     if (losesSeparator(script, origin)) {
-      doubt(walk, {
-        span: place(origin, script.pos, script.end),
+      markUnknown(walk, {
+        span: spanAt(origin, script.pos, script.end),
         why: "commands after a here-document in a substitution",
       });
     }
@@ -114,7 +114,7 @@ function losesSeparator(script: ParsedScript, origin: Origin): boolean {
   return /(?<!<)<<(?!<)/.test(origin.source.slice(script.pos, script.end));
 }
 
-const SEVERAL: Feed = { kind: "unknown", why: "the output of several commands" };
+const SEVERAL_OUTPUTS: StreamContent = { kind: "unknown", why: "the output of several commands" };
 
 export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
   if (node.type === "Command") {
@@ -123,10 +123,10 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
   }
   const origin = { ...outer, nesting: outer.nesting + 1 };
   if (origin.nesting > limits.nesting) {
-    tooMuch(walk, place(origin, node.pos, node.end), "nested too deep");
+    markOverLimit(walk, spanAt(origin, node.pos, node.end), "nested too deep");
     return;
   }
-  walk.output = SEVERAL;
+  walk.output = SEVERAL_OUTPUTS;
   const at = expander(walk, origin);
   switch (node.type) {
     case "Pipeline":
@@ -163,7 +163,7 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       return;
     case "ArithmeticFor":
       for (const part of [node.initialize, node.test, node.update]) {
-        if (part) arithmetic(at, part, place(origin, node.pos, node.end));
+        if (part) arithmetic(at, part, spanAt(origin, node.pos, node.end));
       }
       visitLoop(walk, [node.body], node, origin);
       visitNested(walk, at.nested);
@@ -173,10 +173,10 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       const fields = node.wordlist?.flatMap((word) => expand(at, word, "word")) ?? walk.state.positional;
       const values = node.type === "For" ? unroll(walk, node.name.text, fields) : unroll(walk, node.name.text, null);
       const rounds = values.map(
-        (set) => () => next(walk, set, () => visitLoop(walk, [node.body], node, origin, node.name.text)),
+        (set) => () => pushSteps(walk, set, () => visitLoop(walk, [node.body], node, origin, node.name.text)),
       );
       const early = /\b(?:break|return|exit)\b/.test(origin.source.slice(node.body.pos, node.body.end));
-      next(walk, ...rounds, () => {
+      pushSteps(walk, ...rounds, () => {
         if (early) walk.state.variables.set(node.name.text, { kind: "unknown", exported: false });
       });
       visitNested(walk, at.nested);
@@ -190,15 +190,15 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       return;
     case "Redirected": {
       const found = redirects(at, node.redirects);
-      emitKeyword(walk, origin, found, place(origin, node.pos, node.end));
+      emitKeyword(walk, origin, found, spanAt(origin, node.pos, node.end));
       const before = walk.state.stdin;
       if (found.stdin) walk.state.stdin = found.stdin;
-      next(
+      pushSteps(
         walk,
         () => visit(walk, node.command, origin),
         () => {
           walk.state.stdin = before;
-          walk.output = SEVERAL;
+          walk.output = SEVERAL_OUTPUTS;
         },
       );
       visitNested(walk, at.nested);
@@ -209,11 +209,11 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       visitNested(walk, at.nested);
       return;
     case "ArithmeticCommand":
-      if (node.expression) arithmetic(at, node.expression, place(origin, node.pos, node.end));
+      if (node.expression) arithmetic(at, node.expression, spanAt(origin, node.pos, node.end));
       visitNested(walk, at.nested);
       return;
     default:
-      doubt(walk, { span: place(origin, node.pos, node.end), why: `a ${node.type} where a command should be` });
+      markUnknown(walk, { span: spanAt(origin, node.pos, node.end), why: `a ${node.type} where a command should be` });
   }
 }
 
@@ -222,21 +222,21 @@ function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Orig
     visit(walk, commands[0], origin);
     return;
   }
-  let feed: Feed = walk.state.stdin;
+  let feed: StreamContent = walk.state.stdin;
   const steps = commands.map((command) => () => {
     isolated(
       walk,
       () => {
         walk.state.stdin = feed;
-        walk.output = SEVERAL;
+        walk.output = SEVERAL_OUTPUTS;
         visit(walk, command, { ...origin, piped: true });
       },
       () => {
-        feed = command.type === "Command" ? walk.output : SEVERAL;
+        feed = command.type === "Command" ? walk.output : SEVERAL_OUTPUTS;
       },
     );
   });
-  next(walk, ...steps);
+  pushSteps(walk, ...steps);
 }
 
 /** `a && b || c`: what `b` and `c` changed is only certain while they run. */
@@ -254,7 +254,7 @@ function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: read
     if (failed) Object.assign(walk.state, { cwd: before.cwd, fallbacks: before.fallbacks });
     before = copyState(walk.state);
     const { fallbacks } = walk.state;
-    next(
+    pushSteps(
       walk,
       () => visit(walk, command, origin),
       () => {
@@ -266,7 +266,7 @@ function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: read
       },
     );
   });
-  next(walk, ...steps, () => {
+  pushSteps(walk, ...steps, () => {
     for (const way of ways) walk.state = mergeStates(walk.state, way);
   });
 }
@@ -276,9 +276,9 @@ function visitBranches(walk: Walk, clause: CompoundList | null, branches: Compou
   let base: State;
   const steps = branches.map((branch) => () => {
     walk.state = copyState(base);
-    next(walk, ...branch.map((list) => () => visitList(walk, list, origin)), () => ends.push(walk.state));
+    pushSteps(walk, ...branch.map((list) => () => visitList(walk, list, origin)), () => ends.push(walk.state));
   });
-  next(
+  pushSteps(
     walk,
     () => clause && visitList(walk, clause, origin),
     () => {
@@ -294,7 +294,7 @@ function visitBranches(walk: Walk, clause: CompoundList | null, branches: Compou
 function visitLoop(walk: Walk, lists: CompoundList[], node: SyntaxNode, origin: Origin, variable?: string): void {
   const before = copyState(walk.state);
   forgetLoopVariables(walk, origin.source.slice(node.pos, node.end), variable);
-  next(walk, ...lists.map((list) => () => visitList(walk, list, origin)), () => {
+  pushSteps(walk, ...lists.map((list) => () => visitList(walk, list, origin)), () => {
     walk.state = mergeStates(walk.state, before);
   });
 }
@@ -320,22 +320,22 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
   const label = `${name}()`;
   // A function that calls itself is looked into twice, since arguments and variables change on the way; no further.
   if (origin.calls.filter((body) => body === found.body).length >= 2) {
-    doubt(walk, { span: origin.span, why: `\`${name}\` calls itself` });
+    markUnknown(walk, { span: origin.span, why: `\`${name}\` calls itself` });
     return;
   }
   if (origin.reentry >= limits.reentry) {
-    tooMuch(walk, origin.span, "functions inside functions, too deep");
+    markOverLimit(walk, origin.span, "functions inside functions, too deep");
     return;
   }
   const before = walk.state.positional;
   const early = /\b(?:return|exit|break|continue)\b/.test(found.source) ? copyState(walk.state) : null;
-  const outer = walk.state.hidden;
-  const locals: State["hidden"] = new Map();
-  next(
+  const outer = walk.state.savedLocals;
+  const locals: State["savedLocals"] = new Map();
+  pushSteps(
     walk,
     () => {
       walk.state.positional = args;
-      walk.state.hidden = locals;
+      walk.state.savedLocals = locals;
       visit(walk, found.body, {
         ...found.origin,
         via: [...origin.via, label],
@@ -347,7 +347,7 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
     },
     () => {
       walk.state.positional = before;
-      walk.state.hidden = outer;
+      walk.state.savedLocals = outer;
       for (const [name, value] of locals) {
         if (value) walk.state.variables.set(name, value);
         else walk.state.variables.delete(name);

@@ -8,8 +8,8 @@ import type { CommandFact, Span, Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
 import type { InspectContext } from "../lookup.ts";
 import type { ParsedScript, SyntaxNode } from "../parse.ts";
-import type { Feed, Origin, State, Value } from "./state.ts";
-import { copyState, initialState, NOTHING } from "./state.ts";
+import type { Origin, State, StreamContent, Value } from "./state.ts";
+import { copyState, initialState, NO_CONTENT } from "./state.ts";
 
 /** The entry points of visit.ts, for files below it that find more to visit. */
 export interface Visitor {
@@ -28,12 +28,12 @@ export interface Walk {
   readonly commands: CommandFact[];
   readonly unknowns: Unknown[];
   readonly steps: (() => void)[];
-  /** Visited after the text: trap handlers and functions nobody called. */
+  /** Visited after the text: trap handlers, and functions that were never called. */
   readonly later: (() => void)[];
   readonly called: Set<SyntaxNode>;
   state: State;
   /** What the last simple command printed, where that is evident. */
-  output: Feed;
+  output: StreamContent;
   budget: { commands: number; words: number; parsed: number };
   readonly links: Map<string, string | null>;
   halted: boolean;
@@ -50,7 +50,7 @@ export function startWalk(text: string, context: InspectContext, visitor: Visito
     later: [],
     called: new Set(),
     state: initialState(context.cwd),
-    output: NOTHING,
+    output: NO_CONTENT,
     budget: { commands: limits.commands, words: limits.words, parsed: limits.parsed },
     links: new Map(),
     halted: false,
@@ -62,7 +62,7 @@ export function finish(walk: Walk): void {
     const step = walk.steps.pop() ?? walk.later.shift();
     if (!step) return;
     if (count > limits.steps) {
-      tooMuch(walk, { start: 0, end: walk.text.length }, "too many ways through the text");
+      markOverLimit(walk, { start: 0, end: walk.text.length }, "too many ways through the text");
       return;
     }
     step();
@@ -70,14 +70,14 @@ export function finish(walk: Walk): void {
 }
 
 /** Puts steps in front of everything that waits, in the order given. */
-export function next(walk: Walk, ...steps: (() => void)[]): void {
+export function pushSteps(walk: Walk, ...steps: (() => void)[]): void {
   for (let i = steps.length - 1; i >= 0; i--) walk.steps.push(steps[i] as () => void);
 }
 
 /** Runs steps in a copy of the state, as a subshell does, and forgets what they changed. */
 export function isolated(walk: Walk, ...steps: (() => void)[]): void {
   let before: State;
-  next(
+  pushSteps(
     walk,
     () => {
       before = walk.state;
@@ -90,12 +90,12 @@ export function isolated(walk: Walk, ...steps: (() => void)[]): void {
   );
 }
 
-const MOST_DOUBTS = 64;
+const MAX_UNKNOWNS = 64;
 
-/** Any doubt what would run makes the whole unanalyzable; the span says which part. */
-export function doubt(walk: Walk, unknown: Unknown): void {
-  // Lesser doubts must not crowd out those that are asked about.
-  if (walk.unknowns.length >= MOST_DOUBTS) {
+/** Anything unknown about what would run makes the whole text unanalyzable; the span says which part. */
+export function markUnknown(walk: Walk, unknown: Unknown): void {
+  // Less important unknowns must not displace those that a person is asked about.
+  if (walk.unknowns.length >= MAX_UNKNOWNS) {
     const known = walk.unknowns.some(({ piped, over }) => (unknown.piped && piped) || (unknown.over && over));
     if (known || !(unknown.piped || unknown.over)) return;
     walk.unknowns.splice(
@@ -113,8 +113,8 @@ export function doubt(walk: Walk, unknown: Unknown): void {
 }
 
 /** Some of it is not looked at: there is more than the caps allow. */
-export function tooMuch(walk: Walk, span: Span, why: string): void {
-  doubt(walk, { span, why, over: true });
+export function markOverLimit(walk: Walk, span: Span, why: string): void {
+  markUnknown(walk, { span, why, over: true });
 }
 
 /** Takes one command from the budget. A text with more is never half checked and then let through. */
@@ -124,7 +124,7 @@ export function spend(walk: Walk, span: Span, words: number): boolean {
   if (walk.budget.commands >= 0 && walk.budget.words >= 0) return true;
   if (!walk.halted) {
     walk.halted = true;
-    tooMuch(walk, span, `more than ${limits.commands} commands or ${limits.words} words`);
+    markOverLimit(walk, span, `more than ${limits.commands} commands or ${limits.words} words`);
     walk.steps.length = 0;
     walk.later.length = 0;
   }

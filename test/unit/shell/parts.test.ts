@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasOption, optionValue, readOptions } from "../../../src/shell/commands/options.ts";
-import { hidden, lookAlike, resembles } from "../../../src/shell/confusable.ts";
+import { hasConfusables, hasLookalikes, invisibleCharacters } from "../../../src/shell/confusable.ts";
 import { expandBraces } from "../../../src/shell/expand/brace.ts";
 import { literal } from "../../../src/shell/expand/field.ts";
 import { isInside, normalise } from "../../../src/shell/path.ts";
@@ -102,16 +102,16 @@ test("characters that hide something are found, ordinary ones are not", () => {
     "a\u2028b",
     "a\ufe0fb",
   ]) {
-    assert.equal(hidden(text).length, 1, JSON.stringify(text));
+    assert.equal(invisibleCharacters(text).length, 1, JSON.stringify(text));
   }
   for (const text of ["a\tb\nc", "café 你好 привет ✨ ❤️ 👩‍👩‍👧 🏳️‍🌈", "naïve “quotes” – dash"])
-    assert.deepEqual(hidden(text), [], text);
-  assert.ok(lookAlike("ѕudo") && lookAlike("ｒｍ") && !lookAlike("rm"));
+    assert.deepEqual(invisibleCharacters(text), [], text);
+  assert.ok(hasLookalikes("ѕudo") && hasLookalikes("ｒｍ") && !hasLookalikes("rm"));
   assert.ok(
-    resembles("；", "；") &&
-      resembles("–rf", "–rf") &&
-      resembles("https://exаmple.com", "x") &&
-      !resembles("修复：错误", "'修复：错误'"),
+    hasConfusables("；", "；") &&
+      hasConfusables("–rf", "–rf") &&
+      hasConfusables("https://exаmple.com", "x") &&
+      !hasConfusables("修复：错误", "'修复：错误'"),
   );
 });
 
