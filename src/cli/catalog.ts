@@ -111,7 +111,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
       load: async () => (await import("./commands/service/fleet.ts")).fleet,
     },
   },
-  "Keep house": {
+  Maintenance: {
     init: {
       summary: "Write a configuration to begin with, every key explained",
       load: async () => (await import("./commands/init.ts")).init,
@@ -126,7 +126,7 @@ export const CATALOG: Record<string, Record<string, Entry>> = {
     },
     completion: {
       summary: "Print a script that lets your shell complete commands and ids",
-      load: async () => (await import("./commands/completion.ts")).completion,
+      load: async () => (await import("./commands/completion.ts")).completionCommand(loadAll),
     },
     doctor: {
       summary: "Check that this machine can do what Sallyport promises",
@@ -141,11 +141,16 @@ export function findEntry(name: string): Entry | undefined {
     .find((entry) => entry !== undefined);
 }
 
+/** Every command, in the order of the catalog. */
+export function loadAll(): Promise<Command[]> {
+  return Promise.all(Object.values(CATALOG).flatMap((group) => Object.values(group).map((entry) => entry.load())));
+}
+
 export function commandNames(): string[] {
   return Object.values(CATALOG).flatMap((group) => Object.keys(group));
 }
 
-/** What other tools call it. */
+/** What other tools call a command. */
 const SYNONYMS = new Map([
   ["config", "init"],
   ["console", "serve"],
@@ -165,7 +170,7 @@ const SYNONYMS = new Map([
   ["version", "--version"],
 ]);
 
-/** The command that a name which is none most likely meant; null when nobody can tell. */
+/** The command that an unknown name most likely means; null if none is close. */
 export function suggestCommand(name: string): string | null {
   return SYNONYMS.get(name) ?? nearest(name, commandNames());
 }

@@ -1,7 +1,6 @@
 import { packageVersion } from "../core/version.ts";
 import { findEntry, suggestCommand } from "./catalog.ts";
-import type { Command, Invocation, Io } from "./command.ts";
-import { UsageError } from "./command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "./command.ts";
 import { saveCompiled } from "./compile-cache.ts";
 import { commandHelp, greeting, overview } from "./help.ts";
 import { processIo } from "./io.ts";

@@ -3,9 +3,18 @@ import type { LogChunk, SessionInfo } from "../core/session.ts";
 import { failureText } from "../text/error-text.ts";
 import { formatDuration } from "../text/format.ts";
 import { visible } from "../text/visible.ts";
+import type { Io } from "./command.ts";
+
+/** Says on stderr what the exit code of a command does not, if there is anything to say. */
+export function reportOutcome(info: SessionInfo, io: Io): void {
+  for (const note of outcomeNotes(info)) io.err(`${note}\n`);
+  if (info.error?.type === "CommandNotFound" && info.args?.length === 0 && /\s/.test(info.command)) {
+    io.err("  To run shell text: sallyport run -c 'TEXT'\n");
+  }
+}
 
 /** What a person should know about how a command ended that its output and exit code do not say. */
-export function outcomeNotes(info: SessionInfo): string[] {
+function outcomeNotes(info: SessionInfo): string[] {
   const notes = info.warnings.map((warning) => `sallyport: warning: ${visible(warning)}`);
   if (info.timedOut) notes.push(`sallyport: timed out after ${formatDuration(info.timeoutMs)}`);
   if (info.leftover > 0 && !info.background) notes.push(`sallyport: ended ${leftovers(info.leftover)}`);

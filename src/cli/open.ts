@@ -7,9 +7,10 @@ import { defaultState } from "../storage/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./options.ts";
 
-/** `--state`, else what the environment says. */
-export function stateFolder(option: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
-  return option ? resolve(option) : defaultState(env);
+/** `--state`, else the folder that the environment names. */
+export function stateFolder(values: Invocation["values"]): string {
+  const option = textOption(values, "state");
+  return option ? resolve(option) : defaultState(process.env);
 }
 
 /**
@@ -23,7 +24,7 @@ export async function withGateway<T>(
 ): Promise<T> {
   const { openGateway } = await import("../gateway/open.ts");
   const agent = textOption(values, "agent");
-  const state = stateFolder(textOption(values, "state"));
+  const state = stateFolder(values);
   const gateway = await openGateway({
     state,
     workspace: process.cwd(),
@@ -48,7 +49,7 @@ export async function withDatabase<T>(
     import("../storage/database.ts"),
     import("../storage/state-folder.ts"),
   ]);
-  const database = openDatabase(`${openStateFolder(stateFolder(textOption(values, "state")))}/sallyport.db`);
+  const database = openDatabase(join(openStateFolder(stateFolder(values)), "sallyport.db"));
   try {
     return await use(database);
   } finally {
@@ -58,18 +59,15 @@ export async function withDatabase<T>(
 
 /** Opens the approvals of the state folder, and closes them whatever happens. No keeper is started for a decision. */
 export async function withApprovals<T>(
-  { values }: Pick<Invocation, "values">,
+  invocation: Pick<Invocation, "values">,
   use: (approvals: Approvals) => Promise<T>,
 ): Promise<T> {
-  const { Approvals } = await import("../approval/approvals.ts");
-  const { AuditLog } = await import("../storage/audit.ts");
-  const { openDatabase } = await import("../storage/database.ts");
-  const { openStateFolder } = await import("../storage/state-folder.ts");
-  const database = openDatabase(join(openStateFolder(stateFolder(textOption(values, "state"))), "sallyport.db"));
-  try {
+  const [{ Approvals }, { AuditLog }] = await Promise.all([
+    import("../approval/approvals.ts"),
+    import("../storage/audit.ts"),
+  ]);
+  return withDatabase(invocation, async (database) => {
     const audit = new AuditLog(database);
-    return await use(new Approvals(database, { audit: (entry) => audit.append(entry) }));
-  } finally {
-    database.close();
-  }
+    return use(new Approvals(database, { audit: (entry) => audit.append(entry) }));
+  });
 }

@@ -4,8 +4,7 @@ import type { RunRequest } from "../core/request.ts";
 import type { TerminalSize } from "../core/terminal.ts";
 import { parseDuration, parseSize } from "../text/format.ts";
 import { nearest } from "../text/nearest.ts";
-import type { Command, Invocation } from "./command.ts";
-import { UsageError } from "./command.ts";
+import { type Command, type Invocation, UsageError } from "./command.ts";
 
 type Values = Invocation["values"];
 

@@ -1,7 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { nearest } from "../text/nearest.ts";
-import type { Command, Invocation } from "./command.ts";
-import { UsageError } from "./command.ts";
+import { type Command, type Invocation, UsageError } from "./command.ts";
 
 /** Understood by every command, before or after its name. */
 export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {

@@ -1,8 +1,7 @@
 import { constants } from "node:os";
 import { SallyportError } from "../core/error.ts";
 import { type Failure, failureJson, failureText } from "../text/error-text.ts";
-import type { Io } from "./command.ts";
-import { UsageError } from "./command.ts";
+import { type Io, UsageError } from "./command.ts";
 import { EXIT_SIGNAL, exitCodeOfError } from "./exit-code.ts";
 import { BrokenPipe, OutputLost } from "./io.ts";
 

@@ -10,7 +10,7 @@ import { selectExecutor } from "../executor/select-executor.ts";
 import { formatDuration } from "../text/format.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
-export const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
+const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
 
 /** The native program that runs commands: there, and able to start on this machine. */
 export async function checkKeeper(machine: Machine): Promise<Finding> {

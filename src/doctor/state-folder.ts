@@ -39,7 +39,7 @@ function checkOwnership(state: string, stats: Stats): Finding {
 }
 
 /** The folder itself, or the nearest one above it that exists. */
-export function existingPart(folder: string): string {
+function existingPart(folder: string): string {
   let place = folder;
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
   return place;

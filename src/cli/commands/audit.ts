@@ -9,8 +9,7 @@ import { parseDuration } from "../../text/format.ts";
 import type { Column } from "../../text/table.ts";
 import { alignedTable, tabbedTable } from "../../text/table.ts";
 import { visible } from "../../text/visible.ts";
-import type { Command, Invocation, Io } from "../command.ts";
-import { UsageError } from "../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
 import { printJson, progressLine } from "../io.ts";
 import { withDatabase } from "../open.ts";
 import { countOption, textOption } from "../options.ts";
@@ -151,7 +150,7 @@ function anchorOption(values: Invocation["values"]): ChainHead | undefined {
 }
 
 /** Which entries the options of `audit` select. */
-export function auditFilter(values: Values, text: string, database: DatabaseSync, nowMs: number): AuditFilter {
+function auditFilter(values: Values, text: string, database: DatabaseSync, nowMs: number): AuditFilter {
   const filter: AuditFilter = {};
   for (const name of ["agent", "kind", "outcome"] as const) {
     const value = textOption(values, name);
@@ -201,7 +200,7 @@ const OUTCOME_COLOR: Record<string, "red" | "yellow" | "green"> = {
 };
 
 /** For a person. Columns keep their width from one batch to the next, so that a followed log stays in line. */
-export function auditColumns(color: boolean): Column<AuditEntry>[] {
+function auditColumns(color: boolean): Column<AuditEntry>[] {
   return [
     { title: "SEQ", value: ({ seq }) => String(seq).padStart(6), align: "right" },
     {
@@ -231,7 +230,7 @@ function paint(text: string, outcome: string, color: boolean): string {
 }
 
 /** For a program: everything whole, but for the detail, which only JSON can hold. */
-export const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
+const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
   { title: "SEQ", value: ({ seq }) => String(seq) },
   { title: "AT", value: ({ at }) => visible(at) },
   { title: "KIND", value: ({ kind }) => visible(kind) },
@@ -243,13 +242,13 @@ export const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
   { title: "SUMMARY", value: ({ summary }) => visible(summary) },
 ];
 
-export function chainSentence({ entries, head, broken }: ChainReport): string {
+function chainSentence({ entries, head, broken }: ChainReport): string {
   if (broken) return `Entry ${broken.seq} breaks the audit log: ${broken.why}. The ${entries} before it are whole.`;
   return entries === 0
     ? "The audit log is empty."
     : `All ${entries} entries are whole. The head is ${head.seq}:${head.hash}`;
 }
 
-export function chainLine({ entries, head, broken }: ChainReport): string {
+function chainLine({ entries, head, broken }: ChainReport): string {
   return broken ? `broken\t${broken.seq}\t${broken.why}` : `whole\t${entries}\t${head.seq}:${head.hash}`;
 }

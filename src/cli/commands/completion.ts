@@ -1,9 +1,9 @@
-import type { Command } from "../command.ts";
-import { UsageError } from "../command.ts";
+import { type Command, UsageError } from "../command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-export const completion: Command = {
+/** The catalog passes the loader of all commands, because this file cannot import the catalog that loads it. */
+export const completionCommand = (loadAll: () => Promise<Command[]>): Command => ({
   name: "completion",
   summary: "Print a script that lets your shell complete commands and ids",
   usage: "sallyport completion bash | zsh | fish",
@@ -20,10 +20,10 @@ export const completion: Command = {
     if (unexpected !== undefined)
       throw new UsageError(`\`completion\` takes one shell; received \`${unexpected}\` too`);
     const { completions } = await import("../completion/model.ts");
-    io.out((await scriptOf(shell))(await completions()));
+    io.out((await scriptOf(shell))(completions(await loadAll())));
     return 0;
   },
-};
+});
 
 async function scriptOf(shell: string | undefined) {
   if (shell === "bash") return (await import("../completion/bash.ts")).bashCompletion;

@@ -6,7 +6,6 @@ import { wrap } from "../../text/width.ts";
 import type { Command, Io } from "../command.ts";
 import { printJson } from "../io.ts";
 import { stateFolder } from "../open.ts";
-import { textOption } from "../options.ts";
 
 const MARGIN = 21;
 const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
@@ -27,7 +26,7 @@ export const doctor: Command = {
   ],
   notes: "The exit code is 1 when something does not work at all, else 0.",
   run: async ({ values, io }) => {
-    const state = stateFolder(textOption(values, "state"));
+    const state = stateFolder(values);
     const { ok: healthy, findings } = values.fix ? await checkAndFix({ state }, io) : await runChecks({ state });
     if (values.json) printJson({ ok: healthy, findings }, io);
     else io.out(findings.map((finding) => line(finding, io)).join(""));

@@ -7,8 +7,7 @@ import type { ConfigFile } from "../../config/schema.ts";
 import { configJsonSchema } from "../../config/schema.ts";
 import { ASK, NETWORK, SANDBOX } from "../../core/settings.ts";
 import { wrap } from "../../text/width.ts";
-import type { Command, Invocation, Io } from "../command.ts";
-import { UsageError } from "../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
 import { choiceOption } from "../options.ts";
 
 export const init: Command = {
@@ -96,7 +95,7 @@ function isThere(path: string): UsageError {
   return new UsageError(`${path} is there already; \`--force\` writes over it, \`--print\` only shows`);
 }
 
-export type Chosen = Pick<ConfigFile, "sandbox" | "network" | "ask">;
+type Chosen = Pick<ConfigFile, "sandbox" | "network" | "ask">;
 
 interface Question {
   key: keyof Chosen;
@@ -136,7 +135,7 @@ const QUESTIONS: Question[] = [
 ];
 
 /** Asks what the flags have not said. An empty line takes the default; what is no answer is asked again. */
-export async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Required<Chosen> | null> {
+async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Required<Chosen> | null> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
   lines.once("close", () => gone.abort());
@@ -161,7 +160,7 @@ export async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Requ
   return chosen as Required<Chosen>;
 }
 
-export function defaultsFor(known: Partial<Chosen>): Required<Chosen> {
+function defaultsFor(known: Partial<Chosen>): Required<Chosen> {
   const defaults = Object.fromEntries(QUESTIONS.map(({ key, answers }) => [key, answers[0]?.[0]]));
   return { ...defaults, ...known } as Required<Chosen>;
 }
@@ -172,7 +171,7 @@ const WIDTH = 96;
  * A configuration to begin with: what was chosen, and every other key as a comment with its default. What was chosen
  * comes last, so that any line above can be put in force by taking its slashes away.
  */
-export function commentedConfig(chosen: Partial<ConfigFile>, schemaPath: string): string {
+function commentedConfig(chosen: Partial<ConfigFile>, schemaPath: string): string {
   const { properties = {} } = configJsonSchema();
   const keys = Object.keys(properties).filter((key) => key !== "$schema" && key !== "agents");
   const others = keys.filter((key) => !Object.hasOwn(chosen, key));

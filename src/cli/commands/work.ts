@@ -3,13 +3,13 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { ClaimedItem, WorkItem, WorkQueue } from "../../storage/work.ts";
 import { formatDuration } from "../../text/format.ts";
 import type { Column, Pair } from "../../text/table.ts";
-import { alignedPairs, alignedTable, tabbedTable } from "../../text/table.ts";
+import { alignedPairs, tabbedTable } from "../../text/table.ts";
 import { visible } from "../../text/visible.ts";
-import type { Command, Invocation, Io } from "../command.ts";
-import { UsageError } from "../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../command.ts";
 import { printJson } from "../io.ts";
 import { withGateway } from "../open.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../options.ts";
+import { printList } from "../table.ts";
 
 /** There was nothing to claim. */
 const EXIT_NONE = 1;
@@ -84,10 +84,8 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
     const only = choiceOption(values, "only", ["pending", "claimed", "done"] as const);
     const state = only ?? (values.all ? "all" : "open");
     const items = queue.list({ state, limit: countOption(values, "limit") ?? 50 });
-    if (values.json) printJson(items, io);
-    else if (!io.isTTY.stdout) io.out(tabbedTable(WORK_PIPED_COLUMNS, items));
-    else if (items.length > 0) io.out(alignedTable(workColumns(Date.now()), items, io.columns));
-    else io.err(state === "open" ? "Nothing to do. `sallyport work list -a` shows what is done.\n" : "No items.\n");
+    const empty = state === "open" ? "Nothing to do. `sallyport work list -a` shows what is done." : "No items.";
+    printList(items, { columns: () => workColumns(Date.now()), piped: WORK_PIPED_COLUMNS, empty }, { values, io });
     return 0;
   },
 
@@ -142,7 +140,7 @@ function noMore(action: string, [unexpected]: string[]): { id: number; lease: st
 }
 
 /** For a person. */
-export function workColumns(nowMs: number): Column<WorkItem>[] {
+function workColumns(nowMs: number): Column<WorkItem>[] {
   return [
     { title: "ID", value: ({ id }) => String(id), align: "right" },
     { title: "PRIORITY", value: ({ priority }) => priority },
@@ -156,7 +154,7 @@ export function workColumns(nowMs: number): Column<WorkItem>[] {
 }
 
 /** For a program: everything whole. */
-export const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
+const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
   { title: "ID", value: ({ id }) => String(id) },
   { title: "PRIORITY", value: ({ priority }) => priority },
   { title: "TYPE", value: ({ type }) => visible(type) },
@@ -168,7 +166,7 @@ export const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
   { title: "PAYLOAD", value: ({ payload }) => jsonText(payload) },
 ];
 
-export const CLAIM_PIPED_COLUMNS: Column<ClaimedItem>[] = [
+const CLAIM_PIPED_COLUMNS: Column<ClaimedItem>[] = [
   { title: "ID", value: ({ id }) => String(id) },
   { title: "LEASE", value: ({ lease }) => lease },
   { title: "TYPE", value: ({ type }) => visible(type) },
@@ -176,7 +174,7 @@ export const CLAIM_PIPED_COLUMNS: Column<ClaimedItem>[] = [
   { title: "PAYLOAD", value: ({ payload }) => jsonText(payload) },
 ];
 
-export function claimDetails(item: ClaimedItem): Pair[] {
+function claimDetails(item: ClaimedItem): Pair[] {
   return [
     ["id", String(item.id)],
     ["lease", item.lease],

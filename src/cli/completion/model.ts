@@ -1,4 +1,3 @@
-import { CATALOG } from "../catalog.ts";
 import type { Command } from "../command.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "../parse.ts";
 
@@ -40,10 +39,8 @@ export const LIVE: Record<Live, { command: string; columns: string }> = {
 /** These are of no use once a session has ended. */
 const FOR_THE_RUNNING = new Set(["attach", "kill", "send-keys", "stats", "wait"]);
 
-export async function completions(): Promise<Completions> {
-  const entries = Object.values(CATALOG).flatMap((group) => Object.values(group));
-  const commands = await Promise.all(entries.map(async (entry) => completed(await entry.load())));
-  return { options: optionsOf(GLOBAL_OPTIONS, GLOBAL_HELP, {}), commands };
+export function completions(commands: Command[]): Completions {
+  return { options: optionsOf(GLOBAL_OPTIONS, GLOBAL_HELP, {}), commands: commands.map(completed) };
 }
 
 function completed(command: Command): CompletedCommand {

@@ -5,7 +5,7 @@ import type { Approval, ApprovalDecision } from "../../core/approval.ts";
 import { parseDuration } from "../../text/format.ts";
 import type { Io } from "../command.ts";
 import { waitingNote } from "../notes.ts";
-import { decider } from "../person.ts";
+import { localUser } from "../person.ts";
 
 type Ask = (question: string) => Promise<string>;
 
@@ -40,7 +40,7 @@ export async function promptForApproval(
   } finally {
     lines.close();
   }
-  if (said) return { ...said, ...decider(), channel: "terminal" };
+  if (said) return { ...said, ...localUser(), channel: "terminal" };
   if (!interrupted && !signal?.aborted) io.err(`${waitingNote(approval)}\n`);
   return null;
 }

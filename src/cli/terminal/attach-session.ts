@@ -3,8 +3,7 @@ import type { SessionHandle } from "../../core/gateway.ts";
 import { QueryFilter } from "../../text/terminal/queries.ts";
 import type { Io } from "../command.ts";
 import { exitCodeOf } from "../exit-code.ts";
-import { detachedNote, typingRefused } from "../notes.ts";
-import { reportOutcome } from "../report-outcome.ts";
+import { detachedNote, reportOutcome, typingRefused } from "../notes.ts";
 import { setAttached } from "./approval-prompt.ts";
 import { type LocalTerminal, localTerminal } from "./tty.ts";
 

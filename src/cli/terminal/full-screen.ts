@@ -94,7 +94,7 @@ const SEQUENCES: [string, Exclude<Key["kind"], "text">][] = [
 ];
 
 /** One read may hold several keys: what is typed ahead is not lost. Unknown sequences are dropped, never taken as text. */
-export function* keysIn(data: string): Generator<Key> {
+function* keysIn(data: string): Generator<Key> {
   for (let at = 0; at < data.length; ) {
     const rest = data.slice(at);
     const known = SEQUENCES.find(([sequence]) => rest.startsWith(sequence));

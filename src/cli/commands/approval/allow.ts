@@ -1,19 +1,15 @@
 import { resolve } from "node:path";
 import type { Grant } from "../../../core/approval.ts";
 import type { AllowEntry } from "../../../core/policy.ts";
-import { formatAge } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import { shownLine } from "../../../text/visible.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
-import { withApprovals } from "../../open.ts";
+import { withApprovals, withDatabase } from "../../open.ts";
 import { textOption } from "../../options.ts";
-import { decider } from "../../person.ts";
-import { expiryText, shortIds } from "../../table.ts";
+import { assertPerson, localUser } from "../../person.ts";
+import { agoText, expiryText, printList, shortIds } from "../../table.ts";
 import { grantScope } from "./approval-arguments.ts";
-import type { TableContext } from "./columns.ts";
 import { grantText } from "./columns.ts";
 
 export const allow: Command = {
@@ -59,11 +55,11 @@ ID, AGENT, STATUS, LAST USED, EXPIRES, BY, FOLDER, COMMAND.`,
 };
 
 async function list(invocation: Invocation): Promise<number> {
-  const { values, io } = invocation;
+  const { values } = invocation;
   return withApprovals(invocation, async ({ grants }) => {
     const found = grants.list({ agent: textOption(values, "agent"), all: values.all === true });
-    if (values.json) printJson(found, io);
-    else printTable(found, io);
+    const columns = () => grantColumns(found, Date.now());
+    printList(found, { columns, piped: PIPED_GRANT_COLUMNS, empty: "Nothing is allowed for good." }, invocation);
     return 0;
   });
 }
@@ -72,15 +68,14 @@ async function list(invocation: Invocation): Promise<number> {
 async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
   if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
-  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
   const { grantTargets } = await import("../../../gateway/check.ts");
-  assertPerson(readAncestry(), null);
+  await assertPerson();
   const agent = textOption(values, "agent") ?? "default";
   const targets = grantTargets(argv, resolve(textOption(values, "cwd") ?? "."), agent);
   const scope = grantScope({ ...values, always: true }) ?? {};
   return withApprovals(invocation, async ({ grants }) => {
     const made = targets.map((target) =>
-      grants.make({ agent, target, identity: null, scope, ...decider(), approval: null }),
+      grants.make({ agent, target, identity: null, scope, ...localUser(), approval: null }),
     );
     for (const grant of made) io.err(`From now on: ${grantText(grant)}\n`);
     if (values.json) printJson(made, io);
@@ -89,48 +84,37 @@ async function add(invocation: Invocation, argv: string[]): Promise<number> {
 }
 
 async function listConfigured(invocation: Invocation): Promise<number> {
-  const { values, io } = invocation;
+  const { values } = invocation;
   const { loadConfig } = await import("../../../config/load.ts");
-  const { withDatabase } = await import("../../open.ts");
   const { AllowlistUse } = await import("../../../storage/allowlist-use.ts");
   const { allowlist } = loadConfig({ workspace: process.cwd() }).forAgent(textOption(values, "agent") ?? "default");
   return withDatabase(invocation, async (database) => {
     const used = new AllowlistUse(database);
     const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.lastUsed(entry.pattern) }));
-    if (values.json) printJson(entries, io);
-    else if (!io.isTTY.stdout) io.out(tabbedTable(ALLOWLIST_COLUMNS, entries));
-    else if (entries.length === 0) io.err("The allowlist is empty; `allowlist` in sallyport.json fills it.\n");
-    else io.out(alignedTable(ALLOWLIST_COLUMNS, entries, io.columns));
+    const empty = "The allowlist is empty; `allowlist` in sallyport.json fills it.";
+    printList(entries, { columns: () => ALLOWLIST_COLUMNS, piped: ALLOWLIST_COLUMNS, empty }, invocation);
     return 0;
   });
 }
 
 async function remove(invocation: Invocation, ids: string[]): Promise<number> {
-  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
-  assertPerson(readAncestry(), null);
+  await assertPerson();
   return withApprovals(invocation, async ({ grants }) => {
-    const removed = ids.map((id) => grants.revoke(id, decider()));
+    const removed = ids.map((id) => grants.revoke(id, localUser()));
     for (const grant of removed) invocation.io.err(`No longer allowed: ${grantText(grant)}\n`);
     if (invocation.values.json) printJson(removed, invocation.io);
     return 0;
   });
 }
 
-function printTable(grants: Grant[], io: Io): void {
-  if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_GRANT_COLUMNS, grants));
-  else if (grants.length === 0) io.err("Nothing is allowed for good.\n");
-  else io.out(alignedTable(grantColumns(grants, { nowMs: Date.now(), color: io.color }), grants, io.columns));
-}
-
 /** Grants, for a person. */
-export function grantColumns(grants: Grant[], { nowMs }: TableContext): Column<Grant>[] {
+function grantColumns(grants: Grant[], nowMs: number): Column<Grant>[] {
   const shorten = shortIds(grants.map(({ id }) => id));
-  const ago = (at: string | null) => (at === null ? "never" : `${formatAge(nowMs - Date.parse(at))} ago`);
   return [
     { title: "ID", value: ({ id }) => shorten(id) },
     { title: "AGENT", value: ({ agent }) => shownLine(agent) },
     { title: "STATUS", value: (grant) => grantStatus(grant, nowMs) },
-    { title: "USED", value: ({ lastUsedAt }) => ago(lastUsedAt) },
+    { title: "USED", value: ({ lastUsedAt }) => agoText(lastUsedAt, nowMs) },
     { title: "EXPIRES", value: ({ expiresAt }) => expiryText(expiresAt, nowMs) },
     { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
     { title: "FOLDER", value: ({ cwd }) => shownLine(cwd) },
@@ -138,7 +122,7 @@ export function grantColumns(grants: Grant[], { nowMs }: TableContext): Column<G
   ];
 }
 
-export const PIPED_GRANT_COLUMNS: Column<Grant>[] = [
+const PIPED_GRANT_COLUMNS: Column<Grant>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "AGENT", value: ({ agent }) => shownLine(agent) },
   { title: "STATUS", value: (grant) => grantStatus(grant, Date.now()) },
@@ -156,7 +140,7 @@ function grantStatus({ revokedAt, expiresAt, current }: Grant, nowMs: number): s
 }
 
 /** The configured allowlist, and when each entry was last used. */
-export const ALLOWLIST_COLUMNS: Column<Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null }>[] = [
+const ALLOWLIST_COLUMNS: Column<Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null }>[] = [
   { title: "PATTERN", value: ({ pattern }) => shownLine(pattern) },
   { title: "ARGUMENTS", value: ({ args }) => (args === undefined ? "any" : shownLine(args)) },
   { title: "FOLDER", value: ({ cwd }) => shownLine(cwd ?? "any") },

@@ -1,7 +1,6 @@
 import type { Approvals } from "../../../approval/approvals.ts";
 import type { Approval, GrantScope } from "../../../core/approval.ts";
-import type { Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Invocation, UsageError } from "../../command.ts";
 import { printOneOrMany } from "../../io.ts";
 import { withApprovals } from "../../open.ts";
 import { durationOption, textOption } from "../../options.ts";

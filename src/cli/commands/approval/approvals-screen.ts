@@ -11,7 +11,7 @@ import { alignedTable } from "../../../text/table.ts";
 import { shownLine } from "../../../text/visible.ts";
 import { fit, wrap } from "../../../text/width.ts";
 import type { Io } from "../../command.ts";
-import { decider } from "../../person.ts";
+import { localUser } from "../../person.ts";
 import { fullScreen, type View } from "../../terminal/full-screen.ts";
 import { type ApprovalsState, type Effect, EMPTY_STATE, press, refresh, type Shown } from "./approvals-state.ts";
 import { approvalColumns } from "./columns.ts";
@@ -19,21 +19,21 @@ import { approvalColumns } from "./columns.ts";
 const MOST_WAITING = 500;
 
 export async function showApprovals(approvals: Approvals, query: ApprovalQuery, io: Io): Promise<void> {
-  let desk = EMPTY_STATE;
+  let state = EMPTY_STATE;
   const view: View = {
     renew: () => {
-      desk = refresh(desk, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
+      state = refresh(state, approvals.list({ ...query, limit: query.limit ?? MOST_WAITING }).reverse());
       return false;
     },
     press: (key) => {
-      const { desk: next, effect } = press(desk, key, shownOf(desk, io));
-      desk = next;
-      if (effect && effect !== "quit") desk = carryOut(approvals, desk, effect);
+      const { state: next, effect } = press(state, key, shownOf(state, io));
+      state = next;
+      if (effect && effect !== "quit") state = carryOut(approvals, state, effect);
       return effect === "quit";
     },
     lines: () => {
-      const { lines, desk: seen } = render(desk, io);
-      desk = seen;
+      const { lines, state: seen } = render(state, io);
+      state = seen;
       return lines;
     },
   };
@@ -41,16 +41,16 @@ export async function showApprovals(approvals: Approvals, query: ApprovalQuery, 
 }
 
 /** The decision may come too late, or may not be ours: then the screen says so. */
-function carryOut(approvals: Approvals, desk: ApprovalsState, effect: Exclude<Effect, null | "quit">): ApprovalsState {
-  if (desk.selected === null) return desk;
+function carryOut(approvals: Approvals, state: ApprovalsState, effect: Exclude<Effect, null | "quit">): ApprovalsState {
+  if (state.selected === null) return state;
   try {
-    const { status } = approvals.decide(desk.selected, { ...effect.decide, ...decider() });
+    const { status } = approvals.decide(state.selected, { ...effect.decide, ...localUser() });
     const message = status === "pending" ? "Your word counts; others have to decide too." : `It is ${status}.`;
-    const at = desk.waiting.findIndex(({ id }) => id === desk.selected);
-    const next = desk.waiting[at + 1] ?? desk.waiting[at - 1];
-    return { ...desk, message, selected: next?.id ?? null, top: 0, seenTo: 0 };
+    const at = state.waiting.findIndex(({ id }) => id === state.selected);
+    const next = state.waiting[at + 1] ?? state.waiting[at - 1];
+    return { ...state, message, selected: next?.id ?? null, top: 0, seenTo: 0 };
   } catch (error) {
-    if (error instanceof SallyportError) return { ...desk, message: error.message };
+    if (error instanceof SallyportError) return { ...state, message: error.message };
     throw error;
   }
 }
@@ -60,23 +60,23 @@ function sizeOf(io: Io): ScreenSize {
   return { columns, rows, color: io.color, nowMs: Date.now() };
 }
 
-function shownPart(desk: ApprovalsState, size: ScreenSize) {
-  const selected = desk.waiting.find(({ id }) => id === desk.selected) ?? null;
+function shownPart(state: ApprovalsState, size: ScreenSize) {
+  const selected = state.waiting.find(({ id }) => id === state.selected) ?? null;
   const details = selected ? approvalLines(selected, size) : null;
-  return { selected, details, room: detailRoom({ ...desk, selected }, size) };
+  return { selected, details, room: detailRoom({ ...state, selected }, size) };
 }
 
-function shownOf(desk: ApprovalsState, io: Io): Shown {
-  const { details, room } = shownPart(desk, sizeOf(io));
+function shownOf(state: ApprovalsState, io: Io): Shown {
+  const { details, room } = shownPart(state, sizeOf(io));
   const commandLines = details?.command.length ?? 0;
   return { lines: commandLines + (details?.rest.length ?? 0), commandLines, room };
 }
 
-function render(desk: ApprovalsState, io: Io): { lines: string[]; desk: ApprovalsState } {
+function render(state: ApprovalsState, io: Io): { lines: string[]; state: ApprovalsState } {
   const size = sizeOf(io);
-  const { selected, details, room } = shownPart(desk, size);
-  const lines = screenLines({ ...desk, selected, details }, size);
-  return { lines, desk: selected ? { ...desk, seenTo: Math.max(desk.seenTo, desk.top + room) } : desk };
+  const { selected, details, room } = shownPart(state, size);
+  const lines = screenLines({ ...state, selected, details }, size);
+  return { lines, state: selected ? { ...state, seenTo: Math.max(state.seenTo, state.top + room) } : state };
 }
 
 interface ScreenState {
@@ -89,7 +89,7 @@ interface ScreenState {
   message: string;
 }
 
-export interface ScreenSize {
+interface ScreenSize {
   columns: number;
   rows: number;
   color: boolean;
@@ -99,7 +99,7 @@ export interface ScreenSize {
 const MOST_LISTED = 8;
 
 /** How many lines of the request fit, whatever else is on the screen. */
-export function detailRoom(state: Pick<ScreenState, "waiting" | "selected" | "entry">, size: ScreenSize): number {
+function detailRoom(state: Pick<ScreenState, "waiting" | "selected" | "entry">, size: ScreenSize): number {
   const listed = Math.min(state.waiting.length, MOST_LISTED);
   return Math.max(3, size.rows - listed - 4 - footer({ ...state, details: null, top: 0, message: "" }, size).length);
 }

@@ -28,23 +28,23 @@ export type Effect = { decide: Omit<ApprovalDecision, "who" | "channel"> } | "qu
 export const EMPTY_STATE: ApprovalsState = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
 
 /** Takes in what waits now. When the selected one is gone nothing is selected: the next key must not hit another. */
-export function refresh(desk: ApprovalsState, waiting: Approval[]): ApprovalsState {
-  if (desk.selected !== null && !waiting.some(({ id }) => id === desk.selected)) {
-    const message = desk.message || "The request you were looking at was decided elsewhere, or has expired.";
-    return { ...desk, waiting, selected: null, top: 0, seenTo: 0, entry: null, message };
+export function refresh(state: ApprovalsState, waiting: Approval[]): ApprovalsState {
+  if (state.selected !== null && !waiting.some(({ id }) => id === state.selected)) {
+    const message = state.message || "The request you were looking at was decided elsewhere, or has expired.";
+    return { ...state, waiting, selected: null, top: 0, seenTo: 0, entry: null, message };
   }
-  const first = desk.waiting.length === 0 && desk.selected === null ? (waiting[0]?.id ?? null) : desk.selected;
-  return { ...desk, waiting, selected: first };
+  const first = state.waiting.length === 0 && state.selected === null ? (waiting[0]?.id ?? null) : state.selected;
+  return { ...state, waiting, selected: first };
 }
 
-export function press(desk: ApprovalsState, key: Key, view: Shown): { desk: ApprovalsState; effect: Effect } {
-  if (key.kind === "interrupt") return { desk, effect: "quit" };
-  if (desk.entry) return typing(desk, desk.entry, key);
-  const quiet = { ...desk, message: "" };
+export function press(state: ApprovalsState, key: Key, view: Shown): { state: ApprovalsState; effect: Effect } {
+  if (key.kind === "interrupt") return { state, effect: "quit" };
+  if (state.entry) return typing(state, state.entry, key);
+  const quiet = { ...state, message: "" };
   const pressed = key.kind === "text" ? key.text : key.kind;
   switch (pressed) {
     case "q":
-      return { desk, effect: "quit" };
+      return { state, effect: "quit" };
     case "j":
     case "down":
       return still(select(quiet, 1));
@@ -53,12 +53,12 @@ export function press(desk: ApprovalsState, key: Key, view: Shown): { desk: Appr
       return still(select(quiet, -1));
     case " ":
     case "page-down":
-      return still({ ...quiet, top: Math.max(0, Math.min(desk.top + view.room, view.lines - view.room)) });
+      return still({ ...quiet, top: Math.max(0, Math.min(state.top + view.room, view.lines - view.room)) });
     case "b":
     case "page-up":
-      return still({ ...quiet, top: Math.max(0, desk.top - view.room) });
+      return still({ ...quiet, top: Math.max(0, state.top - view.room) });
     case "d":
-      return still(desk.selected === null ? desk : { ...quiet, entry: { for: "reason", text: "" } });
+      return still(state.selected === null ? state : { ...quiet, entry: { for: "reason", text: "" } });
     case "o":
     case "a":
       return yes(quiet, pressed, view);
@@ -67,45 +67,45 @@ export function press(desk: ApprovalsState, key: Key, view: Shown): { desk: Appr
   }
 }
 
-function still(desk: ApprovalsState): { desk: ApprovalsState; effect: Effect } {
-  return { desk, effect: null };
+function still(state: ApprovalsState): { state: ApprovalsState; effect: Effect } {
+  return { state, effect: null };
 }
 
-function select(desk: ApprovalsState, step: number): ApprovalsState {
-  const at = desk.waiting.findIndex(({ id }) => id === desk.selected);
-  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), desk.waiting.length - 1);
-  const selected = desk.waiting[to]?.id ?? null;
-  return selected === desk.selected ? desk : { ...desk, selected, top: 0, seenTo: 0 };
+function select(state: ApprovalsState, step: number): ApprovalsState {
+  const at = state.waiting.findIndex(({ id }) => id === state.selected);
+  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), state.waiting.length - 1);
+  const selected = state.waiting[to]?.id ?? null;
+  return selected === state.selected ? state : { ...state, selected, top: 0, seenTo: 0 };
 }
 
 /** Nobody says yes to a command, its input or its variables whose end they have not had on the screen (promise 2). */
-function yes(desk: ApprovalsState, pressed: "o" | "a", view: Shown): { desk: ApprovalsState; effect: Effect } {
-  const chosen = desk.waiting.find(({ id }) => id === desk.selected);
-  if (!chosen) return still(desk);
-  if (desk.seenTo < view.commandLines) {
-    return still({ ...desk, message: "The command goes on below: look at all of it first (space)." });
+function yes(state: ApprovalsState, pressed: "o" | "a", view: Shown): { state: ApprovalsState; effect: Effect } {
+  const chosen = state.waiting.find(({ id }) => id === state.selected);
+  if (!chosen) return still(state);
+  if (state.seenTo < view.commandLines) {
+    return still({ ...state, message: "The command goes on below: look at all of it first (space)." });
   }
-  if (pressed === "o") return { desk, effect: { decide: { decision: "once" } } };
+  if (pressed === "o") return { state, effect: { decide: { decision: "once" } } };
   const { always } = chosen.request;
-  if (!always.ok) return still({ ...desk, message: `Only once: ${always.why}.` });
-  return still({ ...desk, entry: { for: "expiry", text: "" } });
+  if (!always.ok) return still({ ...state, message: `Only once: ${always.why}.` });
+  return still({ ...state, entry: { for: "expiry", text: "" } });
 }
 
 function typing(
-  desk: ApprovalsState,
+  state: ApprovalsState,
   entry: NonNullable<ApprovalsState["entry"]>,
   key: Key,
-): { desk: ApprovalsState; effect: Effect } {
-  const write = (text: string) => still({ ...desk, message: "", entry: { ...entry, text } });
-  if (key.kind === "escape") return still({ ...desk, entry: null, message: "" });
+): { state: ApprovalsState; effect: Effect } {
+  const write = (text: string) => still({ ...state, message: "", entry: { ...entry, text } });
+  if (key.kind === "escape") return still({ ...state, entry: null, message: "" });
   if (key.kind === "erase") return write([...entry.text].slice(0, -1).join(""));
   if (key.kind === "text") return write(entry.text + key.text);
-  if (key.kind !== "enter") return still(desk);
-  const closed = { ...desk, entry: null, message: "" };
+  if (key.kind !== "enter") return still(state);
+  const closed = { ...state, entry: null, message: "" };
   if (entry.for === "reason") {
-    return { desk: closed, effect: { decide: { decision: "deny", ...(entry.text ? { reason: entry.text } : {}) } } };
+    return { state: closed, effect: { decide: { decision: "deny", ...(entry.text ? { reason: entry.text } : {}) } } };
   }
   const expiresMs = entry.text === "" ? undefined : (parseDuration(entry.text) ?? 0);
-  if (expiresMs === 0) return still({ ...desk, message: "A duration such as 30m, 8h or 7d; nothing for good." });
-  return { desk: closed, effect: { decide: { decision: "always", grant: expiresMs ? { expiresMs } : {} } } };
+  if (expiresMs === 0) return still({ ...state, message: "A duration such as 30m, 8h or 7d; nothing for good." });
+  return { state: closed, effect: { decide: { decision: "always", grant: expiresMs ? { expiresMs } : {} } } };
 }

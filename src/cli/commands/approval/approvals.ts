@@ -1,10 +1,10 @@
 import { approvalText } from "../../../approval/render.ts";
-import type { Approval, ApprovalStatus } from "../../../core/approval.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { printJson, printOneOrMany } from "../../io.ts";
+import type { ApprovalStatus } from "../../../core/approval.ts";
+import type { Command, Invocation } from "../../command.ts";
+import { printOneOrMany } from "../../io.ts";
 import { withApprovals } from "../../open.ts";
 import { choiceOption, countOption, textOption } from "../../options.ts";
+import { printList } from "../../table.ts";
 import { approvalColumns, PIPED_APPROVAL_COLUMNS } from "./columns.ts";
 
 const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;
@@ -36,18 +36,22 @@ Piped, there are no titles and tabs stand between the columns: ID, AGENT, STATUS
     const ids = [...invocation.positionals, ...(invocation.rest ?? [])];
     const query = queryOf(values);
     const live = io.isTTY.stdin && io.isTTY.stdout && !(values.json || values.once || values.all || values.status);
-    return withApprovals(invocation, async (room) => {
+    return withApprovals(invocation, async (approvals) => {
       if (ids.length > 0) {
-        const found = ids.map((id) => room.get(id));
+        const found = ids.map((id) => approvals.get(id));
         if (values.json) printOneOrMany(found, io);
         else io.out(found.map((each) => approvalText(each, { ...io, nowMs: Date.now() })).join("\n"));
       } else if (live) {
         const { showApprovals } = await import("./approvals-screen.ts");
-        await showApprovals(room, query, io);
+        await showApprovals(approvals, query, io);
       } else {
-        const found = room.list(query);
-        if (values.json) printJson(found, io);
-        else printTable(found, io);
+        const found = approvals.list(query);
+        const columns = () => approvalColumns(found, { nowMs: Date.now(), color: io.color });
+        printList(
+          found,
+          { columns, piped: PIPED_APPROVAL_COLUMNS, empty: "Nothing waits for a decision." },
+          invocation,
+        );
       }
       return 0;
     });
@@ -59,10 +63,4 @@ function queryOf(values: Invocation["values"]): { status?: ApprovalStatus; agent
   const agent = textOption(values, "agent");
   const limit = countOption(values, "limit");
   return { ...(status ? { status } : {}), ...(agent ? { agent } : {}), ...(limit === undefined ? {} : { limit }) };
-}
-
-function printTable(found: Approval[], io: Io): void {
-  if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_APPROVAL_COLUMNS, found));
-  else if (found.length === 0) io.err("Nothing waits for a decision.\n");
-  else io.out(alignedTable(approvalColumns(found, { nowMs: Date.now(), color: io.color }), found, io.columns));
 }

@@ -1,6 +1,6 @@
 import type { Approval } from "../../../core/approval.ts";
 import type { Command } from "../../command.ts";
-import { decider } from "../../person.ts";
+import { localUser } from "../../person.ts";
 import { forEachApproval, grantScope } from "./approval-arguments.ts";
 import { commandOf, grantText } from "./columns.ts";
 
@@ -27,7 +27,7 @@ one, for any further arguments. No wildcard matches an option or a path with \`.
     const grant = grantScope(invocation.values);
     return forEachApproval(invocation, (approvals, id) => {
       const decision = grant ? { decision: "always" as const, grant } : { decision: "once" as const };
-      const approval = approvals.decide(id, { ...decision, ...decider() });
+      const approval = approvals.decide(id, { ...decision, ...localUser() });
       const made = approvals.grants.list().filter((each) => each.approval === approval.id);
       invocation.io.err(
         `${outcomeText(approval)}\n${made.map((each) => `From now on: ${grantText(each)}\n`).join("")}`,

@@ -6,8 +6,7 @@ import type { Verdict } from "../../../core/policy.ts";
 import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
 import { policyOf } from "../../../policy/decide.ts";
 import { splitWords } from "../../../shell/quote.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { EXIT_REFUSED } from "../../exit-code.ts";
 import { printJson } from "../../io.ts";
 import { choiceOption, SANDBOX_HELP, SANDBOX_OPTIONS, sandboxRequest, textOption } from "../../options.ts";
@@ -101,7 +100,7 @@ function exitCode({ verdict }: Verdict): number {
   return verdict === "ask" ? EXIT_ASK : EXIT_REFUSED;
 }
 
-export async function checkLines(io: Io, options: CheckOptions): Promise<void> {
+async function checkLines(io: Io, options: CheckOptions): Promise<void> {
   for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === "") continue;
     io.out(`${JSON.stringify(answer(line, options))}\n`);

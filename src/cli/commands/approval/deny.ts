@@ -1,6 +1,6 @@
 import type { Command } from "../../command.ts";
 import { textOption } from "../../options.ts";
-import { decider } from "../../person.ts";
+import { localUser } from "../../person.ts";
 import { forEachApproval } from "./approval-arguments.ts";
 import { commandOf } from "./columns.ts";
 
@@ -14,7 +14,7 @@ export const deny: Command = {
   run: (invocation) => {
     const reason = textOption(invocation.values, "reason");
     return forEachApproval(invocation, (approvals, id) => {
-      const approval = approvals.decide(id, { decision: "deny", ...decider(), ...(reason ? { reason } : {}) });
+      const approval = approvals.decide(id, { decision: "deny", ...localUser(), ...(reason ? { reason } : {}) });
       invocation.io.err(`${approval.status === "denied" ? "Denied" : "Your word counts"}: ${commandOf(approval)}\n`);
       return approval;
     });

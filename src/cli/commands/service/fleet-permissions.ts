@@ -1,6 +1,5 @@
 import type { FleetMember, Permissions } from "../../../fleet/permissions.ts";
-import type { Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { textOption, textOptions } from "../../options.ts";
 
@@ -69,7 +68,7 @@ interface NamedMember {
 const RESPONSES = '{ max: -1, expires: "1h" }';
 
 /** A part of nats-server's configuration, to be included by it. */
-export function serverConfig(fleet: string, members: NamedMember[]): string {
+function serverConfig(fleet: string, members: NamedMember[]): string {
   const users = members.map((each) => userBlock(each)).join("\n");
   return `# Members of the fleet ${fleet}. In nats-server's own configuration: include "members.conf"
 authorization {
@@ -110,7 +109,7 @@ function visible(text: string): string {
 }
 
 /** The same for an account with JWTs: what to type where the account's signing key is. */
-export function nscCommands(members: NamedMember[]): string {
+function nscCommands(members: NamedMember[]): string {
   return members.map((each) => `${nscCommand(each)}\n`).join("");
 }
 

@@ -1,14 +1,12 @@
 import type { TrustedKey, TrustedKeys } from "../../../fleet/keys.ts";
 import { formatAge } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import { shownLine } from "../../../text/visible.ts";
-import type { Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { stateFolder, withDatabase } from "../../open.ts";
-import { textOption } from "../../options.ts";
-import { decider } from "../../person.ts";
+import { assertPerson, localUser } from "../../person.ts";
+import { printList } from "../../table.ts";
 
 export async function showKey({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`\`fleet key\` takes no \`${unexpected}\``);
@@ -27,13 +25,11 @@ export function trust(invocation: Invocation, [action = "list", ...given]: strin
   return list(invocation);
 }
 
-async function list({ values, io }: Invocation): Promise<number> {
+async function list(invocation: Invocation): Promise<number> {
   const { TrustedKeys } = await import("../../../fleet/keys.ts");
-  const found = new TrustedKeys(await openedState(values)).list();
-  if (values.json) printJson(found, io);
-  else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TRUST_COLUMNS, found));
-  else if (found.length === 0) io.err("No gateway is trusted; `sallyport fleet trust add NAME KEY` adds one.\n");
-  else io.out(alignedTable(trustColumns(Date.now()), found, io.columns));
+  const found = new TrustedKeys(await openedState(invocation.values)).list();
+  const empty = "No gateway is trusted; `sallyport fleet trust add NAME KEY` adds one.";
+  printList(found, { columns: () => trustColumns(Date.now()), piped: PIPED_TRUST_COLUMNS, empty }, invocation);
   return 0;
 }
 
@@ -43,7 +39,7 @@ async function add(invocation: Invocation, [name, key, unexpected]: string[]): P
   }
   if (unexpected !== undefined)
     throw new UsageError(`\`fleet trust add\` adds one gateway; \`${unexpected}\` came after it`);
-  return withTrust(invocation, (keys) => [{ changed: keys.add(name, key, decider().who), outcome: "trusted" }]);
+  return withTrust(invocation, (keys) => [{ changed: keys.add(name, key, localUser().who), outcome: "trusted" }]);
 }
 
 async function remove(invocation: Invocation, names: string[]): Promise<number> {
@@ -56,14 +52,13 @@ async function withTrust(
   invocation: Invocation,
   change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
 ): Promise<number> {
-  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
-  assertPerson(readAncestry(), null);
+  await assertPerson();
   const { TrustedKeys } = await import("../../../fleet/keys.ts");
   const { AuditLog } = await import("../../../storage/audit.ts");
   const keys = new TrustedKeys(await openedState(invocation.values));
   return withDatabase(invocation, async (database) => {
     const audit = new AuditLog(database);
-    const { who, channel } = decider();
+    const { who, channel } = localUser();
     const changes = change(keys);
     for (const { changed, outcome } of changes) {
       const summary = `gateway ${changed.name}`;
@@ -81,10 +76,10 @@ async function withTrust(
 
 async function openedState(values: Invocation["values"]): Promise<string> {
   const { openStateFolder } = await import("../../../storage/state-folder.ts");
-  return openStateFolder(stateFolder(textOption(values, "state")));
+  return openStateFolder(stateFolder(values));
 }
 
-export function trustColumns(nowMs: number): Column<TrustedKey>[] {
+function trustColumns(nowMs: number): Column<TrustedKey>[] {
   return [
     { title: "NAME", value: ({ name }) => name },
     { title: "KEY", value: ({ key }) => shownLine(key), flexible: true },
@@ -94,7 +89,7 @@ export function trustColumns(nowMs: number): Column<TrustedKey>[] {
 }
 
 /** For a program. */
-export const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
+const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
   { title: "NAME", value: ({ name }) => name },
   { title: "KEY", value: ({ key }) => shownLine(key) },
   { title: "ADDED", value: ({ addedAt }) => shownLine(addedAt) },

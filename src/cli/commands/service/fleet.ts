@@ -1,8 +1,7 @@
 import { SallyportError } from "../../../core/error.ts";
 import { needsFleet } from "../../../fleet/errors.ts";
 import { storeNames } from "../../../fleet/subjects.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { countOption } from "../../options.ts";
 import { printPermissions } from "./fleet-permissions.ts";
@@ -62,7 +61,7 @@ Piped, \`trust list\` prints NAME, KEY, ADDED, BY with tabs between.`,
 };
 
 /** Makes what a fleet keeps on its servers, where workers may not: once, with the credentials of an operator's gateway. */
-export async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
+async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
   const replicas = countOption(values, "replicas") ?? null;
   const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { ensureStores }] = await Promise.all([

@@ -1,8 +1,7 @@
 import { Console } from "node:console";
 import { resolve } from "node:path";
 import type { AgentOptions, OnDisconnect } from "../../../mcp/agent-context.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { stateFolder, withDatabase } from "../../open.ts";
 import {
   choiceOption,
@@ -13,7 +12,7 @@ import {
   textOptions,
   toolsetsOf,
 } from "../../options.ts";
-import { decider } from "../../person.ts";
+import { localUser } from "../../person.ts";
 
 const DEFAULT_ANSWER_WITHIN_MS = 45_000;
 const DEFAULT_SESSIONS = 64;
@@ -82,7 +81,7 @@ interface Serving {
 function agentOptions(values: Invocation["values"]): AgentOptions {
   return {
     agent: textOption(values, "agent") ?? "default",
-    state: stateFolder(textOption(values, "state")),
+    state: stateFolder(values),
     workspace: resolve(textOption(values, "workspace") ?? "."),
     toolsets: toolsetsOf(textOption(values, "tools") ?? "bash"),
     answerWithinMs: withinADay(values, "answer-within") ?? DEFAULT_ANSWER_WITHIN_MS,
@@ -120,7 +119,7 @@ async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }:
     import("../../../mcp/stdio.ts"),
   ]);
   const agentContext = new AgentContext(options);
-  const hostUser = hostMayApprove ? decider().who : null;
+  const hostUser = hostMayApprove ? localUser().who : null;
   try {
     await serveStdio(agentContext, {
       input: process.stdin,

@@ -4,11 +4,10 @@ import type { Nodes } from "../../../fleet/nodes.ts";
 import type { WorkerInfo } from "../../../fleet/wire.ts";
 import { formatAge } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import { shownLine } from "../../../text/visible.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
-import { printJson } from "../../io.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
+import { assertPerson } from "../../person.ts";
+import { printList } from "../../table.ts";
 
 export const nodes: Command = {
   name: "nodes",
@@ -39,22 +38,19 @@ Piped, \`list\` prints HOST, STATE, SLOTS, RUNNING, LOAD, STARTED, VERSION, LABE
   },
 };
 
-function print({ values, io }: Invocation, found: WorkerInfo[]): number {
-  if (values.json) printJson(found, io);
-  else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_NODE_COLUMNS, found));
-  else if (found.length === 0) io.err("No worker is in the fleet; `sallyport worker` on a machine makes it one.\n");
-  else io.out(alignedTable(nodeColumns(Date.now()), found, io.columns));
+function print(invocation: Invocation, found: WorkerInfo[]): number {
+  const empty = "No worker is in the fleet; `sallyport worker` on a machine makes it one.";
+  printList(found, { columns: () => nodeColumns(Date.now()), piped: PIPED_NODE_COLUMNS, empty }, invocation);
   return 0;
 }
 
 /** For persons only: an agent does not decide which machines there are (promise 7). */
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
-  const [{ assertPerson, readAncestry }, { fleetFromEnvironment }, { loadConfig }] = await Promise.all([
-    import("../../../approval/self-approval.ts"),
+  await assertPerson();
+  const [{ fleetFromEnvironment }, { loadConfig }] = await Promise.all([
     import("../../../fleet/url.ts"),
     import("../../../config/load.ts"),
   ]);
-  assertPerson(readAncestry(), null);
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("nodes"));
   const [{ openConnection }, { Nodes }] = await Promise.all([
@@ -70,7 +66,7 @@ async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> 
 }
 
 /** For a person. */
-export function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
+function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
   return [
     { title: "HOST", value: ({ host }) => shownLine(host) },
     { title: "STATE", value: stateOf },
@@ -83,7 +79,7 @@ export function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
 }
 
 /** For a program. */
-export const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
+const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
   { title: "HOST", value: ({ host }) => shownLine(host) },
   { title: "STATE", value: stateOf },
   { title: "SLOTS", value: ({ slots }) => String(slots) },

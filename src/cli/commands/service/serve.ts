@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { packageVersion } from "../../../core/version.ts";
 import type { ServeOptions } from "../../../http/serve.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { stateFolder } from "../../open.ts";
 import { TOOLSETS, textOption, textOptions, toolsetsOf } from "../../options.ts";
-import { decider } from "../../person.ts";
+import { assertPerson, localUser } from "../../person.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
 /** As with `mcp`. */
@@ -54,8 +53,7 @@ export const serve: Command = {
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
     const place = placeOf(invocation.values);
     // Whoever started it gets an operator's link: that must be a person, not a command (promise 7).
-    const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
-    assertPerson(readAncestry(), null);
+    await assertPerson();
     await serveUntil(invocation, place, stop.signal);
     return 0;
   },
@@ -100,7 +98,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   ]);
   const workspace = resolve(textOption(values, "workspace") ?? ".");
   const agent = textOption(values, "agent");
-  const state = stateFolder(textOption(values, "state"));
+  const state = stateFolder(values);
   const tracing = await tracingOf(process.env);
   const gateway = await openGatewayWith(
     { state, workspace, channel: "console", ...(agent ? { agent } : {}) },
@@ -112,7 +110,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
     const mcp = { state, workspace, toolsets, answerWithinMs: MCP_ANSWER_WITHIN_MS, onDisconnect: "keep" as const };
     const version = packageVersion();
     const serving = await start({ ...where, gateway, workspace, version, mcp, tracing, onfailure });
-    const { who } = decider();
+    const { who } = localUser();
     const link = values["no-link"]
       ? null
       : signInUrl(serving.url, createOperatorLink(gateway.signIns, gateway.audit, who));

@@ -1,15 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Token, TokenRole, Tokens } from "../../../storage/tokens.ts";
-import { formatAge, formatDuration } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
 import { shownLine } from "../../../text/visible.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { withDatabase } from "../../open.ts";
 import { choiceOption, durationOption, textOption } from "../../options.ts";
-import { decider } from "../../person.ts";
+import { assertPerson, localUser } from "../../person.ts";
+import { agoText, expiryText, printList } from "../../table.ts";
 
 export const token: Command = {
   name: "token",
@@ -65,7 +63,7 @@ async function create(invocation: Invocation, [name, unexpected]: string[]): Pro
   if (role !== "agent" && named !== undefined) throw new UsageError(`a ${role} is a person: leave \`--agent\` out`);
   const agent = role === "agent" ? (named ?? "default") : "";
   return withTokens(invocation, async (tokens, note) => {
-    const made = tokens.create({ name, role, agent, createdBy: decider().who, expiresMs });
+    const made = tokens.create({ name, role, agent, createdBy: localUser().who, expiresMs });
     note(made.token, "created");
     if (values.json) printJson({ ...made.token, token: made.secret }, io);
     else io.out(`${made.secret}\n`);
@@ -96,15 +94,14 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
       `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
     );
   }
-  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
-  assertPerson(readAncestry(), null);
+  await assertPerson();
   const [{ signInUrl, createOperatorLink }, { SignIns }, { AuditLog }] = await Promise.all([
     import("../../../http/sign-in-link.ts"),
     import("../../../storage/sign-ins.ts"),
     import("../../../storage/audit.ts"),
   ]);
   return withDatabase(invocation, async (database) => {
-    const secret = createOperatorLink(new SignIns(database), new AuditLog(database), decider().who);
+    const secret = createOperatorLink(new SignIns(database), new AuditLog(database), localUser().who);
     const address = signInUrl(url.replace(/\/$/, ""), secret);
     if (invocation.values.json) printJson({ link: address }, invocation.io);
     else invocation.io.out(`${address}\n`);
@@ -113,14 +110,12 @@ async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unex
 }
 
 async function list(invocation: Invocation): Promise<number> {
-  const { values, io } = invocation;
+  const { values } = invocation;
   const { Tokens } = await import("../../../storage/tokens.ts");
   return withDatabase(invocation, async (database) => {
     const found = new Tokens(database).list().filter(({ revokedAt }) => values.all || revokedAt === null);
-    if (values.json) printJson(found, io);
-    else if (!io.isTTY.stdout) io.out(tabbedTable(PIPED_TOKEN_COLUMNS, found));
-    else if (found.length === 0) io.err("There are no tokens; `sallyport token create NAME` makes one.\n");
-    else io.out(alignedTable(tokenColumns(Date.now()), found, io.columns));
+    const empty = "There are no tokens; `sallyport token create NAME` makes one.";
+    printList(found, { columns: () => tokenColumns(Date.now()), piped: PIPED_TOKEN_COLUMNS, empty }, invocation);
     return 0;
   });
 }
@@ -132,8 +127,7 @@ async function withTokens(
   invocation: Invocation,
   use: (tokens: Tokens, note: Note) => Promise<number>,
 ): Promise<number> {
-  const { assertPerson, readAncestry } = await import("../../../approval/self-approval.ts");
-  assertPerson(readAncestry(), null);
+  await assertPerson();
   const { Tokens } = await import("../../../storage/tokens.ts");
   return withDatabase(invocation, async (database) => use(new Tokens(database), await audited(database)));
 }
@@ -144,24 +138,23 @@ async function audited(database: DatabaseSync): Promise<Note> {
     import("../../../storage/tokens.ts"),
   ]);
   const audit = new AuditLog(database);
-  return (token, outcome) => audit.append(tokenAuditEntry(token, outcome, decider()));
+  return (token, outcome) => audit.append(tokenAuditEntry(token, outcome, localUser()));
 }
 
-export function tokenColumns(nowMs: number): Column<Token>[] {
-  const ago = (at: string | null) => (at === null ? "never" : `${formatAge(nowMs - Date.parse(at))} ago`);
+function tokenColumns(nowMs: number): Column<Token>[] {
   return [
     { title: "NAME", value: ({ name }) => name },
     { title: "ROLE", value: ({ role }) => role },
     { title: "AGENT", value: ({ agent }) => shownLine(agent), flexible: true },
     { title: "STATUS", value: (token) => tokenStatus(token, nowMs) },
-    { title: "USED", value: ({ lastUsedAt }) => ago(lastUsedAt) },
+    { title: "USED", value: ({ lastUsedAt }) => agoText(lastUsedAt, nowMs) },
     { title: "EXPIRES", value: ({ expiresAt }) => expiryText(expiresAt, nowMs) },
     { title: "BY", value: ({ createdBy }) => shownLine(createdBy) },
   ];
 }
 
 /** For a program. */
-export const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
+const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },
   { title: "ROLE", value: ({ role }) => role },
@@ -175,10 +168,4 @@ export const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
 function tokenStatus({ revokedAt, expiresAt }: Token, nowMs: number): string {
   if (revokedAt !== null) return "revoked";
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "expired" : "good";
-}
-
-function expiryText(expiresAt: string | null, nowMs: number): string {
-  if (expiresAt === null) return "never";
-  const left = Date.parse(expiresAt) - nowMs;
-  return left > 0 ? `in ${formatDuration(left)}` : `${formatAge(-left)} ago`;
 }

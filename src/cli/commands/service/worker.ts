@@ -1,7 +1,6 @@
 import { SallyportError } from "../../../core/error.ts";
 import { needsFleet } from "../../../fleet/errors.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { stateFolder } from "../../open.ts";
 import { countOption, textOption, textOptions } from "../../options.ts";
 
@@ -53,7 +52,7 @@ async function optionsOf(values: Invocation["values"]) {
   const { loadConfig } = await import("../../../config/load.ts");
   const fleet = fleetFromEnvironment() ?? loadConfig({ workspace: process.cwd() }).settings.fleet;
   if (!fleet) throw new SallyportError("InvalidRequest", ...needsFleet("worker"));
-  const state = stateFolder(textOption(values, "state"));
+  const state = stateFolder(values);
   const as = textOption(values, "as");
   const slots = countOption(values, "slots");
   if (slots !== undefined && (slots < 1 || slots > MOST_SLOTS)) {

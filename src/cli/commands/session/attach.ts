@@ -2,11 +2,11 @@ import type { SessionHandle } from "../../../core/gateway.ts";
 import { alreadyExited } from "../../../session/errors.ts";
 import { redrawSequence } from "../../../session/terminal/render/ansi.ts";
 import type { Command, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
 import { type AttachOptions, attachSession } from "../../terminal/attach-session.ts";
 import { localTerminal } from "../../terminal/tty.ts";
+import { onlySession } from "./session-arguments.ts";
 
 export const attach: Command = {
   name: "attach",
@@ -19,10 +19,8 @@ export const attach: Command = {
 that was attached or resized last. What is typed is judged and audited as any other input. The exit code is the
 command's own when it ends meanwhile, else 0.`,
   run: (invocation) => {
-    const { values, positionals, rest, io } = invocation;
-    const [reference, ...more] = [...positionals, ...(rest ?? [])];
-    if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
-    if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+    const { values, io } = invocation;
+    const reference = onlySession(invocation);
     return withGateway(
       invocation,
       async (gateway) => join(await gateway.find(reference), values["read-only"] === true, io),

@@ -1,11 +1,11 @@
 import { styleText } from "node:util";
 import type { LogChunk, LogQuery } from "../../../core/session.ts";
 import { parseDuration } from "../../../text/format.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { droppedNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
 import { choiceOption, countOption, textOption } from "../../options.ts";
+import { onlySession } from "./session-arguments.ts";
 
 export const logs: Command = {
   name: "logs",
@@ -43,18 +43,16 @@ export const logs: Command = {
   notes: `Without --stream, what the command wrote to stdout goes to stdout and the rest to stderr;
 with it, or with --times, everything goes to stdout. Bytes are passed on as they are; on a
 terminal what came by stderr is red.`,
-  run: (invocation) =>
-    withGateway(invocation, async (gateway) => {
-      const { values, io } = invocation;
-      const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
-      if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
-      if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+  run: (invocation) => {
+    const { values, io } = invocation;
+    const reference = onlySession(invocation);
+    const query = logQuery(values, Date.now());
+    if (values.json && values.times) throw new UsageError("`--json` has the times already; leave `--times` out");
+    if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {
+      throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
+    }
+    return withGateway(invocation, async (gateway) => {
       const session = await gateway.find(reference);
-      const query = logQuery(values, Date.now());
-      if (values.json && values.times) throw new UsageError("`--json` has the times already; leave `--times` out");
-      if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {
-        throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
-      }
       const way = values.json ? "json" : values.times ? "times" : query.stream ? "together" : "apart";
       const write = logWriter(way, io);
       const chunks = values.follow ? session.follow(query) : session.read(query);
@@ -63,7 +61,8 @@ terminal what came by stderr is red.`,
         await io.drained();
       }
       return 0;
-    }),
+    });
+  },
 };
 
 type Values = Invocation["values"];
@@ -116,7 +115,7 @@ function since(values: Values, nowMs: number): Pick<LogQuery, "sinceMs"> {
 type Write = (chunk: LogChunk) => void;
 
 /** How `logs` prints: each stream to its own, both to stdout, line by line with times, or for programs. */
-export function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
+function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
   switch (way) {
     case "apart":
       return (chunk) => writeApart(chunk, io);
@@ -165,10 +164,10 @@ function timedWriter(io: Io): Write {
   };
 }
 
-export type Style = (how: "dim" | "red", text: string) => string;
+type Style = (how: "dim" | "red", text: string) => string;
 
 /** When a line came and by which stream: a person's own time of day, or for programs the whole time. */
-export function timePrefix(
+function timePrefix(
   { timeMs, stream }: Pick<LogChunk, "timeMs" | "stream">,
   { style, local }: { style: Style; local: boolean },
 ): string {

@@ -7,12 +7,10 @@ import type { Gateway } from "../../../gateway/gateway.ts";
 import { commandLine } from "../../../text/command-line.ts";
 import { formatAge, formatDuration } from "../../../text/format.ts";
 import type { Column } from "../../../text/table.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
-import type { Command, Io } from "../../command.ts";
-import { printJson } from "../../io.ts";
+import type { Command } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { countOption, textOption } from "../../options.ts";
-import { shortIds } from "../../table.ts";
+import { printList, shortIds } from "../../table.ts";
 
 export const ps: Command = {
   name: "ps",
@@ -52,9 +50,15 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
       // What is meant to be ended or removed is never what others have run.
       const { sessions, warnings } = values.own || values.quiet ? own() : await allOf(gateway, query, limit);
       for (const warning of warnings) io.err(`${warning}\n`);
-      if (values.json) printJson(sessions, io);
-      else if (values.quiet) io.out(sessions.map(({ id }) => `${id}\n`).join(""));
-      else printTable(sessions, values.all === true, io);
+      if (values.quiet && !values.json) {
+        io.out(sessions.map(({ id }) => `${id}\n`).join(""));
+      } else {
+        const columns = () => terminalColumns(sessions, { nowMs: Date.now(), columns: io.columns, color: io.color });
+        const empty = values.all
+          ? "No sessions."
+          : "Nothing is running. `sallyport ps -a` shows finished sessions too.";
+        printList(sessions, { columns, piped: PIPED_COLUMNS, empty }, invocation);
+      }
       return 0;
     }),
 };
@@ -82,22 +86,6 @@ async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE
   return { sessions, warnings };
 }
 
-function printTable(sessions: SessionInfo[], all: boolean, io: Io): void {
-  if (!io.isTTY.stdout) {
-    io.out(tabbedTable(PIPED_COLUMNS, sessions));
-  } else if (sessions.length > 0) {
-    io.out(
-      alignedTable(
-        terminalColumns(sessions, { nowMs: Date.now(), columns: io.columns, color: io.color }),
-        sessions,
-        io.columns,
-      ),
-    );
-  } else {
-    io.err(all ? "No sessions.\n" : "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
-  }
-}
-
 const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">> = {
   running: "green",
   pending: "yellow",
@@ -114,7 +102,7 @@ const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">>
 const WIDE = 100;
 
 /** For a person: short ids, ages, and the command cut to what fits. While all are running no column tells of ends. */
-export function terminalColumns(
+function terminalColumns(
   sessions: SessionInfo[],
   screen: { nowMs: number; columns: number; color: boolean },
 ): Column<SessionInfo>[] {
@@ -137,7 +125,7 @@ export function terminalColumns(
 }
 
 /** For a program: everything whole. */
-export const PIPED_COLUMNS: Column<SessionInfo>[] = [
+const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },
   { title: "STATUS", value: ({ status }) => status },

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createWriteStream, writeFileSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import type { SessionHandle } from "../../../core/gateway.ts";
-import type { Command, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Io, UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
+import { onlySession } from "./session-arguments.ts";
 
 export const record: Command = {
   name: "record",
@@ -24,10 +24,7 @@ export const record: Command = {
 What was typed is in it as far as the program showed it.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
-      const [reference, ...more] = [...invocation.positionals, ...(invocation.rest ?? [])];
-      if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
-      if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
-      const session = await gateway.find(reference);
+      const session = await gateway.find(onlySession(invocation));
       const { output, svg } = invocation.values;
       if (typeof svg === "string") await draw(session, svg, invocation.io);
       else if (typeof output === "string" && output !== "-") await toFile(session, output);

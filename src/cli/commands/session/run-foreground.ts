@@ -6,9 +6,8 @@ import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Io } from "../../command.ts";
 import { EXIT_FAILED, EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
-import { missingNote } from "../../notes.ts";
+import { missingNote, reportOutcome } from "../../notes.ts";
 import { reportError } from "../../report-error.ts";
-import { reportOutcome } from "../../report-outcome.ts";
 import { attachSession } from "../../terminal/attach-session.ts";
 
 /** Runs a command as if it had been typed into the shell: live output, our stdin if wanted, its exit code. */
@@ -104,7 +103,7 @@ type Forwarded = (typeof FORWARDED)[number];
  * The command has a session of its own, so Ctrl-C reaches only us: the first one is passed on to the command's whole
  * tree with its grace, the second kills the tree at once, and the third gives up on everything.
  */
-export class SignalForwarder {
+class SignalForwarder {
   #session: SessionHandle | null = null;
   #received: Forwarded[] = [];
   #leaving: NodeJS.Timeout | undefined;

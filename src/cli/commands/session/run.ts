@@ -3,11 +3,10 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { RunRequest } from "../../../core/request.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { EXIT_SIGNAL, exitCodeOf } from "../../exit-code.ts";
 import { printJson } from "../../io.ts";
-import { waitingNote } from "../../notes.ts";
+import { reportOutcome, waitingNote } from "../../notes.ts";
 import { withGateway } from "../../open.ts";
 import {
   amountOption,
@@ -22,7 +21,6 @@ import {
   textOption,
   textOptions,
 } from "../../options.ts";
-import { reportOutcome } from "../../report-outcome.ts";
 import { promptUnlessAttached } from "../../terminal/approval-prompt.ts";
 import { localTerminal } from "../../terminal/tty.ts";
 import { runOnTerminal, runStreamed } from "./run-foreground.ts";
@@ -141,7 +139,7 @@ async function runToJson(gateway: Gateway, request: RunRequest, io: Io): Promise
 }
 
 /** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */
-export function runRequest({ values, rest, io }: Invocation): RunRequest {
+function runRequest({ values, rest, io }: Invocation): RunRequest {
   const cwd = textOption(values, "cwd");
   const logFile = textOption(values, "log-file");
   const variables = textOptions(values, "env");

@@ -4,11 +4,11 @@ import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Screen } from "../../../core/terminal.ts";
 import { ansiRows, visibleRows } from "../../../session/terminal/render/ansi.ts";
 import { fit } from "../../../text/width.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { withGateway } from "../../open.ts";
 import { ENTER_SCREEN, LEAVE_SCREEN, STOPPING } from "../../terminal/full-screen.ts";
+import { onlySession } from "./session-arguments.ts";
 
 export const screen: Command = {
   name: "screen",
@@ -35,7 +35,7 @@ export const screen: Command = {
 as it was sent. A session that has ended is shown as it was last.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
-      const session = await gateway.find(onlyReference(invocation));
+      const session = await gateway.find(onlySession(invocation));
       const { values, io } = invocation;
       if (values.watch) await watch(session, invocation);
       else if (typeof values.svg === "string") await draw(session, values.svg, io);
@@ -46,13 +46,6 @@ as it was sent. A session that has ended is shown as it was last.`,
 };
 
 const STDOUT = "-";
-
-function onlyReference({ positionals, rest }: Invocation): string {
-  const [reference, ...more] = [...positionals, ...(rest ?? [])];
-  if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
-  if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
-  return reference;
-}
 
 function scrollback({ values }: Invocation): { scrollback?: true } {
   return values.scrollback ? { scrollback: true } : {};
@@ -89,7 +82,7 @@ const LOOK_EVERY_MS = 80;
  * Shows a session's screen in place of one's own until it has ended or the person has seen enough (Ctrl-C). Only cells
  * are drawn, by sequences of our own: what the program sends never reaches this terminal. Resolves with the last screen.
  */
-export async function watchScreen(session: SessionHandle, io: Io): Promise<Screen> {
+async function watchScreen(session: SessionHandle, io: Io): Promise<Screen> {
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   for (const signal of STOPPING) process.on(signal, stop);

@@ -1,6 +1,6 @@
-import type { Command } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
+import { WHICH_SESSION } from "./session-arguments.ts";
 
 export const sendKeys: Command = {
   name: "send-keys",
@@ -24,7 +24,7 @@ in front (C-c, M-x, S-Tab), or bytes in hex (0x1b). For whole words use --litera
     withGateway(invocation, async (gateway) => {
       const { values, rest } = invocation;
       const [reference, ...keys] = rest ?? [];
-      if (reference === undefined) throw new UsageError("which session? Give an id, the beginning of one, or a name");
+      if (reference === undefined) throw new UsageError(WHICH_SESSION);
       if (keys.length === 0 && !values.enter) throw new UsageError("which keys? For example `Enter` or `C-c`");
       if (values.literal && values.paste) throw new UsageError("either `--literal` or `--paste`, not both");
       const session = await gateway.find(reference);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionHandle } from "../../../core/gateway.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
-import { alignedTable, tabbedTable } from "../../../text/table.ts";
-import type { Command, Invocation, Io } from "../../command.ts";
-import { UsageError } from "../../command.ts";
-import { printJson } from "../../io.ts";
+import { alignedTable } from "../../../text/table.ts";
+import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
+import { printList } from "../../table.ts";
 import { localTerminal } from "../../terminal/tty.ts";
 import type { UsageRow } from "./usage.ts";
 import { USAGE_COLUMNS, USAGE_PIPED_COLUMNS, UsageMeter, watchUsage } from "./usage.ts";
@@ -37,21 +36,19 @@ ID, NAME, STATUS, CPU, CPU MILLISECONDS, MEMORY, PEAK MEMORY, PROCESSES, READ, W
       const wanted = !values.once && !values.json;
       if (values.watch) assertScreen(invocation, wanted);
       if (wanted && localTerminal(io)) await showLive(gateway, references, values.watch === true, io);
-      else await showOnce(gateway, references, values.json === true, io);
+      else await showOnce(gateway, references, invocation);
       return 0;
     }),
 };
 
-async function showOnce(gateway: Gateway, references: string[], json: boolean, io: Io): Promise<void> {
+async function showOnce(gateway: Gateway, references: string[], invocation: Invocation): Promise<void> {
   const meter = new UsageMeter();
   const sessions = chosen(gateway, references);
   meter.measure(sessions);
   if (sessions.length > 0) await sleep(ONCE_MS);
   const rows = meter.measure(sessions);
-  if (json) printJson(rows, io);
-  else if (!io.isTTY.stdout) io.out(tabbedTable(USAGE_PIPED_COLUMNS, rows));
-  else if (rows.length > 0) io.out(alignedTable(USAGE_COLUMNS, rows, io.columns));
-  else io.err("Nothing is running.\n");
+  const format = { columns: () => USAGE_COLUMNS, piped: USAGE_PIPED_COLUMNS, empty: "Nothing is running." };
+  printList(rows, format, invocation);
 }
 
 /** What was seen last is left on the terminal. */

@@ -103,7 +103,7 @@ export class UsageMeter {
 }
 
 /** What a person can sort by, and the key for it. */
-export const USAGE_ORDERS = {
+const USAGE_ORDERS = {
   c: { by: "cpu", of: (row: UsageRow) => row.cpuPercent ?? -1 },
   m: { by: "memory", of: (row: UsageRow) => row.memoryBytes },
   t: { by: "time", of: (row: UsageRow) => row.cpuMs },
@@ -111,9 +111,9 @@ export const USAGE_ORDERS = {
   n: { by: "name", of: (row: UsageRow) => row.name },
 } as const;
 
-export type UsageOrder = keyof typeof USAGE_ORDERS;
+type UsageOrder = keyof typeof USAGE_ORDERS;
 
-export interface UsageView {
+interface UsageView {
   rows: UsageRow[];
   order: UsageOrder;
   /** How many rows were scrolled over. */
@@ -129,12 +129,12 @@ interface Size {
 /** The sum, the titles, the keys and a blank line. */
 const FRAME_ROWS = 4;
 
-export function usageRoom({ rows }: Pick<Size, "rows">): number {
+function usageRoom({ rows }: Pick<Size, "rows">): number {
   return Math.max(1, rows - FRAME_ROWS);
 }
 
 /** Most comes first, names go by the alphabet; what is equal keeps its place from one second to the next. */
-export function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
+function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
   const { of } = USAGE_ORDERS[order];
   return rows.toSorted((a, b) => {
     const [left, right] = [of(a), of(b)];
@@ -144,7 +144,7 @@ export function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
 }
 
 /** What runs and takes how much, on the whole screen. */
-export function usageScreen({ rows, order, top }: UsageView, size: Size): string[] {
+function usageScreen({ rows, order, top }: UsageView, size: Size): string[] {
   const styled = (style: "bold" | "dim", text: string) =>
     size.color ? styleText(style, text, { validateStream: false }) : text;
   const shown = inOrder(rows, order).slice(top, top + usageRoom(size));

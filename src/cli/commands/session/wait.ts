@@ -1,7 +1,6 @@
 import type { SessionInfo, WaitConditions, WaitOutcome } from "../../../core/session.ts";
 import { regularExpression } from "../../../text/regex.ts";
-import type { Command, Invocation } from "../../command.ts";
-import { UsageError } from "../../command.ts";
+import { type Command, type Invocation, UsageError } from "../../command.ts";
 import { EXIT_TIMEOUT, exitCodeOf } from "../../exit-code.ts";
 import { printOneOrMany } from "../../io.ts";
 import { countOption, durationOption, textOption } from "../../options.ts";
