@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { CATALOG, commandNames } from "../../../src/cli/catalog.ts";
 import { packageVersion } from "../../../src/core/version.ts";
+import { commandHelp } from "../../fixtures/command-help.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const box = new Sandbox();
+const commands = await commandHelp(box);
 after(() => box.remove());
 
 test("alone it says what to do next", async () => {
@@ -25,9 +26,11 @@ test("--help, -h and help list every command with its summary", async () => {
   const [long, short, word] = await Promise.all([["--help"], ["-h"], ["help"]].map((args) => box.run(args)));
   assert.equal(long?.stdout, short?.stdout);
   assert.equal(long?.stdout, word?.stdout);
-  for (const entries of Object.values(CATALOG)) {
-    for (const [name, { summary }] of Object.entries(entries))
-      assert.ok(long?.stdout.includes(`  ${name.padEnd(11)}${summary}`));
+  for (const name of ["run", "ps", "approvals", "serve", "doctor", "completion"]) {
+    assert.ok(
+      commands.some((command) => command.name === name),
+      name,
+    );
   }
 });
 
@@ -36,32 +39,25 @@ test("help loads no command and no gateway", async () => {
   assert.doesNotMatch(traced.stderr, /cli\/commands\/|gateway\/open|zod/);
 });
 
-test("every command has help with usage, described options and examples", async () => {
-  for (const entries of Object.values(CATALOG)) {
-    for (const [name, { summary, load }] of Object.entries(entries)) {
-      const command = await load();
-      assert.equal(command.name, name);
-      assert.equal(command.summary, summary);
-      assert.match(command.usage, new RegExp(`^sallyport ${name}\\b`));
-      assert.ok(command.examples.length > 0, `${name} has examples`);
-      for (const option of Object.keys(command.options))
-        assert.ok(command.help?.[option], `${name} --${option} is described`);
-    }
+test("every command has help with usage, described options and examples that fits the window", () => {
+  for (const { name, summary, text, options, examples } of commands) {
+    assert.ok(text.startsWith(`${summary}.\n`), name);
+    assert.match(text, new RegExp(`^Usage: sallyport ${name}\\b`, "m"));
+    assert.ok(
+      examples.length > 0 && examples.every((example) => example.includes("sallyport ")),
+      `${name} has examples`,
+    );
+    for (const { long, meaning } of options) assert.notEqual(meaning, "", `${name} --${long} is described`);
+    // Examples are not broken: they are there to be copied.
+    const prose = text.replace(/^Examples:\n( .*\n)+/m, "").split("\n");
+    for (const line of prose) assert.ok(line.length <= 80, `${name} --help: ${line}`);
   }
 });
 
-test("a command's help is the same by --help, -h and help, and fits the window", async () => {
-  for (const name of commandNames()) {
-    const { stdout, code } = await box.run([name, "--help"]);
-    assert.equal(code, 0);
-    assert.match(stdout, /^Usage: sallyport /m);
-    assert.match(stdout, /^Examples:$/m);
-    // Examples are not broken: they are there to be copied.
-    const prose = stdout.replace(/^Examples:\n( .*\n)+/m, "").split("\n");
-    for (const line of prose) assert.ok(line.length <= 80, `${name} --help: ${line}`);
-  }
+test("a command's help is the same by --help, -h and help", async () => {
   const [option, word] = await Promise.all([box.run(["run", "-h"]), box.run(["help", "run"])]);
   assert.equal(option.stdout, word.stdout);
+  assert.equal(option.stdout, commands.find(({ name }) => name === "run")?.text);
 });
 
 test("--help wins over what else is on the line, but not inside the command to run", async () => {

@@ -40,6 +40,51 @@ const MISTAKES: [args: string[], stderr: string][] = [
     ["run", "--cpu", "0", "--", "true"],
     "`--cpu` must be a number above 0, such as 0.5 or 2; received `0`\n  Try `sallyport run --help`.",
   ],
+  [
+    ["kill", "-s", "TREM", "web"],
+    "`--signal` must be a signal such as TERM, SIGINT or 9 (`SIGTERM`?); received `TREM`\n  Try `sallyport kill --help`.",
+  ],
+  ...["0", "65", "-9"].map((signal): [string[], string] => [
+    ["kill", "-s", signal, "web"],
+    `\`--signal\` must be a signal such as TERM, SIGINT or 9 (\`SIGIO\`?); received \`${signal}\`\n  Try \`sallyport kill --help\`.`,
+  ]),
+  [
+    ["logs", "--offset", "-5", "web"],
+    "`--offset` must be a whole number; received `-5`\n  Try `sallyport logs --help`.",
+  ],
+  [
+    ["logs", "--stream", "stdin", "web"],
+    "`--stream` must be one of stdout, stderr, merged; received `stdin`\n  Try `sallyport logs --help`.",
+  ],
+  [
+    ["logs", "--since", "yesterday", "web"],
+    "`--since` must be a duration such as 5m, or a time such as 2026-11-15T03:00:00Z; received `yesterday`\n  Try `sallyport logs --help`.",
+  ],
+  ...[":", "0:", "5", "1:0", "-5:3", "a:b"].map((range): [string[], string] => [
+    ["logs", "--lines", range, "web"],
+    `\`--lines\` must be a range such as 10:20, 10:, :20 or -20:; received \`${range}\`\n  Try \`sallyport logs --help\`.`,
+  ]),
+  [
+    ["logs", "--tail", "5", "--lines", "1:", "web"],
+    "`--tail`, `--lines` and `--offset`/`--limit` are three ways to say which part; give one\n  Try `sallyport logs --help`.",
+  ],
+  ...["", "maybe", "0", "65536", "80,", "80,x"].map((network): [string[], string] => [
+    ["run", "--network", network, "--", "true"],
+    `\`--network\` must be on, off or TCP ports such as 80,443; received \`${network}\`\n  Try \`sallyport run --help\`.`,
+  ]),
+  [
+    ["run", "--sandbox", "loose", "--", "true"],
+    "`--sandbox` must be one of off, read-only, workspace-write, isolated; received `loose`\n  Try `sallyport run --help`.",
+  ],
+  [["check"], "what to check? Give `-- COMMAND…`, `-c TEXT` or `--ndjson`\n  Try `sallyport check --help`."],
+  [
+    ["check", "-c", "ls", "x"],
+    "`-c` takes the whole command as one text; `x` came after it. Quote the text\n  Try `sallyport check --help`.",
+  ],
+  [
+    ["check", "--security", "none", "ls"],
+    "`--security` must be one of deny, allowlist, full; received `none`\n  Try `sallyport check --help`.",
+  ],
   [["run", "-e", "=x", "--", "true"], "`--env` must be NAME=VALUE; received `=x`\n  Try `sallyport run --help`."],
   [
     ["run", "-e", "NO_SUCH_VARIABLE", "--", "true"],

@@ -31,6 +31,9 @@ test("a program is run directly, with or without `--`, and its options stay its 
 const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
   [["-c", "kill -TERM $$"], 143, /^$/],
   [["-c", "kill -KILL $$"], 137, /^$/],
+  [["-c", "kill -SEGV $$"], 139, /^$/],
+  [["-c", "exit 255"], 255, /^$/],
+  [["--timeout", "200ms", "-c", "trap 'exit 0' TERM; sleep 30 & wait"], 124, /^sallyport: timed out after 200ms\n/],
   [["--timeout", "200ms", "--", "sleep", "30"], 124, /^sallyport: timed out after 200ms\n$/],
   [
     ["--timeout", "200ms", "--grace", "100ms", "-c", "trap '' TERM; sleep 30"],

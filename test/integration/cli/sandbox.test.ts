@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { sandboxRequest } from "../../../src/cli/options.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const sandbox = new Sandbox();
@@ -10,21 +9,6 @@ after(() => sandbox.remove());
 const workspace = join(sandbox.folder, "workspace");
 const outside = join(sandbox.folder, "outside");
 for (const place of [workspace, outside]) mkdirSync(place);
-
-test("what is on the command line is what is asked for", () => {
-  const asked = (values: Record<string, string | string[]>) => sandboxRequest({ values });
-  assert.deepEqual(asked({}), {});
-  assert.deepEqual(asked({ sandbox: "isolated", network: "off" }), { sandbox: "isolated", network: "off" });
-  assert.deepEqual(asked({ network: "80,443" }), { network: { ports: [80, 443] } });
-  assert.deepEqual(asked({ writable: ["/srv", "/opt"] }), { writable: ["/srv", "/opt"] });
-  for (const network of ["", "maybe", "0", "65536", "80,", "80,x"]) {
-    assert.throws(() => asked({ network }), /`--network` must be on, off or TCP ports/, network);
-  }
-  assert.throws(
-    () => asked({ sandbox: "loose" }),
-    /`--sandbox` must be one of off, read-only, workspace-write, isolated/,
-  );
-});
 
 test("a command typed in a folder writes in that folder, and is told why it cannot elsewhere", async () => {
   const inside = await sandbox.run(["run", "--", "touch", "here"], { cwd: workspace });

@@ -34,10 +34,15 @@ test("ps is a table that fits the window", async () => {
   }
 });
 
-test("colour on a terminal, none with NO_COLOR or in a pipe", async () => {
-  assert.ok((await box.terminal(["ps"])).stdout.includes("\x1b[32mrunning"));
-  assert.ok(!(await box.terminal(["ps"], { env: { NO_COLOR: "1" } })).stdout.includes("\x1b"));
+test("colour on a terminal, unless NO_COLOR; FORCE_COLOR decides either way", async () => {
+  const green = "\x1b[32mrunning";
+  const onTerminal = async (env: NodeJS.ProcessEnv) => (await box.terminal(["ps"], { env })).stdout;
+  for (const env of [{}, { NO_COLOR: "" }]) assert.ok((await onTerminal(env)).includes(green), JSON.stringify(env));
+  for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }, { FORCE_COLOR: "0" }]) {
+    assert.ok(!(await onTerminal(env)).includes("\x1b"), JSON.stringify(env));
+  }
   assert.ok(!(await box.run(["ps"])).stdout.includes("\x1b"));
+  assert.ok((await box.run(["check", "ls"], { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stdout.includes("\x1b[32m"));
 });
 
 test("an empty list says what else there is", async () => {

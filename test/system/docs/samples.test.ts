@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { mcp } from "../../../src/cli/commands/service/mcp.ts";
-import { parseCommand, splitCommand } from "../../../src/cli/parse.ts";
 import { configFile } from "../../../src/config/schema.ts";
+import { Sandbox } from "../../fixtures/sallyport.ts";
 import { pages, ROOT, samples } from "./pages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-docs-"));
@@ -63,7 +62,9 @@ function hostServers(value: object): Record<string, { command: string; args: str
   return mcpServers ?? servers ?? context_servers;
 }
 
-test("what the samples have MCP hosts start is a command line that there is", () => {
+test("what the samples have MCP hosts start is a command line that there is", async () => {
+  const box = new Sandbox();
+  after(() => box.remove());
   const named = pages()
     .flatMap(samples)
     .filter(({ language }) => language === "json")
@@ -71,8 +72,8 @@ test("what the samples have MCP hosts start is a command line that there is", ()
   assert.ok(named.length > 2);
   for (const { command, args } of named) {
     assert.match(command, /(^|\/)sallyport$/);
-    const { name, given } = splitCommand(args);
-    assert.equal(name, "mcp");
-    parseCommand(mcp, given);
+    // A wrong option is reported even where help is asked for.
+    const { stdout, stderr } = await box.run([...args, "--help"]);
+    assert.match(stdout, /^Usage: sallyport mcp /m, stderr);
   }
 });
