@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { IUnicodeVersionProvider } from "@xterm/headless";
-import { useGraphemes } from "../../../src/session/terminal/emulator.ts";
 import { alignedTable, type Column, tabbedTable } from "../../../src/text/table.ts";
 import { displayWidth, fit } from "../../../src/text/width.ts";
+import { screenAfter } from "../../fixtures/test-terminal.ts";
 
 const columns: Column<[string, string, string]>[] = [
   { title: "NAME", value: ([name]) => name },
@@ -48,19 +47,45 @@ test("widths are cells, not characters", () => {
   assert.equal(fit("abc", 0), "");
 });
 
-test("no character counts as narrower than a session's terminal draws it", () => {
-  const wcwidth = emulatorWidth();
+test("no character counts as narrower than a session's terminal draws it", async () => {
+  const characters: string[] = [];
   for (let code = 0xa0; code < 0x32000; code++) {
     const character = String.fromCodePoint(code);
     // Marks without a width may be newer than the tables of the terminal; the others cannot be seen.
-    if (/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) continue;
-    assert.ok(displayWidth(character) >= wcwidth(code), `U+${code.toString(16)}`);
+    if (!/[\p{Mn}\p{Me}\p{C}\p{Zl}\p{Zp}]/u.test(character)) characters.push(character);
   }
+  let wide = 0;
+  for (let at = 0; at < characters.length; at += PER_SCREEN) {
+    const part = characters.slice(at, at + PER_SCREEN);
+    const widths = await drawnWidths(part);
+    wide += widths.filter((width) => width === 2).length;
+    for (const [index, character] of part.entries()) {
+      const drawn = widths[index] ?? assert.fail();
+      assert.ok(displayWidth(character) >= drawn, `U+${character.codePointAt(0)?.toString(16)} is drawn ${drawn} wide`);
+    }
+  }
+  assert.ok(wide > 90_000, `${wide} wide characters`);
 });
 
-function emulatorWidth(): (code: number) => number {
-  const providers: IUnicodeVersionProvider[] = [];
-  const register = (provider: IUnicodeVersionProvider) => providers.push(provider);
-  useGraphemes({ unicode: { register, activeVersion: "" } } as never);
-  return (code) => providers[0]?.wcwidth(code) ?? Number.NaN;
+const SCREEN = { columns: 1000, rows: 250 };
+const CELLS_EACH = 4;
+const PER_SCREEN = (SCREEN.columns / CELLS_EACH) * SCREEN.rows;
+
+/** The cells that each of these characters takes on a session's terminal. */
+async function drawnWidths(characters: readonly string[]): Promise<number[]> {
+  const perRow = SCREEN.columns / CELLS_EACH;
+  const position = (index: number) => ({ row: Math.floor(index / perRow), column: (index % perRow) * CELLS_EACH });
+  const output = characters.map((character, index) => {
+    const { row, column } = position(index);
+    return `${column === 0 ? `\x1b[${row + 1};1H` : `\x1b[${column + 1}G`}${character}`;
+  });
+  const { attributes } = await screenAfter(output.join(""), SCREEN);
+  return characters.map((_, index) => {
+    const { row, column } = position(index);
+    const run = attributes?.[row]?.find(({ start, length }) => start <= column && column < start + length);
+    if (!run) return 0;
+    // A character of two cells is a run of its own.
+    if ([...run.text].length !== run.length) return run.length;
+    return [...run.text][column - run.start] === " " ? 0 : 1;
+  });
 }

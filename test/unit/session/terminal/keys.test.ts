@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SallyportError } from "../../../../src/core/error.ts";
-import { encodeKeys } from "../../../../src/session/terminal/keys.ts";
+import { typing } from "../typing.ts";
 
-const bytes = (keys: string[], applicationCursor = false) =>
-  Buffer.from(encodeKeys(keys, { applicationCursor })).toString("latin1");
+async function bytes(keys: string[], applicationCursor = false): Promise<string> {
+  const { session, written } = typing({ modes: { applicationCursor, bracketedPaste: false } });
+  await session.sendKeys(keys);
+  return written();
+}
 
-function problem(...keys: string[]): SallyportError {
+async function problem(...keys: string[]): Promise<SallyportError> {
   try {
-    encodeKeys(keys, { applicationCursor: false });
+    await typing().session.sendKeys(keys);
   } catch (error) {
     assert.ok(error instanceof SallyportError);
     assert.equal(error.type, "InvalidRequest");
@@ -18,7 +21,7 @@ function problem(...keys: string[]): SallyportError {
   throw new assert.AssertionError({ message: `no complaint about ${keys}` });
 }
 
-test("names, characters, modifiers and bytes in hex become what a terminal sends", () => {
+test("names, characters, modifiers and bytes in hex become what a terminal sends", async () => {
   const table: Record<string, string> = {
     Enter: "\r",
     enter: "\r",
@@ -71,40 +74,40 @@ test("names, characters, modifiers and bytes in hex become what a terminal sends
     "0x1b": "\x1b",
     "0x1B5b41": "\x1b[A",
   };
-  for (const [key, sent] of Object.entries(table)) assert.equal(bytes([key]), sent, key);
-  assert.equal(bytes(["Escape", ":", "w", "q", "Enter"]), "\x1b:wq\r");
-  assert.equal(bytes([]), "");
+  for (const [key, sent] of Object.entries(table)) assert.equal(await bytes([key]), sent, key);
+  assert.equal(await bytes(["Escape", ":", "w", "q", "Enter"]), "\x1b:wq\r");
+  assert.equal(await bytes([]), "");
 });
 
-test("a program in application cursor mode gets other codes for the cursor keys, unless a modifier is held", () => {
-  assert.equal(bytes(["Up", "Home", "C-Up", "Delete"], true), "\x1bOA\x1bOH\x1b[1;5A\x1b[3~");
+test("a program in application cursor mode gets other codes for the cursor keys, unless a modifier is held", async () => {
+  assert.equal(await bytes(["Up", "Home", "C-Up", "Delete"], true), "\x1bOA\x1bOH\x1b[1;5A\x1b[3~");
 });
 
-test("an unknown name is answered with those near it, modifiers kept", () => {
-  assert.deepEqual(problem("Entr").details.near, ["Enter"]);
-  assert.match(problem("Entr").message, /^There is no key "Entr"\.$/);
-  assert.deepEqual(problem("C-Hom").details.near, ["C-Home"]);
-  assert.ok(problem("F99").recovery.some(({ action }) => action === "name_keys"));
+test("an unknown name is answered with those near it, modifiers kept", async () => {
+  assert.deepEqual((await problem("Entr")).details.near, ["Enter"]);
+  assert.match((await problem("Entr")).message, /^There is no key "Entr"\.$/);
+  assert.deepEqual((await problem("C-Hom")).details.near, ["C-Home"]);
+  assert.ok((await problem("F99")).recovery.some(({ action }) => action === "name_keys"));
 });
 
-test("a text is not a key, and the way to type one is named", () => {
+test("a text is not a key, and the way to type one is named", async () => {
   for (const text of ["ls -l", "hello", "", "C-", "\r\n", "\ud800", "0x1", "0xzz", "ab".repeat(1e5)]) {
-    const { recovery, message } = problem(text);
+    const { recovery, message } = await problem(text);
     assert.ok(message.length < 200);
     assert.ok(recovery.some(({ action }) => action === "write_text"));
   }
-  assert.match(problem("\x1b[2J").message, /\\e\[2J/);
+  assert.match((await problem("\x1b[2J")).message, /\\e\[2J/);
 });
 
-test("a modifier that would be lost on the way is refused, not dropped", () => {
+test("a modifier that would be lost on the way is refused, not dropped", async () => {
   for (const key of ["C-Enter", "S-Enter", "C-1", "S-1", "C-S-c", "C-é", "C-Tab"]) {
-    assert.match(problem(key).message, /no code/, key);
+    assert.match((await problem(key)).message, /no code/, key);
   }
 });
 
-test("only a list of names is taken, and a bounded one", () => {
+test("only a list of names is taken, and a bounded one", async () => {
   for (const wrong of ["Enter", null, [1], [null], {}]) {
-    assert.throws(() => encodeKeys(wrong as never, { applicationCursor: false }), /must be a list/);
+    await assert.rejects(typing().session.sendKeys(wrong as never), /must be a list/);
   }
-  assert.throws(() => encodeKeys(Array(5000).fill("a"), { applicationCursor: false }), /At most 4096 keys/);
+  await assert.rejects(typing().session.sendKeys(Array(5000).fill("a")), /At most 4096 keys/);
 });

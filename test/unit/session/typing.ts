@@ -1,0 +1,44 @@
+import type { InputState, TerminalProcess } from "../../../src/executor/execution.ts";
+import { Session } from "../../../src/session/session.ts";
+import type { TypedCommand } from "../../../src/session/terminal/typed-input.ts";
+
+/** A process on a session's terminal. */
+export function program(...argv: string[]): TerminalProcess {
+  return { pid: 1, program: null, argv, cwd: "/" };
+}
+
+/** A session on a terminal in this state: what is written to it, and the commands it asks to authorize first. */
+export function typing(state: Partial<InputState> = {}) {
+  const written: Uint8Array[] = [];
+  const authorized: TypedCommand[] = [];
+  const whole: InputState = {
+    reading: true,
+    echo: true,
+    canonical: false,
+    foreground: program("bash"),
+    bytes: 0,
+    processes: [],
+    typed: Buffer.alloc(0),
+    typedOverlong: false,
+    typedBefore: 0,
+    modes: { applicationCursor: false, bracketedPaste: false },
+    ...state,
+  };
+  const execution = {
+    hold: () => () => {},
+    onTerminal: async () => true,
+    inputState: async () => whole,
+    wroteHidden: false,
+    write: async (bytes: Uint8Array) => {
+      written.push(bytes);
+      return bytes.length;
+    },
+  };
+  const hooks = {
+    audit: () => {},
+    authorize: () => undefined,
+    authorizeInput: async (_session: object, commands: readonly TypedCommand[]) => void authorized.push(...commands),
+  };
+  const session = new Session({ held: () => execution } as never, { id: "1", name: "one" }, hooks as never);
+  return { session, authorized, written: () => Buffer.concat(written).toString("latin1") };
+}
