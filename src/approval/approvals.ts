@@ -141,7 +141,7 @@ export class Approvals {
     });
   }
 
-  /** The same words approved before but not used: something behind them changed, and a person should hear what. */
+  /** The differences from an earlier approval of the same command that was not used; shown to the person. */
   #changedSinceApproved({ agent, binding }: NewApproval): string[] {
     const bindings = this.#store.approved(agent).map((row) => JSON.parse(row.binding) as Binding);
     const same = bindings.find(({ command, argv }) => command === binding.command && argv === binding.argv);

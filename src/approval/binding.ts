@@ -41,11 +41,11 @@ function codeFiles(fact: CommandFact): CodeFile[] {
   const { cwd } = fact;
   const found = new Map<string, CodeFile["role"]>();
   const folders = [cwd];
-  const words = fact.argv.slice(1).map((word) => word.value ?? word.prefix);
+  const args = fact.argv.slice(1).map((word) => word.value ?? word.prefix);
   const inputs = fact.redirects.flatMap((redirect) =>
     redirect.kind === "read" && redirect.path ? [redirect.path] : [],
   );
-  for (const candidate of [...words.flatMap(pathsIn), ...modulesIn(words), ...inputs]) {
+  for (const candidate of [...args.flatMap(pathsIn), ...modulesIn(args), ...inputs]) {
     const path = resolve(cwd, candidate);
     const files = ENDINGS.map((ending) => path + ending);
     // `make -C sub`, `node .`, `npm --prefix sub run x`
@@ -74,9 +74,9 @@ function pathsIn(word: string): string[] {
 }
 
 /** `python -m tool.run`: a module of the folder goes before an installed one. */
-function modulesIn(words: readonly string[]): string[] {
-  const at = words.indexOf("-m");
-  const module = at < 0 ? undefined : words[at + 1];
+function modulesIn(args: readonly string[]): string[] {
+  const at = args.indexOf("-m");
+  const module = at < 0 ? undefined : args[at + 1];
   if (!module || !/^[\w.]+$/.test(module)) return [];
   const path = module.replaceAll(".", "/");
   return [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`];

@@ -1,4 +1,4 @@
-/** What must be true of a decision before it counts. Each throws what is wrong. */
+/** Checks of a decision, and the rules of a quorum. */
 import {
   type Approval,
   type ApprovalDecision,

@@ -2,23 +2,23 @@ import { LONGEST_TIMEOUT_MS } from "./clock.ts";
 import type { RunRequest } from "./request.ts";
 
 /** A copy of a field's value if it is certainly valid; undefined if the schema has to decide. */
-type Take = (value: unknown) => unknown;
+type Validator = (value: unknown) => unknown;
 
 const isText = (value: unknown) => typeof value === "string" && !value.includes("\0");
 
-export const text: Take = (value) => (isText(value) && value !== "" ? value : undefined);
+export const text: Validator = (value) => (isText(value) && value !== "" ? value : undefined);
 
-const texts: Take = (value) => {
+const texts: Validator = (value) => {
   if (!Array.isArray(value)) return undefined;
   // Copied before it is checked: the arguments that run must be those that were checked.
   const copy = Array.from<unknown>(value);
   return copy.every(isText) ? copy : undefined;
 };
 
-const milliseconds: Take = (value) =>
+const milliseconds: Validator = (value) =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMEOUT_MS ? value : undefined;
 
-const SIMPLE_FIELDS: Readonly<Record<string, Take>> = {
+const SIMPLE_FIELDS: Readonly<Record<string, Validator>> = {
   command: text,
   args: texts,
   cwd: text,

@@ -103,8 +103,8 @@ export interface Executor {
 /** A reservation for one command, made before anything is recorded about it. */
 export interface Slot {
   readonly keeperPid: number;
-  /** `moved` is called before another keeper is given the command. */
-  launch(spec: LaunchSpec, moved: (keeperPid: number) => void): Execution;
+  /** `onMoved` is called before another keeper is given the command. */
+  launch(spec: LaunchSpec, onMoved: (keeperPid: number) => void): Execution;
   /** Releases the reservation. Does nothing after the launch. */
   cancel(): void;
 }

@@ -92,7 +92,7 @@ export function exists(pid: number): boolean {
 /** Every command has its session's id in this variable, which identifies its descendants on Linux. */
 export const SESSION_VARIABLE = "SALLYPORT_SESSION";
 
-export function hasSessionVariable(pid: number, session: string): boolean {
+function hasSessionVariable(pid: number, session: string): boolean {
   try {
     return `\0${readFileSync(`/proc/${pid}/environ`, "latin1")}`.includes(`\0${SESSION_VARIABLE}=${session}\0`);
   } catch {
@@ -101,7 +101,7 @@ export function hasSessionVariable(pid: number, session: string): boolean {
 }
 
 /** Looks only at processes with higher pids than the main process, since younger processes have those. */
-export function anyHasSessionVariable(session: string, mainPid: number): boolean {
+function anyHasSessionVariable(session: string, mainPid: number): boolean {
   if (!LINUX) return false;
   return readdirSync("/proc").some((name) => Number(name) > mainPid && hasSessionVariable(Number(name), session));
 }

@@ -215,8 +215,8 @@ export class Registry {
       } catch (error) {
         if (!isDiskFull(error)) throw error;
         const { status, endedMs: ended_ms, bytes } = ended;
-        const words = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
-        return [{ id: row.id, status, ended_ms, bytes, words, mark }];
+        const textBytes = Buffer.byteLength(`${row.command}${row.args ?? ""}${row.env_names}`);
+        return [{ id: row.id, status, ended_ms, bytes, textBytes, mark }];
       }
     });
   }

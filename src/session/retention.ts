@@ -128,7 +128,7 @@ function overLimits(rows: FinishedRow[], retention: Retention, now: number): Fin
   let refused = 0;
   return rows.filter((row) => {
     // A command may be megabytes long, and is kept whole even where it was refused.
-    const size = row.bytes + row.words + FOLDER_BYTES;
+    const size = row.bytes + row.textBytes + FOLDER_BYTES;
     const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
     // Refusals cost an agent nothing: any number of them must not push out what really ran.
     const tooMany = REFUSED.has(row.status)

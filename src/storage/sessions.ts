@@ -65,7 +65,7 @@ export type SessionFields = Omit<NewSession, "name">;
 /** What retention goes by. */
 export interface FinishedRow extends Pick<SessionRow, "id" | "status" | "ended_ms" | "bytes"> {
   /** Bytes the row itself takes for its texts. */
-  words: number;
+  textBytes: number;
 }
 
 export interface SessionEnd {
@@ -140,7 +140,7 @@ export class SessionStore {
     this.#live = database.prepare(`SELECT * FROM sessions WHERE ${LIVE}`);
     this.#ended = database.prepare(
       `SELECT id, status, ended_ms, bytes,
-         octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS words
+         octet_length(command) + coalesce(octet_length(args), 0) + octet_length(env_names) AS textBytes
        FROM sessions WHERE NOT ${LIVE} ORDER BY id DESC`,
     );
     this.#delete = database.prepare(`DELETE FROM sessions WHERE id = ? AND NOT ${LIVE}`);
@@ -260,7 +260,7 @@ export class SessionStore {
     return this.#live.all() as unknown as SessionRow[];
   }
 
-  /** Newest first, without their texts; `words` is how many bytes the row itself takes for them. */
+  /** Newest first, without their texts; `textBytes` is the size of those texts. */
   finished(): FinishedRow[] {
     return this.#ended.all() as unknown as FinishedRow[];
   }

@@ -29,7 +29,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Makes the folder if need be and insists that nobody but its owner can look inside (promise 7). */
+/** Creates the folder if it is missing and makes it private to its owner (promise 7). */
 export function openStateFolder(path: string): string {
   const folder = resolve(path);
   let real: string;

@@ -82,7 +82,7 @@ interface ExecutionHooks {
   /** Makes sure that an unclaimed command never runs. Returns false if a keeper has claimed it. */
   abandon(id: string): boolean;
   /** Cleans up after a keeper that is gone. */
-  tidyAfter(id: string): void;
+  cleanUp(id: string): void;
   /** The command has ended, and the connection can launch another. */
   recycle(connection: Connection): void;
 }
@@ -104,9 +104,9 @@ export class NativeExecution implements Execution {
   #recovered: Promise<void> = Promise.resolve();
   #holders = 0;
   #listeners = new Set<(fresh?: OutputDelta) => void>();
-  #tellStarted!: (pid: number | null) => void;
-  #tellExited!: (ending: ExecutionOutcome) => void;
-  #tellEnded!: (ending: ExecutionOutcome) => void;
+  #resolveStarted!: (pid: number | null) => void;
+  #resolveExited!: (ending: ExecutionOutcome) => void;
+  #resolveEnded!: (ending: ExecutionOutcome) => void;
   #record: ExitRecord | null = null;
   #unsupported: readonly string[] = [];
 
@@ -117,13 +117,13 @@ export class NativeExecution implements Execution {
     this.#connection = connection;
     this.#own = own;
     this.started = new Promise((resolve) => {
-      this.#tellStarted = resolve;
+      this.#resolveStarted = resolve;
     });
     this.exited = new Promise((resolve) => {
-      this.#tellExited = resolve;
+      this.#resolveExited = resolve;
     });
     this.ended = new Promise((resolve) => {
-      this.#tellEnded = resolve;
+      this.#resolveEnded = resolve;
     });
     this.#listen(connection);
   }
@@ -196,9 +196,9 @@ export class NativeExecution implements Execution {
     if (this.#released) return;
     this.#released = true;
     this.#connection.close();
-    this.#tellStarted(null);
-    this.#tellExited("detached");
-    this.#tellEnded("detached");
+    this.#resolveStarted(null);
+    this.#resolveExited("detached");
+    this.#resolveEnded("detached");
   }
 
   /** Handles what the keeper reported before this connection existed. */
@@ -257,20 +257,20 @@ export class NativeExecution implements Execution {
 
   #begin(pid: number | null, unsupported: readonly string[]): void {
     this.#unsupported = unsupported;
-    this.#tellStarted(pid);
+    this.#resolveStarted(pid);
   }
 
   #finish(record: ExitRecord): void {
     this.#record = record;
     this.#begin(record.reason === "failed" ? null : record.pid, record.gaps ?? []);
-    this.#tellExited(record);
+    this.#resolveExited(record);
     for (const listener of this.#listeners) listener();
     if (!record.final) return;
-    this.#tellEnded(record);
-    this.#letGo();
+    this.#resolveEnded(record);
+    this.#disconnect();
   }
 
-  #letGo(): void {
+  #disconnect(): void {
     this.#released = true;
     const connection = this.#connection;
     connection.onEvent = () => {};
@@ -280,12 +280,12 @@ export class NativeExecution implements Execution {
   }
 
   async #catchUpLater(): Promise<void> {
-    const record = await this.#onDisk();
+    const record = await this.#readExitWhenPossible();
     if (record && !this.#released) this.#finish(record);
   }
 
   /** Reads the exit record, and waits while descriptors are exhausted: a command must not be declared lost then. */
-  async #onDisk(): Promise<ExitRecord | null> {
+  async #readExitWhenPossible(): Promise<ExitRecord | null> {
     while (!this.#released) {
       try {
         return this.#hooks.readExit(this.id);
@@ -298,7 +298,7 @@ export class NativeExecution implements Execution {
 
   /** The keeper died or closed the connection because of unread events. Its files and socket tell which. */
   async #recover(): Promise<void> {
-    const before = await this.#onDisk();
+    const before = await this.#readExitWhenPossible();
     if (this.#released) return;
     if (before?.final) return this.#finish(before);
     this.#own = false;
@@ -308,15 +308,15 @@ export class NativeExecution implements Execution {
       return this.catchUp();
     }
     again?.close();
-    const after = await this.#onDisk();
+    const after = await this.#readExitWhenPossible();
     if (this.#released) return;
     if (after?.final) return this.#finish(after);
     // The keeper was killed. A record that it wrote earlier still has the outcome of the main process.
     this.#released = true;
-    this.#hooks.tidyAfter(this.id);
+    this.#hooks.cleanUp(this.id);
     const ending = after ?? this.#record ?? (this.#hooks.abandon(this.id) ? unstartedRecord("keeper") : "lost");
-    this.#tellStarted(null);
-    this.#tellExited(ending);
-    this.#tellEnded(ending);
+    this.#resolveStarted(null);
+    this.#resolveExited(ending);
+    this.#resolveEnded(ending);
   }
 }

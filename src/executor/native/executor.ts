@@ -113,7 +113,7 @@ export class KeeperExecutor implements Executor {
     if (keeperNow() !== keeperPid) return null;
     // Read again: a keeper writes the record before it exits.
     const last = this.#readExit(id);
-    this.#tidyAfter(id);
+    this.#cleanUp(id);
     if (last) return { ...last, final: true };
     return this.#isAbandoned(id) ? unstartedRecord("keeper") : "lost";
   }
@@ -150,7 +150,7 @@ export class KeeperExecutor implements Executor {
   }
 
   /** Removes the socket and the reserved exit record of a keeper that was killed. */
-  #tidyAfter(id: string): void {
+  #cleanUp(id: string): void {
     for (const name of ["ctl", "exit.new"]) rmSync(join(this.folder(id), name), { force: true });
   }
 
@@ -213,10 +213,10 @@ export class KeeperExecutor implements Executor {
     let used = false;
     return {
       keeperPid: connection.keeperPid,
-      launch: (spec, moved) => {
+      launch: (spec, onMoved) => {
         const frame = encodeRun(this.#keepers.supported(spec));
         used = true;
-        return this.#launch(spec.id, frame, connection, moved);
+        return this.#launch(spec.id, frame, connection, onMoved);
       },
       // A connection with a command must not be reused: it receives that command's events.
       cancel: () => {
@@ -225,10 +225,10 @@ export class KeeperExecutor implements Executor {
     };
   }
 
-  #launch(id: string, frame: Buffer, connection: Connection, moved: (keeperPid: number) => void): Execution {
+  #launch(id: string, frame: Buffer, connection: Connection, onMoved: (keeperPid: number) => void): Execution {
     let attempts = 0;
     const execution = this.#execution(id, connection, () =>
-      attempts++ < LAUNCH_RETRIES ? this.#again(frame, moved) : null,
+      attempts++ < LAUNCH_RETRIES ? this.#relaunch(frame, onMoved) : null,
     );
     connection.send(frame);
     return execution;
@@ -242,7 +242,7 @@ export class KeeperExecutor implements Executor {
       reconnect: async () => (own && !this.#isClaimed(id) ? relaunch() : this.#reconnect(id)),
       readExit: () => this.#readExit(id),
       abandon: () => this.#abandon(id),
-      tidyAfter: () => this.#tidyAfter(id),
+      cleanUp: () => this.#cleanUp(id),
       recycle: (spare: Connection) => this.#recycle(spare),
     };
     const execution = new NativeExecution(hooks, id, connection, own);
@@ -251,10 +251,10 @@ export class KeeperExecutor implements Executor {
     return execution;
   }
 
-  async #again(frame: Buffer, moved: (keeperPid: number) => void): Promise<Connection | null> {
+  async #relaunch(frame: Buffer, onMoved: (keeperPid: number) => void): Promise<Connection | null> {
     try {
       const connection = await this.#keepers.connect(this.#state);
-      moved(connection.keeperPid); // before that keeper can claim the command, so that its row names the right keeper
+      onMoved(connection.keeperPid); // before that keeper can claim the command, so that its row names the right keeper
       connection.send(frame);
       return connection;
     } catch {

@@ -18,9 +18,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { bindingOf, differences, fingerprint } from "../../../src/approval/binding.ts";
 import { systemLookup } from "../../../src/shell/lookup.ts";
-import { type Asked, Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture, type Asked } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 /** A folder of its own for each case. */

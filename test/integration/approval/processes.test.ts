@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { AuditLog } from "../../../src/storage/audit.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 const children: ChildProcess[] = [];
 after(async () => {
   await Promise.all(children.map((child) => killAndWait(child)));

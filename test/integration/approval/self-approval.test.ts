@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { pidNamespace, readAncestry } from "../../../src/approval/self-approval.ts";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { TestHouse } from "../../fixtures/gateway.ts";
 
 const SCRIPT = fileURLToPath(new URL("person-or-not.ts", import.meta.url));
@@ -16,7 +16,7 @@ const INSIDE = "Only a person can decide this, and this runs inside a Sallyport 
 
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 const house = new TestHouse();
-const room = new Room();
+const room = new ApprovalFixture();
 let gateway: Gateway;
 before(async () => {
   const approve = async () => ({ decision: "once" as const, who: "ann" });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { after, afterEach, test } from "node:test";
 import { stripVTControlCharacters } from "node:util";
 import { readAncestry } from "../../../src/approval/self-approval.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
@@ -54,7 +54,7 @@ class Terminal {
   }
 }
 
-const rooms: Room[] = [];
+const rooms: ApprovalFixture[] = [];
 const terminals: Terminal[] = [];
 afterEach(async () => {
   await Promise.all(terminals.splice(0).map(({ child }) => killAndWait(child)));
@@ -64,7 +64,7 @@ after(() => {
 });
 
 function scene(rows?: number) {
-  const room = new Room();
+  const room = new ApprovalFixture();
   rooms.push(room);
   const approvals = room.approvals();
   const ask = (command: string) => approvals.request(room.asked({ command })).id;

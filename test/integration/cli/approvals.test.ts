@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { after, test } from "node:test";
 import { readAncestry } from "../../../src/approval/self-approval.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 const box = new Sandbox();
 after(() => {
   box.remove();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 function audited(command: string): string {

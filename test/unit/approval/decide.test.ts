@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { ApprovalDecision } from "../../../src/core/approval.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };

@@ -5,9 +5,9 @@ import { after, test } from "node:test";
 import { type GrantContext, grantable } from "../../../src/approval/grantable.ts";
 import type { Analysis } from "../../../src/core/facts.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 /** Every program exists, whatever this machine has; links lead where the tests say. */

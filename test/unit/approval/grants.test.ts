@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Approvals } from "../../../src/approval/approvals.ts";
 import type { GrantScope } from "../../../src/core/approval.ts";
-import { type Asked, Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture, type Asked } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 const scene = { agent: "builder", workspace: room.workspace };
 

@@ -4,9 +4,9 @@ import { stripVTControlCharacters } from "node:util";
 import { approvalLines, approvalText } from "../../../src/approval/render.ts";
 import { shownLine, shownText } from "../../../src/text/visible.ts";
 import { displayWidth } from "../../../src/text/width.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 /** What is asked for, and what a person is shown. */

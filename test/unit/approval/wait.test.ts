@@ -4,9 +4,9 @@ import { after, test } from "node:test";
 import { Approvals } from "../../../src/approval/approvals.ts";
 import type { ApprovalDecision } from "../../../src/core/approval.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
-import { Room } from "../../fixtures/approvals.ts";
+import { ApprovalFixture } from "../../fixtures/approvals.ts";
 
-const room = new Room();
+const room = new ApprovalFixture();
 after(() => room.remove());
 
 const ONCE: ApprovalDecision = { decision: "once", who: "ann", channel: "cli" };
