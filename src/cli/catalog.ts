@@ -146,7 +146,7 @@ export function loadAll(): Promise<Command[]> {
   return Promise.all(Object.values(CATALOG).flatMap((group) => Object.values(group).map((entry) => entry.load())));
 }
 
-export function commandNames(): string[] {
+function commandNames(): string[] {
   return Object.values(CATALOG).flatMap((group) => Object.keys(group));
 }
 

@@ -29,7 +29,7 @@ export function evaluate(url: URL): unknown {
   return script.runInThisContext();
 }
 
-/** Keeps what was compiled by now, where there was nothing to start from. Nobody is troubled if it cannot be. */
+/** Saves the code that was compiled so far, where there was no cache to start from. Best effort: errors are ignored. */
 export function saveCompiled(): void {
   for (const each of fresh.splice(0)) save(each);
 }

@@ -9,10 +9,10 @@ export class BrokenPipe extends Error {}
 export class OutputLost extends Error {}
 
 /** A person at a terminal gets colour unless they said otherwise; anything else does not unless it was asked for. */
-export function wantsColor(isTTY: boolean, env: NodeJS.ProcessEnv = process.env): boolean {
-  const forced = env.FORCE_COLOR;
+function wantsColor(isTTY: boolean): boolean {
+  const { FORCE_COLOR: forced, NO_COLOR, TERM } = process.env;
   if (forced !== undefined) return forced !== "0" && forced !== "false";
-  return isTTY && !env.NO_COLOR && env.TERM !== "dumb";
+  return isTTY && !NO_COLOR && TERM !== "dumb";
 }
 
 /** The process's own streams; `flushed` resolves when every byte has been handed over. */

@@ -8,23 +8,23 @@ interface Fix {
   apply(machine: Machine): void;
 }
 
-/** What is Sallyport's own to change. All else is the machine's, and its owner's to decide. */
+/** Only what belongs to Sallyport is changed. Everything else is for the machine's owner to decide. */
 const FIXES: readonly Fix[] = [
   { name: "keeper", status: ["warn", "fail"], apply: buildKeeper },
   { name: "state folder", status: ["warn"], apply: ({ state }) => chmodSync(state, 0o700) },
 ];
 
-/** Does what the findings say where it can; what came of each, by name. */
+/** Applies the fix of every finding that has one, and returns the failure of each, or null. */
 export function applyFixes(findings: readonly Finding[], machine: Machine): { name: string; failure: string | null }[] {
   return findings.flatMap(({ name, status }) => {
-    const remedy = FIXES.find((each) => each.name === name && each.status.includes(status));
-    return remedy ? [{ name, failure: tryFix(remedy, machine) }] : [];
+    const fix = FIXES.find((each) => each.name === name && each.status.includes(status));
+    return fix ? [{ name, failure: tryFix(fix, machine) }] : [];
   });
 }
 
-function tryFix(remedy: Fix, machine: Machine): string | null {
+function tryFix(fix: Fix, machine: Machine): string | null {
   try {
-    remedy.apply(machine);
+    fix.apply(machine);
     return null;
   } catch (error) {
     return error instanceof Error ? error.message.trim() : String(error);

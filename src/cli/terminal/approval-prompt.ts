@@ -10,15 +10,10 @@ import { localUser } from "../person.ts";
 type Ask = (question: string) => Promise<string>;
 
 /**
- * Null: they leave it to somebody else (`l` or end of input, and are told how that one answers), they interrupted the
- * command, or it is decided by now (`signal`). The whole request is printed first, so that nobody is asked about what
- * they cannot see.
+ * Null: the person leaves the decision to another (`l` or end of input; a note says how to answer), interrupted the
+ * command, or it has been decided meanwhile (`signal`). The whole request is printed before the question.
  */
-export async function promptForApproval(
-  approval: Approval,
-  io: Io,
-  signal?: AbortSignal,
-): Promise<ApprovalDecision | null> {
+async function promptForApproval(approval: Approval, io: Io, signal: AbortSignal): Promise<ApprovalDecision | null> {
   io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
@@ -30,18 +25,18 @@ export async function promptForApproval(
     lines.close();
     process.kill(process.pid, "SIGINT");
   });
-  const until = AbortSignal.any([gone.signal, ...(signal ? [signal] : [])]);
-  let said: Answer | null = null;
+  const until = AbortSignal.any([gone.signal, signal]);
+  let answer: Answer | null = null;
   try {
-    said = await promptForDecision(approval, (question) => lines.question(question, { signal: until }), io);
+    answer = await promptForDecision(approval, (question) => lines.question(question, { signal: until }), io);
   } catch (error) {
     if (!until.aborted) throw error;
     if (gone.signal.aborted && !interrupted) io.err("\n");
   } finally {
     lines.close();
   }
-  if (said) return { ...said, ...localUser(), channel: "terminal" };
-  if (!interrupted && !signal?.aborted) io.err(`${waitingNote(approval)}\n`);
+  if (answer) return { ...answer, ...localUser(), channel: "terminal" };
+  if (!interrupted && !signal.aborted) io.err(`${waitingNote(approval)}\n`);
   return null;
 }
 

@@ -28,7 +28,7 @@ export async function showApprovals(approvals: Approvals, query: ApprovalQuery, 
     press: (key) => {
       const { state: next, effect } = press(state, key, shownOf(state, io));
       state = next;
-      if (effect && effect !== "quit") state = carryOut(approvals, state, effect);
+      if (effect && effect !== "quit") state = applyDecision(approvals, state, effect);
       return effect === "quit";
     },
     lines: () => {
@@ -41,7 +41,11 @@ export async function showApprovals(approvals: Approvals, query: ApprovalQuery, 
 }
 
 /** The decision may come too late, or may not be ours: then the screen says so. */
-function carryOut(approvals: Approvals, state: ApprovalsState, effect: Exclude<Effect, null | "quit">): ApprovalsState {
+function applyDecision(
+  approvals: Approvals,
+  state: ApprovalsState,
+  effect: Exclude<Effect, null | "quit">,
+): ApprovalsState {
   if (state.selected === null) return state;
   try {
     const { status } = approvals.decide(state.selected, { ...effect.decide, ...localUser() });

@@ -14,7 +14,7 @@ const HUE: Record<ApprovalStatus, "green" | "yellow" | "red" | "gray"> = {
   used: "gray",
 };
 
-export interface TableContext {
+interface TableContext {
   nowMs: number;
   color: boolean;
 }

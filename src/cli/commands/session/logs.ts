@@ -68,7 +68,7 @@ terminal what came by stderr is red.`,
 type Values = Invocation["values"];
 
 /** What `logs`'s options select. */
-export function logQuery(values: Values, nowMs: number): LogQuery {
+function logQuery(values: Values, nowMs: number): LogQuery {
   const query: LogQuery = { ...lineRange(values), ...since(values, nowMs) };
   const stream = choiceOption(values, "stream", ["stdout", "stderr", "merged"] as const);
   const tail = countOption(values, "tail");

@@ -101,7 +101,7 @@ const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">>
 /** Below this the command would hardly be seen; how long it took is then left to `inspect`. */
 const WIDE = 100;
 
-/** For a person: short ids, ages, and the command cut to what fits. While all are running no column tells of ends. */
+/** For a person: short ids, ages, and the command cut to what fits. While all are running there is no column for the end. */
 function terminalColumns(
   sessions: SessionInfo[],
   screen: { nowMs: number; columns: number; color: boolean },

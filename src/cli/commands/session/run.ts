@@ -93,9 +93,9 @@ export const run: Command = {
     const request = runRequest(invocation);
     const json = values.json === true;
     if (values.detach) return withGateway(invocation, (gateway) => runDetached(gateway, request, json, io));
-    // At our own terminal it is talked with, not only listened to.
-    const talks = values.tty === true && values.interactive === true && !json && localTerminal(io) !== null;
-    const run = json ? runToJson : talks ? runOnTerminal : runStreamed;
+    // With -it on a terminal, that terminal is attached to the command.
+    const attaches = values.tty === true && values.interactive === true && !json && localTerminal(io) !== null;
+    const run = json ? runToJson : attaches ? runOnTerminal : runStreamed;
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io),
