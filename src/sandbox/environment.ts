@@ -5,7 +5,7 @@ import { compileGlob } from "../text/glob.ts";
  * Variables that are more than data: which of them a command does not inherit, and which a caller may not give.
  * A pattern is a name in which `*` stands for anything. Why each group exists is part of the answer when one is refused.
  */
-export interface NameGroup {
+interface NameGroup {
   id: "shell" | "loader" | "interpreter" | "tool" | "build" | "socket" | "screen" | "secret";
   /** Completes "`NAME` …". */
   why: string;
@@ -21,7 +21,7 @@ export interface NameGroup {
 const list = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 /** Values of a pager or an editor that do nothing: agents set them to keep programs from waiting for a person. */
-export const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/bin/cat", "/bin/true"]);
+const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/bin/cat", "/bin/true"]);
 
 /** In order of precedence: the first group that has a name decides about it. */
 export const NAME_GROUPS: readonly NameGroup[] = [
@@ -187,8 +187,7 @@ function npmNormalized(name: string): string {
 }
 
 interface VariableFilter {
-  /** Why a variable is not inherited; null: it is. */
-  drops(name: string, value: string): string | null;
+  inherits(name: string, value: string): boolean;
   /** Why a caller may not give it; null: fine. */
   refuses(name: string, value: string): string | null;
 }
@@ -200,11 +199,11 @@ function variableFilter(rules: EnvironmentRules): VariableFilter {
     how !== "never" &&
     [name, npmNormalized(name)].some((each) => (how === "by-name" ? pass.hasExactly(each) : pass.has(each)));
   return {
-    drops(name, value) {
-      if (block.has(name)) return "is blocked in the configuration";
+    inherits(name, value) {
+      if (block.has(name)) return false;
       const group = groupOf(name);
-      if (group) return group.inherited === "dropped" && !passes(name, group.pass) ? group.why : null;
-      return URL_WITH_PASSWORD.test(value) && !pass.has(name) ? "holds a password in an address" : null;
+      if (group) return group.inherited === "kept" || passes(name, group.pass);
+      return !URL_WITH_PASSWORD.test(value) || pass.has(name);
     },
     refuses(name, value) {
       if (block.has(name)) return "is blocked in the configuration";
@@ -235,7 +234,7 @@ function prepare(parent: Readonly<Environment>, rules: EnvironmentRules): Prepar
   let ready = ofRules.get(parent);
   if (!ready) {
     const judged = variableFilter(rules);
-    const kept = Object.entries(parent).filter(([name, value]) => judged.drops(name, value) === null);
+    const kept = Object.entries(parent).filter(([name, value]) => judged.inherits(name, value));
     ready = { judge: judged, inherited: Object.fromEntries(kept) };
     ofRules.set(parent, ready);
   }
@@ -272,18 +271,6 @@ const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 export function withFixedPath(env: Readonly<Environment>): Environment {
   const entries = (env.PATH ?? "").split(":").filter((entry) => entry.startsWith("/"));
   return { ...env, PATH: entries.join(":") || USUAL_PATH };
-}
-
-/** What of the parent's environment a command does not get, and why. For `sallyport doctor` and the curious. */
-export function droppedVariables(
-  parent: Readonly<Environment>,
-  rules: EnvironmentRules,
-): { name: string; why: string }[] {
-  const { judge } = prepare(parent, rules);
-  return Object.entries(parent).flatMap(([name, value]) => {
-    const why = judge.drops(name, value);
-    return why ? [{ name, why }] : [];
-  });
 }
 
 function refusedVariable(name: string, why: string): SallyportError {

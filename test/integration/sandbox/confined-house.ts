@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { override } from "../../../src/config/merge.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import { newId } from "../../../src/core/id.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
@@ -34,7 +34,8 @@ export class ConfinedHouse extends TestHouse {
 
   confinement(config: Config = {}, parentEnv: Record<string, string> = {}): Confinement {
     const env = { PATH: "/usr/bin:/bin", [MARK]: this.mark, ...parentEnv };
-    return createConfinement(override(DEFAULTS, config), {
+    const { settings } = loadConfig({ workspace: this.workspace, operatorPath: null, given: config });
+    return createConfinement(settings, {
       workspace: this.workspace,
       agent: "default",
       state: this.state,

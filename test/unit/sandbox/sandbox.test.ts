@@ -3,11 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { override } from "../../../src/config/merge.ts";
+import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
 import type { SandboxCapabilities } from "../../../src/core/launch.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
-import { DEFAULTS } from "../../../src/core/settings.ts";
 import { SandboxPlanner } from "../../../src/sandbox/sandbox.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "sallyport-planner-")));
@@ -20,7 +19,7 @@ for (const place of [join(workspace, ".git/hooks"), join(workspace, "src"), join
 }
 writeFileSync(join(workspace, ".git/config"), "");
 
-const TIER: SandboxCapabilities = {
+const CAPABILITIES: SandboxCapabilities = {
   landlock: 7,
   mounts: "root",
   isolation: true,
@@ -28,8 +27,8 @@ const TIER: SandboxCapabilities = {
   seccomp: true,
 };
 
-function planner(config: Config = {}, tier: SandboxCapabilities | null = TIER): SandboxPlanner {
-  const settings = override(DEFAULTS, config);
+function planner(config: Config = {}, capabilities: SandboxCapabilities | null = CAPABILITIES): SandboxPlanner {
+  const { settings } = loadConfig({ workspace, operatorPath: null, given: config });
   const state = join(folder, "state");
   return new SandboxPlanner({
     settings,
@@ -39,7 +38,7 @@ function planner(config: Config = {}, tier: SandboxCapabilities | null = TIER): 
     keepOut: [state],
     home,
     user: null,
-    capabilities: () => tier,
+    capabilities: () => capabilities,
   });
 }
 
@@ -79,7 +78,7 @@ test("tightening is free", () => {
   assert.deepEqual(rules({ writable: [join(data, "deep")] }, { writable: [data] }), []);
 });
 
-test("loosening is named, part by part", () => {
+test("an escalation is named, part by part", () => {
   assert.deepEqual(rules({ sandbox: "off" }), ["sandbox-off"]);
   assert.deepEqual(rules({ sandbox: "off", network: "on" }, { network: "off" }), ["sandbox-off", "sandbox-network"]);
   assert.deepEqual(rules({ writable: [data] }), ["sandbox-write"]);
@@ -91,7 +90,7 @@ test("loosening is named, part by part", () => {
   assert.deepEqual(rules({ writable: ["src"] }, { sandbox: "read-only" }), ["sandbox-write"]);
 });
 
-test("a protected spot is lifted by naming it, or a folder that holds it, and that is loosening", () => {
+test("a protected path is lifted by naming it, or a folder that holds it, and that is an escalation", () => {
   const config = join(workspace, ".git/config");
   const { spec, escalations } = planned({ writable: [".git/config"] });
   assert.ok(!spec?.readOnly.includes(config));
@@ -127,10 +126,10 @@ test("off is no sandbox, unless there is still something to hold", () => {
 });
 
 test("where nothing can confine, that is said and nobody relies on it", () => {
-  const nothing: SandboxCapabilities = { ...TIER, landlock: 0, mounts: "none" };
+  const nothing: SandboxCapabilities = { ...CAPABILITIES, landlock: 0, mounts: "none" };
   assert.deepEqual(
-    [TIER, nothing, null].map((tier) => {
-      const { confined, unavailable } = planner({}, tier).plan({});
+    [CAPABILITIES, nothing, null].map((capabilities) => {
+      const { confined, unavailable } = planner({}, capabilities).plan({});
       return [confined, unavailable];
     }),
     [

@@ -1,12 +1,8 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell has the same placeholders, and they are meant as text
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hasOption, optionValue, readOptions } from "../../../src/shell/commands/options.ts";
-import { hasConfusables, hasLookalikes, invisibleCharacters } from "../../../src/shell/confusable.ts";
-import { expandBraces } from "../../../src/shell/expand/brace.ts";
-import { literal } from "../../../src/shell/expand/field.ts";
 import { isInside, normalise } from "../../../src/shell/path.ts";
 import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
+import { argvs, CONTEXT, look } from "./world.ts";
 
 test("paths are normalised as the kernel reads them", () => {
   for (const [path, expected] of [
@@ -28,64 +24,53 @@ test("paths are normalised as the kernel reads them", () => {
   assert.ok(isInside("/a/b", "/a") && isInside("/a", "/a") && isInside("/a", "/") && !isInside("/ab", "/a"));
 });
 
-test("options as getopt_long reads them", () => {
-  const spec = { short: "abc:d::", long: "force target-directory= target-mode= verbose" };
-  const read = (text: string, more = {}) => {
-    const { list, operands } = readOptions(
-      text.split(" ").map((word) => literal(word, word, { start: 0, end: 0 })),
-      { ...spec, ...more },
+test("options are read as getopt_long reads them", () => {
+  for (const [text, ...run] of [
+    ["timeout -s KILL 5 rm a", "rm a"],
+    ["timeout -sKILL 5 rm a", "rm a"],
+    ["timeout -fvs KILL 5 rm a", "rm a"],
+    ["timeout --sig=KILL 5 rm a", "rm a"],
+    ["timeout --kill-af 3 5 rm a", "rm a"],
+    ["timeout --fore 5 rm -s KILL", "rm -s KILL"],
+    ["nice -n 5 -- rm a", "rm a"],
+    ["xargs -i rm {}", "rm ?"],
+    ["xargs -iX rm X", "rm ?"],
+  ] as const)
+    assert.deepEqual(
+      argvs(text)
+        .slice(1)
+        .map((words) => words.join(" ")),
+      run,
+      text,
     );
-    return [list.map(({ name, value }) => [name, value?.value ?? null]), operands.map(({ value }) => value)];
-  };
-  assert.deepEqual(read("p -ab x"), [
-    [
-      ["a", null],
-      ["b", null],
-    ],
-    ["x"],
-  ]);
-  assert.deepEqual(read("p -cv x -bcv"), [
-    [
-      ["c", "v"],
-      ["b", null],
-      ["c", "v"],
-    ],
-    ["x"],
-  ]);
-  assert.deepEqual(read("p -c v -- -a"), [[["c", "v"]], ["-a"]]);
-  assert.deepEqual(read("p -d x -dy"), [
-    [
-      ["d", null],
-      ["d", "y"],
-    ],
-    ["x"],
-  ]);
-  assert.deepEqual(read("p --for --target-d=x --verb y"), [
-    [
-      ["force", null],
-      ["target-directory", "x"],
-      ["verbose", null],
-    ],
-    ["y"],
-  ]);
-  assert.deepEqual(read("p -a x -b", { stop: true }), [[["a", null]], ["x", "-b"]]);
-  const options = readOptions(
-    [literal("p", "p", { start: 0, end: 1 }), literal("-cx", "-cx", { start: 2, end: 5 })],
-    spec,
-  );
-  assert.ok(hasOption(options, "c") && optionValue(options, "c")?.value === "x");
+  for (const [text, deletes, writes] of [
+    ["rm -rf -- -a", ["-a"], []],
+    ["cp -t d a", [], ["d"]],
+    ["cp -rtd a", [], ["d"]],
+    ["cp --target-d=d a --verb", [], ["d"]],
+    ["sort -o out in", [], ["out"]],
+    ["sed -i.bak s/a/b/ f", [], ["f"]],
+  ] as const) {
+    const fact = look(text).commands[0];
+    const inside = (paths: readonly string[] = []) => paths.map((path) => path.slice(CONTEXT.cwd.length + 1));
+    assert.deepEqual([inside(fact?.deletes), inside(fact?.writes)], [deletes, writes], text);
+  }
 });
 
-test("brace expansion on raw words", () => {
-  assert.deepEqual(expandBraces("a{b,c{d,e}}f"), ["abf", "acdf", "acef"]);
-  assert.deepEqual(expandBraces("{a,'b,c'}"), ["a", "'b,c'"]);
-  assert.deepEqual(expandBraces("${a,b}"), ["${a,b}"]);
-  assert.deepEqual(expandBraces("{$(x,y),z}"), ["$(x,y)", "z"]);
-  assert.equal(expandBraces("{1..1000000}"), null);
-  assert.equal(expandBraces("{a,b}".repeat(20)), null);
+test("braces are expanded on raw words", () => {
+  assert.deepEqual(argvs("echo a{b,c{d,e}}f"), [["echo", "abf", "acdf", "acef"]]);
+  assert.deepEqual(argvs("echo {a,'b,c'}"), [["echo", "a", "b,c"]]);
+  assert.deepEqual(argvs("echo {$(x y,z),z}"), [
+    ["x", "y,z"],
+    ["echo", "?", "z"],
+  ]);
+  for (const many of ["{1..1000000}", "{a,b}".repeat(20)]) {
+    assert.deepEqual(argvs(`echo ${many}`), [["echo", "?"]]);
+    assert.equal(look(`rm ${many}`).analyzable, false);
+  }
 });
 
-test("characters that hide something are found, ordinary ones are not", () => {
+test("characters that show another command are found, ordinary ones are not", () => {
   for (const text of [
     "a\u001bb",
     "a\rb",
@@ -102,17 +87,15 @@ test("characters that hide something are found, ordinary ones are not", () => {
     "a\u2028b",
     "a\ufe0fb",
   ]) {
-    assert.equal(invisibleCharacters(text).length, 1, JSON.stringify(text));
+    const found = look(`echo '${text}'`).unknowns.filter(({ why }) => why.includes("can show another command"));
+    assert.equal(found.length, 1, JSON.stringify(text));
   }
-  for (const text of ["a\tb\nc", "café 你好 привет ✨ ❤️ 👩‍👩‍👧 🏳️‍🌈", "naïve “quotes” – dash"])
-    assert.deepEqual(invisibleCharacters(text), [], text);
-  assert.ok(hasLookalikes("ѕudo") && hasLookalikes("ｒｍ") && !hasLookalikes("rm"));
-  assert.ok(
-    hasConfusables("；", "；") &&
-      hasConfusables("–rf", "–rf") &&
-      hasConfusables("https://exаmple.com", "x") &&
-      !hasConfusables("修复：错误", "'修复：错误'"),
-  );
+  for (const text of ["a\tb\nc", "café 你好 привет ✨ ❤️ 👩‍👩‍👧 🏳️‍🌈", "naïve “quotes” – dash", "修复：错误"])
+    assert.equal(look(`echo '${text}'`).analyzable, true, text);
+  for (const text of ["ѕudo x", "ｒｍ x", "echo a；b", "rm –rf x", "curl 'https://exаmple.com'"]) {
+    const [unknown] = look(text).unknowns;
+    assert.match(unknown?.why ?? "", /only look(s)? like/, text);
+  }
 });
 
 test("quoting and splitting are each other's reverse", () => {
