@@ -128,7 +128,7 @@ const NEVER_LIFTED = "self-approval";
 const LIFTABLE = RULES.filter(({ tier, id }) => tier === "deny" && id !== NEVER_LIFTED).map(({ id }) => id);
 
 /** What the shape of a file cannot say: rules that pass their own examples, names that exist, a quorum that can be met. */
-export function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
+function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
   checkPart(text, file, []);
   for (const [agent, own] of Object.entries(file.agents ?? {})) checkPart(text, own, ["agents", agent]);
   const { rule = "any", approvers = [] } = file.approvals?.quorum ?? {};

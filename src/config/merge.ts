@@ -20,7 +20,7 @@ const refused = <T>(value: T, ignored: string) => ({ value, ignored });
 const replace = <T>(_: T, own: NonNullable<T>): T => own;
 
 /** Values of which some are stricter than others. Two that are not comparable never replace each other. */
-export function strictest<T extends string>(stricterThan: Record<T, readonly NoInfer<T>[]>): Merge<T> {
+function strictest<T extends string>(stricterThan: Record<T, readonly NoInfer<T>[]>): Merge<T> {
   return {
     workspaceMay: "choose a stricter value",
     override: replace,
@@ -33,7 +33,7 @@ export function strictest<T extends string>(stricterThan: Record<T, readonly NoI
 }
 
 /** A limit; null is none, or one that is at least `unset`. */
-export function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY): Merge<T> {
+function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY): Merge<T> {
   return {
     workspaceMay: "lower it",
     override: replace,
@@ -43,7 +43,7 @@ export function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY
 }
 
 /** A list of what is let through: it can only lose entries. Null is everything there is. */
-export function subset<T extends readonly unknown[] | null>(): Merge<T> {
+function subset<T extends readonly unknown[] | null>(): Merge<T> {
   return {
     workspaceMay: "take entries out",
     override: replace,
@@ -57,14 +57,14 @@ export function subset<T extends readonly unknown[] | null>(): Merge<T> {
 }
 
 /** A list of what is kept out: it can only gain entries. */
-export const union: Merge<readonly string[]> = {
+const union: Merge<readonly string[]> = {
   workspaceMay: "add entries",
   override: (base, own) => [...new Set([...own, ...base])],
   tighten: (base, wanted) => accepted([...new Set([...base, ...wanted])]),
 };
 
 /** Rules: the strictest that matches decides, so more of them that ask or deny can only tighten. */
-export const restrictions: Merge<readonly UserRule[]> = {
+const restrictions: Merge<readonly UserRule[]> = {
   workspaceMay: "add rules that ask or deny",
   override: (base, own) => [...own, ...base],
   tighten(base, wanted) {
@@ -75,21 +75,21 @@ export const restrictions: Merge<readonly UserRule[]> = {
 };
 
 /** On only where both say so. */
-export const both: Merge<boolean> = {
+const both: Merge<boolean> = {
   workspaceMay: "switch it off",
   override: replace,
   tighten: (base, wanted) => (wanted && !base ? refused(base, "it is switched off") : accepted(wanted)),
 };
 
 /** Off only where both say so. */
-export const either: Merge<boolean> = {
+const either: Merge<boolean> = {
   workspaceMay: "switch it on",
   override: replace,
   tighten: (base, wanted) => (base && !wanted ? refused(base, "it is switched on") : accepted(wanted)),
 };
 
 /** Of two networks what both reach. */
-export const narrower: Merge<Network> = {
+const narrower: Merge<Network> = {
   workspaceMay: "reach less",
   override: replace,
   tighten(base, wanted) {
@@ -99,7 +99,7 @@ export const narrower: Merge<Network> = {
 };
 
 /** What is no business of a less trusted file at all. */
-export function operatorOnly<T>(): Merge<T> {
+function operatorOnly<T>(): Merge<T> {
   return {
     workspaceMay: "not change it",
     override: replace,

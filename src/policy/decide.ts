@@ -218,7 +218,7 @@ export function policyOf({ security, ask, rules, allowlist, safeBins, allowDenie
  * long comment or five hundred harmless commands would carry a blocked one past its block (promise 3), and asking about
  * every long text would ask about each long file that is written from a here-document.
  */
-export function mentionsBlockedCommand(text: string): boolean {
+function mentionsBlockedCommand(text: string): boolean {
   if (text.length > MAX_TEXT) return true;
   return BLOCKED_NAMES.test(text.replace(/["'\\\n]+/g, (marks) => (marks.includes("\n") ? "\n" : "")));
 }

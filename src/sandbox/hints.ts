@@ -35,7 +35,7 @@ const REFUSED_CALL =
   /not permitted|permission denied|\bE(?:PERM|ACCES)\b|no new privileges|must be|function not implemented|only root/i;
 
 /** Null: nothing points to a refused system call. */
-export function blockedCall(line: string): string | null {
+function blockedCall(line: string): string | null {
   if (!REFUSED_CALL.test(line)) return null;
   const why = BLOCKED_CALLS.find(([complaint]) => complaint.test(line))?.[1];
   return why === undefined ? null : `${why}; only \`sandbox: "off"\` lifts that, with a person's approval`;

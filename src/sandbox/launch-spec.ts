@@ -17,7 +17,7 @@ const TERM = "xterm-256color";
 type TerminalSettings = Pick<LaunchSpec, "pty" | "stdin" | "capture" | "env">;
 
 /** `auto` is settled by whoever knows what the command runs; here it means no. */
-export function terminalSettings(request: RunRequest, env: Environment): TerminalSettings {
+function terminalSettings(request: RunRequest, env: Environment): TerminalSettings {
   const { stdin = "none", capture = "apart" } = request;
   if (request.pty !== true) return { pty: null, stdin, capture, env };
   if (typeof stdin === "object") throw stdinOnTerminal();

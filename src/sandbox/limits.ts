@@ -28,7 +28,7 @@ function lowerOf(configured: number | null, asked: number | undefined): number |
   return configured === null ? asked : Math.min(configured, asked);
 }
 
-export interface ReducedLimit {
+interface ReducedLimit {
   limit: "cpu" | "memoryBytes" | "processes";
   asked: number;
   given: number;

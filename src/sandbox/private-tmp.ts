@@ -148,7 +148,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  * Removes a folder and what is in it. Each name is reached through the descriptor of the folder above, so that a folder
  * swapped for a link meanwhile is not followed: what is removed here was written by commands nobody trusts.
  */
-export function removeTree(path: string): void {
+function removeTree(path: string): void {
   try {
     emptyFolder(path);
     rmdirSync(path);

@@ -13,7 +13,7 @@ import type { CommandUser } from "./user.ts";
 import { isWithin } from "./workspace.ts";
 
 /** False: a command is judged as an unconfined one. Null: the executor cannot confine. */
-export function canConfine(capabilities: SandboxCapabilities | null): capabilities is SandboxCapabilities {
+function canConfine(capabilities: SandboxCapabilities | null): capabilities is SandboxCapabilities {
   return capabilities !== null && (capabilities.landlock > 0 || capabilities.mounts !== "none");
 }
 

@@ -107,7 +107,7 @@ function checkFailedCd(call: Call, field: Field, effect: string): void {
 }
 
 /** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */
-export function addTarget(call: Call, found: Target): void {
+function addTarget(call: Call, found: Target): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;
   const { workspace, home } = call.walk.context;

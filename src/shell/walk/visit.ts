@@ -15,7 +15,7 @@ import { isolated, markOverLimit, markUnknown, pushSteps } from "./walk.ts";
 const UNKNOWN_VALUE: Value = { kind: "unknown", exported: false };
 
 /** One step per round, each setting the variable. */
-export function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[] {
+function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[] {
   const set = (value: Value) => () => {
     walk.state.variables.set(name, value);
   };
@@ -28,7 +28,7 @@ export function unroll(walk: Walk, name: string, fields: Field[] | null): (() =>
 }
 
 /** Forgets the variables that the loop's text sets, since the second round starts with what the first one left. */
-export function forgetLoopVariables(walk: Walk, source: string, except: string | undefined): void {
+function forgetLoopVariables(walk: Walk, source: string, except: string | undefined): void {
   const { variables, functions } = walk.state;
   const text = functions.size > 0 ? [source, ...[...functions.values()].map((body) => body.source)].join("\n") : source;
   for (const [name, value] of variables) {

@@ -12,7 +12,7 @@ import type { Origin, State, StreamContent, Value } from "./state.ts";
 import { copyState, initialState, NO_CONTENT } from "./state.ts";
 
 /** The entry points of visit.ts, for files below it that find more to visit. */
-export interface Visitor {
+interface Visitor {
   /** Parses a text and walks it. The caller decides what state it starts in. */
   text(walk: Walk, text: string, origin: Origin): void;
   /** Scripts found inside words: each in its own copy of the state, before what follows. */

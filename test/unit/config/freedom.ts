@@ -24,8 +24,9 @@ const outcomes =
 
 const noMore: NoFreer = (now: number | null, before: number | null) =>
   before === null || (now !== null && now <= before);
+const holds = (list: readonly unknown[], one: unknown) => list.some((other) => isDeepStrictEqual(one, other));
 const noNewEntry: NoFreer = (now: unknown[] | null, before: unknown[] | null) =>
-  before === null || (now?.every((one) => before.some((other) => isDeepStrictEqual(one, other))) ?? false);
+  before === null || (now?.every((one) => holds(before, one)) ?? false);
 const noLostEntry: NoFreer = (now: unknown[], before: unknown[]) => before.every((one) => now.includes(one));
 const same: NoFreer = (now: unknown, before: unknown) => isDeepStrictEqual(now, before);
 const notSwitchedOn: NoFreer = (now: boolean, before: boolean) => before || !now;
@@ -51,8 +52,8 @@ export const NO_FREER: Record<string, NoFreer> = {
   require: (now: boolean, before: boolean) => now || !before,
   scope: ranked("workspace", "anywhere"),
   rules: (now: UserRule[], before: UserRule[]) =>
-    before.every((rule) => rule.decision === "allow" || now.includes(rule)) &&
-    now.every((rule) => rule.decision !== "allow" || before.includes(rule)),
+    before.every((rule) => rule.decision === "allow" || holds(now, rule)) &&
+    now.every((rule) => rule.decision !== "allow" || holds(before, rule)),
   allowlist: noNewEntry,
   safeBins: noNewEntry,
   allowDenied: noNewEntry,
