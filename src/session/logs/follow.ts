@@ -11,7 +11,7 @@ import { endOf, type LogView, spansFrom, viewOf } from "./view.ts";
 type ReadOffsets = Partial<Record<StreamName, number>>;
 
 /** Reports that a log may have grown, or that nothing more will be written to it. Spurious reports are harmless. */
-export interface OutputNotifier {
+interface OutputNotifier {
   next(signal?: AbortSignal): Promise<"grew" | "ended">;
   /** The output since the last call, if it is in memory: a reader that is up to date need not read the files. */
   fresh?(): OutputDelta | null;

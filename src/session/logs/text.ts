@@ -18,7 +18,7 @@ import { totalBytes, viewOf } from "./view.ts";
 const DEFAULT_TEXT_BYTES = 1024 * 1024;
 
 /** Head and tail of a log, joined. */
-export interface LogText {
+interface LogText {
   text: string;
   /** Bytes between head and tail that are not in the text. */
   omittedBytes: number;

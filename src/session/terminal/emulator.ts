@@ -31,7 +31,7 @@ const MOST_JOINED = 32;
 const JOINS = 1;
 
 /** Lets a terminal put what a reader sees as one character (an emoji family, a letter with accents) into one cell. */
-export function useGraphemes(terminal: Terminal): void {
+function useGraphemes(terminal: Terminal): void {
   const inner = providerOf(new graphemesAddon.UnicodeGraphemesAddon());
   let joined = 0;
   terminal.unicode.register({

@@ -28,7 +28,7 @@ export function endsLine(keys: Uint8Array): boolean {
  * The lines that are complete once `keys` have followed what was `typed` before; null when none is. Within a paste a tab
  * is a blank, otherwise it completes.
  */
-export function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): CompletedLines | null {
+function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): CompletedLines | null {
   const text = Buffer.concat([typed, keys]).toString();
   const end = lastLineEnd(Buffer.from(keys).toString());
   if (end < 0) return null;

@@ -70,7 +70,7 @@ class PlainOutput {
 }
 
 /** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */
-export class Wakeup {
+class Wakeup {
   ended = false;
   #notified = false;
   #wake: (() => void) | null = null;
