@@ -3,7 +3,7 @@ import type { Execution, InputState } from "../../executor/execution.ts";
 import type { SessionData } from "../../executor/session-data.ts";
 import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";
-import { endsLine, LINE_END, type TypedCommand, typedCommands } from "./typed-input.ts";
+import { endsLine, firstLineEnd, type TypedCommand, typedCommands } from "./typed-input.ts";
 
 /** How long to wait before offering again what a command did not read. */
 const RETRY_MS = 15;
@@ -82,7 +82,7 @@ function bytesForOneReader(state: InputState, keys: Uint8Array): number {
   const { reading, foreground, processes } = state;
   const alone = !reading || !foreground || readsCommands(foreground) || !processes.some(readsCommands);
   if (alone) return keys.length;
-  const end = Buffer.from(keys).toString("latin1").search(LINE_END);
+  const end = firstLineEnd(keys);
   return end < 0 ? keys.length : Math.max(end, 1);
 }
 

@@ -11,7 +11,7 @@ interface CompletedLines {
 
 /* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
 /** Return, line feed, and C-o, which also runs the line. */
-export const LINE_END = /[\r\n\u000f]/;
+const LINE_END = /[\r\n\u000f]/;
 const PASTE_MARK = /\x1b\[20[01]~/g;
 const ESCAPE_KEY = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^[O])?/g;
 const EDITING_KEY = /[\x00-\x08\x0b-\x1f\x7f]/;
@@ -22,6 +22,11 @@ const SIGNALS = /[\x03\x04\x1a\x1c]/g;
 /** Whether any of these keys is one. */
 export function endsLine(keys: Uint8Array): boolean {
   return keys.some((key) => key === 0x0d || key === 0x0a || key === 0x0f);
+}
+
+/** The index of the first key that ends a line; -1: none. */
+export function firstLineEnd(keys: Uint8Array): number {
+  return Buffer.from(keys).toString("latin1").search(LINE_END);
 }
 
 /**
