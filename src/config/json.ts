@@ -12,7 +12,7 @@ export interface JsonDocument {
   positionOf(path: readonly PropertyKey[]): Position | undefined;
 }
 
-export class JsonSyntaxError extends Error {
+class JsonSyntaxError extends Error {
   readonly position: Position;
 
   constructor(message: string, position: Position) {

@@ -81,7 +81,7 @@ export interface SandboxSpec {
   /** Absolute, links followed as far as they exist. Neither read nor written nor connected to, there yet or not. */
   denied: string[];
   /** Put out of sight where they exist and a mount namespace can be had: sockets, which no rule keeps closed. */
-  hidden: string[];
+  masked: string[];
   /** A private temporary folder the command may write to; null: none. */
   temporary: string | null;
   network: "on" | "off" | { ports: number[] };

@@ -157,7 +157,7 @@ export class SandboxPlanner {
       // Whom it runs as and what it reaches still holds.
       const needed = common.user !== null || network !== "on";
       if (!needed) return null;
-      return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], hidden: [], temporary: null };
+      return { ...common, isolated: false, writable: ["/"], readOnly: [], denied: [], masked: [], temporary: null };
     }
     const writes = access.profile !== "read-only";
     return {
@@ -167,7 +167,7 @@ export class SandboxPlanner {
       writable: access.writable.filter((path, _, all) => !all.some((other) => other !== path && isWithin(path, other))),
       readOnly: this.#rules.readOnly.filter((protectedPath) => !lifted.includes(protectedPath)),
       denied: this.#denied,
-      hidden: this.#masked,
+      masked: this.#masked,
       temporary: writes ? this.#folder : null,
     };
   }

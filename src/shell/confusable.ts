@@ -10,7 +10,7 @@ const ANY = /[^\t\n\x20-\x7e]/;
 const patterns = () => ({
   // An emoji may be followed by a variation selector or joiner without hiding anything.
   emojiGlue: /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu,
-  hidden: /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+  invisible: /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
   blank: /(?! )\p{Zs}/gu,
 });
 
@@ -22,7 +22,7 @@ export function invisibleCharacters(text: string): Unknown[] {
   const found: Unknown[] = [];
   const plain = text.replace(made.emojiGlue, (match) => "x".repeat(match.length));
   for (const [pattern, what] of [
-    [made.hidden, "an invisible or control character"],
+    [made.invisible, "an invisible or control character"],
     [made.blank, "a blank that is not a space"],
   ] as const) {
     for (const match of plain.matchAll(pattern)) {

@@ -12,7 +12,7 @@ const SANDBOX_TAG = {
   network: 27,
   ports: 28,
   user: 29,
-  hidden: 30,
+  masked: 30,
 } as const;
 const ISOLATED = 1;
 const REQUIRE = 2;
@@ -46,7 +46,7 @@ function encodeSandbox(spec: SandboxSpec): [number, Buffer][] {
     [SANDBOX_TAG.writable, paths(spec.writable)],
     [SANDBOX_TAG.readOnly, paths(spec.readOnly)],
     [SANDBOX_TAG.denied, paths(spec.denied)],
-    [SANDBOX_TAG.hidden, paths(spec.hidden)],
+    [SANDBOX_TAG.masked, paths(spec.masked)],
     [SANDBOX_TAG.network, Buffer.from([mode])],
   ];
   if (spec.temporary !== null) fields.push([SANDBOX_TAG.temporary, paths([spec.temporary])]);

@@ -213,8 +213,8 @@ function declare(call: Call): void {
 }
 
 function saveLocal(call: Call, name: string): void {
-  const { savedLocals: hidden, variables } = call.walk.state;
-  if (hidden && !hidden.has(name)) hidden.set(name, variables.get(name));
+  const { savedLocals, variables } = call.walk.state;
+  if (savedLocals && !savedLocals.has(name)) savedLocals.set(name, variables.get(name));
 }
 
 function unset(call: Call): void {

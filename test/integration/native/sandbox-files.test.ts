@@ -228,7 +228,7 @@ for (const uid of IDENTITIES) {
       await tried(["connect-unix", docker], cell.sandbox({ denied: [cell.state, docker] })),
       /^(EACCES|ECONNREFUSED)$/,
     );
-    const hidden = cell.sandbox({ hidden: [docker, join(cell.folder, "not-there")] });
+    const hidden = cell.sandbox({ masked: [docker, join(cell.folder, "not-there")] });
     assert.match(await tried(["connect-unix", docker], hidden), /^(EACCES|ECONNREFUSED)$/);
     assert.equal(await tried(["connect-unix", docker]), "done", "not denied: as with everything that is read");
     server.close();

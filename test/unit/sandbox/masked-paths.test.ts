@@ -101,7 +101,7 @@ function maskedPaths(variables: Record<string, string>): string[] {
   for (const name of names) delete process.env[name];
   try {
     Object.assign(process.env, variables);
-    return specFor({}).hidden;
+    return specFor({}).masked;
   } finally {
     for (const [name, value] of before) {
       if (value === undefined) delete process.env[name];
