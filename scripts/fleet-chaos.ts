@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { breakThings, FAULTS } from "../test/system/fleet/chaos/faults.ts";
-import { ChaosHouse } from "../test/system/fleet/chaos/house.ts";
+import { ChaosFixture } from "../test/system/fleet/chaos/fixture.ts";
 import { newCommand, sendAll } from "../test/system/fleet/chaos/load.ts";
 import { reconcile, settled } from "../test/system/fleet/chaos/reconcile.ts";
 
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const from = Date.now();
 const say = (text: string) =>
   process.stderr.write(`${((Date.now() - from) / 1000).toFixed(1).padStart(7)} s  ${text}\n`);
-const house = new ChaosHouse({
+const fixture = new ChaosFixture({
   workers: Number(values.workers),
   gateways: Number(values.gateways),
   slots: 8,
@@ -33,8 +33,8 @@ const house = new ChaosHouse({
 });
 const hosts = new Set<string>();
 try {
-  await house.open();
-  say(`open, lines through ${house.isolated ? "network namespaces" : "proxies"}`);
+  await fixture.open();
+  say(`open, lines through ${fixture.isolated ? "network namespaces" : "proxies"}`);
   let asked = 0;
   let over = false;
   const more = () => {
@@ -42,15 +42,15 @@ try {
     if (asked > 0 && asked % 500 === 0) say(`${asked} sent`);
     return newCommand(asked++);
   };
-  const sending = sendAll(more, house.gateways, Number(values["at-once"])).finally(() => {
+  const sending = sendAll(more, fixture.gateways, Number(values["at-once"])).finally(() => {
     over = true;
   });
   const remember = () => {
-    for (const { name } of house.workers) hosts.add(name);
+    for (const { name } of fixture.workers) hosts.add(name);
   };
   remember();
   const faults = await breakThings(
-    house,
+    fixture,
     Object.keys(FAULTS).filter((name) => name.includes(values.only)),
     () => over,
     (name) => {
@@ -61,15 +61,15 @@ try {
   remember();
   const commands = await sending;
   say("all sent; waiting for every session's end");
-  for (const member of [...house.workers, ...house.gateways]) {
+  for (const member of [...fixture.workers, ...fixture.gateways]) {
     member.line.heal();
     member.start();
     await member.started();
   }
-  await house.cluster.ready();
-  await settled(house, Number(values.settle) * 1000).catch((error: Error) => say(error.message));
-  const account = await reconcile(house, commands, [...hosts]);
-  const kills = [...house.workers, ...house.gateways, ...house.lost].reduce((sum, { kills }) => sum + kills, 0);
+  await fixture.cluster.ready();
+  await settled(fixture, Number(values.settle) * 1000).catch((error: Error) => say(error.message));
+  const account = await reconcile(fixture, commands, [...hosts]);
+  const kills = [...fixture.workers, ...fixture.gateways, ...fixture.lost].reduce((sum, { kills }) => sum + kills, 0);
   const { wrong, ...figures } = account;
   const report = {
     ...figures,
@@ -81,10 +81,10 @@ try {
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
   for (const each of wrong.slice(0, 50)) process.stdout.write(`WRONG ${each}\n`);
   if (wrong.length > 0) {
-    for (const member of [...house.workers, ...house.gateways])
+    for (const member of [...fixture.workers, ...fixture.gateways])
       if (member.complaints) say(`${member.name}: ${member.complaints}`);
   }
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
-  await house.close();
+  await fixture.close();
 }

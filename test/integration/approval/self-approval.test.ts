@@ -7,7 +7,7 @@ import { pidNamespace, readAncestry } from "../../../src/approval/self-approval.
 import type { RunResult } from "../../../src/core/result.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { ApprovalFixture } from "../../fixtures/approvals.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
 const SCRIPT = fileURLToPath(new URL("person-or-not.ts", import.meta.url));
 const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
@@ -15,15 +15,15 @@ const ASK = `${process.execPath} ${SCRIPT} '${pidNamespace()}'`;
 const INSIDE = "Only a person can decide this, and this runs inside a Sallyport session.\n";
 
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 const room = new ApprovalFixture();
 let gateway: Gateway;
 before(async () => {
   const approve = async () => ({ decision: "once" as const, who: "ann" });
-  gateway = await house.open({ configuration: null, approve });
+  gateway = await fixture.open({ configuration: null, approve });
 });
 after(async () => {
-  await house.close();
+  await fixture.close();
   room.remove();
 });
 
@@ -31,7 +31,7 @@ after(async () => {
 let count = 0;
 async function smuggle(command: string): Promise<RunResult> {
   const name = `attempt-${++count}.sh`;
-  writeFileSync(house.path(name), command);
+  writeFileSync(fixture.path(name), command);
   return gateway.run({ command: `bash ${name}` }, { approvalTimeoutMs: 20_000 });
 }
 
@@ -76,7 +76,7 @@ for (const [name, command] of ATTEMPTS) {
 }
 
 test("a command is not a person: what lives on after a background command", { skip }, async () => {
-  writeFileSync(house.path("late.sh"), `(sleep 0.3; ${ASK} > late; touch late-done) & exit 0`);
+  writeFileSync(fixture.path("late.sh"), `(sleep 0.3; ${ASK} > late; touch late-done) & exit 0`);
   const session = await gateway.start({ command: "bash late.sh" });
   await session.wait();
   const { stdout } = await smuggle("until [ -e late-done ]; do sleep 0.05; done; cat late");

@@ -3,20 +3,20 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Session } from "../../../src/session/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** The person's terminal is itself a session, of another house. */
-const desk = new TestHouse();
-const house = new TestHouse();
+/** The person's terminal is itself a session, of another fixture. */
+const desk = new GatewayFixture();
+const fixture = new GatewayFixture();
 const people = await desk.open();
-const gateway = await house.open();
+const gateway = await fixture.open();
 // Its keepers are ours, not those of the first person who needs one: they would go with that person's session.
 await gateway.run({ command: "true" });
 after(async () => {
   await desk.close();
-  await house.close();
+  await fixture.close();
 });
 
 const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
@@ -26,7 +26,7 @@ const size = { columns: 70, rows: 12 };
 /** `sallyport …` at a terminal of its own. */
 function sits(args: string[]): Promise<Session> {
   const command = process.execPath;
-  const request = { command, args: [BIN, "--state", house.state, ...args], cwd: house.workspace, pty: true, size };
+  const request = { command, args: [BIN, "--state", fixture.state, ...args], cwd: fixture.workspace, pty: true, size };
   return people.start(request);
 }
 
@@ -139,7 +139,7 @@ test("what is refused is told at the terminal, and the rest goes on", async () =
 test("a gateway is killed in the middle of vim; the next one finds it and saves", {
   skip: missing("vim"),
 }, async () => {
-  const file = house.path("survives.txt");
+  const file = fixture.path("survives.txt");
   // A command line's gateway is its process.
   const person = await sits(["run", "-it", "--name", "editor", "--", "vim", "-n", "-i", "NONE", file]);
   await until("vim is there", () =>

@@ -4,15 +4,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { SessionHandle } from "../../../src/core/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
 const box = new Sandbox();
-const house = new TestHouse(box.state);
-const gateway = await house.open();
+const fixture = new GatewayFixture(box.state);
+const gateway = await fixture.open();
 after(async () => {
-  await house.close();
+  await fixture.close();
   box.remove();
 });
 
@@ -73,7 +73,7 @@ test("screen --watch draws cells only, until the session has ended", async () =>
     ["two", "end"],
   ] as const) {
     await until(`it shows ${seen}`, () => shows().includes(seen));
-    writeFileSync(house.path(file), "");
+    writeFileSync(fixture.path(file), "");
   }
   assert.equal((await ended)[0], 0);
   const stdout = shows();
@@ -129,7 +129,7 @@ test("record draws a moving picture of what was seen, one moment after the other
   for (const [n, word] of ["<one>", "two", "three"].entries()) {
     await until(`${word} is written`, async () => (await session.logs()).text.includes(word));
     await pause(300); // how long it is seen
-    writeFileSync(house.path(`cut${n}`), "");
+    writeFileSync(fixture.path(`cut${n}`), "");
   }
   await session.wait();
   const { stdout, code } = await box.run(["record", "--svg", "-", "movie"]);

@@ -6,12 +6,12 @@ import type { RunRequest } from "../../../src/core/request.ts";
 import type { RunResult } from "../../../src/core/result.ts";
 import { groupsOf } from "../../fixtures/cgroups.ts";
 import { compile } from "../../fixtures/compile.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 const bomb = compile("bomb");
 const MIB = 1 << 20;
 
@@ -23,7 +23,7 @@ async function survive(request: RunRequest, through = gateway): Promise<RunResul
   await until("the other session answers", async () => (await beside.logs()).text === "still here\n");
   await beside.kill({ graceMs: 0 });
   assert.equal((await through.run({ command: "echo", args: ["fine"] })).stdout, "fine\n");
-  await until("nothing is left of it", () => house.alive().length === 0);
+  await until("nothing is left of it", () => fixture.alive().length === 0);
   await until("its groups are gone", () => groupsOf(result.id).length === 0);
   return result;
 }
@@ -46,7 +46,7 @@ for (const kind of ["fork", "sessions", "threads"]) {
   });
 
   test(`a bomb of ${kind} ends at the limit that every command has`, async (t) => {
-    const other = await house.open({ policy: { scope: "anywhere" } });
+    const other = await fixture.open({ policy: { scope: "anywhere" } });
     t.after(() => other.close());
     assertEnded(await survive({ command: bomb, args: [kind] }, other), "process", /2048 processes and threads/);
   });
@@ -63,38 +63,38 @@ test("a bomb of memory ends at its limit, and so does the shell around it", asyn
 
 test("memory is counted for all of a tree together", async () => {
   const hold = (file: string) => `${bomb} hold 40 ${file}`;
-  const never = house.path("never");
+  const never = fixture.path("never");
   const limits = { memoryBytes: 64 * MIB };
   assertEnded(await survive({ command: `${hold(never)} & ${hold(never)} & wait`, limits }), "memory", /64M/);
-  const alone = await survive({ command: hold(house.workspace), limits });
+  const alone = await survive({ command: hold(fixture.workspace), limits });
   assert.deepEqual([alone.status, alone.exitCode], ["completed", 0]);
 });
 
 test("a bomb of files ends at what it may write in all", async (t) => {
   const TMPFS = 0x01021994;
-  if (statfsSync(house.workspace).type === TMPFS) return t.skip("the kernel does not count what goes to a tmpfs");
-  const other = await house.open({ policy: { scope: "anywhere", limits: { diskBytes: 8 * MIB } } });
+  if (statfsSync(fixture.workspace).type === TMPFS) return t.skip("the kernel does not count what goes to a tmpfs");
+  const other = await fixture.open({ policy: { scope: "anywhere", limits: { diskBytes: 8 * MIB } } });
   t.after(() => other.close());
-  const folder = house.path("pieces");
+  const folder = fixture.path("pieces");
   mkdirSync(folder);
   assertEnded(await survive({ command: bomb, args: ["files", folder] }, other), "disk", /8M written/);
   const pieces = readdirSync(folder).length;
   assert.ok(pieces >= 31 && pieces < 4096, `${pieces} pieces of 256 KiB`);
   rmSync(folder, { recursive: true });
-  const modest = await other.run({ command: `head -c ${4 * MIB} /dev/zero > ${join(house.workspace, "modest")}` });
+  const modest = await other.run({ command: `head -c ${4 * MIB} /dev/zero > ${join(fixture.workspace, "modest")}` });
   assert.deepEqual([modest.status, modest.exitCode], ["completed", 0]);
 });
 
 test("one file too long ends a command with that reason", async (t) => {
-  const other = await house.open({ policy: { scope: "anywhere", limits: { fileSize: MIB } } });
+  const other = await fixture.open({ policy: { scope: "anywhere", limits: { fileSize: MIB } } });
   t.after(() => other.close());
   for (const command of ["exec head -c 3000000 /dev/zero > big", "head -c 3000000 /dev/zero > big; exit $?"]) {
-    assertEnded(await survive({ command, cwd: house.workspace }, other), "file size", /1M a file/);
+    assertEnded(await survive({ command, cwd: fixture.workspace }, other), "file size", /1M a file/);
   }
 });
 
 test("a bomb of descriptors takes its own and nobody else's", async (t) => {
-  const other = await house.open({ policy: { scope: "anywhere", limits: { openFiles: 200 } } });
+  const other = await fixture.open({ policy: { scope: "anywhere", limits: { openFiles: 200 } } });
   t.after(() => other.close());
   const result = await survive({ command: bomb, args: ["descriptors"] }, other);
   assert.deepEqual([result.status, result.exitCode], ["completed", 24]);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../../src/core/session.ts";
 import type { Session } from "../../../src/session/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 const STUBBORN = `trap 'echo asked' TERM; echo up; while :; do sleep 0.02; done`;
 
@@ -99,24 +99,24 @@ for (const wrong of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_S
 }
 
 test("a deadline holds when the gateway is gone", async () => {
-  const other = await OtherGateway.open(house);
+  const other = await OtherGateway.open(fixture);
   const request = { command: STUBBORN, timeoutMs: 4000, graceMs: 200 };
   const { id } = await other.ask<SessionInfo>({ call: "start", request });
   await other.kill();
   assert.equal(gateway.session(id).info().status, "running");
-  await until("the command is gone", () => house.alive().length === 0);
+  await until("the command is gone", () => fixture.alive().length === 0);
   const info = await gateway.session(id).wait();
   assert.deepEqual([info.status, info.signal], ["timed_out", "SIGKILL"]);
 });
 
 test("the grace holds when the gateway dies within it", async () => {
-  const other = await OtherGateway.open(house);
+  const other = await OtherGateway.open(fixture);
   const { id } = await other.ask<SessionInfo>({ call: "start", request: { command: STUBBORN } });
   await up(gateway.session(id));
   other.tell({ call: "kill", id, options: { graceMs: 1500 } });
   await until("it was asked to end", async () => (await gateway.session(id).logs()).text.includes("asked"));
   await other.kill();
-  await until("the command is gone", () => house.alive().length === 0);
+  await until("the command is gone", () => fixture.alive().length === 0);
   const info = await gateway.session(id).wait();
   assert.deepEqual([info.status, info.signal], ["killed", "SIGKILL"]);
 });

@@ -5,12 +5,12 @@ import { after, test } from "node:test";
 import type { StreamInfo } from "../../../src/core/session.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { nativeOnly } from "../../fixtures/executor.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { assertWritten, writingRequest } from "../../fixtures/writer.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 const MIB = 1 << 20;
 /** A few pages, and what one read may bring before the next hole. */
@@ -57,7 +57,7 @@ for (const { name, bytes, diskCap } of CASES) {
       pieces: 1,
       pauseMs: 0,
       code: 0,
-      note: house.path(`note-${bytes}-${diskCap}`),
+      note: fixture.path(`note-${bytes}-${diskCap}`),
     };
     const { name: _, ...request } = writingRequest(writing);
     const result = await gateway.run({ ...request, diskCap });
@@ -69,7 +69,7 @@ for (const { name, bytes, diskCap } of CASES) {
     assert.deepEqual([info.bytes, info.lost], [bytes, 0]);
     assert.equal(dropped > 0, cap > 0 && bytes > cap, `${dropped} bytes dropped`);
     if (cap > 0) {
-      const { blocks, size } = statSync(join(house.sessionFolder(session.id), "stdout"));
+      const { blocks, size } = statSync(join(fixture.sessionFolder(session.id), "stdout"));
       assert.equal(size, bytes);
       assert.ok(blocks * 512 <= cap + SLACK, `${blocks * 512} bytes on disk`);
       assert.ok(bytes - dropped >= Math.min(bytes, cap / 2), `only ${bytes - dropped} bytes kept`);
@@ -111,7 +111,7 @@ test("a live session's logs are right while its middle is being dropped", rewrit
 });
 
 test("the plain log keeps the cap as well", async () => {
-  const logFile = house.path("plain.log");
+  const logFile = fixture.path("plain.log");
   await gateway.run({ command: "head -c 5000000 /dev/zero | tr '\\0' x", diskCap: MIB, logFile });
   const { size, blocks } = statSync(logFile);
   assert.equal(size, 5_000_000);

@@ -6,15 +6,15 @@ import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { compile } from "../../fixtures/compile.ts";
 import { nativeOnly } from "../../fixtures/executor.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 const selfSignal = compile("self-signal");
 
 function recordOf(id: string): ExitRecord {
-  return JSON.parse(readFileSync(join(house.sessionFolder(id), "exit"), "utf8")) as ExitRecord;
+  return JSON.parse(readFileSync(join(fixture.sessionFolder(id), "exit"), "utf8")) as ExitRecord;
 }
 
 test("all 256 exit codes reach the result, the record on disk and the session's info", async () => {

@@ -5,13 +5,13 @@ import { after, test } from "node:test";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { allProcesses, exists, isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 function keeperOf(session: Session): number {
   const title = `keeper: ${session.name} `;
@@ -22,7 +22,7 @@ function keeperOf(session: Session): number {
 
 /** What only a living keeper needs. */
 function leftIn({ id }: { id: string }): string[] {
-  return readdirSync(house.sessionFolder(id)).filter((name) => name === "ctl" || name === "exit.new");
+  return readdirSync(fixture.sessionFolder(id)).filter((name) => name === "ctl" || name === "exit.new");
 }
 
 const FAMILY = "setsid sleep 300 & (setsid sh -c 'sleep 300 & sleep 300' &) ; echo up; sleep 300";
@@ -46,7 +46,7 @@ test("a killed keeper takes its whole tree with it, and its session is lost", as
 
 test("a foreground run whose keeper is killed resolves as lost, and the gateway works on", async () => {
   const running = gateway.run({ command: "echo before; exec sleep 300", name: "doomed" });
-  await until("it runs", () => house.alive().length === 1);
+  await until("it runs", () => fixture.alive().length === 1);
   await until("it has written", async () => (await gateway.session("doomed").logs({ stream: "stdout" })).text !== "");
   send(keeperOf(gateway.session("doomed")), "SIGKILL");
   const result = await running;
@@ -56,7 +56,7 @@ test("a foreground run whose keeper is killed resolves as lost, and the gateway 
 });
 
 test("a session whose keeper was killed while no gateway was there is lost, never running", async () => {
-  const quiet = await house.open();
+  const quiet = await fixture.open();
   const session = await quiet.start({ command: FAMILY });
   await quiet.close();
   const keeper = keeperOf(session);
@@ -75,20 +75,20 @@ test("a killed keeper of a lingering session does not change how its main proces
   send(keeperOf(session), "SIGKILL");
   await until("it is over", () => !session.info().lingering);
   assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 4]);
-  await until("the leftover is gone", () => house.alive().length === 0);
+  await until("the leftover is gone", () => fixture.alive().length === 0);
 });
 
 test("a keeper killed before it took the command up is replaced, for every gateway to see", async () => {
   await gateway.run({ command: "true" });
-  const other = await house.open({ attach: false });
+  const other = await fixture.open({ attach: false });
   // All of them: one is the spare connection that the next command will try.
-  const [zygote] = zygotesOf(house.state);
+  const [zygote] = zygotesOf(fixture.state);
   for (const { pid, ppid } of allProcesses()) if (ppid === zygote) send(pid, "SIGKILL");
   const session = await gateway.start({ command: "exec sleep 300" });
   assert.equal(session.info().status, "running");
   assert.equal(other.session(session.id).info().status, "running");
   assert.equal(session.usage().processes.length, 1);
-  const third = await house.open();
+  const third = await fixture.open();
   assert.equal(third.session(session.id).info().status, "running");
   assert.equal((await other.session(session.id).kill()).status, "killed");
   assert.equal((await session.wait()).status, "killed");
@@ -96,10 +96,10 @@ test("a keeper killed before it took the command up is replaced, for every gatew
 
 /** A gateway with keepers to spare needs none; a new one starts it. */
 async function theZygote(): Promise<number> {
-  const fresh = await house.open();
+  const fresh = await fixture.open();
   await fresh.run({ command: "true" });
-  await until("there is one zygote", () => zygotesOf(house.state).length === 1);
-  return zygotesOf(house.state)[0] ?? 0;
+  await until("there is one zygote", () => zygotesOf(fixture.state).length === 1);
+  return zygotesOf(fixture.state)[0] ?? 0;
 }
 
 test("killing the zygote disturbs no running command, and the next one starts a new zygote", async () => {
@@ -124,7 +124,7 @@ test("killing the zygote while commands are launched loses none of them", async 
   for (let round = 0; round < 12; round++) {
     const running = Array.from({ length: 8 }, (_, i) => gateway.run({ command: `echo ${i}` }));
     await pause(round);
-    for (const zygote of zygotesOf(house.state)) send(zygote, "SIGKILL");
+    for (const zygote of zygotesOf(fixture.state)) send(zygote, "SIGKILL");
     assert.deepEqual(
       (await Promise.all(running)).map(({ status, stdout }) => `${status} ${stdout}`),
       Array.from({ length: 8 }, (_, i) => `completed ${i}\n`),
@@ -143,23 +143,23 @@ test("a zygote told to leave lets running commands finish, and another takes ove
 
 test("a zygote whose socket was removed is replaced, and leaves", async () => {
   const old = await theZygote();
-  const other = await house.open();
+  const other = await fixture.open();
   const { socketPath } = await import("../../../src/executor/native/zygote.ts");
-  rmSync(socketPath(house.state));
+  rmSync(socketPath(fixture.state));
   send(old, "SIGTERM");
-  writeFileSync(socketPath(house.state), "not a socket");
+  writeFileSync(socketPath(fixture.state), "not a socket");
   assert.equal((await other.run({ command: "echo next" })).stdout, "next\n");
   await until("the old zygote has left", () => !isRunning(old));
 });
 
 test("garbage in an exit record is not taken for an ending", async () => {
-  const quiet = await house.open();
+  const quiet = await fixture.open();
   for (const garbage of ["", "{", "null", "[]", '{"reason":"exited"}', "\0\0\0", `{"reason":"exited","code":"0"}`]) {
     const session = await quiet.start({ command: "sleep 300" });
     quiet.session(session.id);
     const keeper = keeperOf(session);
     send(keeper, "SIGSTOP");
-    writeFileSync(join(house.sessionFolder(session.id), "exit"), garbage);
+    writeFileSync(join(fixture.sessionFolder(session.id), "exit"), garbage);
     assert.equal(session.info().status, "running", garbage);
     send(keeper, "SIGKILL");
     assert.equal((await session.wait()).status, "lost", garbage);
@@ -176,8 +176,8 @@ test("two gateways that give up a command nobody took up say the same of it, als
       lingering: 0,
     };
     const ends = [
-      new NativeExecutor(house.state, new LocalSessionReader()),
-      new NativeExecutor(house.state, new LocalSessionReader()),
+      new NativeExecutor(fixture.state, new LocalSessionReader()),
+      new NativeExecutor(fixture.state, new LocalSessionReader()),
     ].map((executor) => executor.lookUpExit(session as never, () => session.keeper_pid));
     for (const end of ends) assert.ok(end !== null && end !== "lost" && end.reason === "failed");
   }

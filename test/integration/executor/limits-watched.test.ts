@@ -3,14 +3,14 @@ import { after, test } from "node:test";
 import type { RunResult } from "../../../src/core/result.ts";
 import { groupsOf } from "../../fixtures/cgroups.ts";
 import { compile } from "../../fixtures/compile.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 import { zygoteWithoutGroups } from "../../fixtures/zygote.ts";
 
-const house = new TestHouse();
-await zygoteWithoutGroups(house);
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+await zygoteWithoutGroups(fixture);
+const gateway = await fixture.open();
+after(() => fixture.close());
 const bomb = compile("bomb");
 const MIB = 1 << 20;
 
@@ -24,12 +24,12 @@ test("without cgroups a memory limit is watched, and the result says so", async 
   assertEnded(result, /^It exceeded its memory limit of 64M; it got to \d+M,/);
   assert.match(result.warnings.join("\n"), /^the memory limit was watched, not kept by the kernel/);
   assert.ok((result.resourceUsage?.memoryPeakBytes ?? 0) > 64 * MIB);
-  await until("nothing is left", () => house.alive().length === 0);
+  await until("nothing is left", () => fixture.alive().length === 0);
 });
 
 test("memory that processes share is counted once", async () => {
   // The child has all of its parent's 40 MiB, none of them its own.
-  const command = `${compile("consume")} 300 40 0 ${house.path("shared")}`;
+  const command = `${compile("consume")} 300 40 0 ${fixture.path("shared")}`;
   const result = await gateway.run({ command, limits: { memoryBytes: 64 * MIB } });
   assert.deepEqual([result.status, result.exitCode], ["completed", 0], JSON.stringify(result.error));
 });
@@ -39,7 +39,7 @@ for (const kind of ["fork", "sessions", "threads"]) {
     const result = await gateway.run({ command: bomb, args: [kind], limits: { processes: 100 }, timeoutMs: 60_000 });
     assertEnded(result, /^It exceeded its process limit of 100 processes and threads; it got to \d+ /);
     assert.match(result.warnings.join("\n"), /^the process limit was watched/);
-    await until("nothing is left", () => house.alive().length === 0);
+    await until("nothing is left", () => fixture.alive().length === 0);
   });
 }
 

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { groupsOf, lacks } from "../../fixtures/cgroups.ts";
 import { compile } from "../../fixtures/compile.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { allProcesses, exists, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 const MIB = 1 << 20;
 const ALL = { memoryBytes: 64 * MIB, cpu: 0.5, processes: 40 };
 const skip = lacks("memory", "cpu", "pids");
@@ -49,7 +49,7 @@ test("a command without limits has no group", async () => {
 
 test("sessions show their limits; more than is configured is not given, and that is said", async (t) => {
   const limits = { memoryBytes: 32 * MIB, cpu: 1, processes: 30 };
-  const strict = await house.open({ policy: { scope: "anywhere", limits } });
+  const strict = await fixture.open({ policy: { scope: "anywhere", limits } });
   t.after(() => strict.close());
   const asked = { memoryBytes: 16 * MIB, cpu: 2, processes: 100 };
   const result = await strict.run({ command: "true", args: [], limits: asked });
@@ -63,7 +63,7 @@ test("sessions show their limits; more than is configured is not given, and that
 });
 
 test("what a tree used is told of all of it together", { skip }, async () => {
-  const [bomb, enough] = [compile("bomb"), house.path("enough")];
+  const [bomb, enough] = [compile("bomb"), fixture.path("enough")];
   const command = `${bomb} hold 30 ${enough} & ${bomb} hold 30 ${enough} & wait`;
   const session = await gateway.start({ command, limits: { memoryBytes: 256 * MIB } });
   await until("both hold theirs", async () => (await session.logs()).text === "held\nheld\n");
@@ -109,7 +109,7 @@ test("keeper and zygote killed at once: what escaped is found by its group and e
   const sleepers = () => session.usage().processes.filter(({ command }) => command.startsWith("sleep"));
   await until("it is complete", () => sleepers().length === 2);
   const members = session.usage().processes.map(({ pid }) => pid);
-  const [zygote = 0] = zygotesOf(house.state);
+  const [zygote = 0] = zygotesOf(fixture.state);
   const keeper = keeperOf(session.name);
   // Stopped first, or the zygote would notice before it is killed itself.
   send(zygote, "SIGSTOP");

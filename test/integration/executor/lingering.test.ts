@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 /** The promise is 2 s, of a machine that is not as busy as one that tests; it is much less than what is left runs. */
 const PROMISED_MS = 30_000;
@@ -25,7 +25,7 @@ for (const [name, command] of [
     assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
     assert.ok(result.leftover >= 1 && result.leftover <= 2, `${result.leftover} leftovers`);
     assert.ok(took < PROMISED_MS, `${took} ms`);
-    await until("nothing is left", () => house.alive().length === 0);
+    await until("nothing is left", () => fixture.alive().length === 0);
     assert.equal(gateway.session(result.id).info().lingering, false);
   });
 }
@@ -45,7 +45,7 @@ test("what a leftover writes before it ends by itself is in the answer", async (
 });
 
 test("a background session's leftovers live on and are captured until they end", async () => {
-  const [go, on] = [house.path("go"), house.path("on")];
+  const [go, on] = [fixture.path("go"), fixture.path("on")];
   const late = `(${untilThere(go)}; echo late; ${untilThere(on)}; echo later >&2; exit 4)`;
   const command = `${late} & echo done; exit 3`;
   const session = await gateway.start({ command });
@@ -71,7 +71,7 @@ test("a lingering session can be killed, and keeps its own exit code", async () 
   await assert.rejects(session.remove(), { type: "StillRunning" });
   const info = await session.kill({ graceMs: 100 });
   assert.deepEqual([info.status, info.exitCode, info.lingering], ["completed", 5, false]);
-  assert.deepEqual(house.alive(), []);
+  assert.deepEqual(fixture.alive(), []);
   await assert.rejects(session.kill(), { type: "AlreadyExited" });
 });
 
@@ -83,10 +83,10 @@ test("following a lingering session ends when the last of it has ended", async (
 });
 
 test("a lingering session found again by another gateway ends there too", async () => {
-  const seen = house.path("seen");
+  const seen = fixture.path("seen");
   const session = await gateway.start({ command: `(${untilThere(seen)}; echo late) & echo done` });
   await session.wait();
-  const other = await house.open();
+  const other = await fixture.open();
   const found = other.session(session.id);
   assert.equal(found.info().lingering, true);
   writeFileSync(seen, "");
@@ -100,13 +100,13 @@ test("a deadline also ends what lingers, without changing how the main process e
   assert.deepEqual([(await session.wait()).status, session.info().lingering], ["completed", true]);
   await until("the deadline has passed", () => !session.info().lingering);
   assert.deepEqual([session.info().status, session.info().exitCode], ["completed", 6]);
-  assert.deepEqual(house.alive(), []);
+  assert.deepEqual(fixture.alive(), []);
 });
 
 test("forced removal ends a lingering session first", async () => {
   const session = await gateway.start({ command: "sleep 60 & exit 0" });
   await session.wait();
   await session.remove({ force: true });
-  assert.deepEqual(house.alive(), []);
+  assert.deepEqual(fixture.alive(), []);
   assert.throws(() => gateway.session(session.id), { type: "SessionNotFound" });
 });

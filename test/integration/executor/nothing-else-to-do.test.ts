@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 const INDEX = fileURLToPath(new URL("../../../src/index.ts", import.meta.url));
 
 test("a process that waits for nothing but a keeper's answer stays until it has come", () => {
   const program = `
     import { openGateway } from ${JSON.stringify(INDEX)};
-    const gateway = await openGateway({ workspace: ${JSON.stringify(house.workspace)}, configuration: null });
+    const gateway = await openGateway({ workspace: ${JSON.stringify(fixture.workspace)}, configuration: null });
     const session = await gateway.start({ command: "cat", stdin: "open" });
     await session.extend(60_000);
     await session.write("hello");
@@ -20,6 +20,6 @@ test("a process that waits for nothing but a keeper's answer stays until it has 
     console.log((await session.wait()).status, (await session.logs()).text);
   `;
   const args = ["--input-type=module", "--disable-warning=ExperimentalWarning", "-e", program];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { env: house.env, encoding: "utf8" });
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { env: fixture.env, encoding: "utf8" });
   assert.deepEqual({ stdout, stderr, status }, { stdout: "completed hello\n", stderr: "", status: 0 });
 });

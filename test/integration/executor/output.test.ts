@@ -5,11 +5,11 @@ import { after, test } from "node:test";
 import type { LogQuery } from "../../../src/core/session.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { compile } from "../../fixtures/compile.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 const alternate = compile("alternate");
 const LINES = 10_000;
 
@@ -60,7 +60,7 @@ test(`${LINES} alternating lines captured apart: both complete, their merged vie
 });
 
 test("a merged plain log is written where the caller wants it", async () => {
-  const logFile = house.path("plain.log");
+  const logFile = fixture.path("plain.log");
   writeFileSync(logFile, "what was there before");
   const merged = await gateway.run({ command: alternate, args: ["100"], capture: "merged", logFile });
   assert.equal(readFileSync(logFile, "utf8"), merged.output);
@@ -72,7 +72,7 @@ test("a merged plain log is written where the caller wants it", async () => {
 
 test("all 256 byte values and 8 MiB of noise come back as they were written", async () => {
   const noise = Buffer.concat([Buffer.from(Array.from({ length: 256 }, (_, i) => i)), randomBytes(8 << 20)]);
-  writeFileSync(house.path("noise"), noise);
+  writeFileSync(fixture.path("noise"), noise);
   for (const capture of ["apart", "merged"] as const) {
     const result = await gateway.run({ command: "cat noise; cat noise >&2", capture });
     const session = gateway.session(result.id);

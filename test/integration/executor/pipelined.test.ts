@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { encodeCloseStdin, encodeKill, encodeRun, encodeWrite } from "../../../src/executor/native/frames.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { RawKeeper, rawSpec } from "../../fixtures/raw-keeper.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
 await gateway.run({ command: "true" });
-after(() => house.close());
+after(() => fixture.close());
 
 const TERM = encodeKill({ signal: 15, scope: "tree", ends: true, graceMs: 1000 });
 
@@ -20,23 +20,23 @@ test("frames sent right behind a request are served, whole or cut anywhere", asy
   const all = Buffer.concat([encodeRun(spec), encodeWrite(Buffer.from("fed")), encodeCloseStdin()]);
   const afterRun = encodeRun(spec).length;
   for (const cut of [all.length, afterRun, afterRun + 2, afterRun + 5, afterRun + 6, afterRun + 8, afterRun + 9]) {
-    const keeper = await RawKeeper.open(socketPath(house.state));
+    const keeper = await RawKeeper.open(socketPath(fixture.state));
     const fresh = rawSpec(["cat"], { stdin: "open", id: `${cut}`.padStart(8, "0") });
     const bytes = Buffer.concat([encodeRun(fresh), all.subarray(afterRun)]);
     const at = cut - (encodeRun(spec).length - encodeRun(fresh).length);
     keeper.socket.write(bytes.subarray(0, at));
     setTimeout(() => keeper.socket.write(bytes.subarray(at)), 50);
     await keeper.saw("exited");
-    assert.equal(readFileSync(join(house.sessionFolder(fresh.id), "stdout"), "utf8"), "fed", `cut at ${at}`);
+    assert.equal(readFileSync(join(fixture.sessionFolder(fresh.id), "stdout"), "utf8"), "fed", `cut at ${at}`);
     await keeper.close();
   }
 });
 
 test("a kill sent right behind a request counts, even when the caller hangs up at once", async () => {
   const spec = rawSpec(["sleep", "300"]);
-  const keeper = await RawKeeper.open(socketPath(house.state));
+  const keeper = await RawKeeper.open(socketPath(fixture.state));
   keeper.socket.end(Buffer.concat([encodeRun(spec), TERM]));
-  const exit = join(house.sessionFolder(spec.id), "exit");
+  const exit = join(fixture.sessionFolder(spec.id), "exit");
   const read = () => {
     try {
       return JSON.parse(readFileSync(exit, "utf8")) as { reason: string; signal: number };
@@ -60,5 +60,5 @@ test("aborting a run at the very moment it starts ends it", async () => {
     if (result instanceof Error) assert.equal(result.name, "AbortError");
     else assert.equal(result.status, "killed");
   }
-  await until("nothing of them is left", () => house.alive().length === 0);
+  await until("nothing of them is left", () => fixture.alive().length === 0);
 });

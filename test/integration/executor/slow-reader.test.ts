@@ -5,19 +5,19 @@ import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { encodeCloseStdin, encodeKill, encodeRun } from "../../../src/executor/native/frames.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { RawKeeper, rawSpec } from "../../fixtures/raw-keeper.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
 await gateway.run({ command: "true" });
-after(() => house.close());
+after(() => fixture.close());
 
 const ANSWERS = 4500;
 
 test("a caller that reads only after the command has ended is still told of its end", async () => {
-  const keeper = await RawKeeper.open(socketPath(house.state));
+  const keeper = await RawKeeper.open(socketPath(fixture.state));
   keeper.socket.pause();
   const spec = rawSpec(["sleep", "300"]);
   keeper.socket.write(encodeRun(spec));
@@ -30,7 +30,7 @@ test("a caller that reads only after the command has ended is still told of its 
   }
   // The last of the requests ends the command, so it has answered all of them by then.
   keeper.socket.write(encodeKill({ signal: 9, scope: "tree", ends: true, graceMs: 0 }));
-  await until("the command has ended", () => existsSync(join(house.sessionFolder(spec.id), "exit")));
+  await until("the command has ended", () => existsSync(join(fixture.sessionFolder(spec.id), "exit")));
   await pause(200); // the caller is slow, whatever the machine is
   keeper.socket.resume();
   const exited = (await keeper.saw("exited")) as unknown as ExitRecord;

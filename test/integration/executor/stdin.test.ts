@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 test("without input a command reads the end at once", async () => {
   for (const stdin of [undefined, "none"] as const) {
@@ -99,7 +99,7 @@ test("writing to a session that has ended says so", async () => {
 });
 
 test("a command that ends while it is written to ends the write", async () => {
-  const go = house.path("go");
+  const go = fixture.path("go");
   const session = await gateway.start({ command: `until [ -e ${go} ]; do sleep 0.02; done; exit 3`, stdin: "open" });
   const writing = assert.rejects(session.write(Buffer.alloc(8 * MIB)), { type: "StdinClosed" });
   await pause(100);
@@ -110,7 +110,7 @@ test("a command that ends while it is written to ends the write", async () => {
 
 test("input can be written by another gateway", async () => {
   const session = await gateway.start({ command: "cat", stdin: "open" });
-  const other = await house.open();
+  const other = await fixture.open();
   await other.session(session.id).write("from elsewhere\n");
   await other.session(session.id).closeStdin();
   await session.wait();

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, statSync } from "node:fs";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 test("a command starts with every signal as a fresh program expects it", async () => {
   const { stdout } = await gateway.run({ command: "grep", args: ["-E", "^Sig(Blk|Ign)", "/proc/self/status"] });
@@ -22,11 +22,11 @@ test("a command leads a session and a process group of its own, without a termin
 });
 
 test("a command starts in its workspace, or in the folder it was given", async () => {
-  mkdirSync(house.path("sub folder"));
-  assert.equal((await gateway.run({ command: "pwd" })).stdout, `${house.workspace}\n`);
-  assert.equal((await gateway.run({ command: "pwd", cwd: "sub folder" })).stdout, `${house.path("sub folder")}\n`);
-  const absolute = await gateway.run({ command: "pwd", args: [], cwd: house.path("sub folder") });
-  assert.equal(absolute.stdout, `${house.path("sub folder")}\n`);
+  mkdirSync(fixture.path("sub folder"));
+  assert.equal((await gateway.run({ command: "pwd" })).stdout, `${fixture.workspace}\n`);
+  assert.equal((await gateway.run({ command: "pwd", cwd: "sub folder" })).stdout, `${fixture.path("sub folder")}\n`);
+  const absolute = await gateway.run({ command: "pwd", args: [], cwd: fixture.path("sub folder") });
+  assert.equal(absolute.stdout, `${fixture.path("sub folder")}\n`);
 });
 
 test("files a command makes have the caller's mask", async () => {
@@ -36,7 +36,7 @@ test("files a command makes have the caller's mask", async () => {
   } finally {
     process.umask(before);
   }
-  assert.equal(statSync(house.path("masked")).mode & 0o777, 0o640);
+  assert.equal(statSync(fixture.path("masked")).mode & 0o777, 0o640);
 });
 
 for (const args of [
@@ -74,7 +74,7 @@ test("one command after the other on the same keeper leaves nothing to the next"
   const [first, second] = stdout.split("\n");
   assert.equal(first?.split(" ")[0], "[]");
   assert.notEqual(first?.split(" ")[1], "0077");
-  assert.equal(second, house.workspace);
+  assert.equal(second, fixture.workspace);
 });
 
 test("hundreds of commands in a row and side by side all get their own answer", async () => {

@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { EXECUTOR, nativeOnly } from "../../fixtures/executor.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 test("a command gets a terminal of the size asked for, as its controlling one", async () => {
   const command = "test -t 0 && test -t 1 && test -t 2 && stty size && tty && tty < /dev/tty && echo $TERM";
@@ -48,7 +48,7 @@ test("a resize reaches the program and is noted with the byte it came at", async
   await session.resize({ columns: 40, rows: 10 });
   await until("it heard of it", async () => (await session.logs()).text === "ready\r\n10 40\r\n");
   assert.deepEqual(session.info().pty, { columns: 40, rows: 10 });
-  const sizes = readFileSync(join(house.sessionFolder(session.id), "sizes"), "utf8");
+  const sizes = readFileSync(join(fixture.sessionFolder(session.id), "sizes"), "utf8");
   assert.equal(sizes, "0 120 30\n7 40 10\n");
   await session.kill();
 });

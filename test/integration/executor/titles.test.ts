@@ -3,13 +3,13 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { RunRequest } from "../../../src/core/request.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { allProcesses, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 async function titleOf(request: RunRequest): Promise<string> {
   const session = await gateway.start(request);
@@ -38,14 +38,14 @@ test("a long command is cut, and a long name still leaves the session findable",
   assert.ok(wide.startsWith("keeper: wide sleep 60"));
   const name = `n${"a".repeat(62)}`;
   const session = await gateway.start({ command: `sleep 60 # ${"y".repeat(500)}`, name });
-  const other = await house.open({ attach: false });
+  const other = await fixture.open({ attach: false });
   assert.equal(other.session(name).info().status, "running");
   await session.kill({ graceMs: 0 });
 });
 
 test("idle keepers and the zygote say what they are", async () => {
   await gateway.run({ command: "true" });
-  const [zygote = 0] = zygotesOf(house.state);
+  const [zygote = 0] = zygotesOf(fixture.state);
   await until("all are idle", () =>
     allProcesses()
       .filter(({ ppid }) => ppid === zygote)

@@ -5,13 +5,13 @@ import type { RunRequest } from "../../../src/core/request.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { compile } from "../../fixtures/compile.ts";
 import { EXECUTOR, nativeOnly } from "../../fixtures/executor.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { exists, isRunning, send } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 // A test that fails must not leave its tree to the next.
 afterEach(async () => {
   for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
@@ -67,12 +67,12 @@ const TREES: Tree[] = [
 
 async function grow({ request, members }: Tree, options: Partial<RunRequest> = {}): Promise<[Session, number[]]> {
   const session = await gateway.start({ ...request, ...options });
-  await until("the tree is complete", () => house.alive().length >= members);
-  return [session, house.alive()];
+  await until("the tree is complete", () => fixture.alive().length >= members);
+  return [session, fixture.alive()];
 }
 
 async function assertGone(pids: number[]): Promise<void> {
-  assert.deepEqual(house.alive(), [], "somebody is alive");
+  assert.deepEqual(fixture.alive(), [], "somebody is alive");
   if (EXECUTOR === "native") assert.deepEqual(pids.filter(exists), [], "somebody is left, be it as a zombie");
   // Orphans are PID 1's to reap, which not every PID 1 does.
   else await until("nobody is left but zombies", () => !pids.some(isRunning));
@@ -119,7 +119,7 @@ test(
   nativeOnly("they may be gone before they are seen"),
   async () => {
     const session = await gateway.start({ command: compile("runner"), args: ["8", "20"] });
-    await until("they run", () => house.alive().length >= 4);
+    await until("they run", () => fixture.alive().length >= 4);
     const info = await session.kill({ graceMs: 100 });
     assert.equal(info.status, "killed");
     await assertGone([]);
@@ -128,10 +128,10 @@ test(
 
 test("a foreground command's leftovers end with it, whatever they are", async () => {
   for (const [i, { request, members }] of TREES.slice(0, 3).entries()) {
-    const complete = house.path(`complete-${i}`);
+    const complete = fixture.path(`complete-${i}`);
     const command = `(${request.command}) & until [ -e ${complete} ]; do sleep 0.02; done; echo done`;
     const running = gateway.run({ command });
-    await until("the tree is complete", () => house.alive().length > members);
+    await until("the tree is complete", () => fixture.alive().length > members);
     writeFileSync(complete, "");
     const result = await running;
     assert.deepEqual([result.status, result.exitCode, result.stdout], ["completed", 0, "done\n"]);
@@ -141,13 +141,13 @@ test("a foreground command's leftovers end with it, whatever they are", async ()
 });
 
 test("a polite kill lets the command clean up", async () => {
-  const command = `trap 'echo bye; echo cleaned > "${house.path("cleaned")}"; exit 3' TERM; echo up; while :; do sleep 0.05; done`;
+  const command = `trap 'echo bye; echo cleaned > "${fixture.path("cleaned")}"; exit 3' TERM; echo up; while :; do sleep 0.05; done`;
   const session = await gateway.start({ command });
   await until("it is up", async () => (await session.logs()).text === "up\n");
   const info = await session.kill();
   assert.deepEqual([info.status, info.exitCode, info.signal], ["killed", 3, null]);
   assert.equal((await session.logs({ stream: "stdout" })).text, "up\nbye\n");
-  assert.equal(readFileSync(house.path("cleaned"), "utf8"), "cleaned\n");
+  assert.equal(readFileSync(fixture.path("cleaned"), "utf8"), "cleaned\n");
 });
 
 test("a message signal reaches the main process only, and nothing follows it", async () => {

@@ -16,21 +16,21 @@ import { fileURLToPath } from "node:url";
 import type { Approval } from "../../../src/core/approval.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { pause } from "../../fixtures/until.ts";
 
 const YES = { decision: "once", who: "tester" } as const;
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 before(() => {
-  house = new TestHouse();
+  fixture = new GatewayFixture();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 /** A gateway that asks for everything, and a person who is up to something the first time. */
 async function opened(mischief: (approval: Approval, time: number) => void, options: GatewayOptions = {}) {
   const asked: Approval[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ask: "always", limits: { sessions: 100, startsPerMinute: 10_000 } },
     approve: async (approval) => {
       asked.push(approval);
@@ -49,7 +49,7 @@ function changesIn(gateway: Gateway, approval: Approval | undefined): string[] {
 }
 
 test("a script changed between the yes and the launch is asked about again", async () => {
-  const script = house.path("build.sh");
+  const script = fixture.path("build.sh");
   writeFileSync(script, "echo harmless\n");
   const { gateway, asked } = await opened((_, time) => {
     if (time === 1) writeFileSync(script, "echo evil\n");
@@ -63,18 +63,18 @@ test("a script changed between the yes and the launch is asked about again", asy
 });
 
 test("what keeps changing is refused in the end, and never runs", async () => {
-  const script = house.path("restless.sh");
+  const script = fixture.path("restless.sh");
   writeFileSync(script, "touch ran\n");
   const { gateway, asked } = await opened((_, time) => writeFileSync(script, `touch ran # ${time}\n`));
   const result = await gateway.run({ command: "bash restless.sh" });
   assert.equal(result.status, "denied");
   assert.match(result.error?.message ?? "", /kept changing/);
   assert.ok(asked.length > 1);
-  assert.equal(existsSync(house.path("ran")), false);
+  assert.equal(existsSync(fixture.path("ran")), false);
 });
 
 test("a swapped executable is asked about again", async () => {
-  const program = house.path("tool");
+  const program = fixture.path("tool");
   const write = (text: string) => {
     writeFileSync(`${program}.new`, `#!/bin/sh\necho ${text}\n`);
     chmodSync(`${program}.new`, 0o755);
@@ -90,16 +90,16 @@ test("a swapped executable is asked about again", async () => {
 });
 
 test("a working directory that leads elsewhere is asked about again", async () => {
-  mkdirSync(house.path("one"), { recursive: true });
-  mkdirSync(house.path("two"), { recursive: true });
-  symlinkSync("one", house.path("here"));
+  mkdirSync(fixture.path("one"), { recursive: true });
+  mkdirSync(fixture.path("two"), { recursive: true });
+  symlinkSync("one", fixture.path("here"));
   const { gateway, asked } = await opened((_, time) => {
     if (time !== 1) return;
-    renameSync(house.path("one"), house.path("three"));
-    renameSync(house.path("two"), house.path("one"));
+    renameSync(fixture.path("one"), fixture.path("three"));
+    renameSync(fixture.path("two"), fixture.path("one"));
   });
   const result = await gateway.run({ command: "pwd", cwd: "here" });
-  assert.equal(result.stdout, `${house.path("one")}\n`);
+  assert.equal(result.stdout, `${fixture.path("one")}\n`);
   assert.equal(asked.length, 2);
   assert.match(changesIn(gateway, asked[0]).join(), /working directory/);
 });
@@ -113,7 +113,7 @@ test("an approval is good for one run", async () => {
 
 test("nothing lifts a hard block: no approval, rule, allowlist, permission or mode", async () => {
   let asked = 0;
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: {
       security: "full",
       ask: "off",
@@ -141,11 +141,11 @@ test("nothing lifts a hard block: no approval, rule, allowlist, permission or mo
 
 test("a command cannot approve another through the library either", async () => {
   const own = fileURLToPath(new URL("../../../src/index.ts", import.meta.url));
-  const script = house.path("self-approval.ts");
+  const script = fixture.path("self-approval.ts");
   writeFileSync(
     script,
     `import { openGateway } from ${JSON.stringify(own)};
-     const gateway = await openGateway({ state: ${JSON.stringify(house.state)}, attach: false, configuration: null });
+     const gateway = await openGateway({ state: ${JSON.stringify(fixture.state)}, attach: false, configuration: null });
      for (const { id } of gateway.approvals.list({ status: "pending" })) {
        try {
          gateway.approvals.decide(id, { decision: "once", who: "root", channel: "cli" });
@@ -159,7 +159,7 @@ test("a command cannot approve another through the library either", async () => 
   const { gateway } = await opened(() => {}, { approve: undefined as never });
   const pending = await gateway.run({ command: "echo wanted" }, { approvalTimeoutMs: 1 });
   assert.equal(pending.status, "pending");
-  const attacker = await house.open();
+  const attacker = await fixture.open();
   const result = await attacker.run({ command: process.execPath, args: ["--no-warnings", script] });
   assert.doesNotMatch(result.stdout, /^approved/m, result.stderr);
   assert.match(result.stdout, /approve|person|agent/i, result.stderr);
@@ -168,18 +168,18 @@ test("a command cannot approve another through the library either", async () => 
 });
 
 test("a pending request and its later yes survive the gateway that asked", async () => {
-  const first = await house.open({ policy: { ask: "always" }, approve: undefined as never });
+  const first = await fixture.open({ policy: { ask: "always" }, approve: undefined as never });
   const { approvalId, status } = await first.run({ command: "echo later" }, { approvalTimeoutMs: 1 });
   assert.equal(status, "pending");
   await first.close();
-  const second = await house.open({ policy: { ask: "always" }, approve: undefined as never });
+  const second = await fixture.open({ policy: { ask: "always" }, approve: undefined as never });
   second.approvals.decide(approvalId ?? "", { decision: "once", who: "tester", channel: "library" });
   const result = await second.run({ command: "echo later" }, { approvalTimeoutMs: 1 });
   assert.deepEqual([result.status, result.stdout, result.approvalId], ["completed", "later\n", approvalId]);
 });
 
 test("a no goes back to the agent with its reason", async () => {
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ask: "always" },
     approve: async () => ({ decision: "deny", who: "tester", reason: "not on a Sunday" }),
   });
@@ -192,9 +192,9 @@ test("a no goes back to the agent with its reason", async () => {
 const RELOADED_MS = 1100;
 
 test("what was forbidden while a person thought it over does not run, whatever they say", async () => {
-  const configuration = join(house.folder, "forbids.json");
+  const configuration = join(fixture.folder, "forbids.json");
   writeFileSync(configuration, JSON.stringify({ ask: "always" }));
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     configuration,
     policy: {},
     approve: async () => {
@@ -206,13 +206,13 @@ test("what was forbidden while a person thought it over does not run, whatever t
   const result = await gateway.run({ command: "touch forbidden" });
   assert.equal(result.status, "denied");
   assert.equal(result.verdict?.verdict, "deny");
-  assert.equal(existsSync(house.path("forbidden")), false);
+  assert.equal(existsSync(fixture.path("forbidden")), false);
 });
 
 test("who must approve follows the configuration without a restart", async () => {
-  const configuration = join(house.folder, "quorum.json");
+  const configuration = join(fixture.folder, "quorum.json");
   writeFileSync(configuration, JSON.stringify({ ask: "always" }));
-  const gateway = await house.open({ configuration, policy: {} });
+  const gateway = await fixture.open({ configuration, policy: {} });
   assert.equal((await gateway.run({ command: "true" })).status, "completed");
   const quorum = { rule: "unanimous", approvers: ["ann", "bob"] };
   writeFileSync(configuration, JSON.stringify({ ask: "always", approvals: { quorum, expiresMinutes: 1 } }));
@@ -226,7 +226,7 @@ test("who must approve follows the configuration without a restart", async () =>
 
 test("a file the output would go to is shown, and an approval without it is not good for it", async () => {
   const { gateway, asked } = await opened(() => {});
-  const pending = await house.open({ policy: { ask: "always" }, approve: async () => null });
+  const pending = await fixture.open({ policy: { ask: "always" }, approve: async () => null });
   const first = await pending.run({ command: "echo out" }, { approvalTimeoutMs: 1 });
   gateway.approvals.decide(first.approvalId ?? "", { ...YES, channel: "cli" });
   await gateway.run({ command: "echo out", logFile: "b\u001b[2Jad.log" });
@@ -238,7 +238,7 @@ test("a file the output would go to is shown, and an approval without it is not 
 test("a program of the workspace is not granted for good where the workspace is a link, either", async () => {
   // Not below /tmp: what lies there is not granted in any case.
   const real = mkdtempSync(fileURLToPath(new URL("workspace-", import.meta.url)));
-  const link = join(house.folder, "linked");
+  const link = join(fixture.folder, "linked");
   symlinkSync(real, link);
   writeFileSync(join(real, "mine"), "#!/bin/sh\necho mine\n");
   chmodSync(join(real, "mine"), 0o755);

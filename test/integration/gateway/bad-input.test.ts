@@ -4,22 +4,22 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { after, afterEach, test } from "node:test";
 import { type ErrorType, SallyportError } from "../../../src/core/error.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
-writeFileSync(house.path("plain-file"), "echo not executable\n", { mode: 0o600 });
-writeFileSync(house.path("bad-interpreter"), "#!/no/such/interpreter\n", { mode: 0o755 });
-writeFileSync(house.path("no-interpreter"), "echo run by sh: $1\n", { mode: 0o755 });
-writeFileSync(house.path("not-a-program"), Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(60, 1)]), {
+writeFileSync(fixture.path("plain-file"), "echo not executable\n", { mode: 0o600 });
+writeFileSync(fixture.path("bad-interpreter"), "#!/no/such/interpreter\n", { mode: 0o755 });
+writeFileSync(fixture.path("no-interpreter"), "echo run by sh: $1\n", { mode: 0o755 });
+writeFileSync(fixture.path("not-a-program"), Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(60, 1)]), {
   mode: 0o755,
 });
-mkdirSync(house.path("folder"));
-execFileSync("mkfifo", [house.path("fifo")]);
-symlinkSync("nowhere", house.path("link"));
-symlinkSync("loop", house.path("loop"));
+mkdirSync(fixture.path("folder"));
+execFileSync("mkfifo", [fixture.path("fifo")]);
+symlinkSync("nowhere", fixture.path("link"));
+symlinkSync("loop", fixture.path("loop"));
 
 afterEach(async () => {
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n", "the gateway works afterwards");
@@ -89,9 +89,9 @@ test("a script without an interpreter line is run by sh, as shells do", async ()
 
 test("a working directory nobody may enter is told from a missing one", async (t) => {
   if (process.getuid?.() === 0) return t.skip("root may enter every folder");
-  chmodSync(house.path("folder"), 0);
+  chmodSync(fixture.path("folder"), 0);
   const result = await gateway.run({ command: "true", cwd: "folder" });
-  chmodSync(house.path("folder"), 0o700);
+  chmodSync(fixture.path("folder"), 0o700);
   assert.match(result.error?.message ?? "", /may not be entered/);
 });
 

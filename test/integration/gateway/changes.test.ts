@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Change, Position } from "../../../src/core/gateway.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 /** Reads on until nothing is left to read. */
 function readOn(gateway: Gateway, from: Position, limit?: number): { changes: Change[]; position: Position } {
@@ -28,7 +28,7 @@ function brief(change: Change): string {
 }
 
 test("what another gateway does is told, each thing as it is by now", async () => {
-  const [watcher, other] = [await house.open(), await house.open({ agent: "other" })];
+  const [watcher, other] = [await fixture.open(), await fixture.open({ agent: "other" })];
   const before = watcher.changes.head();
   const stamp = watcher.changes.stamp();
   assert.equal(watcher.changes.stamp(), stamp, "nothing happened");
@@ -57,7 +57,7 @@ test("what another gateway does is told, each thing as it is by now", async () =
 });
 
 test("a session whose leftovers end at last is told of once more", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 60 & echo $!" });
   await until("its main process has ended", () => session.info().lingering);
   const { position } = readOn(gateway, gateway.changes.head());
@@ -68,7 +68,7 @@ test("a session whose leftovers end at last is told of once more", async () => {
 });
 
 test("approvals are told of as they are asked for, decided and used", async () => {
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     approve: async () => null,
     policy: { scope: "anywhere", sandbox: "off", ask: "always" },
   });
@@ -86,7 +86,7 @@ test("approvals are told of as they are asked for, decided and used", async () =
 });
 
 test("however little is read at a time, nothing is left out and nothing told twice", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const from = gateway.changes.head();
   const results = await Promise.all(Array.from({ length: 40 }, () => gateway.run({ command: "true" })));
   for (const limit of [1, 3, 7, 500]) {
@@ -104,7 +104,7 @@ test("however little is read at a time, nothing is left out and nothing told twi
 });
 
 test("an agent's own view has its own only", async () => {
-  const [first, second] = [await house.open({ agent: "first" }), await house.open({ agent: "second" })];
+  const [first, second] = [await fixture.open({ agent: "first" }), await fixture.open({ agent: "second" })];
   const from = first.changes.head();
   await first.run({ command: "true" });
   await second.run({ command: "true" });
@@ -114,11 +114,11 @@ test("an agent's own view has its own only", async () => {
 });
 
 test("a position survives its gateway; one of another folder, or from too long ago, is refused", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const from = gateway.changes.head();
   await gateway.run({ command: "true", name: "told-later" });
   await gateway.close();
-  const next = await house.open();
+  const next = await fixture.open();
   assert.deepEqual(readOn(next, from).changes.map(brief), ["told-later completed"]);
   assert.equal(next.changes.since({ audit: from.audit + 1_000_000, change: 0 }), null);
   assert.equal(next.changes.since({ audit: 0, change: from.change + 1_000_000 }), null);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 test("a gateway that was closed says so, and may be closed again", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   await gateway.close();
   await gateway.close();
   const closed = { name: "SallyportError", type: "GatewayClosed" };

@@ -1,44 +1,44 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 before(() => {
-  house = new TestHouse();
+  fixture = new GatewayFixture();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 test("closing lets a run in flight go on, and its promise resolve as running", async () => {
-  const gateway = await house.open();
-  const go = house.path("go");
+  const gateway = await fixture.open();
+  const go = fixture.path("go");
   const running = gateway.run({ command: `echo begun; until [ -e ${go} ]; do sleep 0.02; done; echo done` });
   await until("it has begun", async () => (await gateway.list())[0]?.streams.stdout?.bytes === 6);
   await gateway.close();
   const { status, stdout, exitCode, id } = await running;
   assert.deepEqual([status, stdout, exitCode], ["running", "begun\n", null]);
   writeFileSync(go, "");
-  const other = await house.open();
+  const other = await fixture.open();
   const info = await other.session(id).wait();
   assert.deepEqual([info.status, info.exitCode], ["completed", 0]);
   assert.equal((await other.session(id).logs()).text, "begun\ndone\n");
 });
 
 test("what still waits when the gateway is closed is told so", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 60" });
   const waiting = session.wait();
   await gateway.close();
   await assert.rejects(waiting, { type: "GatewayClosed" });
   await assert.rejects(session.logs(), { type: "GatewayClosed" });
   assert.throws(() => session.info(), { type: "GatewayClosed" });
-  await (await house.open()).session(session.id).kill();
+  await (await fixture.open()).session(session.id).kill();
 });
 
 test("the end of what another gateway started and left is noticed without being asked for", async () => {
-  const watching = await house.open();
-  const leaving = await house.open({ attach: false });
+  const watching = await fixture.open();
+  const leaving = await fixture.open({ attach: false });
   const { id } = await leaving.start({ command: "sleep 0.2" });
   await leaving.close();
   const told: string[] = [];
@@ -51,7 +51,7 @@ test("the end of what another gateway started and left is noticed without being 
 });
 
 test("an end is in every answer as soon as the run has resolved", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const { id } = await gateway.run({ command: "true" });
   assert.equal(gateway.audit.search({ session: id, kind: "exit" }).length, 1);
   const next = await gateway.run({ command: "true" });

@@ -5,19 +5,19 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
 const DIES_AT = fileURLToPath(new URL("../../fixtures/dies-at.ts", import.meta.url));
 const STEPS = ["decided", "asked", "authorized", "prepared", "recorded", "launched"];
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open();
+  fixture = new GatewayFixture();
+  gateway = await fixture.open();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 interface Died {
   signal: NodeJS.Signals | null;
@@ -27,9 +27,9 @@ interface Died {
 
 /** Not waited for in a standstill: the others' patience would run out meanwhile. */
 function dieAt(step: string, manner: string, command: string): Promise<Died> {
-  const args = [DIES_AT, house.state, house.workspace, step, manner, command];
+  const args = [DIES_AT, fixture.state, fixture.workspace, step, manner, command];
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { env: house.env }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { env: fixture.env }, (error, stdout, stderr) => {
       resolve({ signal: error?.signal ?? null, stdout, stderr });
     });
   });
@@ -47,7 +47,7 @@ describe("a gateway that dies", { concurrency: 4 }, () => {
     for (const [what, commandFor] of COMMANDS) {
       for (const step of STEPS) {
         test(`the gateway dies at "${step}" of ${what} in the ${manner}`, async () => {
-          const file = house.path(`${manner}-${what.replaceAll(" ", "-")}-${step}`);
+          const file = fixture.path(`${manner}-${what.replaceAll(" ", "-")}-${step}`);
           const command = commandFor(file);
           const child = await dieAt(step, manner, command);
           const asks = what === "an approved command";
@@ -94,7 +94,7 @@ function settled(id: string): boolean {
 }
 
 test("what died after it was approved but before it ran can be asked for again and runs once", async () => {
-  const file = house.path("again");
+  const file = fixture.path("again");
   const command = `eval "$(printf 'echo ran >> ${file}')"`;
   assert.equal((await dieAt("authorized", "foreground", command)).signal, "SIGKILL");
   const result = await gateway.run({ command });

@@ -8,32 +8,32 @@ import { after, before, test } from "node:test";
 import type { SallyportError } from "../../../src/core/error.ts";
 import type { SessionHandle } from "../../../src/core/gateway.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
 const MIB = 1 << 20;
-const house = new TestHouse(mkdtempSync(join(tmpdir(), "sallyport-small-")));
-const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", house.state]);
+const fixture = new GatewayFixture(mkdtempSync(join(tmpdir(), "sallyport-small-")));
+const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", fixture.state]);
 const skip = mounted.status === 0 ? false : "a small file system can only be mounted by root";
-const ballast = join(house.state, "ballast");
-const GO = house.path("go");
+const ballast = join(fixture.state, "ballast");
+const GO = fixture.path("go");
 const WAIT = `until [ -e ${GO} ]; do sleep 0.01; done`;
 let gateway: Gateway;
 
 before(async () => {
-  if (!skip) gateway = await house.open();
+  if (!skip) gateway = await fixture.open();
 });
 
 after(async () => {
   rmSync(ballast, { force: true });
-  await house.close().finally(() => {
-    if (!skip) execFileSync("umount", ["-l", house.state]);
-    rmSync(house.state, { recursive: true });
+  await fixture.close().finally(() => {
+    if (!skip) execFileSync("umount", ["-l", fixture.state]);
+    rmSync(fixture.state, { recursive: true });
   });
 });
 
 function free(): number {
-  const { bavail, bsize } = statfsSync(house.state);
+  const { bavail, bsize } = statfsSync(fixture.state);
   return Number(bavail) * Number(bsize);
 }
 
@@ -44,7 +44,7 @@ function fill(): void {
 
 /** Whether its end found no room in the table. */
 function isUnmarked(id: string): boolean {
-  const database = new DatabaseSync(join(house.state, "sallyport.db"), { readOnly: true });
+  const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { readOnly: true });
   const row = database.prepare("SELECT status FROM sessions WHERE id = ?").get(id);
   database.close();
   return row?.status === "running";
@@ -66,7 +66,7 @@ test("a full disk costs output, never the command, and the loss is counted", { s
       result.warnings.some((warning) => /could not be written to disk/.test(warning)),
       `${result.warnings}`,
     );
-    await empty(join(house.sessionFolder(result.id), capture === "apart" ? "stdout" : "output"));
+    await empty(join(fixture.sessionFolder(result.id), capture === "apart" ? "stdout" : "output"));
     const info = gateway.session(result.id).info();
     assert.deepEqual([info.status, info.exitCode], ["completed", 7]);
     const stream = capture === "apart" ? info.streams.stdout : info.streams.output;
@@ -88,7 +88,7 @@ test("sessions can be listed, read and ended while the disk is full", { skip }, 
   assert.equal((await session.logs()).text, "up\n");
   assert.equal((await session.kill()).status, "killed");
   await empty();
-  const other = await house.open();
+  const other = await fixture.open();
   assert.equal(other.session("on-full-disk").info().status, "killed");
   assert.equal(other.session("ends-on-full-disk").info().exitCode, 3);
 });
@@ -115,7 +115,7 @@ test("a command that cannot be recorded is refused with a typed error, and later
 
 test("a gateway opened on a full disk says what is wrong, or works", { skip }, async () => {
   fill();
-  const opened = await house.open().then(
+  const opened = await fixture.open().then(
     () => "open",
     (error: SallyportError) => {
       assert.equal(error.name, "SallyportError", `${error.stack}`);
@@ -132,7 +132,7 @@ test("cleaning makes room on a full disk, also where keepers let go of the files
   const held: number[] = [];
   for (let i = 0; i < 4; i++) {
     const { id } = await gateway.run({ command: `head -c ${MIB} /dev/zero` });
-    held.push(openSync(join(house.sessionFolder(id), "stdout"), "r"));
+    held.push(openSync(join(fixture.sessionFolder(id), "stdout"), "r"));
   }
   fill();
   setTimeout(() => held.forEach(closeSync), 300);
@@ -149,7 +149,7 @@ function filling(name: string): Promise<SessionHandle> {
 test("what could not be removed from a full disk has ended all the same, as it did", { skip }, async () => {
   const session = await filling("stuck");
   await until("all of it is there", () => (session.info().streams.stdout?.bytes ?? 0) === 2 * MIB);
-  const log = openSync(join(house.sessionFolder(session.id), "stdout"), "r"); // its room stays taken
+  const log = openSync(join(fixture.sessionFolder(session.id), "stdout"), "r"); // its room stays taken
   fill();
   writeFileSync(GO, "");
   await session.wait();
@@ -161,7 +161,7 @@ test("what could not be removed from a full disk has ended all the same, as it d
   await empty();
   assert.deepEqual(look(), ["completed", 3]);
   await session.remove();
-  assert.ok(!existsSync(house.sessionFolder(session.id)));
+  assert.ok(!existsSync(fixture.sessionFolder(session.id)));
   rmSync(GO);
 });
 

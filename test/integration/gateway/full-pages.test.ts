@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 test("rows that are found to have ended leave no gap in a page, and end no list", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const living = await gateway.start({ command: "sleep 1000" });
   for (let n = 0; n < 3; n++) await gateway.run({ command: "true" });
-  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
+  const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   // As they are while their end has not been written down yet.
   const unsettle = () => database.exec("UPDATE sessions SET status = 'running', record = NULL, ended_ms = NULL");
   try {

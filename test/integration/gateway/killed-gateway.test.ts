@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { pause, until } from "../../fixtures/until.ts";
 import { assertWritten, type Writing, writingRequest } from "../../fixtures/writer.ts";
@@ -13,9 +13,9 @@ const COMMANDS = 200;
 /** A row whose gateway died before the launch is given up after 10 s. */
 const GIVEN_UP_MS = 60_000;
 
-const house = new TestHouse();
-after(() => house.close());
-const notes = house.path("notes");
+const fixture = new GatewayFixture();
+after(() => fixture.close());
+const notes = fixture.path("notes");
 mkdirSync(notes);
 
 function below(limit: number): number {
@@ -60,7 +60,7 @@ function check(gateway: Gateway, writing: Writing, ran: Set<string>): void {
   ran.add(writing.name);
   assert.deepEqual([writing.name, status, exitCode], [writing.name, "completed", writing.code]);
   assert.equal(readFileSync(`${writing.note}.ended`, "utf8"), String(writing.code));
-  const folder = house.sessionFolder(id);
+  const folder = fixture.sessionFolder(id);
   const read = (name: string, length: number) => (length ? readFileSync(join(folder, name)) : Buffer.alloc(0));
   assertWritten(read("stdout", writing.stdout), 1, writing.stdout, writing);
   assertWritten(read("stderr", writing.stderr), 2, writing.stderr, writing);
@@ -74,13 +74,13 @@ test(`a gateway killed at random moments under ${COMMANDS} commands loses no byt
   const ran = new Set<string>();
   for (let round = 0; round < ROUNDS; round++) {
     const all = writings(round);
-    const other = await OtherGateway.open(house);
+    const other = await OtherGateway.open(fixture);
     other.tell({ call: "hurry", requests: all.map(writingRequest) });
     await someHaveBegun(round, below(COMMANDS));
     await pause(below(20));
     await other.kill();
 
-    const gateway = await house.open();
+    const gateway = await fixture.open();
     const sessions = gateway.list({ limit: COMMANDS }).filter(({ name }) => name.startsWith(`round-${round}-`));
     running += sessions.filter(({ status }) => status === "running").length;
     recorded += sessions.length;
@@ -88,14 +88,14 @@ test(`a gateway killed at random moments under ${COMMANDS} commands loses no byt
       const writing = all.find((each) => each.name === name);
       assert.ok(writing);
       const session = gateway.session(name);
-      const claimed = existsSync(house.sessionFolder(session.id));
+      const claimed = existsSync(fixture.sessionFolder(session.id));
       if (claimed) await session.wait();
       if (session.info().status === "running") unsettled.push(writing);
       else check(gateway, writing, ran);
     }
     await gateway.close();
   }
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   for (const writing of unsettled) {
     await until(
       `${writing.name} is settled`,

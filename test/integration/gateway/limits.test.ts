@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { childrenOf, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
@@ -22,12 +22,12 @@ interface Failure {
 test("out of processes: the caller is told, and what runs goes on", {
   skip: root ? false : "needs root, to be another user",
 }, async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  mkdirSync(house.state, { mode: 0o700 });
-  chmodSync(house.folder, 0o755);
-  chownSync(house.state, NOBODY_ELSE, NOBODY_ELSE);
-  chownSync(house.workspace, NOBODY_ELSE, NOBODY_ELSE);
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  mkdirSync(fixture.state, { mode: 0o700 });
+  chmodSync(fixture.folder, 0o755);
+  chownSync(fixture.state, NOBODY_ELSE, NOBODY_ELSE);
+  chownSync(fixture.workspace, NOBODY_ELSE, NOBODY_ELSE);
   const through = [
     "setpriv",
     `--reuid=${NOBODY_ELSE}`,
@@ -37,7 +37,7 @@ test("out of processes: the caller is told, and what runs goes on", {
     "--nproc=60",
     "--",
   ];
-  const other = await OtherGateway.open(house, { through });
+  const other = await OtherGateway.open(fixture, { through });
   const running: string[] = [];
   const failures: Failure[] = [];
   for (let i = 0; i < 60 && failures.length < 3; i++) {
@@ -74,11 +74,11 @@ function openFilesOf(pid: number): number | null {
 }
 
 test("out of descriptors: the caller is told, and with more of them all is well again", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   const before = await gateway.start({ command: "cat", stdin: "open" });
-  const [zygote = 0] = zygotesOf(house.state);
+  const [zygote = 0] = zygotesOf(fixture.state);
   const limit = async (count: number) => {
     execFileSync("prlimit", ["--pid", String(zygote), `--nofile=${count}:4096`]);
     // Keepers forked ahead still have the old limit, whatever their title is by now; only the one at work is left.
@@ -110,10 +110,10 @@ test("out of descriptors: the caller is told, and with more of them all is well 
 });
 
 test("a host without a descriptor left is told, and lives", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const fixture = fileURLToPath(new URL("../../fixtures/out-of-descriptors.ts", import.meta.url));
-  const args = ["--nofile=100", "--", process.execPath, fixture, house.state, house.workspace, "2"];
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const program = fileURLToPath(new URL("../../fixtures/out-of-descriptors.ts", import.meta.url));
+  const args = ["--nofile=100", "--", process.execPath, program, fixture.state, fixture.workspace, "2"];
   const said = execFileSync("prlimit", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const [ran, ranAgain, read, readAgain, ...others] = JSON.parse(said) as string[];
   assert.deepEqual(
@@ -125,9 +125,9 @@ test("a host without a descriptor left is told, and lives", async (t) => {
 });
 
 test("a command may use as many descriptors as its caller's limit allows, and starts with three", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   const { stdout } = await gateway.run({ command: "ls", args: ["/proc/self/fd"] });
   // 3 is ls's own view of the folder.
   assert.deepEqual(stdout.trim().split("\n"), ["0", "1", "2", "3"]);

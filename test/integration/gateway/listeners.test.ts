@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { after, test } from "node:test";
 import { NativeExecutor } from "../../../src/executor/native/executor.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { rawSpec } from "../../fixtures/raw-keeper.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 test("a listener that throws changes nothing for the commands, and is told of", async () => {
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     onEvent: ({ type }) => {
       throw new Error(`no ear for ${type}`);
     },
@@ -25,7 +25,7 @@ test("a listener that throws changes nothing for the commands, and is told of", 
 });
 
 test("a slot that has launched cannot be given back to serve another command", async () => {
-  const executor = new NativeExecutor(house.state, new LocalSessionReader());
+  const executor = new NativeExecutor(fixture.state, new LocalSessionReader());
   const slot = await executor.prepare();
   const slow = slot.launch(rawSpec(["sh", "-c", "sleep 0.3; exit 3"]), () => {});
   slot.cancel();

@@ -2,22 +2,22 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
-mkdirSync(house.path("bin"));
+mkdirSync(fixture.path("bin"));
 for (const planted of ["date", "bin/date"]) {
-  writeFileSync(house.path(planted), "#!/bin/sh\necho planted\n");
-  chmodSync(house.path(planted), 0o755);
+  writeFileSync(fixture.path(planted), "#!/bin/sh\necho planted\n");
+  chmodSync(fixture.path(planted), 0o755);
 }
 
 async function openWith(path: string | undefined, options: GatewayOptions = {}) {
   const own = process.env.PATH;
   if (path === undefined) delete process.env.PATH;
   else process.env.PATH = path;
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { security: "allowlist", ask: "off", allowlist: [{ pattern: "date" }], env: { pass: ["PATH"] } },
     ...options,
   });

@@ -4,33 +4,33 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Approval } from "../../../src/core/approval.ts";
 import type { GatewayEvent } from "../../../src/core/gateway.ts";
 import { WorkerGateway } from "../../../src/gateway/worker-gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
 const YES = { decision: "once", who: "tester" } as const;
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 before(() => {
-  house = new TestHouse();
+  fixture = new GatewayFixture();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 test("an operation that is off is refused, and the session goes on", async () => {
-  const gateway = await house.open({ policy: { permissions: { kill: "deny", write: "deny", list: "deny" } } });
+  const gateway = await fixture.open({ policy: { permissions: { kill: "deny", write: "deny", list: "deny" } } });
   const session = await gateway.start({ command: "cat", stdin: "open" });
   await assert.rejects(session.kill(), { type: "CommandDenied", message: "`kill` is switched off here." });
   await assert.rejects(session.write("x"), { type: "CommandDenied" });
   await assert.rejects(session.closeStdin(), { type: "CommandDenied" });
   assert.throws(() => gateway.list(), { type: "CommandDenied" });
   assert.equal(session.info().status, "running");
-  const other = await house.open();
+  const other = await fixture.open();
   await other.session(session.id).kill();
 });
 
 test("notify lets it happen and tells of it", async () => {
   const events: GatewayEvent[] = [];
   const policy = { permissions: { kill: "notify", run: "notify" } } as const;
-  const gateway = await house.open({ policy, onEvent: (event) => events.push(event) });
+  const gateway = await fixture.open({ policy, onEvent: (event) => events.push(event) });
   const session = await gateway.start({ command: "sleep 60" });
   await session.kill();
   assert.deepEqual(
@@ -41,7 +41,7 @@ test("notify lets it happen and tells of it", async () => {
 
 test("ask waits for a person, once for each time", async () => {
   const asked: string[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { permissions: { kill: "ask" } },
     approve: async ({ request }) => {
       asked.push(request.command.text);
@@ -56,9 +56,9 @@ test("ask waits for a person, once for each time", async () => {
 });
 
 test("a worker of a fleet does not wait for a person", async () => {
-  const session = await (await house.open()).start({ command: "sleep 60" });
+  const session = await (await fixture.open()).start({ command: "sleep 60" });
   const policy = { permissions: { kill: "ask" } } as const;
-  const worker = await WorkerGateway.open({ state: house.state, configuration: null, policy }, house.workspace);
+  const worker = await WorkerGateway.open({ state: fixture.state, configuration: null, policy }, fixture.workspace);
   try {
     const row = worker.row(session.id);
     assert.ok(row);
@@ -72,7 +72,7 @@ test("a worker of a fleet does not wait for a person", async () => {
 test("a person is shown what exactly is to be done, and their yes is good for that alone", async () => {
   const asked: Approval[] = [];
   const answers = new Map<string, (decision: typeof YES) => void>();
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { permissions: { write: "ask", kill: "ask" } },
     approve: (approval) => {
       asked.push(approval);
@@ -104,7 +104,7 @@ test("a person is shown what exactly is to be done, and their yes is good for th
 });
 
 test("of two who ask for the same at once each needs a yes", async () => {
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     agent: "twins",
     policy: { permissions: { write: "ask" } },
     approve: async () => YES,
@@ -121,16 +121,16 @@ test("running can be asked for every time, or switched off", async () => {
     asked++;
     return YES;
   };
-  const asking = await house.open({ policy: { permissions: { run: "ask" } }, approve });
+  const asking = await fixture.open({ policy: { permissions: { run: "ask" } }, approve });
   assert.equal((await asking.run({ command: "true" })).status, "completed");
   assert.equal(asked, 1);
-  const off = await house.open({ policy: { permissions: { run: "deny" } }, approve });
+  const off = await fixture.open({ policy: { permissions: { run: "deny" } }, approve });
   assert.equal((await off.run({ command: "true" })).status, "denied");
   assert.equal(asked, 1);
 });
 
 test("what only looks never needs a person", async () => {
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { permissions: { read: "ask", list: "ask" } },
     approve: () => assert.fail("nobody is to be asked"),
   });
@@ -141,8 +141,8 @@ test("what only looks never needs a person", async () => {
 });
 
 test("what an agent does to another's session is audited as about the other, by the one", async () => {
-  const owner = await house.open({ agent: "owner" });
-  const meddler = await house.open({ agent: "meddler" });
+  const owner = await fixture.open({ agent: "owner" });
+  const meddler = await fixture.open({ agent: "meddler" });
   const { id } = await owner.start({ command: "cat", stdin: "open" });
   await meddler.session(id).write("x");
   await meddler.session(id).kill();

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { allProcesses, send } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 const two = { limits: { sessions: 2 } };
 
 test("sessions whose leftovers live on count as running", async () => {
-  const gateway = await house.open({ agent: "leaver", policy: two });
+  const gateway = await fixture.open({ agent: "leaver", policy: two });
   const left = [
     await gateway.start({ command: "sleep 600 & exit" }),
     await gateway.start({ command: "sleep 600 & exit" }),
@@ -23,7 +23,7 @@ test("sessions whose leftovers live on count as running", async () => {
 });
 
 test("sessions that were lost while nobody watched do not count", async () => {
-  const first = await house.open({ agent: "loser", policy: two });
+  const first = await fixture.open({ agent: "loser", policy: two });
   const names = [await first.start({ command: "sleep 600" }), await first.start({ command: "sleep 600" })].map(
     ({ name }) => `keeper: ${name} `,
   );
@@ -31,12 +31,12 @@ test("sessions that were lost while nobody watched do not count", async () => {
   const keepers = () => allProcesses().filter(({ title }) => names.some((name) => title.startsWith(name)));
   for (const { pid } of keepers()) send(pid, "SIGKILL");
   await until("the keepers are gone", () => keepers().length === 0);
-  const second = await house.open({ agent: "loser", policy: two, attach: false });
+  const second = await fixture.open({ agent: "loser", policy: two, attach: false });
   assert.equal((await second.run({ command: "true" })).status, "completed");
 });
 
 test("refused attempts are no starts", async () => {
-  const gateway = await house.open({ agent: "eager", policy: { limits: { startsPerMinute: 3 } } });
+  const gateway = await fixture.open({ agent: "eager", policy: { limits: { startsPerMinute: 3 } } });
   for (let i = 0; i < 5; i++) assert.equal((await gateway.run({ command: "rm -rf /" })).status, "blocked");
   for (let i = 0; i < 3; i++) assert.equal((await gateway.run({ command: "true" })).status, "completed");
   assert.equal((await gateway.run({ command: "true" })).error?.type, "ResourceLimitExceeded");

@@ -6,24 +6,24 @@ import type { ConfigFile } from "../../../src/config/schema.ts";
 import type { Approval } from "../../../src/core/approval.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let outside: string;
 before(() => {
-  house = new TestHouse();
-  outside = join(house.folder, "outside");
+  fixture = new GatewayFixture();
+  outside = join(fixture.folder, "outside");
   mkdirSync(outside);
 });
-after(() => house.close());
+after(() => fixture.close());
 
 const FREE = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
 /** As out of the box, with a person who is written down and says yes. */
 async function open(policy: ConfigFile = {}, decision: "once" | "deny" = "once") {
   const asked: Approval[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ...FREE, ...policy },
     approve: async (approval) => {
       asked.push(approval);
@@ -39,7 +39,7 @@ test("out of the box a command writes in its workspace and its temporary folder,
   const { gateway, asked } = await open();
   const inside = await gateway.run({ command: 'touch here && touch "$TMPDIR/there" && echo "$TMPDIR"' });
   assert.deepEqual([inside.exitCode, inside.sandbox, inside.hints], [0, "workspace-write", []], inside.stderr);
-  assert.ok(existsSync(house.path("here")));
+  assert.ok(existsSync(fixture.path("here")));
   assert.ok(existsSync(join(inside.stdout.trim(), "there")));
   const path = join(outside, "x");
   const result = await gateway.run(writes(path));
@@ -65,9 +65,9 @@ test("asking for more is asked, with what it asks for; less is free", async () =
     ok: false,
     why: "it asks for more than the configured sandbox allows",
   });
-  const less = await gateway.run({ ...writes(house.path("nothing")), sandbox: "read-only" });
+  const less = await gateway.run({ ...writes(fixture.path("nothing")), sandbox: "read-only" });
   assert.deepEqual([less.exitCode, less.sandbox, asked.length], [1, "read-only", 1]);
-  assert.ok(!existsSync(house.path("nothing")));
+  assert.ok(!existsSync(fixture.path("nothing")));
 });
 
 test("off is asked for, and then is off", async () => {
@@ -116,9 +116,9 @@ test("what nobody can analyse runs where it is confined, and is asked where it i
 });
 
 test("an approval is bound to the confinement it was given for", async () => {
-  const path = house.path("sallyport.json");
+  const path = fixture.path("sallyport.json");
   const shown: string[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ...FREE, ask: "always" },
     approve: async ({ request }) => {
       shown.push(request.confinement);
@@ -163,7 +163,7 @@ test("that commands run as root is said once per gateway", {
 });
 
 test("secrets in a home are out of reach, whatever the command", async (t) => {
-  const home = join(house.folder, "home");
+  const home = join(fixture.folder, "home");
   mkdirSync(join(home, ".ssh"), { recursive: true });
   writeFileSync(join(home, ".ssh/id_rsa"), "secret");
   writeFileSync(join(home, "notes"), "plain");
@@ -180,12 +180,12 @@ test("secrets in a home are out of reach, whatever the command", async (t) => {
 });
 
 test("a protected spot can be written where a person allowed it, also by renaming over it", async () => {
-  const git = house.path("repository", ".git");
+  const git = fixture.path("repository", ".git");
   mkdirSync(join(git, "hooks"), { recursive: true });
   writeFileSync(join(git, "config"), "old");
   const asked: Approval[] = [];
-  const gateway = await house.open({
-    workspace: house.path("repository"),
+  const gateway = await fixture.open({
+    workspace: fixture.path("repository"),
     policy: FREE,
     approve: async (approval) => {
       asked.push(approval);

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open({ agent: "one" });
+  fixture = new GatewayFixture();
+  gateway = await fixture.open({ agent: "one" });
 });
-after(() => house.close());
+after(() => fixture.close());
 
 test("a scoped gateway finds its agent's sessions only, by id, name and prefix", async () => {
-  const other = await house.open({ agent: "other" });
+  const other = await fixture.open({ agent: "other" });
   const { id: mine } = await gateway.run({ command: "true", name: "mine" });
   const { id: theirs } = await other.run({ command: "true", name: "theirs" });
   const scoped = gateway.scoped();
@@ -42,7 +42,7 @@ test("tiers of a scope hold where nothing is configured, and nowhere else", asyn
     asked.push(request.command.text);
     return { decision: "once", who: "tester" } as const;
   };
-  const open = await house.open({ approve, policy: { permissions: { kill: "autonomous" } } });
+  const open = await fixture.open({ approve, policy: { permissions: { kill: "autonomous" } } });
   const strict = open.scoped({ tiers: { run: "ask", kill: "deny", write: "ask", list: "ask" } });
   const session = await strict.start({ command: "cat", stdin: "open" });
   await session.write("x");
@@ -55,7 +55,7 @@ test("tiers of a scope hold where nothing is configured, and nowhere else", asyn
 });
 
 test("an operation waits for a person no longer than its scope does", async () => {
-  const silent = await house.open({ approve: async () => null });
+  const silent = await fixture.open({ approve: async () => null });
   const session = await silent.start({ command: "sleep 60" });
   const patient = silent.scoped({ tiers: { kill: "ask" }, approvalTimeoutMs: 20 });
   await assert.rejects(patient.session(session.id).kill(), { type: "ApprovalPending" });
@@ -69,7 +69,7 @@ test("an operation waits for a person no longer than its scope does", async () =
 });
 
 test("closing closes all views, whichever is closed", async () => {
-  const other = await house.open();
+  const other = await fixture.open();
   const scoped = other.scoped();
   await scoped.close();
   assert.throws(() => other.list(), { type: "GatewayClosed" });

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../../src/core/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 const gateways = await Promise.all(
-  [0, 1, 2].map((i) => OtherGateway.open(house, { options: { agent: `agent-${i}` } })),
+  [0, 1, 2].map((i) => OtherGateway.open(fixture, { options: { agent: `agent-${i}` } })),
 );
 after(async () => {
   for (const gateway of gateways) await gateway.close();
-  await house.close();
+  await fixture.close();
 });
 
 function at(index: number): OtherGateway {
@@ -29,7 +29,7 @@ test("three gateways that start at once share one zygote", async () => {
     ["0\n", "1\n", "2\n"],
   );
   const { zygotesOf } = await import("../../fixtures/processes.ts");
-  await until("there is one", () => zygotesOf(house.state).length === 1);
+  await until("there is one", () => zygotesOf(fixture.state).length === 1);
 });
 
 test("what one starts, the others see, read, wait for and kill", async () => {
@@ -51,7 +51,7 @@ test("what one starts, the others see, read, wait for and kill", async () => {
 });
 
 test("a session whose gateway is killed ends in another", async () => {
-  const doomed = await OtherGateway.open(house);
+  const doomed = await OtherGateway.open(fixture);
   const { id } = await doomed.ask<SessionInfo>({ call: "start", request: { command: "sleep 0.7; exit 9" } });
   const waiting = Promise.all(gateways.map((gateway) => gateway.ask<SessionInfo>({ call: "wait", id })));
   await doomed.kill();
@@ -59,7 +59,7 @@ test("a session whose gateway is killed ends in another", async () => {
 });
 
 test("of all that notice an end, exactly one writes it", async () => {
-  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
+  const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   database.exec(`
     CREATE TABLE endings (id TEXT);
     CREATE TRIGGER count_endings AFTER UPDATE OF status ON sessions WHEN NEW.status <> 'running'
@@ -104,7 +104,7 @@ test("many commands from three gateways at once all come out right", async () =>
 });
 
 test("a gateway that closes leaves its commands to the others", async () => {
-  const leaver = await OtherGateway.open(house);
+  const leaver = await OtherGateway.open(fixture);
   const { id } = await leaver.ask<SessionInfo>({ call: "start", request: { command: "sleep 0.5; echo done" } });
   await leaver.close();
   assert.equal((await at(0).ask<SessionInfo>({ call: "wait", id })).status, "completed");

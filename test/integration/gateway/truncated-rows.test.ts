@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { RunRequest } from "../../../src/core/request.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
+  fixture = new GatewayFixture();
   // Nobody is asked: what waits for a person has a bound of its own.
-  gateway = await house.open({ policy: { ask: "off" } });
+  gateway = await fixture.open({ policy: { ask: "off" } });
 });
-after(() => house.close());
+after(() => fixture.close());
 
 const MB = "x".repeat(1 << 20);
 
 function stored(): number {
-  return ["", "-wal"].reduce((sum, end) => sum + statSync(join(house.state, `sallyport.db${end}`)).size, 0);
+  return ["", "-wal"].reduce((sum, end) => sum + statSync(join(fixture.state, `sallyport.db${end}`)).size, 0);
 }
 
 const LONG: [string, RunRequest][] = [

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SallyportError } from "../../../src/core/error.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 
 const root = process.getuid?.() === 0;
@@ -35,44 +35,44 @@ const canMount = root && spawnSync("unshare", ["-m", "true"]).status === 0;
 test("a read-only state folder is told as such", {
   skip: canMount ? false : "needs root, to mount it read-only",
 }, async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   await gateway.run({ command: "true" });
   const readOnly = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`;
-  const through = ["unshare", "-m", "sh", "-c", readOnly, house.state];
-  await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /cannot be written/));
+  const through = ["unshare", "-m", "sh", "-c", readOnly, fixture.state];
+  await assert.rejects(OtherGateway.open(fixture, { through }), teaches("StateUnusable", /cannot be written/));
   assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
 });
 
 test("a state folder whose parent is a file, and one that is a file, are told as such", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  writeFileSync(house.path("file"), "");
-  await assert.rejects(house.open({ state: house.path("file", "state") }), teaches("StateUnusable", /cannot be made/));
-  await assert.rejects(house.open({ state: house.path("file") }), teaches("StateUnusable", /./));
-  symlinkSync("nowhere", house.path("dangling"));
-  await assert.rejects(house.open({ state: house.path("dangling") }), teaches("StateUnusable", /./));
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  writeFileSync(fixture.path("file"), "");
+  await assert.rejects(fixture.open({ state: fixture.path("file", "state") }), teaches("StateUnusable", /cannot be made/));
+  await assert.rejects(fixture.open({ state: fixture.path("file") }), teaches("StateUnusable", /./));
+  symlinkSync("nowhere", fixture.path("dangling"));
+  await assert.rejects(fixture.open({ state: fixture.path("dangling") }), teaches("StateUnusable", /./));
 });
 
 test("another user's state folder is refused", { skip: root ? false : "needs root, to be another user" }, async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  await house.open();
-  chmodSync(house.folder, 0o755);
-  chmodSync(house.state, 0o777);
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  await fixture.open();
+  chmodSync(fixture.folder, 0o755);
+  chmodSync(fixture.state, 0o777);
   const through = ["setpriv", "--reuid=54321", "--regid=54321", "--clear-groups", "--"];
-  await assert.rejects(OtherGateway.open(house, { through }), teaches("StateUnusable", /another user/));
+  await assert.rejects(OtherGateway.open(fixture, { through }), teaches("StateUnusable", /another user/));
 });
 
 test("a state folder others can look into is closed to them", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  mkdirSync(house.state, { mode: 0o755 });
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  mkdirSync(fixture.state, { mode: 0o755 });
+  const gateway = await fixture.open();
   await gateway.run({ command: "true" });
-  assert.equal(statSync(house.state).mode & 0o777, 0o700);
-  assert.equal(statSync(join(house.state, "sessions")).mode & 0o777, 0o700);
+  assert.equal(statSync(fixture.state).mode & 0o777, 0o700);
+  assert.equal(statSync(join(fixture.state, "sessions")).mode & 0o777, 0o700);
 });
 
 const BAD_DATABASES: [string, (path: string) => void, RegExp][] = [
@@ -83,12 +83,12 @@ const BAD_DATABASES: [string, (path: string) => void, RegExp][] = [
 ];
 
 function made(path: string): Buffer {
-  const house = join(path, "..", "..", "made");
+  const fixture = join(path, "..", "..", "made");
   const script = `const { openGateway } = await import(process.argv[1]); const g = await openGateway({ state: process.argv[2] }); for (let i = 0; i < 40; i++) await g.run({ command: "true", intent: "x".repeat(3000) }); await g.close(); const { DatabaseSync } = await import("node:sqlite"); const d = new DatabaseSync(process.argv[2] + "/sallyport.db"); d.exec("PRAGMA wal_checkpoint(TRUNCATE)"); d.close();`;
   const open = new URL("../../../src/gateway/open.ts", import.meta.url).href;
-  const ran = spawnSync(process.execPath, ["--input-type=module", "-e", script, open, house], { encoding: "utf8" });
+  const ran = spawnSync(process.execPath, ["--input-type=module", "-e", script, open, fixture], { encoding: "utf8" });
   assert.equal(ran.status, 0, ran.stderr);
-  return readFileSync(join(house, "sallyport.db"));
+  return readFileSync(join(fixture, "sallyport.db"));
 }
 
 function cutInHalf(path: string): void {
@@ -105,29 +105,29 @@ function spoil(path: string): void {
 
 for (const [name, spoilIt, message] of BAD_DATABASES) {
   test(`${name} where the database should be is an error, and is left as it is`, async (t) => {
-    const house = new TestHouse();
-    t.after(() => house.close());
-    mkdirSync(house.state, { mode: 0o700 });
-    const path = join(house.state, "sallyport.db");
+    const fixture = new GatewayFixture();
+    t.after(() => fixture.close());
+    mkdirSync(fixture.state, { mode: 0o700 });
+    const path = join(fixture.state, "sallyport.db");
     spoilIt(path);
     const before = statSync(path).isFile() ? readFileSync(path) : null;
-    await assert.rejects(house.open(), teaches("StateUnusable", message));
-    await assert.rejects(house.open(), teaches("StateUnusable", message), "a second time as well");
+    await assert.rejects(fixture.open(), teaches("StateUnusable", message));
+    await assert.rejects(fixture.open(), teaches("StateUnusable", message), "a second time as well");
     if (before) assert.ok(readFileSync(path).equals(before), "the file was changed");
     rmSync(path, { recursive: true });
-    const gateway = await house.open();
+    const gateway = await fixture.open();
     assert.equal((await gateway.run({ command: "echo afresh" })).stdout, "afresh\n");
   });
 }
 
 test("a database of a newer version is refused and not touched", async (t) => {
   const { DatabaseSync } = await import("node:sqlite");
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   await gateway.run({ command: "true", name: "before" });
   await gateway.close();
-  const path = join(house.state, "sallyport.db");
+  const path = join(fixture.state, "sallyport.db");
   const set = (version: number) => {
     const database = new DatabaseSync(path, { timeout: 20_000 });
     const before = Number(database.prepare("PRAGMA user_version").get()?.user_version);
@@ -136,11 +136,11 @@ test("a database of a newer version is refused and not touched", async (t) => {
     return before;
   };
   const version = set(9999);
-  copyFileSync(path, house.path("copy"));
-  await assert.rejects(house.open(), teaches("StateUnusable", /newer Sallyport.*9999/));
-  assert.ok(readFileSync(path).equals(readFileSync(house.path("copy"))));
+  copyFileSync(path, fixture.path("copy"));
+  await assert.rejects(fixture.open(), teaches("StateUnusable", /newer Sallyport.*9999/));
+  assert.ok(readFileSync(path).equals(readFileSync(fixture.path("copy"))));
   set(version);
-  const again = await house.open();
+  const again = await fixture.open();
   assert.equal(again.session("before").info().status, "completed");
 });
 
@@ -151,33 +151,33 @@ for (const [name, parts] of [
 ] as const) {
   test(`a state folder whose path is ${name} works`, async (t) => {
     const root = mkdtempSync(join(tmpdir(), "sallyport-deep-"));
-    const house = new TestHouse(join(root, ...parts));
+    const fixture = new GatewayFixture(join(root, ...parts));
     t.after(async () => {
       rmSync(root, { recursive: true, maxRetries: 10 });
     });
-    const gateway = await house.open();
+    const gateway = await fixture.open();
     assert.equal((await gateway.run({ command: "echo fine" })).stdout, "fine\n");
     const session = await gateway.start({ command: "sleep 60" });
-    const other = await house.open();
+    const other = await fixture.open();
     assert.equal((await other.session(session.id).kill()).status, "killed");
   });
 }
 
 test("a missing keeper is told with the way to get one", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const missing = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: "/no/such/keeper" } });
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const missing = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: "/no/such/keeper" } });
   await assert.rejects(
     missing.ask({ call: "run", request: { command: "true" } }),
     teaches("KeeperUnavailable", /not been built/),
   );
   await missing.close();
-  writeFileSync(house.path("keeper.id"), "abc");
-  const gone = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: house.path("keeper") } });
+  writeFileSync(fixture.path("keeper.id"), "abc");
+  const gone = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: fixture.path("keeper") } });
   await assert.rejects(gone.ask({ call: "run", request: { command: "true" } }), teaches("KeeperUnavailable", /ENOENT/));
   await gone.close();
-  writeFileSync(house.path("keeper"), "#!/bin/sh\necho no luck today >&2; exit 1\n", { mode: 0o755 });
-  const broken = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: house.path("keeper") } });
+  writeFileSync(fixture.path("keeper"), "#!/bin/sh\necho no luck today >&2; exit 1\n", { mode: 0o755 });
+  const broken = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: fixture.path("keeper") } });
   await assert.rejects(
     broken.ask({ call: "run", request: { command: "true" } }),
     teaches("KeeperUnavailable", /no luck today/),
@@ -187,12 +187,12 @@ test("a missing keeper is told with the way to get one", async (t) => {
 });
 
 test("a state folder removed under a gateway is an error for it, and the keepers leave", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   await gateway.run({ command: "true" });
-  await house.stopKeepers();
-  rmSync(house.state, { recursive: true });
+  await fixture.stopKeepers();
+  rmSync(fixture.state, { recursive: true });
   const outcome = await gateway.run({ command: "echo ran" }).catch((error: SallyportError) => error);
   if (outcome instanceof Error) assert.equal(outcome.name, "SallyportError", `${outcome.stack}`);
   else assert.deepEqual([outcome.stdout, outcome.error?.type], ["", "SessionLost"]);

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { openGateway } from "../../../src/gateway/open.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open();
+  fixture = new GatewayFixture();
+  gateway = await fixture.open();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 /** The exact message for each invalid request. */
 const FAULTS: [request: unknown, message: string][] = [

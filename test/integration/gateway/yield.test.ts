@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open();
+  fixture = new GatewayFixture();
+  gateway = await fixture.open();
 });
-after(() => house.close());
+after(() => fixture.close());
 
 function callbacksOf(id: string): number {
   return gateway.work.list().filter(({ payload }) => (payload as { session_id: string }).session_id === id).length;
@@ -67,14 +67,14 @@ test("moving one that has ended, or twice, does nothing", async () => {
 test("aborting in time ends it, whatever the patience", async () => {
   const controller = new AbortController();
   const running = gateway.run({ command: "sleep 60" }, { yieldMs: 60_000, signal: controller.signal });
-  await until("it runs", () => house.alive().length > 0);
+  await until("it runs", () => fixture.alive().length > 0);
   controller.abort();
   assert.equal((await running).status, "killed");
 });
 
 test("a log folder gets a plain log named by the session, and is made where it is missing", async () => {
   const { id } = await gateway.run({ command: "echo kept; echo too >&2" }, { logFolder: "made/here" });
-  assert.equal(readFileSync(house.path("made/here", `${id}.log`), "utf8"), "kept\ntoo\n");
+  assert.equal(readFileSync(fixture.path("made/here", `${id}.log`), "utf8"), "kept\ntoo\n");
   const outside = await gateway.run({ command: "true" }, { logFolder: "../elsewhere" });
   assert.equal(outside.error?.type, "PathOutOfScope");
 });

@@ -129,7 +129,7 @@ test("who never reads is cut off before much waits for them, and misses nothing 
   const large = await Promise.all(
     Array.from({ length: 50 }, () => service.gateway.run({ command: "true", env: envOf(90, 100) })),
   );
-  const database = openDatabase(`${service.house.state}/sallyport.db`);
+  const database = openDatabase(`${service.fixture.state}/sallyport.db`);
   const change = database.prepare("UPDATE sessions SET timeout_ms = timeout_ms + 1 WHERE id = ?");
   const reader = await ready("operator");
   await until("who reads has read more than any socket holds", () => {

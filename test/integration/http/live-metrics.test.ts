@@ -19,7 +19,7 @@ async function scraped(): Promise<Map<string, number>> {
 
 test("commands of every gateway are counted, and what is open now", async () => {
   const before = await scraped();
-  const other = await service.house.open({ agent: "elsewhere" });
+  const other = await service.fixture.open({ agent: "elsewhere" });
   await other.run({ command: "true" });
   await other.run({ command: "exit 3" });
   await other.run({ command: "id", security: "deny" });

@@ -8,17 +8,17 @@ import { openDatabase } from "../../../src/storage/database.ts";
 import { Tokens } from "../../../src/storage/tokens.ts";
 import { EventClient } from "../../fixtures/event-client.ts";
 import { freePort } from "../../fixtures/free-port.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { TerminalClient } from "../../fixtures/terminal-client.ts";
 import { until } from "../../fixtures/until.ts";
 
 const COMMAND = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
 
-const house = new TestHouse();
-const gateway = await house.open();
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
-const database = openDatabase(`${house.state}/sallyport.db`);
+const database = openDatabase(`${fixture.state}/sallyport.db`);
 const { secret } = new Tokens(database).create({ name: "olga", role: "operator", agent: "", createdBy: "tester" });
 database.close();
 const headers = { authorization: `Bearer ${secret}` };
@@ -26,12 +26,12 @@ let serving: ChildProcess | null = null;
 
 after(async () => {
   await stop("SIGKILL");
-  await house.close();
+  await fixture.close();
 });
 
 async function serve(): Promise<void> {
-  const args = [COMMAND, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", house.workspace];
-  serving = spawn(process.execPath, args, { env: house.env, stdio: ["ignore", "pipe", "inherit"] });
+  const args = [COMMAND, "serve", "--json", "--no-link", "--listen", String(port), "--workspace", fixture.workspace];
+  serving = spawn(process.execPath, args, { env: fixture.env, stdio: ["ignore", "pipe", "inherit"] });
   const served = once(createInterface({ input: serving.stdout as NodeJS.ReadableStream }), "line");
   const left = once(serving, "exit").then(([code]) => assert.equal(code, null, "it serves"));
   await Promise.race([served, left]);

@@ -28,7 +28,7 @@ function look(session: { id: string }, headers = bearer("viewer"), protocols?: s
 
 /** A viewer on a second service with the same state: its connection to the keeper is new, and goes through `ctl`. */
 async function lookElsewhere(session: { id: string }) {
-  const elsewhere = await TestService.start({ house: service.house });
+  const elsewhere = await TestService.start({ fixture: service.fixture });
   const headers = { authorization: `Bearer ${elsewhere.secrets.viewer}` };
   const client = new TerminalClient(`${elsewhere.url}/v1/sessions/${session.id}/terminal`, headers);
   return { elsewhere, client };
@@ -67,7 +67,7 @@ test("whoever joins sees what is there, then what comes, and is told of the end"
 test("shows output that the keeper announced just before it received the watch request", async () => {
   const session = await start("read line; echo after $line; sleep 600");
   await session.waitFor({ input: true, timeoutMs: 20_000 });
-  const folder = service.house.sessionFolder(session.id);
+  const folder = service.fixture.sessionFolder(session.id);
   const proxy = await HeldWatch.open(folder);
   const { elsewhere, client } = await lookElsewhere(session);
   try {

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { openGatewayWith } from "../../../src/gateway/open.ts";
 import { Stages, traceSettings } from "../../../src/http/tracing/settings.ts";
 import { TraceExporter } from "../../../src/http/tracing/tracer.ts";
-import { TestHouse, UNHINDERED } from "../../fixtures/gateway.ts";
+import { GatewayFixture, UNHINDERED } from "../../fixtures/gateway.ts";
 import { TestService } from "../../fixtures/service.ts";
 import { until } from "../../fixtures/until.ts";
 
@@ -38,7 +38,7 @@ async function collector(status = 200) {
   return { spans, seen, url, close: () => server.close() };
 }
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 const taker = await collector();
 const settings = traceSettings({
   OTEL_EXPORTER_OTLP_ENDPOINT: `${taker.url}/`,
@@ -47,15 +47,15 @@ const settings = traceSettings({
 
 const stages = new Stages();
 const gateway = await openGatewayWith(
-  { state: house.state, workspace: house.workspace, ...UNHINDERED, channel: "console" },
+  { state: fixture.state, workspace: fixture.workspace, ...UNHINDERED, channel: "console" },
   (step, session) => session !== undefined && stages.note(step, session),
 );
 assert.ok(settings);
-const service = await TestService.start({ house, opened: gateway, serve: { tracing: { settings, stages } } });
+const service = await TestService.start({ fixture, opened: gateway, serve: { tracing: { settings, stages } } });
 after(async () => {
   await service.close();
   taker.close();
-  await house.close();
+  await fixture.close();
 });
 
 test("a command is a span, its stages are the children, and its id leads to both", async () => {
@@ -85,7 +85,7 @@ test("a command is a span, its stages are the children, and its id leads to both
 });
 
 test("one that was refused, and one of another gateway, are told as far as they went", async () => {
-  const other = await house.open({ agent: "elsewhere" });
+  const other = await fixture.open({ agent: "elsewhere" });
   const refused = await other.run({ command: "id", security: "deny" });
   const ran = await other.run({ command: "true" });
   const named = (id: string) =>

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { after, test } from "node:test";
 import type { Approval } from "../../../src/core/approval.ts";
-import { type Connected, ERAS, type Era, McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture, RawClient } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new McpHouse({ ask: "always" });
-after(() => house.close());
+const fixture = new McpFixture({ ask: "always" });
+after(() => fixture.close());
 
 type Answer = { action: "accept" | "decline" | "cancel"; content?: Record<string, string> };
 type Failure = { type: string; message: string; recovery: { hint: string }[] };
@@ -18,7 +18,7 @@ interface Outcome {
 
 /** A client whose user is shown a form and answers it like this. */
 async function withUser(era: Era, answer: (message: string) => Answer | Promise<Answer>, ...args: string[]) {
-  const connected = await house.stdio(args, { era, capabilities: { elicitation: {} } });
+  const connected = await fixture.stdio(args, { era, capabilities: { elicitation: {} } });
   const forms: { message: string; requestedSchema: unknown }[] = [];
   connected.client.setRequestHandler("elicitation/create", async ({ params }) => {
     if (!("requestedSchema" in params)) throw new Error("a form was expected");
@@ -36,7 +36,7 @@ async function bash({ client }: Connected, command: string): Promise<Outcome> {
 }
 
 async function approvals(): Promise<Approval[]> {
-  return JSON.parse(await house.run("approvals", "--all", "--json")) as Approval[];
+  return JSON.parse(await fixture.run("approvals", "--all", "--json")) as Approval[];
 }
 
 const once: Answer = { action: "accept", content: { decision: "once" } };
@@ -62,7 +62,7 @@ for (const era of ERAS) {
   });
 
   test(`a no is a no, with the user's reason (${era})`, async () => {
-    const file = house.house.path(`denied-${era}`);
+    const file = fixture.fixture.path(`denied-${era}`);
     const reasoned = await withUser(era, () => ({
       action: "accept",
       content: { decision: "deny", reason: "not today" },
@@ -78,7 +78,7 @@ for (const era of ERAS) {
   });
 
   test(`a form that is closed, or answered with rubbish, leaves it pending: never a yes (${era})`, async () => {
-    const file = house.house.path(`closed-${era}`);
+    const file = fixture.fixture.path(`closed-${era}`);
     for (const answer of [
       { action: "cancel" },
       { action: "accept" },
@@ -94,18 +94,18 @@ for (const era of ERAS) {
   });
 
   test(`"always" is offered where it can be, and then nobody is asked again (${era})`, async () => {
-    house.configure({ security: "allowlist" });
+    fixture.configure({ security: "allowlist" });
     const user = await withUser(era, () => ({ action: "accept", content: { decision: "always" } }));
     const command = `/usr/bin/id -${era === "2025" ? "u" : "g"}`;
     assert.equal((await bash(user, command)).error, undefined);
     assert.equal((await bash(user, command)).error, undefined);
     assert.equal(user.forms.length, 1);
     await user.close();
-    house.configure({ ask: "always" });
+    fixture.configure({ ask: "always" });
   });
 
   test(`a client that cannot ask is told what a person must type, and can wait for them (${era})`, async () => {
-    const client = await house.stdio(["--answer-within", "200ms"], { era });
+    const client = await fixture.stdio(["--answer-within", "200ms"], { era });
     const command = `echo waited ${era}`;
     const { error } = await bash(client, command);
     assert.equal(error?.type, "ApprovalPending");
@@ -113,9 +113,9 @@ for (const era of ERAS) {
     assert.ok(id, JSON.stringify(error));
     const again = await bash(client, command);
     assert.ok(JSON.stringify(again.error).includes(id), "the same command waits for the same approval");
-    await house.run("approve", id);
+    await fixture.run("approve", id);
     await client.close();
-    const patient = await house.stdio([], { era });
+    const patient = await fixture.stdio([], { era });
     assert.equal((await bash(patient, command)).output, `waited ${era}\n`);
     await patient.close();
   });
@@ -126,7 +126,7 @@ test("a person who decides elsewhere is quicker than the form", async () => {
   const calling = bash(user, "echo elsewhere");
   await until("the form is shown", () => user.forms.length === 1);
   const [, id = ""] = /^id +([0-9a-f-]{36})$/m.exec(user.forms[0]?.message ?? "") ?? [];
-  await house.run("approve", id);
+  await fixture.run("approve", id);
   assert.equal((await calling).output, "elsewhere\n");
   await user.close();
 });
@@ -162,7 +162,7 @@ test("a command too long to be shown whole is not asked about in a form", async 
 });
 
 test("what was said about one command is no answer to another", async () => {
-  const raw = new RawClient(house.spawn(["mcp"]));
+  const raw = new RawClient(fixture.spawn(["mcp"]));
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },

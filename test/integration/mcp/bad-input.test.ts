@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { McpFixture, RawClient } from "../../fixtures/mcp.ts";
 
 const MAX_MESSAGE_BYTES = 16 << 20;
-const house = new McpHouse();
+const fixture = new McpFixture();
 let raw: RawClient;
 before(async () => {
-  raw = new RawClient(house.spawn(["mcp"]));
+  raw = new RawClient(fixture.spawn(["mcp"]));
   await raw.initialize();
 });
 after(async () => {
   assert.deepEqual(raw.rubbish, [], "stdout has nothing but protocol");
   assert.equal(await raw.leave(), 0);
-  await house.close();
+  await fixture.close();
 });
 
 type Failure = { code: number; message: string };

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, type HttpServer, McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, type HttpServer, McpFixture, RawClient } from "../../fixtures/mcp.ts";
 import { isRunning } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new McpHouse();
-after(() => house.close());
+const fixture = new McpFixture();
+after(() => fixture.close());
 
 type Structured = Record<string, unknown>;
 const WAYS = ["stdio", "HTTP"] as const;
@@ -16,17 +16,17 @@ const servers = new Map<string, Promise<HttpServer>>();
 let token: Promise<string> | null = null;
 
 async function connect(way: Way, era: Era, ...args: string[]): Promise<Connected> {
-  if (way === "stdio") return house.stdio(args, { era });
-  token ??= house.token("default");
-  const server = servers.get(args.join(" ")) ?? house.http(args);
+  if (way === "stdio") return fixture.stdio(args, { era });
+  token ??= fixture.token("default");
+  const server = servers.get(args.join(" ")) ?? fixture.http(args);
   servers.set(args.join(" "), server);
-  return house.httpClient((await server).url, await token, { era });
+  return fixture.httpClient((await server).url, await token, { era });
 }
 
 let files = 0;
 /** A command that writes the pids of itself and of a child that would outlive it, and waits. */
 function lasting(): { command: string; pids: () => number[] } {
-  const file = house.house.path(`pids-${files++}`);
+  const file = fixture.fixture.path(`pids-${files++}`);
   const pids = () => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").map(Number) : []);
   return { command: `setsid sleep 600 & echo "$!" > ${file}; echo "$$" >> ${file}; sleep 600`, pids };
 }
@@ -38,7 +38,7 @@ for (const way of WAYS) {
   for (const era of ERAS) {
     test(`progress is told while a command runs (${way}, ${era})`, async () => {
       const { client, close } = await connect(way, era);
-      const file = house.house.path(`go-${way}-${era}`);
+      const file = fixture.fixture.path(`go-${way}-${era}`);
       const command = `echo compiling; until [ -e ${file} ]; do sleep 0.05; done; echo done`;
       const told: { progress: number; message?: string | undefined }[] = [];
       const calling = client.callTool(
@@ -106,7 +106,7 @@ for (const way of WAYS) {
     await close();
     await gone(foreground.pids);
     assert.ok(background.pids().every(isRunning));
-    await house.run("kill", shell_id);
+    await fixture.run("kill", shell_id);
     await gone(background.pids);
   });
 }
@@ -133,15 +133,15 @@ test("background sessions go with the client where that is wanted", async () => 
 });
 
 test("a server that is told to stop ends what it runs in the foreground and leaves", async () => {
-  const server = await house.http();
-  const { client } = await house.httpClient(server.url, await house.token("default", "stopper"));
+  const server = await fixture.http();
+  const { client } = await fixture.httpClient(server.url, await fixture.token("default", "stopper"));
   const { command, pids } = lasting();
   client.callTool({ name: "Bash", arguments: { command, description: "x" } }).catch(() => {});
   await started(pids);
   assert.equal(await server.stop(), 0);
   await gone(pids);
 
-  const raw = new RawClient(house.spawn(["mcp"]));
+  const raw = new RawClient(fixture.spawn(["mcp"]));
   await raw.initialize();
   const other = lasting();
   raw.request("tools/call", { name: "Bash", arguments: { command: other.command, description: "x" } });
@@ -153,9 +153,9 @@ test("a server that is told to stop ends what it runs in the foreground and leav
 });
 
 test("a call that is cancelled before it began is never begun, and not answered", async () => {
-  const raw = new RawClient(house.spawn(["mcp"]));
+  const raw = new RawClient(fixture.spawn(["mcp"]));
   await raw.initialize();
-  const file = house.house.path("never");
+  const file = fixture.fixture.path("never");
   // In one piece, so that the cancellation is there before the call can have begun.
   const params = { name: "Bash", arguments: { command: `touch ${file}`, description: "x" } };
   const call = { jsonrpc: "2.0", id: "early", method: "tools/call", params };
@@ -170,7 +170,7 @@ test("a call that is cancelled before it began is never begun, and not answered"
 for (const way of WAYS) {
   test(`two hundred calls at once on one connection are all answered (${way})`, async () => {
     // With the quotas as they come out of the box, except for the starts in a minute.
-    house.configure({ limits: { startsPerMinute: 100_000 } });
+    fixture.configure({ limits: { startsPerMinute: 100_000 } });
     const { client, close } = await connect(way, "2025");
     const calls = Array.from({ length: 200 }, (_, index) =>
       client.callTool(
@@ -186,6 +186,6 @@ for (const way of WAYS) {
       calls.map((_, index) => `${index}\n`),
     );
     await close();
-    house.configure({});
+    fixture.configure({});
   });
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, McpHouse } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new McpHouse({ toolsets: { exec: true } });
-after(() => house.close());
+const fixture = new McpFixture({ toolsets: { exec: true } });
+after(() => fixture.close());
 
 type Structured = Record<string, unknown>;
 type CallTool = (name: string, args?: Structured) => Promise<Structured>;
@@ -23,11 +23,11 @@ async function yes(connecting: Promise<Connected>): Promise<Connected> {
 
 let server: Promise<{ url: string; token: string }> | null = null;
 const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
-  stdio: (era) => yes(house.stdio(["--tools", ALL], { era, ...USER })),
+  stdio: (era) => yes(fixture.stdio(["--tools", ALL], { era, ...USER })),
   HTTP: async (era) => {
-    server ??= (async () => ({ url: (await house.http(["--tools", ALL])).url, token: await house.token("default") }))();
+    server ??= (async () => ({ url: (await fixture.http(["--tools", ALL])).url, token: await fixture.token("default") }))();
     const { url, token } = await server;
-    return yes(house.httpClient(url, token, { era, ...USER }));
+    return yes(fixture.httpClient(url, token, { era, ...USER }));
   },
 };
 
@@ -101,7 +101,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test("all toolsets together are short enough to be put before a model", async () => {
-  const { client, close } = await house.stdio(["--tools", ALL]);
+  const { client, close } = await fixture.stdio(["--tools", ALL]);
   const { tools } = await client.listTools();
   assert.equal(new Set(tools.map(({ _meta }) => _meta?.["sallyport/toolset"])).size, 5);
   assert.ok(Buffer.byteLength(JSON.stringify({ tools })) <= 64 << 10);
@@ -109,7 +109,7 @@ test("all toolsets together are short enough to be put before a model", async ()
 });
 
 test("a result stays below its cap, as text and as data, and says what is left out", async () => {
-  const { client, close } = await house.stdio(["--tools", ALL]);
+  const { client, close } = await fixture.stdio(["--tools", ALL]);
   const long = "yes 0123456789 | head -c 3000000";
   for (const [name, args, most] of [
     ["Bash", { command: long, description: "x" }, 101 << 10],

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { corpus, FUZZ_SECONDS as SECONDS, FUZZ_SEED as SEED } from "../../fixtures/fuzz.ts";
-import { McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { McpFixture, RawClient } from "../../fixtures/mcp.ts";
 import { seeded } from "../../fixtures/seeded.ts";
 import { spoiltLine } from "./spoilt-messages.ts";
 
-const house = new McpHouse();
-after(() => house.close());
+const fixture = new McpFixture();
+after(() => fixture.close());
 
 const saved = corpus(new URL("corpus/lines.txt", import.meta.url));
 const LINES = 1500;
@@ -21,7 +21,7 @@ const OPENINGS: Record<string, (raw: RawClient) => Promise<unknown>> = {
 for (const [who, open] of Object.entries(OPENINGS)) {
   test(`${who} may send anything: the server answers on, and nothing is left`, async (t) => {
     const next = seeded(SEED);
-    const child = house.spawn(["mcp"]);
+    const child = fixture.spawn(["mcp"]);
     let errors = "";
     child.stderr?.on("data", (data) => {
       errors += data;

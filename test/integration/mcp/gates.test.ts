@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, McpHouse, RawClient } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture, RawClient } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new McpHouse();
-after(() => house.close());
+const fixture = new McpFixture();
+after(() => fixture.close());
 
 const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
-  stdio: (era) => house.stdio(["--tools", "bash,exec"], { era }),
+  stdio: (era) => fixture.stdio(["--tools", "bash,exec"], { era }),
   HTTP: async (era) => {
     const [server, token] = await Promise.all([
-      house.http(["--tools", "bash,exec"]),
-      house.token("default", `gate-${era}`),
+      fixture.http(["--tools", "bash,exec"]),
+      fixture.token("default", `gate-${era}`),
     ]);
-    return house.httpClient(server.url, token, { era });
+    return fixture.httpClient(server.url, token, { era });
   },
 };
 
 for (const [way, connect] of Object.entries(WAYS)) {
   for (const era of ERAS) {
     test(`a gate that opens or closes is told of, and holds for calls (${way}, ${era})`, async () => {
-      house.configure({});
+      fixture.configure({});
       const { client, close } = await connect(era);
       const names = async () => (await client.listTools()).tools.map(({ name }) => name);
       let told = 0;
@@ -32,12 +32,12 @@ for (const [way, connect] of Object.entries(WAYS)) {
       const closed = await names();
       assert.ok(closed.includes("Bash") && !closed.includes("execute"));
 
-      house.configure({ toolsets: { exec: true } });
+      fixture.configure({ toolsets: { exec: true } });
       await until("the opening is told of", () => told > 0);
       assert.ok((await names()).includes("execute"));
 
       const before = told;
-      house.configure({ toolsets: { bash: false } });
+      fixture.configure({ toolsets: { bash: false } });
       await until("the closing is told of", () => told > before);
       assert.ok(!(await names()).includes("Bash"));
       const call = { name: "Bash", arguments: { command: "true", description: "x" } };
@@ -48,8 +48,8 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test("ENABLE_EXECUTE opens the gate of exec", async () => {
-  house.configure({});
-  const raw = new RawClient(house.spawn(["mcp", "--tools", "exec"], { ENABLE_EXECUTE: "1" }));
+  fixture.configure({});
+  const raw = new RawClient(fixture.spawn(["mcp", "--tools", "exec"], { ENABLE_EXECUTE: "1" }));
   await raw.initialize();
   const { result } = (await raw.request("tools/list")) as { result: { tools: { name: string }[] } };
   assert.ok(result.tools.some(({ name }) => name === "execute"));
@@ -58,7 +58,7 @@ test("ENABLE_EXECUTE opens the gate of exec", async () => {
 
 test("a toolset that there is not, and a bad configuration, stop the start with a reason", async () => {
   const attempt = async (...args: string[]) => {
-    const child = house.spawn(["mcp", ...args]);
+    const child = fixture.spawn(["mcp", ...args]);
     let errors = "";
     child.stderr?.on("data", (data) => {
       errors += data;
@@ -69,9 +69,9 @@ test("a toolset that there is not, and a bad configuration, stop the start with 
   const unknown = await attempt("--tools", "bash,fish");
   assert.equal(unknown.code, 125);
   assert.match(unknown.errors, /`--tools` must be some of .*; received `fish`/);
-  house.configure({ security: "sometimes" });
+  fixture.configure({ security: "sometimes" });
   const bad = await attempt();
   assert.equal(bad.code, 125);
   assert.match(bad.errors, /security/);
-  house.configure({});
+  fixture.configure({});
 });

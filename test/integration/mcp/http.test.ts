@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
 import { after, before, test } from "node:test";
-import { type HttpServer, McpHouse } from "../../fixtures/mcp.ts";
+import { type HttpServer, McpFixture } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
 const MAX_MESSAGE_BYTES = 16 << 20;
-const house = new McpHouse();
+const fixture = new McpFixture();
 let server: HttpServer;
 let token: string;
 before(async () => {
-  [server, token] = await Promise.all([house.http(["--max-sessions", "3", "--idle", "5s"]), house.token("default")]);
+  [server, token] = await Promise.all([fixture.http(["--max-sessions", "3", "--idle", "5s"]), fixture.token("default")]);
 });
-after(() => house.close());
+after(() => fixture.close());
 
 interface Reply {
   status: number;
@@ -177,7 +177,7 @@ test("a silent session is over after a while; one that is used is not", async ()
 });
 
 test("another agent cannot use a session, as if there were none", async () => {
-  const other = await house.token("other");
+  const other = await fixture.token("other");
   const session = await begin();
   const reply = await send({ body: LIST, headers: { ...session, authorization: `Bearer ${other}` } });
   assert.equal(reply.status, 404);
@@ -186,21 +186,21 @@ test("another agent cannot use a session, as if there were none", async () => {
 });
 
 test("a token that is revoked ends what was begun with it", async () => {
-  const brief = await house.token("brief");
+  const brief = await fixture.token("brief");
   const headers = { authorization: `Bearer ${brief}` };
   const { headers: answered } = await initialize(headers);
   const session = { ...headers, "mcp-session-id": String(answered["mcp-session-id"]) };
   const stream = send({ method: "GET", headers: { ...session, accept: "text/event-stream" } });
   assert.equal((await send({ body: LIST, headers: session })).status, 200);
-  await house.run("token", "revoke", "brief-token");
+  await fixture.run("token", "revoke", "brief-token");
   assert.equal((await send({ body: LIST, headers: session })).status, 401);
   assert.equal((await stream).status, 200, "its open stream is ended");
 });
 
 test("a port that is taken, and one that is none, are told", async () => {
   const { port } = new URL(server.url);
-  await assert.rejects(house.http(["--http", port]), /EADDRINUSE|in use/);
-  for (const wrong of ["x", "70000", "-1", ""]) await assert.rejects(house.http(["--http", wrong]), /--http/);
+  await assert.rejects(fixture.http(["--http", port]), /EADDRINUSE|in use/);
+  for (const wrong of ["x", "70000", "-1", ""]) await assert.rejects(fixture.http(["--http", wrong]), /--http/);
 });
 
 test("it leaves when it is told to", async () => {

@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, McpHouse } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new McpHouse();
-after(() => house.close());
+const fixture = new McpFixture();
+after(() => fixture.close());
 
 type Structured = Record<string, unknown>;
 let server: Promise<{ url: string; token: string; other: string }> | null = null;
 
 async function http(era: Era, who: "token" | "other" = "token"): Promise<Connected> {
   server ??= (async () => ({
-    url: (await house.http()).url,
-    token: await house.token("default", "mine"),
-    other: await house.token("other", "theirs"),
+    url: (await fixture.http()).url,
+    token: await fixture.token("default", "mine"),
+    other: await fixture.token("other", "theirs"),
   }))();
   const given = await server;
-  return house.httpClient(given.url, given[who], { era });
+  return fixture.httpClient(given.url, given[who], { era });
 }
 
 const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
-  stdio: (era) => house.stdio([], { era }),
+  stdio: (era) => fixture.stdio([], { era }),
   HTTP: (era) => http(era),
 };
 
@@ -89,7 +89,7 @@ for (const [way, connect] of Object.entries(WAYS)) {
 }
 
 test("a long log is read at both ends, and in slices without a gap", async () => {
-  const client = await house.stdio();
+  const client = await fixture.stdio();
   const id = await run(client, "seq 1 100000");
   const uri = `sallyport://session/${id}/output`;
   const whole = Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join("");
@@ -110,7 +110,7 @@ test("a long log is read at both ends, and in slices without a gap", async () =>
 });
 
 test("a session on a terminal has a screen, one on pipes has none", async () => {
-  const client = await house.stdio(["--tools", "shell"]);
+  const client = await fixture.stdio(["--tools", "shell"]);
   const call = { name: "exec", arguments: { command: "printf 'left\\rR'; sleep 600", pty: true, background: true } };
   const { session_id } = (await client.client.callTool(call)).structuredContent as { session_id: string };
   const uri = `sallyport://session/${session_id}/screen`;
@@ -124,7 +124,7 @@ test("a session on a terminal has a screen, one on pipes has none", async () => 
 });
 
 test("rejects a URI that does not name a session or a part of it exactly", async () => {
-  const client = await house.stdio();
+  const client = await fixture.stdio();
   const id = await run(client, "echo hello");
   const session = `sallyport://session/${id}`;
   assert.equal((await read(client, `${session}/stdout?offset=1&limit=3`)).text, "ell");
@@ -149,7 +149,7 @@ test("rejects a URI that does not name a session or a part of it exactly", async
 });
 
 test("characters are not cut in two", async () => {
-  const client = await house.stdio();
+  const client = await fixture.stdio();
   const id = await run(client, "printf 'aé漢😀'");
   const slice = await read(client, `sallyport://session/${id}/output?offset=0&limit=4`);
   assert.equal(slice.text, "aé");
@@ -158,7 +158,7 @@ test("characters are not cut in two", async () => {
 });
 
 test("a session's facts stay readable however long its command", async () => {
-  const client = await house.stdio(["--answer-within", "200ms"]);
+  const client = await fixture.stdio(["--answer-within", "200ms"]);
   const id = await run(client, `true ${"x".repeat(100_000)}`);
   const { text } = await read(client, `sallyport://session/${id}`);
   assert.ok(text.length < 64 << 10);
@@ -168,7 +168,7 @@ test("a session's facts stay readable however long its command", async () => {
 });
 
 test("pages follow each other and end", async () => {
-  const client = await house.stdio(["--agent", "many"]);
+  const client = await fixture.stdio(["--agent", "many"]);
   const ids = new Set<string>();
   for (let n = 0; n < 60; n++) ids.add(await run(client, `echo ${n}`));
   const seen = new Set<string>();

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Connected, ERAS, type Era, McpHouse } from "../../fixtures/mcp.ts";
+import { type Connected, ERAS, type Era, McpFixture } from "../../fixtures/mcp.ts";
 
-const house = new McpHouse();
-after(() => house.close());
+const fixture = new McpFixture();
+after(() => fixture.close());
 
 type Structured = Record<string, unknown>;
 
 let server: Promise<{ url: string; token: string }> | null = null;
 
 async function overHttp(era: Era): Promise<Connected> {
-  server ??= (async () => ({ url: (await house.http()).url, token: await house.token("default", "shared") }))();
+  server ??= (async () => ({ url: (await fixture.http()).url, token: await fixture.token("default", "shared") }))();
   const { url, token } = await server;
-  return house.httpClient(url, token, { era });
+  return fixture.httpClient(url, token, { era });
 }
 
 const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
-  stdio: (era) => house.stdio([], { era }),
+  stdio: (era) => fixture.stdio([], { era }),
   HTTP: overHttp,
 };
 

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES, type Outcome } from "../../fixtures/cell.ts";
+import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 

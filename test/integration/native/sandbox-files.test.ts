@@ -20,7 +20,7 @@ import { after, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
-import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 
 const tier = sandboxCapabilities();
 const skip = tier.landlock < 3 || tier.mounts === "none" ? "needs Landlock 3 and mount namespaces" : false;

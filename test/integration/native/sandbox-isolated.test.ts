@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 import { allProcesses, descendantsOf, exists } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 

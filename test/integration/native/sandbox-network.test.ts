@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 
 const tier = sandboxCapabilities();
 const skip = tier.seccomp ? false : "needs seccomp";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES } from "../../fixtures/cell.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 
 const tier = sandboxCapabilities();
 const skip = tier.mounts === "none" ? "needs mount namespaces" : false;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell } from "../../fixtures/cell.ts";
+import { Cell } from "../../fixtures/sandbox-fixture.ts";
 import { exists } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 

@@ -7,20 +7,20 @@ import { execCallback } from "../../../src/queue/items.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { WorkQueue } from "../../../src/storage/work.ts";
 import { TestDatabase } from "../../fixtures/database.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 const file = new TestDatabase();
 let gateway: Gateway;
 let queue: WorkQueue;
 before(async () => {
-  gateway = await house.open();
+  gateway = await fixture.open();
   queue = new WorkQueue(file.open());
 });
 after(async () => {
   file.remove();
-  await house.close();
+  await fixture.close();
 });
 
 async function dispatching(command: string[], use: () => Promise<void>, options: Partial<DispatchOptions> = {}) {
@@ -37,7 +37,7 @@ async function dispatching(command: string[], use: () => Promise<void>, options:
 const callback = (id: string) => execCallback({ id, exitCode: 0, logPath: null, lastLines: [] });
 
 test("a command gets the item on its stdin, runs through the gateway, and is tried again until it succeeds", async () => {
-  writeFileSync(house.path("left"), "2");
+  writeFileSync(fixture.path("left"), "2");
   const script = 'cat > item; n=$(cat left); [ "$n" = 0 ] || { echo $((n - 1)) > left; exit 3; }';
   const failures: string[] = [];
   const onAttempt: DispatchOptions["onAttempt"] = (_, failure) => failure && failures.push(failure.why);
@@ -50,7 +50,7 @@ test("a command gets the item on its stdin, runs through the gateway, and is tri
     { onAttempt },
   );
   assert.deepEqual(failures, Array(2).fill("the command ended as completed, exit code 3"));
-  assert.equal(JSON.parse(readFileSync(house.path("item"), "utf8")).key, "exec_callback:s1");
+  assert.equal(JSON.parse(readFileSync(fixture.path("item"), "utf8")).key, "exec_callback:s1");
   assert.equal(gateway.list().filter(({ intent }) => intent === "Deliver work item exec_callback:s1").length, 3);
 });
 
@@ -66,14 +66,14 @@ test("stopped in the middle of a command, nothing of it is left and the item com
   const [waiting] = queue.list({ state: "open" });
   assert.equal(waiting?.key, "exec_callback:s2");
   await dispatching(["sleep", "1000"], async () => {
-    await until("it runs", () => house.alive().length > 0);
+    await until("it runs", () => fixture.alive().length > 0);
   });
-  await until("it is gone", () => house.alive().length === 0);
+  await until("it is gone", () => fixture.alive().length === 0);
   assert.equal(queue.claim({ worker: "next" })?.key, "exec_callback:s2");
 });
 
 const lastLines = (id: string, capture: "merged" | "apart") =>
-  new LocalSessionReader().open({ id, capture }, house.sessionFolder(id), () => null).forCallback().lastLines;
+  new LocalSessionReader().open({ id, capture }, fixture.sessionFolder(id), () => null).forCallback().lastLines;
 
 test("the last lines of a session: at most five, both streams in order, long ones cut", async () => {
   const script = "for i in 1 2 3 4 5 6; do echo out $i; done; echo err >&2; printf unfinished";

@@ -17,7 +17,7 @@ afterEach(async () => {
 const SECRET = "shared secret";
 const CALLBACK = execCallback({ id: "s1", exitCode: 3, logPath: "/w/.tmp/exec/s1.log", lastLines: ["1", "2"] });
 
-async function house(options: Partial<DispatchOptions> = {}) {
+async function fixture(options: Partial<DispatchOptions> = {}) {
   const file = new TestDatabase();
   const queue = new WorkQueue(file.open());
   const receiver = new Receiver();
@@ -42,7 +42,7 @@ async function house(options: Partial<DispatchOptions> = {}) {
 }
 
 test("an item is posted, signed over its time, and done when it was taken", async () => {
-  const { queue, receiver, dispatcher, failures } = await house();
+  const { queue, receiver, dispatcher, failures } = await fixture();
   dispatcher.start();
   queue.enqueue(CALLBACK);
   await until("it is done", () => queue.count("done") === 1);
@@ -77,7 +77,7 @@ test("an item is posted, signed over its time, and done when it was taken", asyn
 });
 
 test("any answer but success is tried again: an error, a redirect, none in time", async () => {
-  const { queue, receiver, dispatcher, failures } = await house({ webhookTimeoutMs: 3000 });
+  const { queue, receiver, dispatcher, failures } = await fixture({ webhookTimeoutMs: 3000 });
   receiver.answers = [500, 302, 429, "never"];
   dispatcher.start();
   queue.enqueue(CALLBACK);
@@ -96,7 +96,7 @@ test("any answer but success is tried again: an error, a redirect, none in time"
 });
 
 test("a receiver that is not there is called until it is", async () => {
-  const { queue, receiver, dispatcher, failures } = await house();
+  const { queue, receiver, dispatcher, failures } = await fixture();
   await receiver.close();
   dispatcher.start();
   queue.enqueue(CALLBACK);
@@ -113,7 +113,7 @@ test("the pause grows with each attempt, and others need not wait for it", async
     asked.push(attempts);
     return attempts < 3 ? 10 : 60_000;
   };
-  const { queue, receiver, dispatcher } = await house({ backoff });
+  const { queue, receiver, dispatcher } = await fixture({ backoff });
   receiver.answers = [500, 500, 500];
   dispatcher.start();
   queue.enqueue(CALLBACK);
@@ -125,7 +125,7 @@ test("the pause grows with each attempt, and others need not wait for it", async
 });
 
 test("stopped in the middle of a call, the item goes back at once for the next to take", async () => {
-  const { queue, receiver, dispatcher } = await house({ backoff: () => 60_000 });
+  const { queue, receiver, dispatcher } = await fixture({ backoff: () => 60_000 });
   receiver.answers = ["never"];
   dispatcher.start();
   queue.enqueue(CALLBACK);
@@ -135,7 +135,7 @@ test("stopped in the middle of a call, the item goes back at once for the next t
 });
 
 test("stopped and started again it goes on; started twice it is one", async () => {
-  const { queue, receiver, dispatcher } = await house();
+  const { queue, receiver, dispatcher } = await fixture();
   dispatcher.start();
   dispatcher.start();
   await dispatcher.stop();
@@ -147,7 +147,7 @@ test("stopped and started again it goes on; started twice it is one", async () =
 });
 
 test("two dispatchers of one queue share the items", async () => {
-  const { queue, receiver, dispatcher } = await house();
+  const { queue, receiver, dispatcher } = await fixture();
   const webhook = { url: `http://127.0.0.1:${receiver.port}/hook`, secret: SECRET };
   const other = new Dispatcher(queue, { webhook }, { run: () => assert.fail("nothing is to be run") });
   cleanups.push(() => other.stop());

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { ConfinedHouse } from "./confined-house.ts";
+import { ConfinedFixture } from "./confined-fixture.ts";
 
-const house = new ConfinedHouse();
-after(() => house.close());
+const fixture = new ConfinedFixture();
+after(() => fixture.close());
 
 const LIMITS = `for what in c n f u; do echo "$what $(ulimit -S$what) $(ulimit -H$what)"; done`;
 
 /** Soft and hard, by ulimit's letter. */
-async function limits(config: Parameters<typeof house.confinement>[0] = {}): Promise<Record<string, [string, string]>> {
-  const { stdout } = await house.run({ command: LIMITS }, house.confinement(config));
+async function limits(config: Parameters<typeof fixture.confinement>[0] = {}): Promise<Record<string, [string, string]>> {
+  const { stdout } = await fixture.run({ command: LIMITS }, fixture.confinement(config));
   return Object.fromEntries(
     stdout
       .trim()
@@ -50,9 +50,9 @@ test("processes of the user: far above what a tree may have, since they are othe
 });
 
 test("a configured limit of open files holds and cannot be raised", async () => {
-  const confinement = house.confinement({ limits: { openFiles: 50 } });
+  const confinement = fixture.confinement({ limits: { openFiles: 50 } });
   assert.deepEqual((await limits({ limits: { openFiles: 50 } })).n, ["50", "50"]);
-  const { stdout } = await house.run(
+  const { stdout } = await fixture.run(
     {
       command:
         'ulimit -Sn 51 2>/dev/null || echo no; for i in {3..80}; do eval "exec $i</dev/null" || { echo $i; break; }; done',
@@ -63,16 +63,16 @@ test("a configured limit of open files holds and cannot be raised", async () => 
 });
 
 test("a configured file size holds: what is longer ends with SIGXFSZ", async () => {
-  const confinement = house.confinement({ limits: { fileSize: 100_000 } });
-  const { record } = await house.run({ command: "exec head -c 300000 /dev/zero > big" }, confinement);
+  const confinement = fixture.confinement({ limits: { fileSize: 100_000 } });
+  const { record } = await fixture.run({ command: "exec head -c 300000 /dev/zero > big" }, confinement);
   assert.equal(record.signal, 25);
-  assert.equal(readFileSync(house.path("big")).length, 100_000);
+  assert.equal(readFileSync(fixture.path("big")).length, 100_000);
 });
 
 test("the keeper's own files are not limited by the command's", async () => {
-  const { record } = await house.run(
+  const { record } = await fixture.run(
     { command: "head -c 300000 /dev/zero" },
-    house.confinement({ limits: { fileSize: 4096, openFiles: 20 } }),
+    fixture.confinement({ limits: { fileSize: 4096, openFiles: 20 } }),
   );
   assert.deepEqual([record.code, record.streams[0]?.bytes], [0, 300_000]);
 });
@@ -85,9 +85,9 @@ test("a command sees neither secrets nor hooks, and functions of the parent do n
     "BASH_FUNC_ls%%": "() { echo owned; }",
     LANG: "C",
   };
-  const { stdout, stderr } = await house.run(
+  const { stdout, stderr } = await fixture.run(
     { command: "ls -d /; env", env: { GIVEN: "1" } },
-    house.confinement({}, parent),
+    fixture.confinement({}, parent),
   );
   assert.match(stdout, /^\/\n/);
   assert.match(stdout, /^LANG=C$/m);

@@ -3,23 +3,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { ConfigFile } from "../../../src/config/schema.ts";
 import type { Approval } from "../../../src/core/approval.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 before(() => {
-  house = new TestHouse();
-  mkdirSync(house.path(".git/hooks"), { recursive: true });
-  writeFileSync(house.path(".git/config"), "[core]\n");
-  mkdirSync(house.path("secret"));
+  fixture = new GatewayFixture();
+  mkdirSync(fixture.path(".git/hooks"), { recursive: true });
+  writeFileSync(fixture.path(".git/config"), "[core]\n");
+  mkdirSync(fixture.path("secret"));
 });
-after(() => house.close());
+after(() => fixture.close());
 
 const FREE = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
 /** As out of the box, with a person who says no. */
 async function open(policy: ConfigFile = {}) {
   const asked: Approval[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ...FREE, ...policy },
     approve: async (approval) => {
       asked.push(approval);
@@ -36,21 +36,21 @@ test("a log is no way into what stays read-only: a person is asked, and told whe
     assert.equal(result.status, "denied", logFile);
     const { request } = asked.at(-1) as Approval;
     assert.match(request.reasons.map(({ rule, message }) => `${rule} ${message}`).join(), /sandbox-write .*write to /);
-    assert.ok(request.confinement.endsWith(house.path(logFile)), request.confinement);
+    assert.ok(request.confinement.endsWith(fixture.path(logFile)), request.confinement);
     assert.equal(request.always.ok, false);
   }
-  assert.equal(readFileSync(house.path(".git/config"), "utf8"), "[core]\n");
-  assert.equal(existsSync(house.path("sallyport.json")), false);
+  assert.equal(readFileSync(fixture.path(".git/config"), "utf8"), "[core]\n");
+  assert.equal(existsSync(fixture.path("sallyport.json")), false);
   const usual = await gateway.run({ command: "echo fine", logFile: "build.log" });
   assert.equal(usual.status, "completed");
-  assert.equal(readFileSync(house.path("build.log"), "utf8"), "fine\n");
+  assert.equal(readFileSync(fixture.path("build.log"), "utf8"), "fine\n");
 });
 
 test("nor into what is denied, whoever says yes", async () => {
-  const { gateway, asked } = await open({ denied: [house.path("secret")] });
+  const { gateway, asked } = await open({ denied: [fixture.path("secret")] });
   const result = await gateway.run({ command: "echo x", logFile: "secret/log" });
   assert.equal(result.error?.type, "PathOutOfScope");
-  assert.equal(existsSync(house.path("secret/log")), false);
+  assert.equal(existsSync(fixture.path("secret/log")), false);
   assert.deepEqual(asked, []);
 });
 
@@ -58,17 +58,17 @@ test("where nothing is to be written a log is asked about, but for the one Sally
   const { gateway, asked } = await open({ sandbox: "read-only" });
   const result = await gateway.run({ command: "echo evil", logFile: "package.json" });
   assert.equal(result.status, "denied");
-  assert.equal(existsSync(house.path("package.json")), false);
+  assert.equal(existsSync(fixture.path("package.json")), false);
   assert.equal(asked.length, 1);
   const own = await gateway.run({ command: "echo fine" }, { logFolder: ".tmp/exec" });
   assert.equal(own.status, "completed");
-  assert.equal(readFileSync(house.path(`.tmp/exec/${own.id}.log`), "utf8"), "fine\n");
+  assert.equal(readFileSync(fixture.path(`.tmp/exec/${own.id}.log`), "utf8"), "fine\n");
   assert.equal(asked.length, 1);
 });
 
 test("with an allowlist a log is asked about as a redirection is, also where the command itself was granted", async () => {
   const asked: Approval[] = [];
-  const gateway = await house.open({
+  const gateway = await fixture.open({
     policy: { ...FREE, security: "allowlist" },
     approve: async (approval) => {
       asked.push(approval);
@@ -82,6 +82,6 @@ test("with an allowlist a log is asked about as a redirection is, also where the
   for (const text of [command, "echo evil"]) {
     assert.equal((await gateway.run({ command: text, logFile: "index.js" })).status, "denied", text);
   }
-  assert.equal(existsSync(house.path("index.js")), false);
+  assert.equal(existsSync(fixture.path("index.js")), false);
   assert.equal((await gateway.run({ command }, { logFolder: ".tmp/exec" })).status, "completed");
 });

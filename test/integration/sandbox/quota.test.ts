@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import { Quota, type SessionCounts } from "../../../src/sandbox/quota.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
 const LIMITS = { sessions: 3, startsPerMinute: 5 };
 const counts = (running: number, started = 0): SessionCounts => ({
@@ -83,15 +83,15 @@ test("the window of a busy agent does not grow without bound", () => {
   for (let i = 0; i < 50_000; i++) quota.admit("a", { sessions: 1, startsPerMinute: 1000 }, i * 61);
 });
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 test("several gateways on one state folder share an agent's quota, and others have their own", async () => {
   const { writeFileSync } = await import("node:fs");
-  writeFileSync(join(house.workspace, "sallyport.json"), JSON.stringify({ limits: { sessions: 4 } }));
-  const one = await house.open();
-  const two = await house.open();
-  const other = await house.open({ agent: "other" });
+  writeFileSync(join(fixture.workspace, "sallyport.json"), JSON.stringify({ limits: { sessions: 4 } }));
+  const one = await fixture.open();
+  const two = await fixture.open();
+  const other = await fixture.open({ agent: "other" });
   const started = await Promise.all([one, two, one, two].map((gateway) => gateway.start({ command: "sleep 60" })));
   for (const gateway of [one, two]) {
     const { status, error } = await gateway.run({ command: "true" });

@@ -7,11 +7,11 @@ import { SallyportError } from "../../../src/core/error.ts";
 import { type Confined, confine } from "../../../src/sandbox/confine.ts";
 import { compile } from "../../fixtures/compile.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
-import { ConfinedHouse } from "./confined-house.ts";
+import { ConfinedFixture } from "./confined-fixture.ts";
 
-const house = new ConfinedHouse();
-after(() => house.close());
-const { workspace, outside } = house;
+const fixture = new ConfinedFixture();
+after(() => fixture.close());
+const { workspace, outside } = fixture;
 mkdirSync(join(workspace, "spot/inner"), { recursive: true });
 mkdirSync(join(outside, "inner"));
 symlinkSync(outside, join(workspace, "trap"));
@@ -26,7 +26,7 @@ async function attempt(round: number, launch: (confined: Confined) => Confined):
   // The kernel's word: a shell's `pwd -P` walks the names again and may be fooled by itself.
   const request = { command: "readlink", args: ["/proc/self/cwd"], cwd: "spot/inner", logFile: `spot/${round}.log` };
   try {
-    const { stdout, error } = await house.launch(request, launch(confine(request, house.confinement())));
+    const { stdout, error } = await fixture.launch(request, launch(confine(request, fixture.confinement())));
     return error ?? stdout.trim();
   } catch (error) {
     if (error instanceof SallyportError) return error.type;
@@ -74,12 +74,12 @@ test("the race is real: without the root the same attempts do get out", async ()
 for (const program of ["open-beneath", "open-beneath-walk"]) {
   test(`${program}: opens beneath the root and meets no link, with openat2 and without`, () => {
     const binary = compile(program);
-    const root = join(house.folder, `root of ${program}`);
+    const root = join(fixture.folder, `root of ${program}`);
     mkdirSync(join(root, "a/b"), { recursive: true });
     symlinkSync("a", join(root, "in"));
     symlinkSync(outside, join(root, "out"));
     symlinkSync("/proc/self/cwd", join(root, "magic"));
-    symlinkSync(root, join(house.folder, `link to ${program}`));
+    symlinkSync(root, join(fixture.folder, `link to ${program}`));
     execFileSync("touch", [join(root, "file")]);
     const open = (path: string, top = root) => spawnSync(binary, [top, path], { encoding: "utf8" }).stdout.trim();
     assert.equal(open(root), root);
@@ -90,7 +90,7 @@ for (const program of ["open-beneath", "open-beneath-walk"]) {
     for (const path of ["in", "in/b", "out", "out/inner", "magic", "../outside", "..", "a/../../outside"]) {
       assert.equal(open(`${root}/${path}`), "left", path);
     }
-    const linked = join(house.folder, `link to ${program}`);
+    const linked = join(fixture.folder, `link to ${program}`);
     assert.equal(open(join(linked, "a"), linked), "left");
     assert.equal(open(join(root, "missing")), "No such file or directory");
     assert.equal(open(join(root, "file")), "Not a directory");

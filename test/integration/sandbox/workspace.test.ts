@@ -5,11 +5,11 @@ import { after, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
 import { confine } from "../../../src/sandbox/confine.ts";
 import { type PathParameter, resolveInWorkspace, workspaceScope } from "../../../src/sandbox/workspace.ts";
-import { ConfinedHouse } from "./confined-house.ts";
+import { ConfinedFixture } from "./confined-fixture.ts";
 
-const house = new ConfinedHouse();
-after(() => house.close());
-const { workspace, outside } = house;
+const fixture = new ConfinedFixture();
+after(() => fixture.close());
+const { workspace, outside } = fixture;
 const sibling = `${workspace}-sibling`;
 
 mkdirSync(join(workspace, "a/b"), { recursive: true });
@@ -33,7 +33,7 @@ symlinkSync("/", join(workspace, "root"));
 writeFileSync(join(workspace, "a/real.log"), "");
 linkSync(join(outside, "precious"), join(workspace, "second-name.log"));
 
-const scope = workspaceScope(workspace, { keepOut: [house.state] });
+const scope = workspaceScope(workspace, { keepOut: [fixture.state] });
 
 const INSIDE: [path: string | undefined, to: string][] = [
   [undefined, ""],
@@ -57,7 +57,7 @@ for (const [path, to] of INSIDE) {
   test(`${path} is in the workspace`, async () => {
     const expected = join(workspace, to);
     assert.equal(resolveInWorkspace(scope, path, "cwd"), expected);
-    assert.deepEqual((await house.run({ command: "pwd -P", ...(path ? { cwd: path } : {}) })).stdout, `${expected}\n`);
+    assert.deepEqual((await fixture.run({ command: "pwd -P", ...(path ? { cwd: path } : {}) })).stdout, `${expected}\n`);
   });
 }
 
@@ -116,7 +116,7 @@ test("what is missing, a file, or a circle of links in the workspace is told apa
 });
 
 test("a folder of Sallyport's own is out of bounds, also within the workspace", () => {
-  const around = workspaceScope(house.folder, { keepOut: [house.state] });
+  const around = workspaceScope(fixture.folder, { keepOut: [fixture.state] });
   assert.throws(() => resolveInWorkspace(around, "state", "cwd"), { type: "PathOutOfScope" });
   assert.throws(() => resolveInWorkspace(around, "state/sallyport.db", "logFile"), { type: "PathOutOfScope" });
   assert.equal(resolveInWorkspace(around, "workspace", "cwd"), workspace);
@@ -128,17 +128,17 @@ test("a log file may be new, a link within, but no link out, broken or not", asy
   for (const path of ["dangling.log", "precious.log"]) {
     assert.throws(() => resolveInWorkspace(scope, path, "logFile"), { type: "PathOutOfScope" }, path);
   }
-  await house.run({ command: "echo logged; echo too >&2", capture: "merged", logFile: "inside.log" });
+  await fixture.run({ command: "echo logged; echo too >&2", capture: "merged", logFile: "inside.log" });
   assert.equal(readFileSync(join(workspace, "a/real.log"), "utf8"), "logged\ntoo\n");
 });
 
 test("a folder is no log file, and a file no working directory", async () => {
-  assert.equal((await house.run({ command: "true", logFile: "a" })).error, "SpawnFailed");
-  assert.equal((await house.run({ command: "true", cwd: "file" })).error, "WorkdirNotFound");
+  assert.equal((await fixture.run({ command: "true", logFile: "a" })).error, "SpawnFailed");
+  assert.equal((await fixture.run({ command: "true", cwd: "file" })).error, "WorkdirNotFound");
 });
 
 test("a log file that is a second name of a file elsewhere is refused before it is emptied", async () => {
-  const { error, stdout } = await house.run({ command: "echo overwritten", logFile: "second-name.log" });
+  const { error, stdout } = await fixture.run({ command: "echo overwritten", logFile: "second-name.log" });
   assert.deepEqual([error, stdout], ["PathOutOfScope", ""]);
   assert.equal(readFileSync(join(outside, "precious"), "utf8"), "precious");
 });
@@ -147,43 +147,43 @@ test("what changes between the check and the start is noticed by the keeper", as
   mkdirSync(join(workspace, "spot/inner"), { recursive: true });
   mkdirSync(join(outside, "inner"));
   const request = { command: "pwd -P; touch ran", cwd: "spot/inner", logFile: "spot/x.log" };
-  const confined = confine(request, house.confinement());
+  const confined = confine(request, fixture.confinement());
   renameSync(join(workspace, "spot"), join(workspace, "was-spot"));
   symlinkSync(outside, join(workspace, "spot"));
   assert.equal(
-    (await house.launch({ ...request, logFile: undefined }, { ...confined, logFile: null })).error,
+    (await fixture.launch({ ...request, logFile: undefined }, { ...confined, logFile: null })).error,
     "PathOutOfScope",
   );
-  assert.equal((await house.launch(request, { ...confined, cwd: workspace })).error, "PathOutOfScope");
+  assert.equal((await fixture.launch(request, { ...confined, cwd: workspace })).error, "PathOutOfScope");
   // A link within the workspace is not what was judged either.
   symlinkSync("was-spot", join(workspace, "spot2"));
   const moved = { ...confined, logFile: null, cwd: join(workspace, "spot2/inner") };
-  assert.equal((await house.launch(request, moved)).error, "PathOutOfScope");
+  assert.equal((await fixture.launch(request, moved)).error, "PathOutOfScope");
 });
 
 test("a keeper refuses a working directory or a log that is not even named beneath the root", async () => {
-  const confined = confine({ command: "true" }, house.confinement());
+  const confined = confine({ command: "true" }, fixture.confinement());
   for (const wrong of [{ cwd: "/tmp" }, { cwd: sibling }, { logFile: "/tmp/x.log" }, { logFile: `${sibling}/x.log` }]) {
-    const ran = house.launch({ command: "true" }, { ...confined, ...wrong });
+    const ran = fixture.launch({ command: "true" }, { ...confined, ...wrong });
     const error = await ran.then(
       ({ record }) => record.reason,
       (thrown: Error) => thrown.message,
     );
     assert.ok(error === "lost" || error === "failed", error);
   }
-  const dotted = await house.launch({ command: "true" }, { ...confined, cwd: `${workspace}/a/../../outside` });
+  const dotted = await fixture.launch({ command: "true" }, { ...confined, cwd: `${workspace}/a/../../outside` });
   assert.equal(dotted.error, "PathOutOfScope");
 });
 
 test("`anywhere` lets a person out, but not into Sallyport's own folders", async () => {
-  const free = house.confinement({ scope: "anywhere" });
-  assert.equal((await house.run({ command: "pwd -P", cwd: outside }, free)).stdout, `${outside}\n`);
-  assert.throws(() => confine({ command: "true", cwd: house.state }, free), { type: "PathOutOfScope" });
+  const free = fixture.confinement({ scope: "anywhere" });
+  assert.equal((await fixture.run({ command: "pwd -P", cwd: outside }, free)).stdout, `${outside}\n`);
+  assert.throws(() => confine({ command: "true", cwd: fixture.state }, free), { type: "PathOutOfScope" });
 });
 
 test("a workspace that is a link is followed once", () => {
-  symlinkSync(workspace, join(house.folder, "link-to-workspace"));
-  assert.equal(workspaceScope(join(house.folder, "link-to-workspace")).root, workspace);
-  assert.throws(() => workspaceScope(join(house.folder, "missing")), { type: "WorkdirNotFound" });
+  symlinkSync(workspace, join(fixture.folder, "link-to-workspace"));
+  assert.equal(workspaceScope(join(fixture.folder, "link-to-workspace")).root, workspace);
+  assert.throws(() => workspaceScope(join(fixture.folder, "missing")), { type: "WorkdirNotFound" });
   assert.throws(() => workspaceScope(join(workspace, "file")), { type: "WorkdirNotFound" });
 });

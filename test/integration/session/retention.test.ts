@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, beforeEach, test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 const NONE = { maxAgeMs: 0, maxCount: 0, maxBytes: 0 };
 const HOUR = 3600 * 1000;
 
@@ -21,7 +21,7 @@ function ids(): string[] {
 }
 
 function folders(): string[] {
-  return readdirSync(join(house.state, "sessions")).sort();
+  return readdirSync(join(fixture.state, "sessions")).sort();
 }
 
 function idsOf(results: { id: string }[]): string[] {
@@ -31,7 +31,7 @@ function idsOf(results: { id: string }[]): string[] {
 /** As if it had ended that long ago. */
 function age(id: string, ms: number): void {
   gateway.session(id).info(); // ends are written a moment later, and by then for whoever looks
-  const database = new DatabaseSync(join(house.state, "sallyport.db"), { timeout: 20_000 });
+  const database = new DatabaseSync(join(fixture.state, "sallyport.db"), { timeout: 20_000 });
   database.prepare("UPDATE sessions SET ended_ms = ended_ms - ? WHERE id = ?").run(ms, id);
   database.close();
 }
@@ -102,7 +102,7 @@ test("a running or lingering session is never removed, whatever its age and size
 });
 
 test("a folder without a row is removed once it is old and its command is over", async () => {
-  const sessions = join(house.state, "sessions");
+  const sessions = join(fixture.state, "sessions");
   const record = (await gateway.run({ command: "true" })).id;
   const [finished, recent, unfinished, live] = [newId(), newId(), newId(), newId()];
   for (const id of [finished, recent, unfinished, live]) mkdirSync(join(sessions, id));
@@ -124,8 +124,8 @@ test("a new gateway cleans by its own retention when it is due", async () => {
   const { id } = await gateway.run({ command: "true" });
   gateway.session(id).info(); // its end is written by now, before it is made older
   age(id, 100 * HOUR);
-  utimesSync(join(house.state, "cleaned"), new Date(0), new Date(0));
-  await house.open({ retention: { maxAgeMs: HOUR } });
+  utimesSync(join(fixture.state, "cleaned"), new Date(0), new Date(0));
+  await fixture.open({ retention: { maxAgeMs: HOUR } });
   assert.ok(!ids().includes(id));
 });
 
@@ -141,7 +141,7 @@ test("removing a session removes its files, and a second time says that it is go
   for (let i = 0; i < 50; i++) {
     const { id } = await gateway.run({ command: "echo bye" });
     await gateway.session(id).remove();
-    assert.equal(existsSync(house.sessionFolder(id)), false);
+    assert.equal(existsSync(fixture.sessionFolder(id)), false);
   }
   const session = await gateway.start({ command: "true" });
   await session.wait();

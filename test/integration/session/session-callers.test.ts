@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { isRunning, send } from "../../fixtures/processes.ts";
 import { pause, until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 test("more gateways than a keeper has room for can wait for one session and end it", async () => {
   const session = await gateway.start({ command: "sleep 600", name: "popular" });
   const others: Gateway[] = [];
-  for (let i = 0; i < 70; i++) others.push(await house.open());
+  for (let i = 0; i < 70; i++) others.push(await fixture.open());
   const waits = others.map((other) => other.session("popular").wait());
   await pause(200);
   assert.ok(others.every((other) => other.session("popular").info().status === "running"));
@@ -26,7 +26,7 @@ test("more gateways than a keeper has room for can wait for one session and end 
 test("the last of many callers can kill the session, or is told that its keeper does not answer", async () => {
   await gateway.start({ command: "sleep 600", name: "crowded" });
   const others: Gateway[] = [];
-  for (let i = 0; i < 70; i++) others.push(await house.open());
+  for (let i = 0; i < 70; i++) others.push(await fixture.open());
   const outcome = await others
     .at(-1)
     ?.session("crowded")
@@ -56,7 +56,7 @@ test("input still on its way when a command ends never reaches the next command"
 });
 
 test("a session of this very moment can be waited for by another gateway", async () => {
-  const other = await house.open({ attach: false });
+  const other = await fixture.open({ attach: false });
   for (let round = 0; round < 20; round++) {
     const name = `moment-${round}`;
     const running = gateway.run({ command: "sleep 0.05; exit 3", name });
@@ -68,7 +68,7 @@ test("a session of this very moment can be waited for by another gateway", async
 });
 
 test("a keeper that is stopped and continued loses nobody", async () => {
-  const go = house.path("go");
+  const go = fixture.path("go");
   const waits = `until [ -e ${go} ]; do sleep 0.02; done`;
   const session = await gateway.start({ command: `for i in $(seq 200); do echo $i; done; ${waits}; echo end` });
   const main = session.info().pid ?? 0;

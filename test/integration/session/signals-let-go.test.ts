@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-after(() => house.close());
+const fixture = new GatewayFixture();
+after(() => fixture.close());
 
 test("a signal that outlives many waits and a long log is not left with a listener for each", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const { signal } = new AbortController();
   const session = await gateway.start({ command: "for i in $(seq 30); do echo $i; sleep 0.02; done" });
   for (let i = 0; i < 5; i++) await session.wait({ timeoutMs: 10, signal });
@@ -20,7 +20,7 @@ test("a signal that outlives many waits and a long log is not left with a listen
 });
 
 test("a wait longer than a timer can be is no short one", async () => {
-  const gateway = await house.open();
+  const gateway = await fixture.open();
   const session = await gateway.start({ command: "sleep 0.3" });
   assert.equal((await session.wait({ timeoutMs: Number.POSITIVE_INFINITY })).status, "completed");
 });

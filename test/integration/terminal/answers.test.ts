@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 /** Writes what it is given to its terminal and prints, in hex, what comes back within `dd`'s one read. */
-const ASK = house.path("ask.sh");
+const ASK = fixture.path("ask.sh");
 writeFileSync(
   ASK,
   `stty raw -echo; printf "$1"; answer=$(dd bs=200 count=1 2>/dev/null | od -An -tx1 | tr -d ' \\n'); stty sane; echo; echo "<$answer>"\n`,

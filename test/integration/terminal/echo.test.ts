@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { LogChunk } from "../../../src/core/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 /** Gives each key back as it is, at once. */
 const ECHO = "stty raw -echo; printf ready; exec cat";
@@ -57,7 +57,7 @@ test("followers get what keys bring, each byte once and each character whole", a
   }
   await until("all was echoed", () => one.text() === typed && two.text() === typed);
   await session.kill({ signal: "SIGKILL" });
-  const log = readFileSync(join(house.sessionFolder(session.id), "output"));
+  const log = readFileSync(join(fixture.sessionFolder(session.id), "output"));
   assertWhole(await one.all, log);
   assertWhole(await two.all, log);
   for (const { bytes } of one.got) assert.ok(!Buffer.from(bytes).toString().includes("\ufffd"));
@@ -73,7 +73,7 @@ test("keys and a flood at the same time lose nothing", async () => {
     return text.includes("60000") && text.split("k").length === 201;
   });
   await session.kill({ signal: "SIGKILL" });
-  assertWhole(await follower.all, readFileSync(join(house.sessionFolder(session.id), "output")));
+  assertWhole(await follower.all, readFileSync(join(fixture.sessionFolder(session.id), "output")));
 });
 
 test("what is told with a key has the time the log has", async () => {

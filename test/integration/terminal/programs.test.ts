@@ -4,13 +4,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { RunRequest } from "../../../src/core/request.ts";
 import type { Session } from "../../../src/session/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { drive as driveOn, lastWords, SHELL, timeoutMs, waits } from "./driven.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 const drive = (request: RunRequest, use: (session: Session) => Promise<void>) => driveOn(gateway, request, use);
 
@@ -92,7 +92,7 @@ test("the node prompt", async () => {
 });
 
 test("vim: a file is edited and saved", { skip: missing("vim") }, async () => {
-  const file = house.path("edited.txt");
+  const file = fixture.path("edited.txt");
   await drive({ command: "vim", args: ["-u", "NONE", "-n", file] }, async (vim) => {
     await vim.sendKeys(["i"]);
     await vim.write("first line");
@@ -109,7 +109,7 @@ test("vim: a file is edited and saved", { skip: missing("vim") }, async () => {
 });
 
 test("less: pages, searches and quits", { skip: missing("less") }, async () => {
-  const file = house.path("long.txt");
+  const file = fixture.path("long.txt");
   writeFileSync(file, Array.from({ length: 500 }, (_, n) => `line ${n + 1}`).join("\n"));
   await drive({ command: "less", args: [file], size: { columns: 80, rows: 10 } }, async (less) => {
     await shows(less, /line 9/, 0);
@@ -149,7 +149,7 @@ test("a password is neither shown nor told", async () => {
 test("git rebase -i: commits are reordered in the editor it opens", {
   skip: missing("git") || missing("vim"),
 }, async () => {
-  const repository = house.path("repository");
+  const repository = fixture.path("repository");
   const env = {
     GIT_AUTHOR_NAME: "a",
     GIT_AUTHOR_EMAIL: "a@example.org",
@@ -178,9 +178,9 @@ test("git rebase -i: commits are reordered in the editor it opens", {
 });
 
 test("gdb: a program is stopped and looked at", { skip: missing("gdb") || missing("cc") }, async () => {
-  writeFileSync(house.path("answer.c"), "int main(void) { volatile int answer = 42; return answer; }\n");
-  execFileSync("cc", ["-g", "-O0", "-o", house.path("answer"), house.path("answer.c")]);
-  await drive({ command: "gdb", args: ["-q", "-nx", house.path("answer")] }, async (gdb) => {
+  writeFileSync(fixture.path("answer.c"), "int main(void) { volatile int answer = 42; return answer; }\n");
+  execFileSync("cc", ["-g", "-O0", "-o", fixture.path("answer"), fixture.path("answer.c")]);
+  await drive({ command: "gdb", args: ["-q", "-nx", fixture.path("answer")] }, async (gdb) => {
     await gdb.write("set pagination off\r");
     await waits(gdb);
     await gdb.write("print 6 * 7\r");
@@ -192,7 +192,7 @@ test("gdb: a program is stopped and looked at", { skip: missing("gdb") || missin
 });
 
 test("tmux inside: a shell in a window of its own", { skip: missing("tmux") }, async () => {
-  const socket = house.path("tmux.sock");
+  const socket = fixture.path("tmux.sock");
   const args = ["-f", "/dev/null", "-S", socket, "new-session", "bash --norc --noprofile"];
   const session = await gateway.start({ command: "tmux", args, pty: true });
   try {

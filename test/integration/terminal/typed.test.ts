@@ -4,19 +4,19 @@ import { after, test } from "node:test";
 import type { SallyportError } from "../../../src/core/error.ts";
 import type { RunRequest } from "../../../src/core/request.ts";
 import type { Session } from "../../../src/session/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { drive, SHELL, timeoutMs, waits } from "./driven.ts";
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 const asked: string[] = [];
-const gateway = await house.open({
+const gateway = await fixture.open({
   approve: async ({ request }) => {
     asked.push(request.command.text);
     return { decision: request.command.text.includes("please-not") ? "deny" : "once", who: "tester" };
   },
 });
-after(() => house.close());
+after(() => fixture.close());
 
 /** Blocked by the blocklist, and harmless should it ever run: there is no such device. */
 const BLOCKED = "mkfs.ext4 /no/such/device";
@@ -56,7 +56,7 @@ test("a line typed into a shell is refused as the command would be", async () =>
 
 test("also when it comes key by key, by several callers, over several lines, or is edited on the way", async () => {
   await on(SHELL, async (bash) => {
-    const other = (await house.open()).session(bash.id);
+    const other = (await fixture.open()).session(bash.id);
     await bash.write("mkfs.ext4 ");
     await other.write("/no/such/device");
     await isBlocked(bash.sendKeys(["Enter"]));
@@ -75,14 +75,14 @@ test("also when it comes key by key, by several callers, over several lines, or 
 });
 
 test("also when another program is in front and ends with the first keys", { skip: missing("less") }, async () => {
-  writeFileSync(house.path("page.txt"), "line\n".repeat(200));
+  writeFileSync(fixture.path("page.txt"), "line\n".repeat(200));
   await on(SHELL, async (bash) => {
     await bash.write(`cat\r`);
     await waits(bash);
     await isBlocked(bash.write(`\u0004${BLOCKED}\r`));
     await ranNothing(bash);
 
-    await bash.write(`less ${house.path("page.txt")}\r`);
+    await bash.write(`less ${fixture.path("page.txt")}\r`);
     await bash.waitFor({ pattern: /line/, timeoutMs });
     await waits(bash);
     await isBlocked(bash.write(`q${BLOCKED}\r`));
@@ -117,7 +117,7 @@ test("text for a program that is no shell is not taken for commands", async () =
 
 for (const [program, args, typed, leave] of [
   ["vim", ["-u", "NONE", "-n"], `:!${BLOCKED}\r`, ":q!\r"],
-  ["less", [house.path("page.txt")], `!${BLOCKED}\r`, "q"],
+  ["less", [fixture.path("page.txt")], `!${BLOCKED}\r`, "q"],
   ["gdb", ["-q", "-nx"], `shell ${BLOCKED}\r`, "quit\r"],
   ["ed", [], `!${BLOCKED}\r`, "Q\r"],
 ] as const) {
@@ -146,6 +146,6 @@ test("what cannot be known is asked, and a no is a no", async () => {
     await bash.sendKeys(["Up", "Enter"]);
     assert.equal(asked.length, 3);
     await waits(bash);
-    assert.ok(!existsSync(house.path("made")));
+    assert.ok(!existsSync(fixture.path("made")));
   });
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 const timeoutMs = 60_000;
 
@@ -15,11 +15,11 @@ function teller(lines: string[]): string {
 }
 
 let told = 0;
-const say = (n: number) => writeFileSync(house.path(`room${told}/go${n}`), "");
+const say = (n: number) => writeFileSync(fixture.path(`room${told}/go${n}`), "");
 
 async function start(lines: string[], rest = "; sleep 60", pty = true) {
   told++;
-  const room = house.path(`room${told}`);
+  const room = fixture.path(`room${told}`);
   const command = `mkdir -p ${room}; cd ${room}; echo ready; ${teller(lines)}${rest}`;
   const session = await gateway.start({ command, pty });
   await session.waitFor({ pattern: /ready/, offset: 0, timeoutMs });
@@ -102,7 +102,7 @@ test("what is typed is answered before anybody begins to wait, and found all the
 });
 
 test("whoever waits through another gateway sees the same", async () => {
-  const other = await house.open();
+  const other = await fixture.open();
   const asking = await gateway.start({ command: "read -r line", pty: true });
   assert.equal((await other.session(asking.id).waitFor({ input: true, timeoutMs })).reason, "input");
   const waiting = other.session(asking.id).waitFor({ timeoutMs });

@@ -76,9 +76,9 @@ const FOREGROUND: Statement[] = [
     at: "Foreground mode",
     says: "it runs from the workspace root",
     holds: async (bench) => {
-      mkdirSync(bench.house.path("below"));
+      mkdirSync(bench.fixture.path("below"));
       await bash(bench, "cd below");
-      assert.equal(await bash(bench, "pwd"), `${bench.house.workspace}\n`);
+      assert.equal(await bash(bench, "pwd"), `${bench.fixture.workspace}\n`);
     },
   },
   {
@@ -89,7 +89,7 @@ const FOREGROUND: Statement[] = [
   {
     at: "Foreground mode",
     says: "the environment is the server's, without secrets",
-    holds: async (bench) => assert.equal(await bash(bench, 'echo "$SALLYPORT_TEST_MARK"'), `${bench.house.mark}\n`),
+    holds: async (bench) => assert.equal(await bash(bench, 'echo "$SALLYPORT_TEST_MARK"'), `${bench.fixture.mark}\n`),
   },
   {
     at: "Foreground mode",
@@ -143,7 +143,7 @@ const FOREGROUND: Statement[] = [
     says: "the whole group is killed at the timeout, whatever it does about SIGTERM",
     holds: async (bench) => {
       await bash(bench, "trap '' TERM; sleep 60 & (setsid sleep 60 &); while :; do sleep 1; done", { timeout: 1 });
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -151,7 +151,7 @@ const FOREGROUND: Statement[] = [
     says: "what a command leaves in the background does not survive it",
     holds: async (bench) => {
       assert.equal(await bash(bench, "sleep 60 & echo left"), "left\n");
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
 ];
@@ -183,7 +183,7 @@ const BACKGROUND: Statement[] = [
       await until("all are there", () => bench.gateway.session(shell_id).usage().processes.length >= 3);
       const { killed, status } = await bench.call("KillShell", { shell_id });
       assert.deepEqual([killed, status], [true, "killed"]);
-      await until("all are gone", () => bench.house.alive().length === 0);
+      await until("all are gone", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -252,7 +252,7 @@ const BACKGROUND: Statement[] = [
       at: `Related, ${name}`,
       says: "an unknown shell, or another agent's, is told with what to give instead",
       holds: async (bench) => {
-        const other = await bench.house.open({ agent: "somebody-else" });
+        const other = await bench.fixture.open({ agent: "somebody-else" });
         const theirs = await other.start({ command: "sleep 60", name: "theirs" });
         for (const shell_id of ["nothing", theirs.id, theirs.name, theirs.id.slice(0, -2)]) {
           const expected = { type: "SessionNotFound", actions: ["use_shell_id"] };

@@ -4,11 +4,11 @@ import { TOOLSETS } from "../../../src/core/settings.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { CallContext, Tool, ToolAnswer } from "../../../src/toolsets/tool.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 
 const POLICY = { toolsets: { exec: true }, limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 let gateway: Gateway;
 let all: Map<string, Tool>;
 
@@ -17,10 +17,10 @@ function offer(from: Gateway): Map<string, Tool> {
 }
 
 before(async () => {
-  gateway = await house.open({ policy: POLICY });
+  gateway = await fixture.open({ policy: POLICY });
   all = offer(gateway);
 });
-after(() => house.close());
+after(() => fixture.close());
 
 async function call(name: string, args: unknown, context?: CallContext, from = all): Promise<ToolAnswer> {
   const tool = from.get(name);
@@ -119,7 +119,7 @@ test("a pattern that would be looked for for ever is stopped and told", async ()
 });
 
 test("a tool of a toolset that was switched off meanwhile does nothing", async () => {
-  const other = await house.open({ policy: POLICY });
+  const other = await fixture.open({ policy: POLICY });
   const [execute] = tools(other, "exec");
   Object.defineProperty(other, "toolsets", { value: { ...other.toolsets, exec: false } });
   const answer = await execute?.call({ command: "touch made" });
@@ -152,7 +152,7 @@ test("what one toolset started, another can list, read and kill", async () => {
 });
 
 test("sessions of another agent are as if they did not exist, for every tool", async () => {
-  const other = await house.open({ policy: POLICY, agent: "somebody-else" });
+  const other = await fixture.open({ policy: POLICY, agent: "somebody-else" });
   const session = await other.start({ command: "sleep 60", name: "not-yours" });
   const { pid } = session.info();
   const answersFor = async (id: string) =>
@@ -202,10 +202,10 @@ test("cancelling ends the command with everything it started, in every toolset",
   for (const [name, args] of RUNNERS) {
     const controller = new AbortController();
     const running = call(name, args("sleep 60 & (setsid sleep 60 &) ; sleep 60"), { signal: controller.signal });
-    await until("it runs", () => house.alive().length >= 3);
+    await until("it runs", () => fixture.alive().length >= 3);
     controller.abort();
     await running;
-    await until(`nothing of ${name} is left`, () => house.alive().length === 0);
+    await until(`nothing of ${name} is left`, () => fixture.alive().length === 0);
   }
 });
 
@@ -220,7 +220,7 @@ test("a call that was cancelled before it began runs nothing", async () => {
 
 test("cancelling while a person is asked runs nothing", async () => {
   const asked: string[] = [];
-  const silent = await house.open({
+  const silent = await fixture.open({
     policy: POLICY,
     approve: async ({ id }) => {
       asked.push(id);
@@ -255,7 +255,7 @@ test("whatever a command writes, no answer is longer than its cap", async () => 
 });
 
 test("a closed gateway is no answer", async () => {
-  const other = await house.open({ policy: POLICY });
+  const other = await fixture.open({ policy: POLICY });
   const from = offer(other);
   await other.close();
   for (const [name, args] of RUNNERS)

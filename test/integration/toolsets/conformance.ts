@@ -6,7 +6,7 @@ import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../src/gateway/options.ts";
 import type { CallContext, Tool, ToolAnswer, ToolsetName } from "../../../src/toolsets/tool.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: results are looked at field by field, whatever their tool
 export type Result = Record<string, any>;
@@ -22,7 +22,7 @@ const ROOMY = { limits: { sessions: 10_000, startsPerMinute: 1_000_000 } };
 
 /** A toolset on a real gateway, and everything that was noticed while it was used. */
 export class Bench {
-  readonly house = new TestHouse();
+  readonly fixture = new GatewayFixture();
   readonly events: GatewayEvent[] = [];
   readonly asked: Approval[] = [];
   gateway!: Gateway;
@@ -31,7 +31,7 @@ export class Bench {
   #tools = new Map<string, Tool>();
 
   async open(toolset: ToolsetName, options: GatewayOptions = {}): Promise<this> {
-    this.gateway = await this.house.open({
+    this.gateway = await this.fixture.open({
       policy: ROOMY,
       onEvent: (event) => this.events.push(event),
       approve: async (approval) => {
@@ -89,7 +89,7 @@ export function conformance(
 ): void {
   const bench = new Bench();
   before(() => bench.open(toolset, options));
-  after(() => bench.house.close());
+  after(() => bench.fixture.close());
   for (const { at, says, holds } of statements) test(`${document}, ${at}: ${says}`, () => holds(bench));
 }
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { newId } from "../../../src/core/id.ts";
 import { EXEC_LOG_FOLDER } from "../../../src/session/retention.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { until } from "../../fixtures/until.ts";
 import { type Bench, conformance, property, required, type Statement } from "./conformance.ts";
 
@@ -95,7 +95,7 @@ const COMPOSITION: Statement[] = [
       bench.answer = "deny";
       assert.equal((await bench.failure("execute", { command: "touch denied" })).type, "CommandDenied");
       bench.answer = "once";
-      assert.ok(!existsSync(bench.house.path("denied")));
+      assert.ok(!existsSync(bench.fixture.path("denied")));
     },
   },
   {
@@ -120,7 +120,7 @@ const EXECUTION: Statement[] = [
       assert.deepEqual(required(bench.tool("execute")), ["command"]);
       const { session_id, log_path, ...rest } = await execute(bench, "echo out; echo err >&2; exit 3");
       assert.deepEqual(rest, { exit_code: 3, output: "out\nerr\n", timed_out: false, status: "completed" });
-      assert.equal(log_path, bench.house.path(EXEC_LOG_FOLDER, `${session_id}.log`));
+      assert.equal(log_path, bench.fixture.path(EXEC_LOG_FOLDER, `${session_id}.log`));
       assert.equal(readFileSync(log_path, "utf8"), "out\nerr\n");
     },
   },
@@ -142,7 +142,7 @@ const EXECUTION: Statement[] = [
       assert.equal(bench.gateway.session(session_id).info().timeoutMs, 30_000);
       const late = await execute(bench, "echo part; sleep 60", { timeout: 3 });
       assert.deepEqual([late.timed_out, late.exit_code, late.output], [true, null, "part\n"]);
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -193,7 +193,7 @@ const EXECUTION: Statement[] = [
     at: "Safety, Workspace sandbox",
     says: "a working directory outside the workspace is refused, a sibling of like name too",
     holds: async (bench) => {
-      for (const cwd of ["/", "..", `${bench.house.workspace}-2`]) {
+      for (const cwd of ["/", "..", `${bench.fixture.workspace}-2`]) {
         assert.equal((await bench.failure("execute", { command: "pwd", cwd })).type, "PathOutOfScope", cwd);
       }
     },
@@ -213,16 +213,16 @@ const EXECUTION: Statement[] = [
       holds: async (bench) => {
         const refused = await bench.failure("execute", { command: "true", env: { [name]: "x" } });
         assert.equal(refused.type, "InvalidRequest");
-        const house = new TestHouse();
+        const fixture = new GatewayFixture();
         const before = process.env[name];
         process.env[name] = "leaks";
         try {
-          const gateway = await house.open();
+          const gateway = await fixture.open();
           assert.equal((await gateway.run({ command: `echo "[$${name}]"` })).stdout, "[]\n");
         } finally {
           if (before === undefined) delete process.env[name];
           else process.env[name] = before;
-          await house.close();
+          await fixture.close();
         }
       },
     }),
@@ -275,7 +275,7 @@ function isFor(payload: unknown, id: string): boolean {
 conformance("exec", "Shell Execution Module", [...COMPOSITION, ...EXECUTION], { policy: POLICY });
 
 test("Shell Execution Module, Safety, Feature gate: hidden unless ENABLE_EXECUTE or the configuration says so", async () => {
-  const house = new TestHouse();
+  const fixture = new GatewayFixture();
   const before = process.env.ENABLE_EXECUTE;
   try {
     for (const [value, count] of [
@@ -287,33 +287,33 @@ test("Shell Execution Module, Safety, Feature gate: hidden unless ENABLE_EXECUTE
     ] as const) {
       if (value === undefined) delete process.env.ENABLE_EXECUTE;
       else process.env.ENABLE_EXECUTE = value;
-      assert.equal(tools(await house.open(), "exec").length, count, value);
+      assert.equal(tools(await fixture.open(), "exec").length, count, value);
     }
     delete process.env.ENABLE_EXECUTE;
-    assert.equal(tools(await house.open({ policy: { toolsets: { exec: true } } }), "exec").length, NAMES.length);
+    assert.equal(tools(await fixture.open({ policy: { toolsets: { exec: true } } }), "exec").length, NAMES.length);
   } finally {
     if (before === undefined) delete process.env.ENABLE_EXECUTE;
     else process.env.ENABLE_EXECUTE = before;
-    await house.close();
+    await fixture.close();
   }
 });
 
 test("Shell Execution Module, Safety, Log cleanup: old logs of ended sessions go at the start, and nothing else", async () => {
-  const house = new TestHouse();
+  const fixture = new GatewayFixture();
   try {
-    const gateway = await house.open({ policy: POLICY });
+    const gateway = await fixture.open({ policy: POLICY });
     const [execute] = tools(gateway, "exec");
     const answer = await execute?.call({ command: "true" });
     const kept = String(answer?.structured.log_path);
-    const old = house.path(EXEC_LOG_FOLDER, `${newId()}.log`);
-    const foreign = house.path(EXEC_LOG_FOLDER, "notes.log");
+    const old = fixture.path(EXEC_LOG_FOLDER, `${newId()}.log`);
+    const foreign = fixture.path(EXEC_LOG_FOLDER, "notes.log");
     for (const file of [old, foreign]) {
       writeFileSync(file, "old");
       utimesSync(file, new Date(0), new Date(0));
     }
-    await house.open();
+    await fixture.open();
     assert.deepEqual([existsSync(kept), existsSync(old), existsSync(foreign)], [true, false, true]);
   } finally {
-    await house.close();
+    await fixture.close();
   }
 });

@@ -3,15 +3,15 @@ import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open({ policy: { toolsets: { exec: true } } });
+  fixture = new GatewayFixture();
+  gateway = await fixture.open({ policy: { toolsets: { exec: true } } });
 });
-after(() => house.close());
+after(() => fixture.close());
 
 async function written(command: string): Promise<Session> {
   return gateway.session((await gateway.run({ command, capture: "merged" })).id);

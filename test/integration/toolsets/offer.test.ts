@@ -4,16 +4,16 @@ import { TOOLSETS } from "../../../src/core/settings.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { Tool, ToolsetName } from "../../../src/toolsets/tool.ts";
 import { assertDistinctNames, tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 let gateway: Gateway;
 let all: Tool[];
 before(async () => {
-  gateway = await house.open({ policy: { toolsets: { exec: true } } });
+  gateway = await fixture.open({ policy: { toolsets: { exec: true } } });
   all = tools(gateway, TOOLSETS);
 });
-after(() => house.close());
+after(() => fixture.close());
 
 type Schema = Record<string, unknown> & { properties?: Record<string, Schema>; items?: Schema };
 
@@ -98,13 +98,13 @@ test("an unknown toolset is refused with those there are", () => {
 });
 
 test("a toolset that is switched off has no tools, and exec is off unless switched on", async () => {
-  const other = await house.open({ policy: { toolsets: { bash: false } } });
+  const other = await fixture.open({ policy: { toolsets: { bash: false } } });
   assert.deepEqual(tools(other, ["bash", "exec"]), []);
   assert.equal(tools(other, "shell").length, 2);
 });
 
 test("what the operator says about an operation goes before what a toolset wants", async () => {
-  const open = await house.open({
+  const open = await fixture.open({
     policy: { toolsets: { exec: true }, permissions: { run: "autonomous", kill: "deny" } },
     approve: async () => assert.fail("nobody is asked"),
   });

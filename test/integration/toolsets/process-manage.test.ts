@@ -123,7 +123,7 @@ const KILL: Statement[] = [
       const process_id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
       await until("all are there", () => bench.gateway.session(process_id).usage().processes.length >= 3);
       await bench.call("process.kill", { process_id });
-      await until("all are gone", () => bench.house.alive().length === 0);
+      await until("all are gone", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -182,7 +182,7 @@ const LIST: Statement[] = [
     says: "what was refused is no process, and another agent's are not there",
     holds: async (bench) => {
       const refused = await bench.call("process.run", { command: "rm -rf /" });
-      const other = await bench.house.open({ agent: "somebody-else" });
+      const other = await bench.fixture.open({ agent: "somebody-else" });
       const { id } = await other.run({ command: "true" });
       const { processes } = await bench.call("process.list", { limit: 500 });
       const ids = processes.map((each: { process_id: string }) => each.process_id);

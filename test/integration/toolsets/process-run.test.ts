@@ -81,11 +81,11 @@ const INPUTS: Statement[] = [
     at: "process.run, Inputs: working_directory",
     says: "the workspace's root unless told, and only within it",
     holds: async (bench) => {
-      mkdirSync(bench.house.path("inner"));
-      assert.equal((await sh(bench, "pwd")).stdout_summary, `${bench.house.workspace}\n`);
+      mkdirSync(bench.fixture.path("inner"));
+      assert.equal((await sh(bench, "pwd")).stdout_summary, `${bench.fixture.workspace}\n`);
       assert.equal(
         (await sh(bench, "pwd", { working_directory: "inner" })).stdout_summary,
-        `${bench.house.path("inner")}\n`,
+        `${bench.fixture.path("inner")}\n`,
       );
       const outside = await bench.failure("process.run", { command: "pwd", working_directory: "/" });
       assert.deepEqual(outside, { type: "PathOutOfScope", actions: ["check_scope"] });
@@ -216,7 +216,7 @@ const OUTPUTS: Statement[] = [
     says: "a background process lives on when the gateway that started it is gone",
     holds: async (bench) => {
       const { process_id } = await sh(bench, "sleep 60", { background: true });
-      const other = await bench.house.open();
+      const other = await bench.fixture.open();
       assert.equal(other.session(process_id).info().status, "running");
       await bench.call("process.kill", { process_id });
     },
@@ -247,8 +247,8 @@ const ERRORS: Statement[] = [
     at: "process.run, Errors: SpawnFailed",
     says: "a file that cannot be executed, with check_permissions and retry",
     holds: async (bench) => {
-      writeFileSync(bench.house.path("plain"), "no program\n", { mode: 0o644 });
-      const { type, actions } = await bench.failure("process.run", { command: bench.house.path("plain"), args: [] });
+      writeFileSync(bench.fixture.path("plain"), "no program\n", { mode: 0o644 });
+      const { type, actions } = await bench.failure("process.run", { command: bench.fixture.path("plain"), args: [] });
       assert.deepEqual([type, ...actions.slice(0, 2)], ["SpawnFailed", "check_permissions", "retry"]);
     },
   },

@@ -33,7 +33,7 @@ const BACKGROUND: Statement[] = [
     at: "run_background, Inputs: log_file",
     says: "stdout and stderr are written there, from the start",
     holds: async (bench) => {
-      const log = bench.house.path("server.log");
+      const log = bench.fixture.path("server.log");
       const { process_id } = await start(bench, "echo out; echo err >&2", { log_file: "server.log" });
       await bench.gateway.session(process_id).wait();
       assert.equal(readFileSync(log, "utf8"), "out\nerr\n");
@@ -57,7 +57,7 @@ const BACKGROUND: Statement[] = [
       await shell(bench, "mkdir -p there");
       const { process_id } = await start(bench, "touch made && true", { cwd: "there" });
       await bench.gateway.session(process_id).wait();
-      assert.ok(existsSync(bench.house.path("there", "made")));
+      assert.ok(existsSync(bench.fixture.path("there", "made")));
     },
   },
   {
@@ -65,7 +65,7 @@ const BACKGROUND: Statement[] = [
     says: "background processes are tracked, also by another gateway",
     holds: async (bench) => {
       const { process_id, pid } = await start(bench, "sleep 60");
-      const other = await bench.house.open();
+      const other = await bench.fixture.open();
       assert.equal(other.session(process_id).info().status, "running");
       await kill(bench, pid);
     },
@@ -83,8 +83,8 @@ const BACKGROUND: Statement[] = [
       const { pid, process_id } = await start(bench, command);
       await until("its children are there", () => bench.gateway.session(process_id).usage().processes.length >= 3);
       assert.deepEqual(await kill(bench, pid), { success: true });
-      assert.equal(readFileSync(bench.house.path("polite"), "utf8"), "asked\n");
-      await until("all of it is gone", () => bench.house.alive().length === 0);
+      assert.equal(readFileSync(bench.fixture.path("polite"), "utf8"), "asked\n");
+      await until("all of it is gone", () => bench.fixture.alive().length === 0);
     },
   },
   {

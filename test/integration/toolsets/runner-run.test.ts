@@ -110,7 +110,7 @@ const RUN: Statement[] = [
     says: "the command runs there",
     holds: async (bench) => {
       await shell(bench, "mkdir -p sub");
-      assert.equal((await run(bench, "pwd", { cwd: "sub" })).stdout, `${bench.house.path("sub")}\n`);
+      assert.equal((await run(bench, "pwd", { cwd: "sub" })).stdout, `${bench.fixture.path("sub")}\n`);
     },
   },
   {
@@ -177,7 +177,7 @@ const RUN: Statement[] = [
     says: "nothing of a command that timed out is left, not even a zombie",
     holds: async (bench) => {
       await shell(bench, "sleep 61 & (setsid sleep 62 &) ; sleep 63", { timeout: 1 });
-      await until("all of it is gone", () => bench.house.alive().length === 0);
+      await until("all of it is gone", () => bench.fixture.alive().length === 0);
     },
   },
   {

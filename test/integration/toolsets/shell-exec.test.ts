@@ -33,9 +33,9 @@ const MODES: Statement[] = [
         "ask",
       ]);
       assert.deepEqual([property(tool, "yieldMs").default, property(tool, "pty").default], [10_000, "auto"]);
-      mkdirSync(bench.house.path("inner"));
+      mkdirSync(bench.fixture.path("inner"));
       const { aggregated } = await exec(bench, "pwd; echo $MINE", { workdir: "inner", env: { MINE: "yes" } });
-      assert.equal(aggregated, `${bench.house.path("inner")}\nyes\n`);
+      assert.equal(aggregated, `${bench.fixture.path("inner")}\nyes\n`);
       const outside = await bench.call("exec", { command: "pwd", workdir: "/" });
       assert.match(outside.error.message, /^`workdir`/);
     },
@@ -88,7 +88,7 @@ const MODES: Statement[] = [
     says: "every child goes at the timeout, and no zombie stays",
     holds: async (bench) => {
       await exec(bench, "sleep 60 & (setsid sleep 60 &); sleep 60", { timeout: 1 });
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -97,10 +97,10 @@ const MODES: Statement[] = [
     holds: async (bench) => {
       const controller = new AbortController();
       const running = bench.call("exec", { command: "sleep 60 & sleep 60" }, { signal: controller.signal });
-      await until("it runs", () => bench.house.alive().length >= 3);
+      await until("it runs", () => bench.fixture.alive().length >= 3);
       controller.abort();
       assert.equal((await running).status, "killed");
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
 ];
@@ -137,7 +137,7 @@ const SECURITY: Statement[] = [
     at: "Security-aware modes",
     says: "a looser mode than configured is of no effect",
     holds: async (bench) => {
-      const strict = await bench.house.open({ policy: { security: "deny" } });
+      const strict = await bench.fixture.open({ policy: { security: "deny" } });
       const { tools } = await import("../../../src/toolsets/tools.ts");
       const [tool] = tools(strict, "shell");
       const answer = await tool?.call({ command: "true", security: "full", ask: "off" });

@@ -176,7 +176,7 @@ const ACTIONS: Statement[] = [
       const id = await start(bench, "sleep 60 & (setsid sleep 60 &); wait");
       await until("all are there", () => bench.gateway.session(id).usage().processes.length >= 3);
       assert.deepEqual([(await act(bench, id, "kill")).killed, (await act(bench, id, "kill")).killed], [true, false]);
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
     },
   },
   {
@@ -186,7 +186,7 @@ const ACTIONS: Statement[] = [
       const id = await start(bench, "sleep 60");
       assert.equal((await act(bench, id, "clear")).error.type, "StillRunning");
       assert.equal((await act(bench, id, "remove")).removed, true);
-      await until("nothing is left", () => bench.house.alive().length === 0);
+      await until("nothing is left", () => bench.fixture.alive().length === 0);
       assert.equal((await act(bench, id, "poll")).error.type, "SessionNotFound");
     },
   },

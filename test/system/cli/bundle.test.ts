@@ -17,28 +17,28 @@ import { after, before, test } from "node:test";
 import { install } from "../../fixtures/installed.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-let house: string;
+let fixture: string;
 
 before(() => {
-  house = mkdtempSync(join(tmpdir(), "sallyport-bundle-"));
-  mkdirSync(join(house, "work"));
-  install(join(house, "package"));
+  fixture = mkdtempSync(join(tmpdir(), "sallyport-bundle-"));
+  mkdirSync(join(fixture, "work"));
+  install(join(fixture, "package"));
 });
 after(() => {
-  rmSync(house, { recursive: true, force: true });
+  rmSync(fixture, { recursive: true, force: true });
 });
 
 function sallyport(...args: string[]) {
-  const program = join(house, "package/bin/sallyport.js");
-  const env = { PATH: process.env.PATH, HOME: house, SALLYPORT_STATE: join(house, "state") };
-  return spawnSync(process.execPath, [program, ...args], { cwd: join(house, "work"), env, encoding: "utf8" });
+  const program = join(fixture, "package/bin/sallyport.js");
+  const env = { PATH: process.env.PATH, HOME: fixture, SALLYPORT_STATE: join(fixture, "state") };
+  return spawnSync(process.execPath, [program, ...args], { cwd: join(fixture, "work"), env, encoding: "utf8" });
 }
 
 test("the bundled command line knows its version, and which packages' licences it carries", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   assert.equal(sallyport("--version").stdout, `${version}\n`);
   assert.match(
-    readFileSync(join(house, "package/dist/cli/LICENSES.txt"), "utf8"),
+    readFileSync(join(fixture, "package/dist/cli/LICENSES.txt"), "utf8"),
     /^zod\n.*MIT[\s\S]*^unbash\n[\s\S]*^jsonc-parser\n.*MIT/ms,
   );
 });
@@ -66,7 +66,7 @@ test("its doctor finds the keeper well, and nothing that fails", () => {
 
 /** What is kept of the one script, as the file that it is at this moment. */
 function compiled() {
-  const [path = "", ...others] = globSync(join(house, "state/compiled/*/core-*.script.js.compiled"));
+  const [path = "", ...others] = globSync(join(fixture, "state/compiled/*/core-*.script.js.compiled"));
   assert.deepEqual([path === "", others], [false, []]);
   const { ino, size, mode } = statSync(path);
   return { path, ino, size, mode: mode & 0o777 };
@@ -89,27 +89,27 @@ test("what was compiled is kept once, and made anew where it is cut short or bel
 
   truncateSync(kept.path, 0);
   hello();
-  const [script = ""] = globSync(join(house, "package/dist/cli/core-*.script.js"));
+  const [script = ""] = globSync(join(fixture, "package/dist/cli/core-*.script.js"));
   const before = compiled();
   utimesSync(script, 1, 1);
   assert.notEqual(hello().ino, before.ino);
   assert.deepEqual(
-    globSync(join(house, "state/compiled/*/core-*")).map((path) => path === kept.path),
+    globSync(join(fixture, "state/compiled/*/core-*")).map((path) => path === kept.path),
     [true],
   );
 });
 
 test("a command that does not go well leaves nothing compiled for the next", () => {
-  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   assert.equal(sallyport("run", "--", "false").status, 1);
   assert.equal(sallyport("ps").status, 0);
-  assert.deepEqual(globSync(join(house, "state/compiled/*/core-*")), []);
+  assert.deepEqual(globSync(join(fixture, "state/compiled/*/core-*")), []);
 });
 
 test("a plain command leaves the schemas, the shell's language and the words for failures alone; others find them", () => {
-  rmSync(join(house, "state/compiled"), { recursive: true, force: true });
+  rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   const kept = () =>
-    globSync(join(house, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
+    globSync(join(fixture, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
   for (let n = 0; n < 2; n++) assert.equal(sallyport("run", "--", "echo", "hello").stdout, "hello\n");
   assert.deepEqual(kept(), ["core"]);
   assert.equal(sallyport("run", "-c", "for n in 1 2; do echo $n; done | tail -1").stdout, "2\n");
@@ -121,7 +121,7 @@ test("a plain command leaves the schemas, the shell's language and the words for
 });
 
 test("its doctor builds a keeper that is missing, when told to", () => {
-  const native = join(house, "package/native");
+  const native = join(fixture, "package/native");
   rmSync(native);
   cpSync(join(ROOT, "native"), native, { recursive: true, filter: (path) => !/\/(build|prebuilt)$/.test(path) });
   const { stdout, stderr } = sallyport("doctor", "--fix", "--json");

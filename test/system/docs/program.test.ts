@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { pages, ROOT, type Sample, samples } from "./pages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sallyport-program-"));
@@ -42,9 +42,9 @@ test("README.md: its program prints what is shown below it", () => {
 });
 
 test("docs/audit.md: its program finds an export whole, and the entry that was altered", async () => {
-  const house = new TestHouse();
+  const fixture = new GatewayFixture();
   try {
-    const gateway = await house.open();
+    const gateway = await fixture.open();
     await gateway.run({ command: "echo hello" });
     const lines = [...gateway.audit.export()];
     writeFileSync(join(folder, "check.js"), programOf("docs/audit.md", "audit.ndjson"));
@@ -58,7 +58,7 @@ test("docs/audit.md: its program finds an export whole, and the entry that was a
     const altered = lines.with(at, lines[at]?.replace("hello", "hallo") ?? "");
     assert.match(check(altered.join("")).stderr, new RegExp(`Error: entry ${at + 1}$`, "m"));
   } finally {
-    await house.close();
+    await fixture.close();
   }
 });
 

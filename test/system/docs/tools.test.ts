@@ -3,19 +3,19 @@ import { after, before, test } from "node:test";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
 import type { ToolsetName } from "../../../src/toolsets/tool.ts";
 import { tools } from "../../../src/toolsets/tools.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { answers } from "./answers.ts";
 import { pages, samples } from "./pages.ts";
 
-let house: TestHouse;
+let fixture: GatewayFixture;
 let gateway: Gateway;
 before(async () => {
-  house = new TestHouse();
-  gateway = await house.open({ policy: { toolsets: { exec: true } } });
+  fixture = new GatewayFixture();
+  gateway = await fixture.open({ policy: { toolsets: { exec: true } } });
 });
 after(async () => {
   for (const { id } of gateway.list({ live: true })) await gateway.session(id).kill({ graceMs: 0 });
-  await house.close();
+  await fixture.close();
 });
 
 /** `> NAME {INPUT}`, and below it what the model is told; an object may go over several lines. */

@@ -7,18 +7,18 @@ import { McpHost } from "../../../examples/mcp.ts";
 import * as openai from "../../../examples/openai.ts";
 import { aiSdkTools } from "../../../examples/vercel-ai-sdk.ts";
 import type { Gateway } from "../../../src/gateway/gateway.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";
 
 /** The models are scripts: what they say next depends only on how often they were asked. No network is used. */
 
-const house = new TestHouse();
+const fixture = new GatewayFixture();
 let gateway: Gateway;
 before(async () => {
-  gateway = await house.open();
-  writeFileSync(house.path("answer.txt"), "42\n");
+  gateway = await fixture.open();
+  writeFileSync(fixture.path("answer.txt"), "42\n");
 });
-after(() => house.close());
+after(() => fixture.close());
 
 const COMMAND = { command: "cat answer.txt", description: "Read the answer" };
 
@@ -75,8 +75,8 @@ test("the AI SDK's tools validate by their zod schema and execute", async () => 
 });
 
 test("plain MCP: a host lists the tools of a server it started and calls them", async () => {
-  const env = { ...house.env, XDG_CONFIG_HOME: house.folder };
-  const host = new McpHost([process.execPath, ENTRY, "mcp", "--workspace", house.workspace], env);
+  const env = { ...fixture.env, XDG_CONFIG_HOME: fixture.folder };
+  const host = new McpHost([process.execPath, ENTRY, "mcp", "--workspace", fixture.workspace], env);
   await host.open();
   assert.deepEqual(
     (await host.listTools()).map(({ name }) => name),

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { after, test } from "node:test";
 import type { SessionInfo } from "../../../src/core/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { buildKeeper } from "../../fixtures/keeper-build.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { exists, send, zygotesOf } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 const build = buildKeeper("another-one");
-const house = new TestHouse();
-const old = await house.open();
+const fixture = new GatewayFixture();
+const old = await fixture.open();
 after(async () => {
-  await house.close();
+  await fixture.close();
   build.remove();
 });
 
@@ -21,13 +21,13 @@ test("a gateway with another keeper starts a zygote beside the old one, and reac
   await old.start({ command: "sleep 60", name: "old-killed" });
   const lingering = await old.start({ command: "sleep 60 & exit 5", name: "old-lingering" });
   await lingering.wait();
-  const [before] = zygotesOf(house.state);
+  const [before] = zygotesOf(fixture.state);
 
-  const upgraded = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: build.keeper } });
+  const upgraded = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { stdout } = await upgraded.ask<{ stdout: string }>({ call: "run", request: { command: "echo new" } });
   assert.equal(stdout, "new\n");
-  await until("there are two", () => zygotesOf(house.state).length === 2);
-  assert.ok(before !== undefined && zygotesOf(house.state).includes(before), "the old one is still there");
+  await until("there are two", () => zygotesOf(fixture.state).length === 2);
+  assert.ok(before !== undefined && zygotesOf(fixture.state).includes(before), "the old one is still there");
 
   await until("it has begun", async () => (await upgraded.ask({ call: "logs", id: "old-running" })) === "old\n");
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id: "old-running" })).status, "running");
@@ -50,11 +50,11 @@ test("a gateway with another keeper starts a zygote beside the old one, and reac
 });
 
 test("each build's zygote leaves by itself, without the other's commands", async () => {
-  const upgraded = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: build.keeper } });
+  const upgraded = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: build.keeper } });
   const { id, pid } = await upgraded.ask<SessionInfo>({ call: "start", request: { command: "exec sleep 60" } });
-  const [first = 0] = zygotesOf(house.state);
+  const [first = 0] = zygotesOf(fixture.state);
   send(first, "SIGTERM");
-  await until("one has left", () => zygotesOf(house.state).length === 1 || !exists(first));
+  await until("one has left", () => zygotesOf(fixture.state).length === 1 || !exists(first));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "info", id })).status, "running");
   assert.ok(pid !== null && exists(pid));
   assert.equal((await upgraded.ask<SessionInfo>({ call: "kill", id })).status, "killed");
@@ -63,7 +63,7 @@ test("each build's zygote leaves by itself, without the other's commands", async
 
 test("a gateway whose keeper was replaced works on with the old one, and says so once that has left", async () => {
   const upgraded = buildKeeper("before");
-  const elsewhere = new TestHouse();
+  const elsewhere = new GatewayFixture();
   after(async () => {
     await elsewhere.close();
     upgraded.remove();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NO_NATS } from "../../fixtures/nats.ts";
 import { breakThings } from "./chaos/faults.ts";
-import { ChaosHouse } from "./chaos/house.ts";
+import { ChaosFixture } from "./chaos/fixture.ts";
 import { newCommand, sendAll } from "./chaos/load.ts";
 import { reconcile, settled } from "./chaos/reconcile.ts";
 
@@ -13,14 +13,14 @@ const LEAST = 60;
 test("whatever is killed or cut off, each command runs at most once and all are accounted for", {
   skip: NO_NATS,
 }, async () => {
-  const house = new ChaosHouse({ workers: 2, gateways: 2, slots: 8, namespaces: false, claimWithinMs: 20_000 });
+  const fixture = new ChaosFixture({ workers: 2, gateways: 2, slots: 8, namespaces: false, claimWithinMs: 20_000 });
   try {
-    await house.open();
+    await fixture.open();
     let [broken, asked, over] = [0, 0, false];
     const more = () => (over && asked >= LEAST ? null : newCommand(asked++));
-    const sending = sendAll(more, house.gateways, 4);
+    const sending = sendAll(more, fixture.gateways, 4);
     const faults = await breakThings(
-      house,
+      fixture,
       FAULTS,
       () => broken++ >= FAULTS.length,
       () => {},
@@ -28,15 +28,15 @@ test("whatever is killed or cut off, each command runs at most once and all are 
     assert.deepEqual([...faults.keys()].sort(), [...FAULTS].sort());
     over = true;
     const commands = await sending;
-    await settled(house, 180_000);
+    await settled(fixture, 180_000);
     const account = await reconcile(
-      house,
+      fixture,
       commands,
-      house.workers.map(({ name }) => name),
+      fixture.workers.map(({ name }) => name),
     );
     assert.deepEqual(account.wrong, []);
     assert.ok((account.statuses.completed ?? 0) > commands.length / 2, JSON.stringify(account));
   } finally {
-    await house.close();
+    await fixture.close();
   }
 });

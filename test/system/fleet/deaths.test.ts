@@ -42,7 +42,7 @@ test("a worker that is killed and started again has its sessions: running, and e
   const short = await gateway.start({ command: "sleep 1; echo short; exit 7", host: "w1" });
   const nurse = await fleet.keepAlive("w1");
   await kill(first);
-  const second = await fleet.workerProcess("w1", {}, first.house);
+  const second = await fleet.workerProcess("w1", {}, first.fixture);
   await nurse();
   assert.deepEqual([(await short.wait()).exitCode, (await short.logs()).text], [7, "short\n"]);
   await lasting.write("on\n");
@@ -97,13 +97,13 @@ test("a host that is gone: its session is lost with its callback, and runs again
   assert.equal(await exitsOf(lost.id), 1);
 
   // It asked for w3 by name, so it waits for that host; its worker comes back and ends what it still has first.
-  const back = await fleet.workerProcess("w3", { labels: { kind: "spare" } }, worker.house);
+  const back = await fleet.workerProcess("w3", { labels: { kind: "spare" } }, worker.fixture);
   const again = await twice.wait({ timeoutMs: 120_000 });
   assert.deepEqual([again.status, again.exitCode], ["completed", 0]);
   assert.equal((await twice.logs()).text, "second\n");
   assert.equal(readFileSync(mark, "utf8"), "x\nx\n");
   // Commands inherit the mark from their worker, which has it as well.
-  await until("nothing of the lost ones is left", () => worker.house.alive().length === 1);
+  await until("nothing of the lost ones is left", () => worker.fixture.alive().length === 1);
   assert.equal(await exitsOf(lost.id), 1);
   await gateway.close();
   await kill(back);

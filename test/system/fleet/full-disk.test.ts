@@ -20,9 +20,9 @@ before(async () => {
 after(() => fleet?.close());
 
 test("a claim that was cut off by a full disk does not damage the others", { skip }, async () => {
-  const house = fleet.house();
-  const file = join(house.state, "fleet", "claims");
-  const first = await fleet.worker("h0", {}, house);
+  const fixture = fleet.fixture();
+  const file = join(fixture.state, "fleet", "claims");
+  const first = await fleet.worker("h0", {}, fixture);
   const gateway = await fleet.open({ fleet: { servers: fleet.servers, as: "office", sticky: false } });
   const start = () => gateway.start({ command: "sleep 1000", host: "h0" });
   const before = await start();
@@ -31,7 +31,7 @@ test("a claim that was cut off by a full disk does not damage the others", { ski
   const after = await start();
   await until("it runs", () => after.info().host === "h0");
   await first.close();
-  const second = await fleet.worker("h0", {}, house);
+  const second = await fleet.worker("h0", {}, fixture);
   const recovered = readFileSync(file, "utf8").trim().split("\n");
   assert.deepEqual(
     recovered.map((line) => JSON.parse(line).took.id),
@@ -45,9 +45,9 @@ test("a claim that was cut off by a full disk does not damage the others", { ski
 });
 
 test("a worker that cannot note what it takes says so, takes nothing, and leaves it to others", { skip }, async () => {
-  const house = fleet.house();
-  const file = join(house.state, "fleet", "claims");
-  await fleet.worker("h1", {}, house);
+  const fixture = fleet.fixture();
+  const file = join(fixture.state, "fleet", "claims");
+  await fleet.worker("h1", {}, fixture);
   rmSync(file, { force: true });
   symlinkSync("/dev/full", file);
   const gateway = await fleet.open({ fleet: { servers: fleet.servers, as: "office", sticky: false } });

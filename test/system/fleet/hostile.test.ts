@@ -11,22 +11,22 @@ import { ensureStores } from "../../../src/fleet/streams.ts";
 import type { JobMessage, RegistryEntry, SessionEvent } from "../../../src/fleet/wire.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
-import type { TestHouse } from "../../fixtures/gateway.ts";
+import type { GatewayFixture } from "../../fixtures/gateway.ts";
 import { NO_NATS } from "../../fixtures/nats.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 import { until } from "../../fixtures/until.ts";
 
 const skip = NO_NATS;
 let fleet: TestFleet;
-let house: TestHouse;
+let fixture: GatewayFixture;
 let worker: Worker;
 let liar: FleetConnection;
 
 before(async () => {
   if (skip) return;
   fleet = await TestFleet.start();
-  house = fleet.house();
-  worker = await fleet.worker("w1", {}, house);
+  fixture = fleet.fixture();
+  worker = await fleet.worker("w1", {}, fixture);
   liar = await openConnection({ servers: fleet.servers, as: "liar" }, "gateway");
 });
 
@@ -66,7 +66,7 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
     const error = (await new FleetRegistry(liar.sessions).read("a", id))?.entry.account?.error;
     assert.equal(error?.type, "InvalidRequest", name);
   }
-  assert.ok(!existsSync(join(house.folder, "outside")));
+  assert.ok(!existsSync(join(fixture.folder, "outside")));
   // Whoever comes by the wire's checks is stopped where the folder is made.
   const errand = {
     id: newId(),
@@ -83,12 +83,12 @@ test("a workspace's name leads to no folder but its agent's own", { skip }, asyn
 
   const ids = [await send({ agent: "a" }), await send({ agent: "team/b" })] as const;
   await until("both have run", async () => (await ended("a", ids[0])) && (await ended("team/b", ids[1])));
-  const folders = ["a", "team=2Fb"].map((agent) => join(house.folder, "workspaces", agent, "shop", "mark"));
+  const folders = ["a", "team=2Fb"].map((agent) => join(fixture.folder, "workspaces", agent, "shop", "mark"));
   assert.deepEqual(folders.map(existsSync), [true, true]);
 });
 
 test("what turns out to be another's leaves nothing here, whatever there was to say of it", { skip }, async () => {
-  const mark = join(house.folder, "ran");
+  const mark = join(fixture.folder, "ran");
   for (const command of [`touch ${mark}`, "rm -rf /", "touch x > ../../../outside"]) {
     const id = newId();
     const another = new Error("it is another's");
@@ -277,8 +277,8 @@ test("a host that is lost with a workspace: what cannot run elsewhere ends, and 
   assert.equal((await waiting.wait()).status, "killed");
   assert.equal((await book.read("default", waiting.id))?.entry.state, "forgone");
   // The host comes back and ends what it still has of both; the worker itself bears the mark they inherited.
-  const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.house);
-  await until("nothing of them is left", () => mortal.house.alive().length === 1);
+  const back = await fleet.workerProcess("mortal", { fleet: { ...own, as: "mortal" } }, mortal.fixture);
+  await until("nothing of them is left", () => mortal.fixture.alive().length === 1);
   await killAndWait(back.child);
   await link.nc.close();
   await gateway.close();
@@ -297,7 +297,7 @@ test("an entry that nobody can have made, or a place with another word in it, ke
     assert.equal(await new FleetRegistry(liar.sessions).read("default", session.id), null);
   }
   await liar.places.put("drain.w2", "no");
-  const second = await fleet.workerProcess("w2", {}, first.house);
+  const second = await fleet.workerProcess("w2", {}, first.fixture);
   assert.equal((await gateway.run({ command: "echo on", host: "w2" })).stdout, "on\n");
   await session.write("still here\n");
   assert.equal((await session.wait()).exitCode, 0);

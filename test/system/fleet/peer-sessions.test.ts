@@ -7,7 +7,7 @@ import { tools } from "../../../src/index.ts";
 import type { Worker } from "../../../src/worker/worker.ts";
 import { answerLists, beat } from "../../fixtures/false-worker.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
-import type { TestHouse } from "../../fixtures/gateway.ts";
+import type { GatewayFixture } from "../../fixtures/gateway.ts";
 import { NO_NATS } from "../../fixtures/nats.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 import { TestService } from "../../fixtures/service.ts";
@@ -17,7 +17,7 @@ const skip = NO_NATS;
 let fleet: TestFleet;
 let worker: Worker;
 let office: Gateway;
-let branchHouse: TestHouse;
+let branchFixture: GatewayFixture;
 let branch: Gateway;
 
 before(async () => {
@@ -26,8 +26,8 @@ before(async () => {
   worker = await fleet.worker("h1");
   await fleet.worker("h2");
   office = await fleet.open();
-  branchHouse = fleet.house();
-  branch = await branchHouse.open({ fleet: { servers: fleet.servers, as: "branch" } });
+  branchFixture = fleet.fixture();
+  branch = await branchFixture.open({ fleet: { servers: fleet.servers, as: "branch" } });
 });
 
 after(() => fleet?.close());
@@ -105,7 +105,7 @@ test("another gateway's session is read, waited for, typed into and ended; its o
 const idOf = (payload: unknown) => (payload as { session_id?: string }).session_id;
 
 /** One that has no sessions of its own. */
-const visitor = () => fleet.house().open({ fleet: { servers: fleet.servers, as: "visitor" } });
+const visitor = () => fleet.fixture().open({ fleet: { servers: fleet.servers, as: "visitor" } });
 
 test("what is typed is judged here, also into one whose name is the beginning of others' ids", { skip }, async () => {
   const far = await office.start({ command: "exec sh -i", name: "01", pty: true });
@@ -325,7 +325,7 @@ test("an error of the worker reaches the caller, except that it was not heard", 
 
 test("over HTTP and at the command line it is the same", { skip }, async () => {
   const far = await office.start({ command: "echo here; sleep 1000", name: "shown" });
-  const service = await TestService.start({ opened: branch, house: branchHouse });
+  const service = await TestService.start({ opened: branch, fixture: branchFixture });
   const box = new Sandbox();
   try {
     const answer = await service.json<SessionList>("operator", "/v1/sessions?live=true");

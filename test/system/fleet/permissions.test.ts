@@ -15,7 +15,7 @@ import { joinFleet } from "../../../src/fleet/connection.ts";
 import { ensureStores } from "../../../src/fleet/streams.ts";
 import { consumerName, inboxPrefix, storeNames, subjectsOf } from "../../../src/fleet/subjects.ts";
 import { answerLists, beat } from "../../fixtures/false-worker.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
@@ -289,12 +289,12 @@ test("a push consumer is no way to speak as another agent", { skip }, async () =
 test("a gateway that serves one agent lists that agent's sessions, whoever asks for everybody's", {
   skip,
 }, async () => {
-  const house = new TestHouse();
+  const fixture = new GatewayFixture();
   const asked = await answerLists(who("h1"), "h1", () => ({ rows: [], more: false, total: 0 }));
   const stop = beat(await ensureStores(who("h1"), "main"), "h1");
   const listing = async (as: string) => {
     const credentials = join(folder, "keys", `gateway-${as}.seed`);
-    const gateway = await house.open({ agent: "team/b", fleet: { servers: server.url, as, credentials } });
+    const gateway = await fixture.open({ agent: "team/b", fleet: { servers: server.url, as, credentials } });
     asked.length = 0;
     await until("it is asked", async () => (await gateway.sessions()).warnings.length === 0 && asked.length > 0);
     return new Set(asked);
@@ -304,6 +304,6 @@ test("a gateway that serves one agent lists that agent's sessions, whoever asks 
     assert.deepEqual(await listing("office"), new Set(["sp.main.ctl.h1.=.sessions"]));
   } finally {
     await stop();
-    await house.close();
+    await fixture.close();
   }
 });

@@ -22,7 +22,7 @@ before(async () => {
     sandbox: "off" as const,
     rules: [{ prefix: ["date"], decision: "deny" as const, message: "No dates here." }],
   };
-  wary = await fleet.worker("wary", { policy }, fleet.house({ trusting: false }));
+  wary = await fleet.worker("wary", { policy }, fleet.fixture({ trusting: false }));
 });
 
 after(() => fleet?.close());

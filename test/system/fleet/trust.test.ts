@@ -14,7 +14,7 @@ import type { Gateway } from "../../../src/gateway/gateway.ts";
 import { AuditLog } from "../../../src/storage/audit.ts";
 import { openDatabase } from "../../../src/storage/database.ts";
 import { TestFleet } from "../../fixtures/fleet.ts";
-import type { TestHouse } from "../../fixtures/gateway.ts";
+import type { GatewayFixture } from "../../fixtures/gateway.ts";
 import { NatsServer, NO_NATS } from "../../fixtures/nats.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
@@ -22,7 +22,7 @@ import { until } from "../../fixtures/until.ts";
 const skip = NO_NATS;
 const ASKING = { ask: "always", security: "full", sandbox: "off", scope: "anywhere" } as const;
 
-function auditOf({ state }: TestHouse): string {
+function auditOf({ state }: GatewayFixture): string {
   const database = openDatabase(join(state, "sallyport.db"));
   try {
     return JSON.stringify(new AuditLog(database).tail(100));
@@ -39,19 +39,19 @@ afterEach(async () => {
 async function asking(options: { trusting: boolean; policy?: object }) {
   const fleet = await TestFleet.start();
   cleanups.push(() => fleet.close());
-  const house = fleet.house(options);
-  const worker = await fleet.worker("h1", { policy: ASKING }, house);
+  const fixture = fleet.fixture(options);
+  const worker = await fleet.worker("h1", { policy: ASKING }, fixture);
   const gateway: Gateway = await fleet.open({ policy: { ...ASKING, ...options.policy } });
-  return { fleet, house, worker, gateway };
+  return { fleet, fixture, worker, gateway };
 }
 
 test("a person's yes at the gateway counts at a worker that trusts it, and is in both books", { skip }, async () => {
-  const { house, gateway, fleet } = await asking({ trusting: true });
+  const { fixture, gateway, fleet } = await asking({ trusting: true });
   const { status, stdout } = await gateway.run({ command: "echo asked" });
   assert.deepEqual([status, stdout], ["completed", "asked\n"]);
   assert.match(auditOf(fleet.home), /"approved"/);
-  assert.match(auditOf(house), /"office"/);
-  assert.match(auditOf(house), /tester/);
+  assert.match(auditOf(fixture), /"office"/);
+  assert.match(auditOf(fixture), /tester/);
 });
 
 test("the yes of a gateway that is not trusted, or nobody's, is refused in both books", { skip }, async () => {
@@ -63,14 +63,14 @@ test("the yes of a gateway that is not trusted, or nobody's, is refused in both 
   const silent = await asking({ trusting: true, policy: { ask: "off" } });
   const unsigned = await silent.gateway.run({ command: "echo never" });
   assert.match(unsigned.error?.message ?? "", /without a signed approval/);
-  for (const { house, fleet } of [stranger, silent]) {
-    assert.match(auditOf(house), /StatementRefused|signed/);
+  for (const { fixture, fleet } of [stranger, silent]) {
+    assert.match(auditOf(fixture), /StatementRefused|signed/);
     await until("the gateway's book tells of it", () => /denied/.test(auditOf(fleet.home)));
   }
 });
 
 test("a request that is altered on its way does not run, whatever it was approved as", { skip }, async () => {
-  const { fleet, house, worker, gateway } = await asking({ trusting: true });
+  const { fleet, fixture, worker, gateway } = await asking({ trusting: true });
   const nodes = new Nodes(worker.connection);
   await nodes.drain("h1");
   const running = gateway.run({ command: "echo approved" });
@@ -92,7 +92,7 @@ test("a request that is altered on its way does not run, whatever it was approve
   const { status, error, stdout } = await running;
   assert.deepEqual([status, error?.type, stdout], ["denied", "StatementRefused", ""]);
   assert.match(error?.message ?? "", /changed on the way/);
-  assert.match(auditOf(house), /changed on the way/);
+  assert.match(auditOf(fixture), /changed on the way/);
 });
 
 test("what the worker's own rules forbid no approval lifts", { skip }, async () => {

@@ -7,13 +7,13 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { McpHouse } from "../../fixtures/mcp.ts";
+import { McpFixture } from "../../fixtures/mcp.ts";
 
-const house = new McpHouse({ toolsets: { exec: true } });
+const fixture = new McpFixture({ toolsets: { exec: true } });
 const proxies: Server[] = [];
 after(async () => {
   for (const proxy of proxies) proxy.close();
-  await house.close();
+  await fixture.close();
 });
 
 const PROGRAM = fileURLToPath(import.meta.resolve("@modelcontextprotocol/conformance/package.json")).replace(
@@ -76,9 +76,9 @@ async function inBetween(url: string, token: string, session: string): Promise<s
 }
 
 test("the official conformance suite passes, except for what the baseline names", async () => {
-  const server = await house.http(["--tools", "bash,exec", "--answer-within", "6s"]);
-  const token = await house.token("default");
-  const { client, close } = await house.httpClient(server.url, token);
+  const server = await fixture.http(["--tools", "bash,exec", "--answer-within", "6s"]);
+  const token = await fixture.token("default");
+  const { client, close } = await fixture.httpClient(server.url, token);
   const { structuredContent } = await client.callTool(bash("echo 123"));
   await close();
   const url = await inBetween(server.url, token, (structuredContent as { shell_id: string }).shell_id);
@@ -86,7 +86,7 @@ test("the official conformance suite passes, except for what the baseline names"
     process.execPath,
     [PROGRAM, "server", "--url", url, "--suite", "all", "--expected-failures", BASELINE],
     {
-      cwd: house.house.folder,
+      cwd: fixture.fixture.folder,
       stdio: "pipe",
     },
   );

@@ -4,15 +4,15 @@ import { once } from "node:events";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { MARK } from "../../fixtures/gateway.ts";
-import { McpHouse } from "../../fixtures/mcp.ts";
+import { McpFixture } from "../../fixtures/mcp.ts";
 import { ENTRY } from "../../fixtures/sallyport.ts";
 
-const house = new McpHouse({ toolsets: { exec: true } });
-after(() => house.close());
+const fixture = new McpFixture({ toolsets: { exec: true } });
+after(() => fixture.close());
 
 const BIN = fileURLToPath(new URL("../../../node_modules/.bin/mcp-inspector", import.meta.url));
 /** It hands its own environment to no server. */
-const ENV = ["SALLYPORT_STATE", "XDG_CONFIG_HOME", MARK].flatMap((name) => ["-e", `${name}=${house.env[name]}`]);
+const ENV = ["SALLYPORT_STATE", "XDG_CONFIG_HOME", MARK].flatMap((name) => ["-e", `${name}=${fixture.env[name]}`]);
 const TOOLSETS = "runner,process,exec,shell,bash";
 
 interface Report {
@@ -23,8 +23,8 @@ interface Report {
 
 async function inspect(args: string[]): Promise<Report> {
   const child = spawn(process.execPath, [BIN, "--cli", ...args], {
-    cwd: house.house.workspace,
-    env: { ...house.env, HOME: house.house.folder },
+    cwd: fixture.fixture.workspace,
+    env: { ...fixture.env, HOME: fixture.fixture.folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let out = "";
@@ -58,8 +58,8 @@ for (const era of ["legacy", "modern"]) {
   });
 
   test(`the inspector lists and reads resources over HTTP (${era})`, async () => {
-    const server = await house.http();
-    const token = await house.token("default", `inspector-${era}`);
+    const server = await fixture.http();
+    const token = await fixture.token("default", `inspector-${era}`);
     const overHttp = (...args: string[]) =>
       inspect([
         "--server-url",

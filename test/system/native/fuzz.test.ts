@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { encodeKill, encodeRun, encodeWrite, TYPE } from "../../../src/executor/native/frames.ts";
 import { socketPath } from "../../../src/executor/native/zygote.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED as seed } from "../../fixtures/fuzz.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { buildHarness } from "../../fixtures/keeper-build.ts";
 import { exists } from "../../fixtures/processes.ts";
 import { RawKeeper, rawSpec } from "../../fixtures/raw-keeper.ts";
@@ -90,14 +90,14 @@ async function pester(path: string, times: number, next: Next): Promise<void> {
 }
 
 test("a live keeper and its zygote survive whatever is sent to them", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   const command = "trap : RTMAX; echo up; while :; do read -t 0.1 line; done";
   const session = await gateway.start({ command, stdin: "open" });
   const keeper = session.usage().processes[0]?.ppid ?? 0;
   await until("it is up", async () => (await session.logs()).text === "up\n");
-  const places = [join(house.sessionFolder(session.id), "ctl"), socketPath(house.state)];
+  const places = [join(fixture.sessionFolder(session.id), "ctl"), socketPath(fixture.state)];
   await Promise.all(places.map((path, index) => pester(path, 400, seeded(seed + index))));
   t.diagnostic(`seed ${seed}`);
   // Among so much garbage there may be a valid signal, deadline or order to end it; then it ended, and was not lost.
@@ -111,11 +111,11 @@ test("a live keeper and its zygote survive whatever is sent to them", async (t) 
 });
 
 test("a caller that never reads is dropped and holds nobody up", async (t) => {
-  const house = new TestHouse();
-  t.after(() => house.close());
-  const gateway = await house.open();
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
+  const gateway = await fixture.open();
   const session = await gateway.start({ command: "for i in $(seq 2000); do echo $i; done; sleep 0.5; echo end" });
-  const deaf = new RawKeeper(join(house.sessionFolder(session.id), "ctl"));
+  const deaf = new RawKeeper(join(fixture.sessionFolder(session.id), "ctl"));
   deaf.socket.pause();
   const watch = Buffer.from([1, 0, 0, 0, 6]);
   for (let i = 0; i < 20_000; i++) deaf.socket.write(watch);

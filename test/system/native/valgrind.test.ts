@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { RunResult } from "../../../src/core/result.ts";
 import type { SessionInfo } from "../../../src/core/session.ts";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { buildKeeper } from "../../fixtures/keeper-build.ts";
 import { OtherGateway } from "../../fixtures/other-gateway.ts";
 import { allProcesses, descendantsOf, isRunning, send } from "../../fixtures/processes.ts";
@@ -22,15 +22,15 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   const line = `exec ${VALGRIND} --leak-check=full --track-fds=no --log-file=${reports}/%p ${build.keeper} "$@"`;
   writeFileSync(wrapper, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
   writeFileSync(`${wrapper}.id`, "valgrind");
-  const house = new TestHouse();
-  t.after(() => house.close());
+  const fixture = new GatewayFixture();
+  t.after(() => fixture.close());
   // Its title cannot be seen through valgrind, so every session is held by the gateway that started it.
-  const gateway = await OtherGateway.open(house, { env: { SALLYPORT_KEEPER: wrapper } });
+  const gateway = await OtherGateway.open(fixture, { env: { SALLYPORT_KEEPER: wrapper } });
   const run = (request: object) => gateway.ask<RunResult>({ call: "run", request });
 
   assert.equal((await run({ command: "echo out; echo err >&2; exit 7" })).exitCode, 7);
   assert.equal((await run({ command: "cat", stdin: { text: "given" }, capture: "merged" })).output, "given");
-  const large = await run({ command: "head -c 3000000 /dev/zero", diskCap: 65_536, logFile: house.path("log") });
+  const large = await run({ command: "head -c 3000000 /dev/zero", diskCap: 65_536, logFile: fixture.path("log") });
   assert.equal(large.exitCode, 0);
   assert.equal((await run({ command: "sleep 60", timeoutMs: 300, graceMs: 100 })).status, "timed_out");
   assert.equal((await run({ command: "sleep 60 & echo done" })).leftover, 1);
@@ -38,7 +38,7 @@ test("a keeper under valgrind makes no mistake with its memory", { skip }, async
   assert.equal((await gateway.ask<SessionInfo>({ call: "kill", id, options: { graceMs: 200 } })).status, "killed");
   await gateway.close();
 
-  const zygote = allProcesses().find(({ pid }) => isZygote(pid, house.state));
+  const zygote = allProcesses().find(({ pid }) => isZygote(pid, fixture.state));
   assert.ok(zygote, "no zygote under valgrind");
   const family = [zygote.pid, ...descendantsOf(zygote.pid).map(({ pid }) => pid)];
   send(zygote.pid, "SIGTERM");

@@ -42,7 +42,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function house(databaseUrl = postgres.url) {
+function fixture(databaseUrl = postgres.url) {
   const file = new TestDatabase();
   const queue = new WorkQueue(file.open());
   const failures: string[] = [];
@@ -66,7 +66,7 @@ function house(databaseUrl = postgres.url) {
 const ended = (id: string) => execCallback({ id, exitCode: 3, logPath: null, lastLines: ["bye"] });
 
 test("the end of a session starts one workflow, however often it is told", { skip }, async () => {
-  const first = house();
+  const first = fixture();
   first.dispatcher.start();
   first.queue.enqueue(ended("s1"));
   await until("it is done", () => first.queue.count("done") === 1, 60_000);
@@ -76,7 +76,7 @@ test("the end of a session starts one workflow, however often it is told", { ski
   assert.deepEqual(first.failures, []);
 
   // Another gateway that knows nothing of it, as after a crash between delivery and its record.
-  const second = house();
+  const second = fixture();
   second.dispatcher.start();
   second.queue.enqueue(ended("s1"));
   second.queue.enqueue(ended("s2"));
@@ -86,7 +86,7 @@ test("the end of a session starts one workflow, however often it is told", { ski
 });
 
 test("a database that is away is waited for, and its address is not told", { skip }, async () => {
-  const { queue, dispatcher, failures } = house();
+  const { queue, dispatcher, failures } = fixture();
   await postgres.stop();
   dispatcher.start();
   queue.enqueue(ended("s3"));
@@ -100,7 +100,7 @@ test("a database that is away is waited for, and its address is not told", { ski
 });
 
 test("what cannot be a database is refused at once", () => {
-  assert.throws(() => house("mysql://x"), /must hold the address of a PostgreSQL database/);
+  assert.throws(() => fixture("mysql://x"), /must hold the address of a PostgreSQL database/);
 });
 
 test("without the package it says which to install", () => {

@@ -19,22 +19,22 @@ test("gateways, zygotes and keepers are killed under load, and everything adds u
 });
 
 test("the reckoning finds what is missing, what is too much, and what is not as it was said", async () => {
-  const house = new SoakEnvironment(new Random(1));
-  const stray = spawn("sleep", ["600"], { env: { ...process.env, SALLYPORT_SOAK_MARK: house.mark } });
+  const fixture = new SoakEnvironment(new Random(1));
+  const stray = spawn("sleep", ["600"], { env: { ...process.env, SALLYPORT_SOAK_MARK: fixture.mark } });
   try {
-    const { state, workspace } = house;
+    const { state, workspace } = fixture;
     const gateway = await openGateway({ state, workspace, ...UNHINDERED });
     const { id } = await gateway.run({ command: "echo true; exit 3" });
     await gateway.close();
     writeFileSync(join(state, "sessions", id, "ctl"), "");
     writeFileSync(join(workspace, "ran", "twice"), "x\nx\n");
     const bytes = Buffer.from("false").toString("hex");
-    house.own.note({ what: "ended", token: "never", id, status: "killed", exitCode: null, bytes: 5 });
-    house.own.note({ what: "started", token: "never", id });
-    house.own.note({ what: "started", token: "gone", id: "00000000-0000-7000-8000-000000000000" });
-    house.own.note({ what: "seen", id, offset: 0, bytes });
-    house.own.note({ what: "finding", text: "as it was told" });
-    const { findings } = await verify(house, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
+    fixture.own.note({ what: "ended", token: "never", id, status: "killed", exitCode: null, bytes: 5 });
+    fixture.own.note({ what: "started", token: "never", id });
+    fixture.own.note({ what: "started", token: "gone", id: "00000000-0000-7000-8000-000000000000" });
+    fixture.own.note({ what: "seen", id, offset: 0, bytes });
+    fixture.own.note({ what: "finding", text: "as it was told" });
+    const { findings } = await verify(fixture, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
     for (const wanted of [
       /^as it was told$/,
       /000000000000 was acknowledged, and nobody knows of it/,
@@ -53,6 +53,6 @@ test("the reckoning finds what is missing, what is too much, and what is not as 
     assert.equal(findings.length, 8, findings.join("\n"));
   } finally {
     await killAndWait(stray);
-    house.remove();
+    fixture.remove();
   }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { TestHouse } from "../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { buildKeeper } from "../../fixtures/keeper-build.ts";
 import { until } from "../../fixtures/until.ts";
 
@@ -23,10 +23,10 @@ const build = buildKeeper(
    }`,
 );
 process.env.SALLYPORT_KEEPER = build.keeper;
-const house = new TestHouse();
-const gateway = await house.open();
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
 after(async () => {
-  await house.close();
+  await fixture.close();
   build.remove();
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { configJsonSchema } from "../../../src/config/schema.ts";
 import { SallyportError } from "../../../src/core/error.ts";
 import type { Settings } from "../../../src/core/settings.ts";
-import { configHouse } from "../../fixtures/configuration.ts";
+import { configFixture } from "../../fixtures/configuration.ts";
 import { corpus, FUZZ_SECONDS, FUZZ_SEED } from "../../fixtures/fuzz.ts";
 import { assertNoFreer } from "./freedom.ts";
 import { pick, type Random, sample, seeded } from "./sample.ts";
@@ -64,18 +64,18 @@ function taken(load: () => { settings: Settings }, text: string): Settings | nul
 }
 
 test("whatever a workspace's file says, it is refused or loosens nothing", (t) => {
-  const house = configHouse(t);
-  house.operatorSays({
+  const fixture = configFixture(t);
+  fixture.operatorSays({
     security: "allowlist",
     sandbox: "isolated",
     network: { ports: [443] },
     limits: { sessions: 8 },
   });
-  const before = house.load().settings;
+  const before = fixture.load().settings;
   let accepted = 0;
   for (const text of texts()) {
-    house.workspaceSays(text);
-    const settings = taken(() => house.load(), text);
+    fixture.workspaceSays(text);
+    const settings = taken(() => fixture.load(), text);
     if (settings) assertNoFreer(settings, before, `seed ${FUZZ_SEED}: ${text}`);
     if (settings) accepted++;
   }
@@ -84,11 +84,11 @@ test("whatever a workspace's file says, it is refused or loosens nothing", (t) =
 });
 
 test("whatever the operator's file says, it holds as a whole or is refused with a reason", (t) => {
-  const house = configHouse(t);
+  const fixture = configFixture(t);
   let refused = 0;
   for (const text of texts()) {
-    house.operatorSays(text);
-    if (taken(() => house.load(), text) === null) refused++;
+    fixture.operatorSays(text);
+    if (taken(() => fixture.load(), text) === null) refused++;
   }
   t.diagnostic(`seed ${FUZZ_SEED}: ${refused} were refused`);
   assert.ok(refused > 20, "some must be, or nothing is tested");

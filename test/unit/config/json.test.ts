@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { SallyportError } from "../../../src/core/error.ts";
-import { configHouse } from "../../fixtures/configuration.ts";
+import { configFixture } from "../../fixtures/configuration.ts";
 import { pick, seeded } from "./sample.ts";
 
 /** Reads texts as the operator's file: its settings, or the error. */
 function reader(t: TestContext) {
-  const { operatorSays, load } = configHouse(t);
+  const { operatorSays, load } = configFixture(t);
   return (text: string) => {
     operatorSays(text);
     try {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { operatorConfigPath } from "../../../src/config/load.ts";
 import { SallyportError } from "../../../src/core/error.ts";
 import { DEFAULTS } from "../../../src/core/settings.ts";
-import { configHouse } from "../../fixtures/configuration.ts";
+import { configFixture } from "../../fixtures/configuration.ts";
 
 function refused(work: () => unknown): SallyportError {
   try {
@@ -21,15 +21,15 @@ function refused(work: () => unknown): SallyportError {
 }
 
 test("without files the defaults hold", (t) => {
-  const config = configHouse(t).load();
+  const config = configFixture(t).load();
   assert.deepEqual(config.settings, DEFAULTS);
   assert.deepEqual(config.files, []);
   assert.equal(config.forAgent("anybody"), config.settings);
 });
 
 test("the operator's word, an agent's own, then the workspace's as far as it tightens", (t) => {
-  const house = configHouse(t);
-  house.operatorSays({
+  const fixture = configFixture(t);
+  fixture.operatorSays({
     security: "allowlist",
     limits: { sessions: 8 },
     rules: [{ prefix: ["npm", "publish"], decision: "deny" }],
@@ -43,12 +43,12 @@ test("the operator's word, an agent's own, then the workspace's as far as it tig
       },
     },
   });
-  house.workspaceSays({
+  fixture.workspaceSays({
     limits: { sessions: 16 },
     security: "full",
     agents: { ci: { ask: "always" }, dev: { security: "deny" } },
   });
-  const config = house.load();
+  const config = fixture.load();
   assert.equal(config.settings.security, "allowlist");
   assert.equal(config.settings.limits.sessions, 8);
   const ci = config.forAgent("ci");
@@ -59,8 +59,8 @@ test("the operator's word, an agent's own, then the workspace's as far as it tig
   assert.deepEqual(
     config.files.map(({ path, kind }) => [path, kind]),
     [
-      [house.operator, "operator"],
-      [house.file, "workspace"],
+      [fixture.operator, "operator"],
+      [fixture.file, "workspace"],
     ],
   );
   assert.match(config.files[0]?.sha256 ?? "", /^[0-9a-f]{64}$/);
@@ -71,32 +71,32 @@ test("the operator's word, an agent's own, then the workspace's as far as it tig
 });
 
 test("what the embedding program gives comes after the operator's file and before the workspace's", (t) => {
-  const house = configHouse(t);
-  house.operatorSays({ security: "deny", ask: "off" });
-  house.workspaceSays({ security: "allowlist" });
-  const { settings } = house.load({ given: { security: "full" } });
+  const fixture = configFixture(t);
+  fixture.operatorSays({ security: "deny", ask: "off" });
+  fixture.workspaceSays({ security: "allowlist" });
+  const { settings } = fixture.load({ given: { security: "full" } });
   assert.deepEqual([settings.security, settings.ask], ["allowlist", "off"]);
 });
 
 test("what the embedding program gives is held to the same shape", (t) => {
-  const house = configHouse(t);
-  const given = (value: unknown) => refused(() => house.load({ given: value as never })).message;
+  const fixture = configFixture(t);
+  const given = (value: unknown) => refused(() => fixture.load({ given: value as never })).message;
   assert.equal(given({ securty: "deny" }), "the given policy: `securty` is not a known key; did you mean `security`?");
   assert.match(given({ rules: [{ decision: "deny" }] }), /^the given policy: `rules\[0\]`: give either/);
 });
 
 test("the exec toolset is off unless ENABLE_EXECUTE or the operator says so; the workspace can only switch it off", (t) => {
-  const house = configHouse(t);
+  const fixture = configFixture(t);
   const exec = (value?: string) =>
-    house.load({ env: { XDG_CONFIG_HOME: join(house.folder, "config"), ENABLE_EXECUTE: value } }).settings.toolsets
+    fixture.load({ env: { XDG_CONFIG_HOME: join(fixture.folder, "config"), ENABLE_EXECUTE: value } }).settings.toolsets
       .exec;
   assert.deepEqual(["1", "true", "TRUE", "yes", "on"].map(exec), [true, true, true, true, true]);
   assert.deepEqual([undefined, "", "0", "false", "no", "off", "nonsense"].map(exec), Array(7).fill(false));
-  house.workspaceSays({ toolsets: { exec: true } });
+  fixture.workspaceSays({ toolsets: { exec: true } });
   assert.equal(exec(), false);
-  house.operatorSays({ toolsets: { exec: true } });
+  fixture.operatorSays({ toolsets: { exec: true } });
   assert.equal(exec(), true);
-  house.workspaceSays({ toolsets: { exec: false } });
+  fixture.workspaceSays({ toolsets: { exec: false } });
   assert.equal(exec("1"), false);
 });
 
@@ -142,65 +142,65 @@ const WRONG: [says: unknown, message: string, where?: string][] = [
 
 for (const [says, message, where] of WRONG) {
   test(`stops the start: ${says}`, (t) => {
-    const house = configHouse(t);
-    house.operatorSays(says);
-    const error = refused(() => house.load());
-    assert.ok(error.message.startsWith(`${house.operator}:`), error.message);
+    const fixture = configFixture(t);
+    fixture.operatorSays(says);
+    const error = refused(() => fixture.load());
+    assert.ok(error.message.startsWith(`${fixture.operator}:`), error.message);
     assert.ok(error.message.includes(message), error.message);
-    if (where) assert.ok(error.message.startsWith(`${house.operator}:${where}: `), error.message);
+    if (where) assert.ok(error.message.startsWith(`${fixture.operator}:${where}: `), error.message);
   });
 }
 
 test("a mistake in the workspace's file stops the start too", (t) => {
-  const house = configHouse(t);
-  house.workspaceSays({ asc: "always" });
+  const fixture = configFixture(t);
+  fixture.workspaceSays({ asc: "always" });
   assert.match(
-    refused(() => house.load()).message,
+    refused(() => fixture.load()).message,
     /workspace\/sallyport\.json:1:2: `asc` is not a known key; did you mean `ask`\?$/,
   );
 });
 
 test("the workspace's file is a regular file that lies in the workspace", (t) => {
-  const house = configHouse(t);
-  const outside = join(house.folder, "secret.json");
+  const fixture = configFixture(t);
+  const outside = join(fixture.folder, "secret.json");
   writeFileSync(outside, '{"security": "deny"}');
-  symlinkSync(outside, house.file);
-  assert.match(refused(() => house.load()).message, /is a link that leads out of the workspace/);
+  symlinkSync(outside, fixture.file);
+  assert.match(refused(() => fixture.load()).message, /is a link that leads out of the workspace/);
 
-  rmSync(house.file);
-  writeFileSync(join(house.workspace, "real.json"), '{"security": "deny"}');
-  symlinkSync("real.json", house.file);
-  assert.equal(house.load().settings.security, "deny");
+  rmSync(fixture.file);
+  writeFileSync(join(fixture.workspace, "real.json"), '{"security": "deny"}');
+  symlinkSync("real.json", fixture.file);
+  assert.equal(fixture.load().settings.security, "deny");
 
-  rmSync(house.file);
-  mkdirSync(house.file);
-  assert.match(refused(() => house.load()).message, /is not a regular file/);
+  rmSync(fixture.file);
+  mkdirSync(fixture.file);
+  assert.match(refused(() => fixture.load()).message, /is not a regular file/);
 
-  rmSync(house.file, { recursive: true });
-  execFileSync("mkfifo", [house.file]);
-  assert.match(refused(() => house.load()).message, /is not a regular file/);
+  rmSync(fixture.file, { recursive: true });
+  execFileSync("mkfifo", [fixture.file]);
+  assert.match(refused(() => fixture.load()).message, /is not a regular file/);
 
-  rmSync(house.file);
-  house.workspaceSays(`{"$schema": "${"x".repeat(300_000)}"}`);
-  assert.match(refused(() => house.load()).message, /is larger than 262144 bytes/);
+  rmSync(fixture.file);
+  fixture.workspaceSays(`{"$schema": "${"x".repeat(300_000)}"}`);
+  assert.match(refused(() => fixture.load()).message, /is larger than 262144 bytes/);
 
-  writeFileSync(house.file, Buffer.from([0x7b, 0xff, 0x7d]));
-  assert.match(refused(() => house.load()).message, /is not UTF-8/);
+  writeFileSync(fixture.file, Buffer.from([0x7b, 0xff, 0x7d]));
+  assert.match(refused(() => fixture.load()).message, /is not UTF-8/);
 });
 
 test("the operator's file must not be writable by everybody", (t) => {
-  const house = configHouse(t);
-  house.operatorSays({});
-  chmodSync(house.operator, 0o666);
-  assert.match(refused(() => house.load()).message, /can be written by everybody/);
-  chmodSync(house.operator, 0o664);
-  house.load();
+  const fixture = configFixture(t);
+  fixture.operatorSays({});
+  chmodSync(fixture.operator, 0o666);
+  assert.match(refused(() => fixture.load()).message, /can be written by everybody/);
+  chmodSync(fixture.operator, 0o664);
+  fixture.load();
 });
 
 test("a workspace that holds the operator's file is warned about", (t) => {
-  const house = configHouse(t);
-  assert.deepEqual(house.load().warnings, []);
-  assert.match(house.load({ workspace: house.folder }).warnings[0] ?? "", /lies in the workspace/);
+  const fixture = configFixture(t);
+  assert.deepEqual(fixture.load().warnings, []);
+  assert.match(fixture.load({ workspace: fixture.folder }).warnings[0] ?? "", /lies in the workspace/);
 });
 
 test("the operator's file is found as the XDG standard says", () => {

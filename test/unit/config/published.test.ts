@@ -30,9 +30,9 @@ test("every key has a description and no object takes unknown ones", () => {
 });
 
 test("the documented example is a valid configuration", async (t) => {
-  const { configHouse } = await import("../../fixtures/configuration.ts");
-  const house = configHouse(t);
+  const { configFixture } = await import("../../fixtures/configuration.ts");
+  const fixture = configFixture(t);
   const example = /```json\n([\s\S]*?)```/.exec(read("docs/configuration.md"))?.[1] ?? "";
-  house.operatorSays(example);
-  assert.equal(house.load().settings.security, "allowlist");
+  fixture.operatorSays(example);
+  assert.equal(fixture.load().settings.security, "allowlist");
 });

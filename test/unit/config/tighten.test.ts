@@ -5,7 +5,7 @@ import { configJsonSchema, type JsonSchema } from "../../../src/config/schema.ts
 import { DEFAULTS } from "../../../src/core/settings.ts";
 import { decide, policyOf } from "../../../src/policy/decide.ts";
 import { inspect } from "../../../src/shell/inspect.ts";
-import { configHouse } from "../../fixtures/configuration.ts";
+import { configFixture } from "../../fixtures/configuration.ts";
 import { assertNoFreer, at, leaves, NO_FREER } from "./freedom.ts";
 import { sample, seeded } from "./sample.ts";
 
@@ -52,13 +52,13 @@ function meaningful(file: Values): Values {
 
 /** The configuration of the operator alone, and with the workspace's file. */
 function loader(t: TestContext): (operator: Values, workspace: Values) => [LoadedConfig, LoadedConfig] {
-  const house = configHouse(t);
+  const fixture = configFixture(t);
   return (operator, workspace) => {
-    house.operatorSays(meaningful(operator));
-    house.workspaceSays({});
-    const before = house.load();
-    house.workspaceSays(meaningful(workspace));
-    return [before, house.load()];
+    fixture.operatorSays(meaningful(operator));
+    fixture.workspaceSays({});
+    const before = fixture.load();
+    fixture.workspaceSays(meaningful(workspace));
+    return [before, fixture.load()];
   };
 }
 

@@ -8,17 +8,17 @@ import type { Session } from "../../../../src/session/session.ts";
 import { OtherGateway } from "../../../fixtures/other-gateway.ts";
 import { allProcesses, isRunning, send, zygotesOf } from "../../../fixtures/processes.ts";
 import { until } from "../../../fixtures/until.ts";
-import { KindHouse } from "./house.ts";
+import { ExecutorFixture } from "./fixture.ts";
 
-const house = new KindHouse();
-const gateway = await house.openWith("portable");
-after(() => house.close());
+const fixture = new ExecutorFixture();
+const gateway = await fixture.openWith("portable");
+after(() => fixture.close());
 afterEach(async () => {
   for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
 });
 
 function keeper(): number {
-  const [pid] = zygotesOf(house.state);
+  const [pid] = zygotesOf(fixture.state);
   assert.ok(pid, "there is a keeper");
   return pid;
 }
@@ -31,15 +31,15 @@ test("every result warns about the limitations of the portable executor", async 
 });
 
 test("finds a program in the folders of PATH, and ignores empty entries", async () => {
-  const [first, second] = [join(house.workspace, "first"), join(house.workspace, "second")];
+  const [first, second] = [join(fixture.workspace, "first"), join(fixture.workspace, "second")];
   for (const folder of [first, second, join(first, "folder")]) mkdirSync(folder);
   writeFileSync(join(first, "tool"), "");
   writeFileSync(join(second, "tool"), "#!/bin/sh\necho second\n", { mode: 0o755 });
-  const outcome = async (command: string, path: string, cwd = house.workspace) => {
+  const outcome = async (command: string, path: string, cwd = fixture.workspace) => {
     const before = process.env.PATH;
     process.env.PATH = path;
     try {
-      const other = await house.openWith("portable");
+      const other = await fixture.openWith("portable");
       const { stdout, error } = await other.run({ command, args: [], cwd });
       await other.close();
       return error?.type ?? stdout;
@@ -57,7 +57,7 @@ test("finds a program in the folders of PATH, and ignores empty entries", async 
 });
 
 test("concurrent first commands start one keeper", async () => {
-  const fresh = new KindHouse();
+  const fresh = new ExecutorFixture();
   try {
     const first = await fresh.openWith("portable");
     const results = await Promise.all(Array.from({ length: 12 }, (_, i) => first.run({ command: `echo ${i}` })));
@@ -83,8 +83,8 @@ test("a session shows only its own processes, although one keeper has all", asyn
 test("a killed keeper loses its sessions, and the next keeper kills their processes", async () => {
   const session = await gateway.start({ command: "echo up; setsid sleep 300 & sleep 300" });
   await until("it is up", async () => (await session.logs()).text === "up\n");
-  await until("its tree is complete", () => house.alive().length >= 3);
-  const before = house.alive();
+  await until("its tree is complete", () => fixture.alive().length >= 3);
+  const before = fixture.alive();
   const old = keeper();
   send(old, "SIGKILL");
   const info = await session.wait();
@@ -105,7 +105,7 @@ test("SIGTERM makes a keeper finish its commands while another keeper takes over
 });
 
 test("a keeper exits when its state folder is removed", async () => {
-  const fresh = new KindHouse();
+  const fresh = new ExecutorFixture();
   const other = await fresh.openWith("portable");
   await other.run({ command: "true" });
   const [pid = 0] = zygotesOf(fresh.state);
@@ -116,7 +116,7 @@ test("a keeper exits when its state folder is removed", async () => {
 
 test("serves a state folder whose socket paths are too long for an address", async () => {
   const parent = mkdtempSync(join(tmpdir(), "sallyport-long-"));
-  const deep = new KindHouse(join(parent, "d".repeat(120)));
+  const deep = new ExecutorFixture(join(parent, "d".repeat(120)));
   try {
     const first = await deep.openWith("portable");
     const session = await first.start({ command: "cat", stdin: "open" });
@@ -133,7 +133,7 @@ test("serves a state folder whose socket paths are too long for an address", asy
 });
 
 test("gateways with the native and the portable executor reach each other's sessions", async () => {
-  const native = await house.openWith("native");
+  const native = await fixture.openWith("native");
   const portable = await gateway.start({ command: "cat; exit 4", stdin: "open" });
   await native.session(portable.id).write("from there\n");
   await native.session(portable.id).closeStdin();
@@ -145,7 +145,7 @@ test("gateways with the native and the portable executor reach each other's sess
 });
 
 test("a session survives its gateway, and another kills it", async () => {
-  const first = await OtherGateway.open(house, { env: { SALLYPORT_EXECUTOR: "portable" } });
+  const first = await OtherGateway.open(fixture, { env: { SALLYPORT_EXECUTOR: "portable" } });
   const request = { command: "exec sleep 300" };
   const { id, pid } = await first.ask<SessionInfo>({ call: "start", request });
   await first.kill();
@@ -156,9 +156,9 @@ test("a session survives its gateway, and another kills it", async () => {
 
 test("removes the stdin file, the pipes and the socket of a command", async () => {
   const { id } = await gateway.run({ command: "cat", stdin: { text: "a secret" } });
-  assert.equal(existsSync(join(house.sessionFolder(id), "stdin")), false);
-  await until("its pipes are gone", () => !readdirSync(house.state).some((name) => name.startsWith("pipes-")));
-  await until("its socket is gone", () => !existsSync(join(house.sessionFolder(id), "ctl")));
+  assert.equal(existsSync(join(fixture.sessionFolder(id), "stdin")), false);
+  await until("its pipes are gone", () => !readdirSync(fixture.state).some((name) => name.startsWith("pipes-")));
+  await until("its socket is gone", () => !existsSync(join(fixture.sessionFolder(id), "ctl")));
 });
 
 test("/dev/stdout and /dev/stderr can be opened", async () => {
@@ -168,6 +168,6 @@ test("/dev/stdout and /dev/stderr can be opened", async () => {
 
 test("a keeper does not have the gateway's environment", async () => {
   const seen = allProcesses().find(({ pid }) => pid === keeper());
-  assert.equal(seen?.title, `keeper: portable ${house.state}`);
-  assert.ok(!house.alive().includes(keeper()), "it does not carry what its gateway's environment holds");
+  assert.equal(seen?.title, `keeper: portable ${fixture.state}`);
+  assert.ok(!fixture.alive().includes(keeper()), "it does not carry what its gateway's environment holds");
 });

@@ -6,12 +6,12 @@ import { isDeepStrictEqual } from "node:util";
 import { SallyportError } from "../../../../src/core/error.ts";
 import type { SessionHandle } from "../../../../src/core/gateway.ts";
 import type { Screen } from "../../../../src/core/terminal.ts";
-import { TestHouse } from "../../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../../fixtures/gateway.ts";
 import { until } from "../../../fixtures/until.ts";
 
-const house = new TestHouse();
-const gateway = await house.open();
-after(() => house.close());
+const fixture = new GatewayFixture();
+const gateway = await fixture.open();
+after(() => fixture.close());
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 async function linesOf(session: SessionHandle): Promise<string[]> {
@@ -42,7 +42,7 @@ test("the screen of a running session is what its program shows now", async () =
 });
 
 test("vim is seen as it is, by another gateway as well", { skip: !has("vim") && "no vim" }, async () => {
-  writeFileSync(house.path("poem.txt"), "roses are red\nviolets are blue\n");
+  writeFileSync(fixture.path("poem.txt"), "roses are red\nviolets are blue\n");
   const command = "vim -u NONE -N -n -i NONE poem.txt";
   const session = await gateway.start({ command, pty: true, size });
   await until("it shows the file", async () => {
@@ -54,7 +54,7 @@ test("vim is seen as it is, by another gateway as well", { skip: !has("vim") && 
   assert.equal(seen.modes.applicationCursor, true);
   await session.write("ddp");
   await until("the lines are swapped", async () => (await session.screen()).lines[0] === "violets are blue");
-  const other = await house.open();
+  const other = await fixture.open();
   await until("both see the same", async () =>
     isDeepStrictEqual(await other.session(session.id).screen(), await session.screen()),
   );

@@ -1,9 +1,9 @@
 /** What goes wrong, one thing after another, each for a while. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ChaosHouse } from "./house.ts";
+import type { ChaosFixture } from "./fixture.ts";
 import type { Member } from "./member.ts";
 
-type Fault = (house: ChaosHouse, pick: <T>(items: readonly T[]) => T) => Promise<void>;
+type Fault = (fixture: ChaosFixture, pick: <T>(items: readonly T[]) => T) => Promise<void>;
 
 /** A little over what a heartbeat may be late: long enough to be given up, and to come back after that. */
 const LONG_MS = 14_000;
@@ -25,41 +25,41 @@ async function cutOff(member: Member, ms: number): Promise<void> {
 }
 
 export const FAULTS: Record<string, Fault> = {
-  "kill -9 of a worker": (house, pick) => bounce(pick(house.workers), SHORT_MS),
-  "kill -9 of a gateway": (house, pick) => bounce(pick(house.gateways), SHORT_MS),
-  "kill -9 of one server of three": async (house, pick) => {
-    const server = pick(house.cluster.servers);
+  "kill -9 of a worker": (fixture, pick) => bounce(pick(fixture.workers), SHORT_MS),
+  "kill -9 of a gateway": (fixture, pick) => bounce(pick(fixture.gateways), SHORT_MS),
+  "kill -9 of one server of three": async (fixture, pick) => {
+    const server = pick(fixture.cluster.servers);
     await server.kill();
     await sleep(2 * SHORT_MS);
     await server.start();
-    await house.cluster.ready();
+    await fixture.cluster.ready();
   },
-  "a worker cut off for a moment": (house, pick) => cutOff(pick(house.workers), SHORT_MS),
-  "a worker cut off for longer than is waited": (house, pick) => cutOff(pick(house.workers), LONG_MS),
-  "a gateway cut off": (house, pick) => cutOff(pick(house.gateways), 3 * SHORT_MS),
-  "a slow line": async (house, pick) => {
-    const { line } = pick([...house.workers, ...house.gateways]);
+  "a worker cut off for a moment": (fixture, pick) => cutOff(pick(fixture.workers), SHORT_MS),
+  "a worker cut off for longer than is waited": (fixture, pick) => cutOff(pick(fixture.workers), LONG_MS),
+  "a gateway cut off": (fixture, pick) => cutOff(pick(fixture.gateways), 3 * SHORT_MS),
+  "a slow line": async (fixture, pick) => {
+    const { line } = pick([...fixture.workers, ...fixture.gateways]);
     line.slow();
     await sleep(4 * SHORT_MS);
     line.heal();
   },
-  "a worker that hangs and goes on, its work handed out again": async (house, pick) => {
-    const worker = pick(house.workers);
+  "a worker that hangs and goes on, its work handed out again": async (fixture, pick) => {
+    const worker = pick(fixture.workers);
     worker.freeze();
     await sleep(LONG_MS);
     worker.thaw();
   },
-  "a machine gone for good, and another in its place": async (house, pick) => {
-    if (house.workers.length < 2) return;
-    await house.lose(pick(house.workers));
-    const worker = await house.addWorker(`n${Date.now() % 1_000_000}`);
+  "a machine gone for good, and another in its place": async (fixture, pick) => {
+    if (fixture.workers.length < 2) return;
+    await fixture.lose(pick(fixture.workers));
+    const worker = await fixture.addWorker(`n${Date.now() % 1_000_000}`);
     await worker.started();
   },
 };
 
 /** One after the other, in an order of its own, until it is told to stop. What was broken is whole again at the end. */
 export async function breakThings(
-  house: ChaosHouse,
+  fixture: ChaosFixture,
   names: readonly string[],
   isOver: () => boolean,
   onFault: (name: string) => void,
@@ -71,7 +71,7 @@ export async function breakThings(
     if (bag.length === 0) bag = [...names].sort(() => Math.random() - 0.5);
     const name = bag.pop() as string;
     onFault(name);
-    await FAULTS[name]?.(house, pick);
+    await FAULTS[name]?.(fixture, pick);
     done.set(name, (done.get(name) ?? 0) + 1);
     await sleep(PEACE_MS);
   }

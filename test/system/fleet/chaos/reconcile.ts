@@ -4,7 +4,7 @@ import { Kvm } from "@nats-io/kv";
 import { connect } from "@nats-io/transport-node";
 import { sessionKey, storeNames } from "../../../../src/fleet/subjects.ts";
 import { until } from "../../../fixtures/until.ts";
-import type { ChaosHouse } from "./house.ts";
+import type { ChaosFixture } from "./fixture.ts";
 import { outputOf, type Sent, tokenIn, traces } from "./load.ts";
 import type { Member } from "./member.ts";
 
@@ -40,12 +40,12 @@ export interface Account {
 }
 
 /** Until every session has an end by its gateway's own records. */
-export async function settled(house: ChaosHouse, limitMs: number): Promise<void> {
+export async function settled(fixture: ChaosFixture, limitMs: number): Promise<void> {
   await until(
     "every session has ended",
     async () => {
       const live = await Promise.all(
-        house.gateways.map((gateway) => gateway.ask<number>({ call: "live" }).catch(() => 1)),
+        fixture.gateways.map((gateway) => gateway.ask<number>({ call: "live" }).catch(() => 1)),
       );
       return live.every((count) => count === 0);
     },
@@ -53,8 +53,8 @@ export async function settled(house: ChaosHouse, limitMs: number): Promise<void>
   );
 }
 
-export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: readonly string[]): Promise<Account> {
-  const ran = traces(hosts.map((name) => house.workspacesOf(name)));
+export async function reconcile(fixture: ChaosFixture, commands: Sent[], hosts: readonly string[]): Promise<Account> {
+  const ran = traces(hosts.map((name) => fixture.workspacesOf(name)));
   const byToken = new Map(commands.map((command) => [command.token, command]));
   const account: Account = {
     sent: commands.length,
@@ -70,7 +70,7 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
   const recorded = new Set<string>();
   const reading: Promise<void>[] = [];
   const background = new Set<string>();
-  for (const gateway of house.gateways) {
+  for (const gateway of fixture.gateways) {
     const rows = await gateway.ask<Row[]>({ call: "sessions" });
     const callbacks = new Set(await gateway.ask<string[]>({ call: "callbacks" }));
     for (const row of rows) {
@@ -82,7 +82,7 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
       if (row.why !== null) account.reasons[row.why] = (account.reasons[row.why] ?? 0) + 1;
       judge(row, command, ran.get(command.token) ?? 0, account);
       if (row.status === "completed") {
-        reading.push(checkOutput(house, gateway, row, command, account));
+        reading.push(checkOutput(fixture, gateway, row, command, account));
         if (reading.length === READ_AT_ONCE) await Promise.all(reading.splice(0));
       }
       if (row.background) {
@@ -100,19 +100,19 @@ export async function reconcile(house: ChaosHouse, commands: Sent[], hosts: read
     if (command.id !== null) account.wrong.push(`${command.token} was answered as ${command.id} but is not recorded`);
   }
   for (const token of ran.keys()) if (!byToken.has(token)) account.wrong.push(`${token} ran and was never sent`);
-  await checkExits(house, background, account);
+  await checkExits(fixture, background, account);
   return account;
 }
 
 async function checkOutput(
-  house: ChaosHouse,
+  fixture: ChaosFixture,
   gateway: Member,
   row: Row,
   command: Sent,
   account: Account,
 ): Promise<void> {
-  const host = row.host ?? (await registeredHost(house, row.id));
-  const isLost = house.lost.some(({ name }) => name === host);
+  const host = row.host ?? (await registeredHost(fixture, row.id));
+  const isLost = fixture.lost.some(({ name }) => name === host);
   // Each is waited for in vain: a few are enough to see that the answer is right.
   if (isLost && account.outputsLost >= MOST_IN_VAIN) {
     account.outputsLost++;
@@ -141,8 +141,8 @@ async function outputFrom(gateway: Member, id: string, tries: number): Promise<s
   }
 }
 
-async function registeredHost(house: ChaosHouse, id: string): Promise<string | null> {
-  const connection = await connect({ servers: house.cluster.urls });
+async function registeredHost(fixture: ChaosFixture, id: string): Promise<string | null> {
+  const connection = await connect({ servers: fixture.cluster.urls });
   try {
     const bucket = await new Kvm(connection).open(storeNames("main").sessions);
     return (await bucket.get(sessionKey("default", id)))?.json<{ host: string | null }>().host ?? null;
@@ -162,8 +162,8 @@ function judge({ id, status, exitCode }: Row, { token }: Sent, times: number, { 
   if (!["completed", "lost", "failed", "running"].includes(status)) say(`reported ${status}`);
 }
 
-async function checkExits(house: ChaosHouse, background: Set<string>, account: Account): Promise<void> {
-  const connection = await connect({ servers: house.cluster.urls });
+async function checkExits(fixture: ChaosFixture, background: Set<string>, account: Account): Promise<void> {
+  const connection = await connect({ servers: fixture.cluster.urls });
   try {
     const manager = await jetstreamManager(connection);
     const { state } = await manager.streams.info(storeNames("main").exits, { subjects_filter: ">" });

@@ -60,7 +60,7 @@ export function otherFlows(stage: () => Stage): void {
     await page.getByText("no longer needed").first().or(page.locator(".audit-detail")).first().waitFor();
     await page.getByRole("button", { name: "Verify the chain" }).click();
     await page.getByText(/All \d+ entries are as they were written/).waitFor();
-    const database = new DatabaseSync(`${service.house.state}/sallyport.db`);
+    const database = new DatabaseSync(`${service.fixture.state}/sallyport.db`);
     database.exec("PRAGMA busy_timeout = 10000; UPDATE audit SET summary = 'nothing' WHERE seq = 3");
     database.close();
     await page.getByRole("button", { name: "Verify the chain" }).click();

@@ -16,7 +16,7 @@ const GATEWAY = fileURLToPath(new URL("gateway-process.ts", import.meta.url));
 /** Everything may run: what is tried here is the way there. */
 const POLICY = { scope: "anywhere", sandbox: "off", limits: { sessions: 10_000, startsPerMinute: 1_000_000 } } as const;
 
-export interface HouseOptions {
+export interface FixtureOptions {
   workers: number;
   gateways: number;
   slots: number;
@@ -26,18 +26,18 @@ export interface HouseOptions {
   claimWithinMs: number;
 }
 
-export class ChaosHouse {
+export class ChaosFixture {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-chaos-"));
   readonly workers: Member[] = [];
   readonly gateways: Member[] = [];
   /** Machines that are gone for good. */
   readonly lost: Member[] = [];
   readonly isolated: boolean;
-  readonly #options: HouseOptions;
+  readonly #options: FixtureOptions;
   readonly #bridge: Bridge | null;
   #cluster: NatsCluster | null = null;
 
-  constructor(options: HouseOptions) {
+  constructor(options: FixtureOptions) {
     this.#options = options;
     this.isolated = options.namespaces && noNamespaces() === false;
     const subnet = 1 + (process.pid % 250);

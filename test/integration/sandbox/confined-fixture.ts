@@ -11,7 +11,7 @@ import { type Confined, type Confinement, confine, createConfinement } from "../
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { openStateFolder } from "../../../src/storage/state-folder.ts";
-import { MARK, TestHouse } from "../../fixtures/gateway.ts";
+import { MARK, GatewayFixture } from "../../fixtures/gateway.ts";
 import { launchError } from "../../fixtures/session-rows.ts";
 
 export interface Ran {
@@ -23,7 +23,7 @@ export interface Ran {
 }
 
 /** Real keepers under a confinement, without the gateway around them. */
-export class ConfinedHouse extends TestHouse {
+export class ConfinedFixture extends GatewayFixture {
   readonly executor = new NativeExecutor(openStateFolder(this.state), new LocalSessionReader());
   readonly outside = join(this.folder, "outside");
 

@@ -1,9 +1,9 @@
 import type { Gateway } from "../../../../src/gateway/gateway.ts";
 import type { GatewayOptions } from "../../../../src/gateway/options.ts";
-import { TestHouse } from "../../../fixtures/gateway.ts";
+import { GatewayFixture } from "../../../fixtures/gateway.ts";
 
-/** A house whose gateways use the named executor, whichever this run is for. */
-export class KindHouse extends TestHouse {
+/** A fixture whose gateways use the named executor, whichever this run is for. */
+export class ExecutorFixture extends GatewayFixture {
   async openWith(kind: "native" | "portable", options: GatewayOptions = {}): Promise<Gateway> {
     const before = process.env.SALLYPORT_EXECUTOR;
     process.env.SALLYPORT_EXECUTOR = kind;
