@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import test from "node:test";
+import { cyclesIn, folderOf, importsOf, ROOT, sourceFiles } from "./import-graph.ts";
+
+const PAGE = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+/** The folders of src/ from top to bottom, from the table "Source layout" of docs/architecture.md. */
+const LAYERS = [...section("Source layout").matchAll(/^\| `src\/([a-z]+)\/` \|/gm)].map(([, folder]) => folder ?? "");
+/** Every file of these folders stands for itself: types and schemas, pure functions. */
+const COLLECTIONS = new Set(["core", "text"]);
+const MOST_ENTRIES = 22;
+
+const files = sourceFiles("src");
+const graph = new Map(files.map((file) => [file, importsOf(file)]));
+
+test("docs/architecture.md lists every folder of src/ once", () => {
+  const folders = [...new Set(files.flatMap((file) => folderOf(file) ?? []))];
+  assert.deepEqual([...LAYERS].sort(), folders.sort());
+});
+
+test("imports go down the list of folders, types included", () => {
+  const upward = files.flatMap((file) =>
+    (graph.get(file) ?? []).filter((target) => isUpward(file, target)).map((target) => `${file} -> ${target}`),
+  );
+  assert.deepEqual(upward, []);
+});
+
+test("an import against the order is found", () => {
+  assert.ok(isUpward("src/core/error.ts", "src/cli/main.ts"));
+  assert.ok(!isUpward("src/cli/main.ts", "src/core/error.ts"));
+  const text =
+    'import type { A } from "../cli/a.ts";\nexport * from "./b.ts";\nconst c = await import("../c.ts");\nimport "./d.ts";';
+  const found = ["src/cli/a.ts", "src/core/b.ts", "src/c.ts", "src/core/d.ts"];
+  assert.deepEqual(importsOf("src/core/x.ts", text), found);
+});
+
+test("no files import each other in a cycle, types included", () => {
+  assert.deepEqual(cyclesIn(graph), []);
+  const circle = new Map([
+    ["a", ["b"]],
+    ["b", ["c"]],
+    ["c", ["b", "d"]],
+    ["d", []],
+  ]);
+  assert.deepEqual(cyclesIn(circle), [["b", "c"]]);
+});
+
+test("nothing outside src/ is imported from src/, and nothing imports src/index.ts", () => {
+  const strays = [...graph].flatMap(([file, targets]) =>
+    targets
+      .filter((target) => !target.startsWith("src/") || target === "src/index.ts")
+      .map((target) => `${file} -> ${target}`),
+  );
+  assert.deepEqual(strays, []);
+});
+
+test("tests import entry files: those that a file outside their own folder imports", () => {
+  // Programs are entry files that nothing imports.
+  const entries = new Set(["src/index.ts", "src/cli/main.ts"]);
+  for (const [file, targets] of graph) {
+    for (const target of targets) if (!file.startsWith(`${dirname(target)}/`)) entries.add(target);
+  }
+  const inner = sourceFiles("test").flatMap((file) =>
+    importsOf(file)
+      .filter((target) => target.startsWith("src/") && !entries.has(target) && !COLLECTIONS.has(folderOf(target) ?? ""))
+      .map((target) => `${file} -> ${target}`),
+  );
+  assert.deepEqual(inner, []);
+});
+
+test("no folder of src/ or native/ has more entries than a reader can take in", () => {
+  const folders = ["src", "native"].flatMap((root) =>
+    readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !/^native\/(build|prebuilt)/.test(join(root, entry.name)))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  const crowded = folders
+    .map((folder) => [folder, readdirSync(folder).length] as const)
+    .filter(([, count]) => count > MOST_ENTRIES);
+  assert.deepEqual(crowded, []);
+});
+
+test("the files that docs/architecture.md names in its tables exist", () => {
+  const missing = [...section("Where to find things").matchAll(/^\| `([a-z]+\/(?:[a-z]+\/)?)` \| (.*) \|$/gm)].flatMap(
+    ([, folder = "", cell = ""]) =>
+      [...cell.matchAll(/`([\w/.-]+\.(?:ts|c))`/g)]
+        .map(([, file]) => folder + file)
+        .filter((path) => !path.includes("NAME/") && !existsSync(join(ROOT, path))),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test("the files on the path of one command exist", () => {
+  const paths = [...section("The path of one command").matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path]) => path ?? "");
+  assert.ok(paths.filter((path) => path.startsWith("src/")).length >= 10);
+  assert.ok(paths.filter((path) => path.startsWith("native/")).length >= 8);
+  assert.deepEqual(
+    paths.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  );
+});
+
+/** The text below a heading of docs/architecture.md. */
+function section(title: string): string {
+  return PAGE.split(new RegExp(`^## ${title}$`, "m"))[1]?.split(/^## /m)[0] ?? "";
+}
+
+function isUpward(file: string, target: string): boolean {
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (from === null || to === null || from === to) return false;
+  return LAYERS.indexOf(from) > LAYERS.indexOf(to);
+}
