@@ -49,7 +49,10 @@ test("a state folder whose parent is a file, and one that is a file, are told as
   const fixture = new GatewayFixture();
   t.after(() => fixture.close());
   writeFileSync(fixture.path("file"), "");
-  await assert.rejects(fixture.open({ state: fixture.path("file", "state") }), teaches("StateUnusable", /cannot be made/));
+  await assert.rejects(
+    fixture.open({ state: fixture.path("file", "state") }),
+    teaches("StateUnusable", /cannot be made/),
+  );
   await assert.rejects(fixture.open({ state: fixture.path("file") }), teaches("StateUnusable", /./));
   symlinkSync("nowhere", fixture.path("dangling"));
   await assert.rejects(fixture.open({ state: fixture.path("dangling") }), teaches("StateUnusable", /./));

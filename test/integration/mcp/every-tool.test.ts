@@ -25,7 +25,10 @@ let server: Promise<{ url: string; token: string }> | null = null;
 const WAYS: Record<string, (era: Era) => Promise<Connected>> = {
   stdio: (era) => yes(fixture.stdio(["--tools", ALL], { era, ...USER })),
   HTTP: async (era) => {
-    server ??= (async () => ({ url: (await fixture.http(["--tools", ALL])).url, token: await fixture.token("default") }))();
+    server ??= (async () => ({
+      url: (await fixture.http(["--tools", ALL])).url,
+      token: await fixture.token("default"),
+    }))();
     const { url, token } = await server;
     return yes(fixture.httpClient(url, token, { era, ...USER }));
   },

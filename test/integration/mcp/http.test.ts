@@ -9,7 +9,10 @@ const fixture = new McpFixture();
 let server: HttpServer;
 let token: string;
 before(async () => {
-  [server, token] = await Promise.all([fixture.http(["--max-sessions", "3", "--idle", "5s"]), fixture.token("default")]);
+  [server, token] = await Promise.all([
+    fixture.http(["--max-sessions", "3", "--idle", "5s"]),
+    fixture.token("default"),
+  ]);
 });
 after(() => fixture.close());
 

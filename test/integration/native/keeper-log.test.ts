@@ -81,7 +81,10 @@ test("logs an exit record and output that could not be stored", async (t) => {
   rmSync(fixture.sessionFolder(session.id), { recursive: true });
   keeper.socket.write(frame(2, Buffer.from("\n")));
   const name = `session ${session.id}: `;
-  await logged(fixture, new RegExp(` error \\d+ events: ${name}cannot write the exit record: No such file or directory`));
+  await logged(
+    fixture,
+    new RegExp(` error \\d+ events: ${name}cannot write the exit record: No such file or directory`),
+  );
   await logged(fixture, new RegExp(` warn \\d+ events: ${name}6 bytes of its output could not be stored`));
   await keeper.close();
 });

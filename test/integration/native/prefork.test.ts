@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { LaunchSpec, SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { isRunning, send, zygotesOf } from "../../fixtures/processes.ts";
+import { Cell, IDENTITIES, type Outcome } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
 /** A keeper that has run two commands of one kind has a child ready for a third, confined already. */

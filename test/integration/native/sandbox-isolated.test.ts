@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { ExitRecord } from "../../../src/executor/execution.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 import { allProcesses, descendantsOf, exists } from "../../fixtures/processes.ts";
+import { Cell, IDENTITIES } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
 const tier = sandboxCapabilities();

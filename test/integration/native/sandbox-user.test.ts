@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import type { SandboxSpec } from "../../../src/core/launch.ts";
 import { sandboxCapabilities } from "../../../src/executor/native/probe.ts";
-import { Cell } from "../../fixtures/sandbox-fixture.ts";
 import { exists } from "../../fixtures/processes.ts";
+import { Cell } from "../../fixtures/sandbox-fixture.ts";
 import { until } from "../../fixtures/until.ts";
 
 const skip = process.getuid?.() === 0 ? false : "only root can run commands as somebody else";

@@ -11,7 +11,7 @@ import { type Confined, type Confinement, confine, createConfinement } from "../
 import { launchSpec } from "../../../src/sandbox/launch-spec.ts";
 import { LocalSessionReader } from "../../../src/session/session-folder.ts";
 import { openStateFolder } from "../../../src/storage/state-folder.ts";
-import { MARK, GatewayFixture } from "../../fixtures/gateway.ts";
+import { GatewayFixture, MARK } from "../../fixtures/gateway.ts";
 import { launchError } from "../../fixtures/session-rows.ts";
 
 export interface Ran {

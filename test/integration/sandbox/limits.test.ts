@@ -9,7 +9,9 @@ after(() => fixture.close());
 const LIMITS = `for what in c n f u; do echo "$what $(ulimit -S$what) $(ulimit -H$what)"; done`;
 
 /** Soft and hard, by ulimit's letter. */
-async function limits(config: Parameters<typeof fixture.confinement>[0] = {}): Promise<Record<string, [string, string]>> {
+async function limits(
+  config: Parameters<typeof fixture.confinement>[0] = {},
+): Promise<Record<string, [string, string]>> {
   const { stdout } = await fixture.run({ command: LIMITS }, fixture.confinement(config));
   return Object.fromEntries(
     stdout

@@ -57,7 +57,10 @@ for (const [path, to] of INSIDE) {
   test(`${path} is in the workspace`, async () => {
     const expected = join(workspace, to);
     assert.equal(resolveInWorkspace(scope, path, "cwd"), expected);
-    assert.deepEqual((await fixture.run({ command: "pwd -P", ...(path ? { cwd: path } : {}) })).stdout, `${expected}\n`);
+    assert.deepEqual(
+      (await fixture.run({ command: "pwd -P", ...(path ? { cwd: path } : {}) })).stdout,
+      `${expected}\n`,
+    );
   });
 }
 
