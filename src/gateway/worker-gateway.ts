@@ -76,10 +76,10 @@ export class WorkerGateway {
   }
 
   /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
-  async take(errand: Job): Promise<Submission> {
-    const { id, agent, background, vouch, ours, askedBy } = errand;
-    const context = this.#contextFor(agent, errand.workspace);
-    const { host, labels, retry, logFile, ...rest } = errand.request;
+  async take(job: Job): Promise<Submission> {
+    const { id, agent, background, vouch, ours, askedBy } = job;
+    const context = this.#contextFor(agent, job.workspace);
+    const { host, labels, retry, logFile, ...rest } = job.request;
     // A log named after its session goes into a folder that is made for it.
     const own = logFile !== undefined && basename(logFile) === `${id}.log`;
     const request = own || logFile === undefined ? rest : { ...rest, logFile };

@@ -33,4 +33,6 @@ test("check answers for the sandbox that is asked for", async () => {
 test("inspect shows what held it", async () => {
   await sandbox.run(["run", "--name", "tight", "--sandbox", "read-only", "--network", "off", "--", "true"]);
   assert.match((await sandbox.run(["inspect", "tight"])).stdout, /^sandbox\tread-only, network off$/m);
+  await sandbox.run(["run", "--name", "ports", "--sandbox", "isolated", "--network", "80,443", "--", "true"]);
+  assert.match((await sandbox.run(["inspect", "ports"])).stdout, /^sandbox\tisolated, ports 80 443$/m);
 });
