@@ -17,8 +17,10 @@ afterEach(async () => {
   for (const { id } of gateway.list({ status: "running" })) await gateway.session(id).kill({ graceMs: 0 });
 });
 
+/** The portable keeper of the state folder, which may have a native zygote too. */
 function keeper(): number {
-  const [pid] = zygotesOf(fixture.state);
+  const portable = allProcesses().filter(({ title }) => title.startsWith("keeper: portable "));
+  const [pid] = zygotesOf(fixture.state).filter((zygote) => portable.some((each) => each.pid === zygote));
   assert.ok(pid, "there is a keeper");
   return pid;
 }
