@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface Page {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string;
   text: string;
 }
@@ -14,19 +14,20 @@ export interface Sample {
   page: string;
   line: number;
   language: string;
-  /** What stands behind the language. */
+  /** The text after the language on the opening fence. */
   note: string;
   text: string;
 }
 
-/** Everything that a reader is led to from README.md. */
+/** The pages at the root of the repository and all pages below docs/. */
 export function pages(): Page[] {
-  const docs = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
-  const paths = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...docs.map((name) => `docs/${name}`)];
+  const docs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" });
+  const below = docs.filter((name) => name.endsWith(".md")).sort();
+  const paths = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...below.map((name) => `docs/${name}`)];
   return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 }
 
-/** The fenced blocks of a page. */
+/** Returns the fenced blocks of a page. */
 export function samples({ path, text }: Page): Sample[] {
   return [...text.matchAll(/^```(\w*) ?(.*)\n([\s\S]*?)^```$/gm)].map(
     ({ index, 1: language = "", 2: note = "", 3: body = "" }) => ({
