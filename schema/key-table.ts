@@ -5,10 +5,10 @@ import { configJsonSchema } from "../src/config/schema.ts";
 
 type Table = { [key: string]: Merge<unknown> | Table };
 
-/** The keys of sallyport.json as a Markdown table: what it says in the schema, and what a workspace's file may do. */
+/** Returns the keys of sallyport.json as a Markdown table: their descriptions, and what a workspace file may do with them. */
 export function keyTable(): string {
   const rows = [
-    ["key", "values", "default", "a workspace's file may", "what it is"],
+    ["key", "description", "values", "default", "a workspace file may"],
     ["---", "---", "---", "---", "---"],
     ...keys(configJsonSchema(), MERGE as unknown as Table, []),
   ];
@@ -21,8 +21,8 @@ function keys(schema: JsonSchema, table: Table, path: string[]): string[][] {
     const node = table[key];
     if (node && typeof node.tighten !== "function") return keys(property, node as Table, at);
     const value = property.default === undefined ? "" : `\`${JSON.stringify(property.default)}\``;
-    const may = (node as Merge<unknown> | undefined)?.workspaceMay ?? (key === "agents" ? "tighten each" : "");
-    return [[`\`${at.join(".")}\``, values(property), value, may, String(property.description ?? "")]];
+    const may = (node as Merge<unknown> | undefined)?.workspaceMay ?? (key === "agents" ? "tighten each agent" : "");
+    return [[`\`${at.join(".")}\``, String(property.description ?? ""), values(property), value, may]];
   });
 }
 
@@ -30,12 +30,12 @@ function values(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(", ");
   if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonSchema[]).map(choice).join(", ");
   if (schema.type === "array")
-    return schema.items && (schema.items as JsonSchema).type === "object" ? "list of objects" : "list of texts";
-  if (schema.type === "integer") return "whole number";
-  return schema.type === "string" ? "text" : String(schema.type);
+    return schema.items && (schema.items as JsonSchema).type === "object" ? "list of objects" : "list of strings";
+  if (schema.type === "integer") return "integer";
+  return String(schema.type);
 }
 
-/** One of several shapes; an object is named by its keys. */
+/** Describes one alternative of a union; an object is described by its keys. */
 function choice(schema: JsonSchema): string {
   if (!schema.properties) return values(schema);
   return `\`{ ${Object.keys(schema.properties)

@@ -1,25 +1,36 @@
 import { HARMLESS_NAMES, NAME_GROUPS, PROTECTED_NAMES } from "../src/sandbox/environment.ts";
 
-const PASS = { never: "never", "by-name": "by its exact name", "by-pattern": "by name or pattern" };
+const INHERITED = { dropped: "removed", kept: "kept" };
 const GIVEN = {
-  refused: "refused",
-  "harmless-only": "refused, except `cat`, `true`, `:` or nothing",
+  refused: "rejected",
+  "harmless-only": "rejected, except for the values `cat`, `true`, `:` and the empty string",
   allowed: "allowed",
 };
+const PASS = { never: "no", "by-name": "by exact name", "by-pattern": "by name or pattern" };
 
-/** The special variables as Markdown: each group with its names and what becomes of them. */
+/** Returns the groups of special variables as Markdown: a table of how each is treated, then the names in each. */
 export function nameTable(): string {
-  const groups = NAME_GROUPS.map(
-    ({ id, why, names, inherited, given, pass }) =>
-      `**${id}**: ${why}. Inherited: ${inherited}. Given: ${GIVEN[given]}. \`env.pass\` lifts it: ${PASS[pass]}.\n\n${list(names)}`,
-  );
-  return [
-    ...groups,
-    `**protected**: set by the system; inherited, but a caller cannot override them.\n\n${list(PROTECTED_NAMES)}`,
-    `**harmless**: fit one of the patterns above, but are let through.\n\n${list([...HARMLESS_NAMES])}`,
-  ].join("\n\n");
+  const rows = [
+    ["group", "a variable in it", "inherited", "in a request", "can be allowed with `env.pass`"],
+    ["---", "---", "---", "---", "---"],
+    ...NAME_GROUPS.map(({ id, why, inherited, given, pass }) => [
+      `\`${id}\``,
+      why,
+      INHERITED[inherited],
+      GIVEN[given],
+      PASS[pass],
+    ]),
+    ["`protected`", "is set by the system", "kept", "rejected", "by exact name, except `SALLYPORT_*`"],
+    ["`harmless`", "matches a pattern of another group but is safe", "kept", "allowed", "not needed"],
+  ];
+  const names = [
+    ...NAME_GROUPS.map((group) => nameList(group.id, group.names)),
+    nameList("protected", PROTECTED_NAMES),
+    nameList("harmless", [...HARMLESS_NAMES]),
+  ];
+  return [rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n"), ...names].join("\n\n");
 }
 
-function list(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(" ");
+function nameList(group: string, names: readonly string[]): string {
+  return `**${group}**: ${names.map((name) => `\`${name}\``).join(" ")}`;
 }
