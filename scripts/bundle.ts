@@ -1,8 +1,8 @@
 /**
- * Puts the command line's four hundred small files, and the packages that every command needs, together into a few:
- * most of a cold start is finding and reading them. The library stays as it is compiled, file by file.
+ * Bundles the four hundred source files of the command line, and the packages that every command needs, into a few files:
+ * a cold start spends most of its time finding and reading them. The library is not bundled.
  *
- * `node scripts/bundle.ts [FOLDER]`; without a folder to dist/cli.
+ *   node scripts/bundle.ts [OUTPUT FOLDER]     default: dist/cli
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -14,10 +14,10 @@ const ROOT = join(import.meta.dirname, "..");
 const SOURCE = join(ROOT, "src");
 const BUNDLED = ["zod", "unbash", "jsonc-parser"];
 
-/** A file that finds others by its own place goes by the place it is compiled to. */
-function ownPlaces(): Plugin {
+/** Replaces `import.meta.url`, so that a file finds others relative to where it is compiled to and not to the bundle. */
+function compiledUrls(): Plugin {
   return {
-    name: "own-places",
+    name: "compiled-urls",
     transform(code, id) {
       if (!id.startsWith(SOURCE) || !code.includes("import.meta.url")) return null;
       const compiled = `../${relative(SOURCE, id).replace(/\.ts$/, ".js")}`;
@@ -26,7 +26,7 @@ function ownPlaces(): Plugin {
   };
 }
 
-/** Of these only functions are used, and by most commands none: each is asked for when it is first called. */
+/** Built-in modules that most commands never call. Each is loaded when one of its functions is first called. */
 const LATE = new Set(
   ["child_process", "crypto", "readline/promises", "stream/consumers", "timers/promises", "zlib"].map(
     (n) => `node:${n}`,
@@ -34,15 +34,16 @@ const LATE = new Set(
 );
 
 /**
- * Node's own modules are asked for directly: importing one makes every export of it, and the streams that `node:fs`
- * exports take longer to load than all of ours.
+ * Replaces imports of built-in modules by `process.getBuiltinModule`: an import evaluates every export of the module, and
+ * the streams that `node:fs` exports take longer to load than our whole bundle.
  */
 function builtinsDirectly(): Plugin {
   return {
     name: "builtins-directly",
     renderChunk(code) {
-      // What they are promisified by is a property of theirs, which the functions that ask for them do not have.
-      if (/\bpromisify\((exec|execFile)\)/.test(code)) throw new Error("promisify(execFile) gives another result here");
+      // The wrappers below lack the `util.promisify.custom` property of these functions.
+      if (/\bpromisify\((exec|execFile)\)/.test(code))
+        throw new Error("promisify(execFile) does not work in the bundle");
       return code.replace(/^import \{ ([^}]+) \} from "(node:[\w/]+)";$/gm, (_, names: string, from: string) => {
         if (LATE.has(from))
           return names
@@ -57,11 +58,11 @@ function builtinsDirectly(): Plugin {
 
 function late(name: string, from: string): string {
   const [theirs, ours = theirs] = name.split(" as ");
-  if (!/^[a-z]/.test(theirs ?? "")) throw new Error(`${from}: ${theirs} is no plain function`);
+  if (!/^[a-z]/.test(theirs ?? "")) throw new Error(`${from}: ${theirs} is not a plain function`);
   return `const ${ours} = (...given) => process.getBuiltinModule("${from}").${theirs}(...given);`;
 }
 
-/** All that a file imports, and what that imports, as far as it is loaded at once. */
+/** Returns a file and everything it imports statically, directly or indirectly. */
 function reachable(from: string, graph: Graph, found = new Set<string>()): Set<string> {
   if (found.has(from)) return found;
   found.add(from);
@@ -76,26 +77,27 @@ let toRun: Set<string> | null = null;
 let cold: Set<string> | null = null;
 
 /**
- * What it takes to run a command is one file; what every command line takes is in the first, and not here. What few
- * commands take is another, which is left until one of its functions is called.
+ * Assigns a module to a chunk. `core` has the modules that running a command needs; `cold` has those of them that few
+ * commands use, and is evaluated when one of its functions is first called. Null leaves the module to the bundler: it is
+ * needed at every start, or by other commands only.
  */
 function chunkOf(id: string, graph: Graph): string | null {
   atStart ??= reachable(MAIN, graph);
   const known = atStart;
   toRun ??= new Set(TO_RUN.flatMap((file) => [...reachable(file, graph)]).filter((one) => !known.has(one)));
-  if (cold === null) rejectStalePlaces([...known, ...toRun]);
+  if (cold === null) rejectStalePaths([...known, ...toRun]);
   cold ??= coldModules(new Set([...toRun].filter(isSeldomUsed)), toRun, graph);
   if (!toRun.has(id)) return null;
   return cold.has(id) ? "cold" : "core";
 }
 
-const places = (text: string): string[] => text.split(/\s+/).filter(Boolean);
+const paths = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
 /**
- * What a plain command that is allowed has no use for: schemas of what is written by hand, the shell's language, other
- * executors, people's answers, the words for what went wrong. What cannot be left until it is called is found out.
+ * Paths that a plain, allowed command does not use: configuration schemas, the shell parser, other executors, approvals,
+ * error messages. `coldModules` removes those that cannot be evaluated late.
  */
-const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-parser/ src/core/request.ts
+const COLD = paths(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-parser/ src/core/request.ts
   src/config/schema.ts src/config/errors.ts src/config/json.ts
   src/gateway/authorize-input.ts src/gateway/change-feed.ts
   src/executor/portable/ src/executor/processes.ts src/executor/session-owner.ts
@@ -103,8 +105,8 @@ const COLD = places(`node_modules/zod/ node_modules/unbash/ node_modules/jsonc-p
   src/session/terminal/ src/session/logs/read.ts src/session/logs/lines.ts src/session/logs/text.ts
   src/storage/tokens.ts src/storage/sign-ins.ts src/storage/changes.ts
   src/cli/terminal/ src/cli/person.ts`);
-/** Of those the ones that every command passes through. */
-const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/sandbox/describe.ts
+/** Exceptions from COLD: paths that every command uses. */
+const WARM = paths(`src/approval/decision.ts src/approval/programs.ts src/sandbox/describe.ts
   src/text/glob.ts src/text/secret
   src/session/terminal/command-readers.ts
   src/session/terminal/screen-cache.ts src/session/terminal/history.ts
@@ -113,24 +115,24 @@ const WARM = places(`src/approval/decision.ts src/approval/programs.ts src/sandb
   src/shell/inspect.ts src/shell/lookup.ts src/shell/path.ts src/shell/quote.ts src/shell/walk/run.ts src/shell/walk/state.ts
   src/shell/walk/walk.ts`);
 
-/** A file that has moved would be loaded at every start without notice. */
-function rejectStalePlaces(ids: string[]): void {
-  const stale = [...COLD, ...WARM].filter((place) => !ids.some((id) => id.includes(`/${place}`)));
+/** Fails when a listed file was moved; otherwise it would be loaded at every start without notice. */
+function rejectStalePaths(ids: string[]): void {
+  const stale = [...COLD, ...WARM].filter((path) => !ids.some((id) => id.includes(`/${path}`)));
   if (stale.length > 0)
     throw new Error(`scripts/bundle.ts: COLD or WARM name paths that are not bundled: ${stale.join(", ")}`);
 }
 
 function isSeldomUsed(id: string): boolean {
-  const lies = (place: string) => id.includes(`/${place}`);
-  return COLD.some(lies) && !WARM.some(lies);
+  const matches = (path: string) => id.includes(`/${path}`);
+  return COLD.some(matches) && !WARM.some(matches);
 }
 
-/** What it takes to run a command is compiled ahead, which takes scripts; see src/cli/compile-cache.ts. */
+/** Turns the two chunks into scripts, whose compiled code can be cached; see src/cli/compile-cache.ts. */
 function writeScripts(folder: string): void {
   const files = readdirSync(folder);
   const part = (name: string) => {
     const file = files.find((one) => one.startsWith(`${name}-`) && one.endsWith(".js"));
-    if (file === undefined) throw new Error(`there is no chunk ${name}`);
+    if (file === undefined) throw new Error(`the bundler wrote no chunk ${name}`);
     return { file, code: readFileSync(join(folder, file), "utf8") };
   };
   const written = compileAhead({ core: part("core"), cold: part("cold") });
@@ -153,7 +155,7 @@ async function bundle(folder: string): Promise<void> {
     configFile: false,
     root: ROOT,
     logLevel: "warn",
-    plugins: [ownPlaces(), builtinsDirectly()],
+    plugins: [compiledUrls(), builtinsDirectly()],
     ssr: { noExternal: BUNDLED },
     build: {
       ssr: MAIN,
@@ -163,10 +165,10 @@ async function bundle(folder: string): Promise<void> {
       minify: false,
       copyPublicDir: false,
       rolldownOptions: {
-        // What one command loads late another may load at once; each is right for itself.
+        // One command may import statically a module that another imports dynamically.
         checks: { ineffectiveDynamicImport: false },
         output: {
-          // Names stay, for those who read a stack; layout is a quarter of what there is to read.
+          // Names are kept so that stack traces stay readable. White space is a quarter of the code.
           minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
           entryFileNames: "main.js",
           chunkFileNames: "[name]-[hash].js",

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { parseAst } from "vite";
 
-/** What of the modules' graph is looked at. */
+/** The part of the bundler's module graph that is needed here. */
 export interface Graph {
   getModuleInfo(
     id: string,
@@ -19,8 +19,8 @@ interface Import {
 }
 
 /**
- * Of the candidates those that can be left until one of their functions is called: whoever is not among them takes
- * nothing but functions from them, and calls none while it is loaded itself.
+ * Returns the candidates that can be evaluated when one of their functions is first called: all other modules import only
+ * functions from them and call none of these while they are being evaluated.
  */
 export function coldModules(candidates: ReadonlySet<string>, all: ReadonlySet<string>, graph: Graph): Set<string> {
   const cold = new Set(candidates);
@@ -55,9 +55,9 @@ function isNamed(id: string, source: string, by: string): boolean {
 
 interface Module {
   imports: Import[];
-  /** What it exports that is called and nothing else. */
+  /** The names of the exported functions. */
   functions: Set<string>;
-  /** Every name that is used while the module is loaded. */
+  /** Every name that is used while the module is evaluated. */
   atOnce: Set<string>;
 }
 

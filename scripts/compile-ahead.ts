@@ -18,23 +18,24 @@ interface Statement extends Node {
 interface Script {
   file: string;
   code: string;
-  /** Where each name it is given comes from, and what it is called there. */
+  /** The names it imports: the local name, the exported name and the module. */
   given: { local: string; imported: string; from: string }[];
+  /** The names it exports. */
   taken: string[];
-  /** Which of those are functions, for as long as it lives. */
+  /** The exported names that are function declarations and are never reassigned. */
   functions: Set<string>;
 }
 
-/** Two modules, as the bundler wrote them: the one is evaluated at once, the other when its first function is called. */
+/** The two modules that the bundler wrote: `core` is evaluated at start, `cold` when one of its functions is called. */
 export interface Parts {
   core: { file: string; code: string };
   cold: { file: string; code: string };
 }
 
 /**
- * Makes scripts of two modules, which may be compiled ahead, and modules that evaluate them and export their values.
- * What a script imports comes in as parameters and what it exports goes out as an object, so nothing of that may be
- * assigned anew later; our own code and the packages that are bundled do not. Returns every file's content.
+ * Turns two modules into scripts, which can be compiled ahead, and into modules that evaluate these scripts and export
+ * their values. A script receives its imports as parameters and returns its exports as an object, so an export must not be
+ * reassigned later; our code and the bundled packages never do that. Returns the content of each file.
  */
 export function compileAhead({ core, cold }: Parts): Record<string, string> {
   const first = scriptOf("core", core.code);
@@ -42,7 +43,7 @@ export function compileAhead({ core, cold }: Parts): Record<string, string> {
   const fromCold = first.given.filter(({ from }) => from === `./${cold.file}`);
   for (const { imported } of fromCold) {
     if (!second.functions.has(imported))
-      throw new Error(`${imported} of ${cold.file} is no function: leave it in core`);
+      throw new Error(`${imported} of ${cold.file} is not a function: leave it in core`);
   }
   const modules = new Set([...first.given, ...second.given].map(({ from }) => from));
   for (const { file } of [core, cold]) modules.delete(`./${file}`);
@@ -109,7 +110,7 @@ function scriptOf(name: string, code: string): Script {
   };
 }
 
-/** What only a module can say, wherever it is said. */
+/** Returns the expressions that are allowed only in modules: `import.meta` and `import()`. */
 function found(part: unknown): Node[] {
   if (typeof part !== "object" || part === null) return [];
   const own = "type" in part && (part.type === "MetaProperty" || part.type === "ImportExpression");

@@ -1,6 +1,7 @@
 /**
- * What of src/ the tests run, a row a folder: `npm run coverage [-- TEST…]`, all tests unless some are named. Counts what runs
- * in the test processes and in whatever Node they start (command lines, gateways that are killed, workers).
+ * Prints the share of lines in src/ that the tests run, one row per folder: `npm run coverage [-- TEST...]` (default: all
+ * tests). Counts lines that run in the test processes and in the Node processes they start (command lines, gateways,
+ * workers).
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +18,7 @@ interface Range {
 const ROOT = join(import.meta.dirname, "..");
 const SOURCE = pathToFileURL(join(ROOT, "src")).href;
 
-/** Of each file, which characters ran in any process. Node strips types by blanks, so that places stay as they are. */
+/** Returns for each file which characters ran in any process. Node replaces types by blanks, so offsets do not change. */
 function ranIn(folder: string): Map<string, Uint8Array> {
   const ran = new Map<string, Uint8Array>();
   for (const name of readdirSync(folder)) {
@@ -26,7 +27,7 @@ function ranIn(folder: string): Map<string, Uint8Array> {
       const path = fileURLToPath(url);
       const all = ran.get(path) ?? new Uint8Array(readFileSync(path, "utf8").length);
       const own = new Uint8Array(all.length);
-      // An inner range says it again, more exactly, and comes later.
+      // Inner ranges are more exact, so they are applied after the ranges that contain them.
       const ranges = functions.flatMap((each) => each.ranges) as Range[];
       ranges.sort((a, b) => a.startOffset - b.startOffset || b.endOffset - a.endOffset);
       for (const { startOffset, endOffset, count } of ranges) own.fill(count > 0 ? 1 : 0, startOffset, endOffset);
@@ -41,7 +42,7 @@ function resultsOf(file: string): { url: string; functions: { ranges: Range[] }[
   try {
     return JSON.parse(readFileSync(file, "utf8")).result;
   } catch {
-    return []; // of a process that was killed while it wrote
+    return []; // The process was killed while it wrote the report.
   }
 }
 
@@ -50,7 +51,7 @@ interface Lines {
   ran: number;
 }
 
-/** Lines with code on them: no blanks, comments, imports, types and lone brackets. */
+/** Counts lines with code. Blank lines, comments, imports, types and lone brackets do not count. */
 function linesOf(path: string, ran: Uint8Array | undefined): Lines {
   const sum = { lines: 0, ran: 0 };
   let at = 0;

@@ -1,4 +1,4 @@
-/** Draws docs/demo.svg: runs a few commands on a terminal of our own and records them. `node scripts/demo.ts FILE` */
+/** Draws docs/demo.svg: runs a few commands on a terminal and records them. `node scripts/demo.ts FILE` */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Ten thousand commands over eight workers while everything breaks, and then the books are checked.
+ * Runs ten thousand commands on eight workers while faults are injected, then checks that each command ran exactly once.
  *
  *   npm run chaos -- [--commands 10000] [--workers 8] [--gateways 2] [--at-once 32] [--only PART-OF-A-FAULT] [--no-namespaces]
  */
@@ -34,7 +34,7 @@ const fixture = new ChaosFixture({
 const hosts = new Set<string>();
 try {
   await fixture.open();
-  say(`open, lines through ${fixture.isolated ? "network namespaces" : "proxies"}`);
+  say(`ready, connected through ${fixture.isolated ? "network namespaces" : "proxies"}`);
   let asked = 0;
   let over = false;
   const more = () => {
@@ -60,7 +60,7 @@ try {
   );
   remember();
   const commands = await sending;
-  say("all sent; waiting for every session's end");
+  say("all commands sent; waiting for the sessions to end");
   for (const member of [...fixture.workers, ...fixture.gateways]) {
     member.line.heal();
     member.start();

@@ -1,11 +1,10 @@
 #!/bin/sh
-# Everything the project needs on this machine: a C compiler and, for the tests, valgrind and the programs that are driven
-# on terminals (setup.sh COMMAND[=PACKAGE]…); then the npm packages,
-# which bring the right Node and build the keeper. Safe to run again.
+# Installs everything the project needs: a C compiler, the commands named as arguments (setup.sh COMMAND[=PACKAGE]...), and
+# the npm packages, which include the right version of Node and build the keeper. Safe to run again.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Servers lie where an ordinary PATH does not lead.
+# Servers are installed in folders that are not on every PATH.
 search="$PATH:/usr/sbin"
 for folder in /usr/lib/postgresql/*/bin; do search="$search:$folder"; done
 
@@ -28,7 +27,7 @@ if [ -n "$missing" ]; then
     # shellcheck disable=SC2086
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
   else
-    echo "setup: please install:$missing (Debian, Ubuntu: sudo apt-get install$missing)" >&2
+    echo "setup: missing packages:$missing. Install them and try again (Debian, Ubuntu: sudo apt-get install$missing)" >&2
     exit 1
   fi
 fi
@@ -38,7 +37,7 @@ if [ ! -e "$stamp" ] || [ package-lock.json -nt "$stamp" ]; then
   npm ci --no-audit --no-fund --loglevel=error >&2
   touch "$stamp"
 fi
-# The keeper is rebuilt whenever its sources changed; it takes under two seconds.
+# Rebuild the keeper when its sources have changed. This takes less than two seconds.
 if [ ! -e native/build/keeper ] || [ -n "$(find native -newer native/build/keeper -name '*.[ch]' -o -newer native/build/keeper -name install.js)" ]; then
   npm run --silent install >&2
 fi

@@ -4,12 +4,12 @@ set -eu
 cd "$(dirname "$0")/.."
 tier="$1"
 shift
-# Unit tests keep a core busy each; the others mostly wait for the processes that they start.
+# A unit test keeps one core busy; the others mostly wait for the processes that they start.
 case "$tier" in
   unit) lanes=2 ;;
   integration | system) lanes=4 ;;
   *) echo "tier.sh: unknown tier $tier: use unit, integration or system" >&2; exit 2 ;;
 esac
-# Tests start hundreds of processes that load the same sources; this spares them most of the compilation.
+# Tests start hundreds of processes that load the same sources; the cache saves most of the compilation.
 export NODE_COMPILE_CACHE="$PWD/node_modules/.cache/node"
 exec node_modules/.bin/node --test --test-concurrency="$lanes" "$@" "test/$tier/**/*.test.ts"

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Sets up and runs first commands through the gateway.
+# Sets up the project and runs a few commands through the gateway.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/setup.sh
 PATH="$PWD/node_modules/.bin:$PATH"
 
-show() { # show WORDS... : runs sallyport with them and says what it answered
+show() { # show ARGUMENT...: prints the command line, runs sallyport with these arguments and prints its exit code
   printf '$ sallyport'
-  for word in "$@"; do
-    case "$word" in *[!A-Za-z0-9_./=-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
+  for argument in "$@"; do
+    case "$argument" in *[!A-Za-z0-9_./=-]*) printf " '%s'" "$argument" ;; *) printf ' %s' "$argument" ;; esac
   done
   printf '\n'
   code=0

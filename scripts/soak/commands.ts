@@ -3,7 +3,7 @@ import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Journal } from "./journal.ts";
 import type { Random } from "./random.ts";
 
-/** What a job has to work with. Its command leaves `token` in `ran/`, once. */
+/** The input of a job. Its command appends one line to `ran/TOKEN`, which shows how often it ran. */
 export interface Work {
   gateway: Gateway;
   random: Random;
@@ -18,7 +18,7 @@ const SHARED_NAMES = ["alpha", "beta", "gamma"] as const;
 
 const mark = (token: string) => `echo x >> ran/${token}`;
 
-/** Notes a session, and how it ended if it does while we wait. */
+/** Waits for a session and notes how it ended, unless it is still running after the timeout. */
 async function followUp({ journal, token }: Work, session: SessionHandle, timeoutMs = LONG_MS): Promise<void> {
   const info = await session.wait({ timeoutMs });
   if (info.status === "running") return;
@@ -32,7 +32,7 @@ async function begin(work: Work, request: Parameters<Gateway["start"]>[0]): Prom
   return session;
 }
 
-/** Runs to its end; what it says is checked on the spot. */
+/** Runs a command to its end and checks its output and exit code. */
 async function quick(work: Work, more: object = {}): Promise<void> {
   const { gateway, random, journal, token } = work;
   const code = random.between(0, 3);
@@ -56,7 +56,7 @@ async function background(work: Work): Promise<void> {
   if (random.chance(0.7)) await followUp(work, session);
 }
 
-/** Follows a large output to its end: each byte that was handed out must be there later. */
+/** Follows a large output to its end and notes its bytes, which the verification looks for in the log. */
 async function large(work: Work): Promise<void> {
   const { random, journal, token } = work;
   const bytes = random.between(1, 3_000_000);
@@ -70,7 +70,7 @@ async function large(work: Work): Promise<void> {
   }
   const info = await session.wait({ timeoutMs: LONG_MS });
   if (info.status === "completed" && seen !== bytes) {
-    journal.note({ what: "finding", text: `${session.id} wrote ${bytes} bytes, and ${seen} were followed` });
+    journal.note({ what: "finding", text: `${session.id} wrote ${bytes} bytes, but follow() returned ${seen}` });
   }
   await followUp(work, session);
 }
@@ -95,7 +95,7 @@ async function killed(work: Work): Promise<void> {
   await followUp(work, session);
 }
 
-/** Keys and their echo. Some stay open, for others to end. */
+/** Sends keys to a terminal and waits for their echo. Some sessions are left running for other jobs to kill. */
 async function terminal(work: Work): Promise<void> {
   const { random, journal, token } = work;
   const session = await begin(work, { command: `${mark(token)}; stty raw -echo; printf ready; exec cat`, pty: true });
@@ -120,7 +120,7 @@ async function terminal(work: Work): Promise<void> {
   await followUp(work, session);
 }
 
-/** A name belongs to one at a time, however many ask for it at once. */
+/** Starts three sessions with the same name at once; at most one may get it. */
 async function sameName(work: Work): Promise<void> {
   const { random, gateway, journal, token } = work;
   const name = random.pick(SHARED_NAMES);
@@ -128,13 +128,13 @@ async function sameName(work: Work): Promise<void> {
   const started = await Promise.allSettled([1, 2, 3].map(() => gateway.start(request)));
   const got = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   for (const session of got) journal.note({ what: "started", token, id: session.id });
-  if (got.length > 1) journal.note({ what: "finding", text: `${got.length} sessions are called ${name} at once` });
+  if (got.length > 1) journal.note({ what: "finding", text: `${got.length} running sessions have the name ${name}` });
   for (const session of got) await session.kill({ signal: "SIGKILL" });
   const failure = started.find((each) => each.status === "rejected");
   if (failure?.status === "rejected") throw failure.reason;
 }
 
-/** More processes than it may have. */
+/** Starts more processes than the limit allows. */
 async function crowd(work: Work): Promise<void> {
   const many = "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 5 & done; wait";
   const session = await begin(work, {
@@ -145,7 +145,7 @@ async function crowd(work: Work): Promise<void> {
   await followUp(work, session);
 }
 
-/** Looks at, reads or ends what somebody else has started. */
+/** Reads a session that another job started, and sometimes kills it. */
 async function others(work: Work): Promise<void> {
   const { gateway, random } = work;
   const live = gateway.list({ live: true });

@@ -10,14 +10,14 @@ import type { GatewayProcessOptions } from "./gateway-process.ts";
 import { Journal } from "./journal.ts";
 import type { Random } from "./random.ts";
 
-/** Commands inherit it, so that /proc tells whose they are. */
+/** An environment variable that commands inherit; it identifies their processes in /proc. */
 const MARK = "SALLYPORT_SOAK_MARK";
 
-/** Few, but enough for Node itself. */
+/** Enough for Node to start, but not for many sessions. */
 const FEW_DESCRIPTORS = 64;
 const CLOCK_MS = 3_600_000;
 
-/** One state folder with several gateways on it. */
+/** A state folder that several gateway processes share. */
 export class SoakEnvironment {
   readonly folder = mkdtempSync(join(tmpdir(), "sallyport-soak-"));
   readonly state = join(this.folder, "state");
@@ -25,8 +25,8 @@ export class SoakEnvironment {
   readonly journals = join(this.folder, "journals");
   readonly mark = randomUUID();
   readonly gateways: ChildProcess[] = [];
-  /** Those that have begun: to kill one that is still being loaded would prove nothing. */
-  readonly atWork: ChildProcess[] = [];
+  /** The gateways that accept commands. Killing one that is still loading would test nothing. */
+  readonly ready: ChildProcess[] = [];
   readonly own: Journal;
   readonly #random: Random;
   #count = 0;
@@ -37,7 +37,7 @@ export class SoakEnvironment {
     this.own = new Journal(this.journals, "soak");
   }
 
-  /** A gateway more: an ordinary one, one whose clock jumps, or one that has hardly any descriptors. */
+  /** Starts another gateway: an ordinary one, one whose clock jumps, or one with few file descriptors. */
   startGateway(kind: "plain" | "clock" | "descriptors"): void {
     const name = `${kind}-${this.#count++}`;
     const orders: GatewayProcessOptions = {
@@ -50,38 +50,38 @@ export class SoakEnvironment {
       clockMs: kind === "clock" ? CLOCK_MS : 0,
     };
     const program = fileURLToPath(new URL("gateway-process.ts", import.meta.url));
-    const words = [process.execPath, program];
-    if (kind === "descriptors") words.unshift("sh", "-c", `ulimit -n ${FEW_DESCRIPTORS}; exec "$0" "$@"`);
-    const [file = "", ...args] = words;
+    const argv = [process.execPath, program];
+    if (kind === "descriptors") argv.unshift("sh", "-c", `ulimit -n ${FEW_DESCRIPTORS}; exec "$0" "$@"`);
+    const [file = "", ...args] = argv;
     const cache = join(this.folder, "cache");
     const env = { ...process.env, NODE_COMPILE_CACHE: cache, SOAK_ORDERS: JSON.stringify(orders), [MARK]: this.mark };
     const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-    let worked = false;
+    let wasReady = false;
     child.stdout.once("data", () => {
-      worked = true;
-      this.atWork.push(child);
+      wasReady = true;
+      this.ready.push(child);
     });
     let errors = "";
     child.stderr.on("data", (chunk) => {
       errors += chunk;
     });
     child.once("close", (code, signal) => {
-      for (const list of [this.gateways, this.atWork])
+      for (const list of [this.gateways, this.ready])
         list.splice(0, list.length, ...list.filter((each) => each !== child));
-      const toldBeforeItCouldHear = signal === "SIGTERM" && !worked;
-      if (signal === "SIGKILL" || code === 0 || toldBeforeItCouldHear) return;
-      this.own.note({ what: "finding", text: `the gateway ${name} ended with ${code ?? signal}: ${errors.trim()}` });
+      const stoppedBeforeReady = signal === "SIGTERM" && !wasReady;
+      if (signal === "SIGKILL" || code === 0 || stoppedBeforeReady) return;
+      this.own.note({ what: "finding", text: `gateway ${name} exited with ${code ?? signal}: ${errors.trim()}` });
     });
     this.gateways.push(child);
   }
 
-  /** Lets all gateways end what they have begun. */
+  /** Stops all gateways and waits until they have finished their jobs. */
   async stopGateways(limitMs: number): Promise<void> {
     await Promise.all(
       [...this.gateways].map(async (child) => {
         child.kill("SIGTERM");
         const late = setTimeout(() => {
-          this.own.note({ what: "finding", text: `a gateway did not leave within ${limitMs} ms` });
+          this.own.note({ what: "finding", text: `a gateway did not exit within ${limitMs} ms` });
           child.kill("SIGKILL");
         }, limitMs);
         await once(child, "close");
@@ -90,7 +90,7 @@ export class SoakEnvironment {
     );
   }
 
-  /** Every living process that a command of this environment started, and our gateways. */
+  /** Returns the running processes that commands of this environment started, and the gateways. */
   alive(): number[] {
     return withVariable(MARK, this.mark);
   }

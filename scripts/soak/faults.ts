@@ -10,10 +10,10 @@ export interface Faults {
   keepers: number;
 }
 
-/** Kills what runs the commands, again and again, and starts gateways anew. Says how often it did what. */
+/** Kills gateways, zygotes and keepers at random and starts new gateways. Returns how many of each it killed. */
 export async function injectFaults(environment: SoakEnvironment, random: Random, seconds: number): Promise<Faults> {
   const faults: Faults = { gateways: 0, zygotes: 0, keepers: 0 };
-  await until("a gateway is at work", () => environment.atWork.length > 0, 60_000);
+  await until("a gateway is ready", () => environment.ready.length > 0, 60_000);
   const end = performance.now() + seconds * 1000;
   while (performance.now() < end) {
     await pause(random.between(300, 1500));
@@ -26,14 +26,14 @@ export async function injectFaults(environment: SoakEnvironment, random: Random,
 }
 
 function killGateway(environment: SoakEnvironment, random: Random): number {
-  const child = environment.atWork[Math.floor(random.next() * environment.atWork.length)];
+  const child = environment.ready[Math.floor(random.next() * environment.ready.length)];
   if (!child) return 0;
   child.kill("SIGKILL");
   environment.startGateway(random.pick(["plain", "plain", "clock", "descriptors"]));
   return 1;
 }
 
-/** One of those that have a command; idle ones would cost nothing. */
+/** Kills a keeper that supervises a command. Killing an idle one would test nothing. */
 function killKeeper(environment: SoakEnvironment, random: Random): number {
   const keepers = zygotesOf(environment.state)
     .flatMap((zygote) => descendantsOf(zygote))
@@ -49,7 +49,7 @@ function killAll(pids: number[]): number {
       process.kill(pid, "SIGKILL");
       killed++;
     } catch {
-      // it has ended meanwhile
+      // The process has exited meanwhile.
     }
   }
   return killed;

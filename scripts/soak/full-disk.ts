@@ -8,7 +8,7 @@ import { isRunning, zygotesOf } from "../../test/fixtures/processes.ts";
 import { until } from "../../test/fixtures/until.ts";
 import type { Random } from "./random.ts";
 
-/** Commands on a disk that is filled and emptied under them. Null: no small disk can be had here. */
+/** Runs commands while their disk is filled and emptied. Returns null when no small disk can be mounted here. */
 export async function fillDisk(random: Random, rounds: number): Promise<string[] | null> {
   const state = mkdtempSync(join(tmpdir(), "sallyport-soak-small-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs", state]).status === 0;
@@ -17,7 +17,7 @@ export async function fillDisk(random: Random, rounds: number): Promise<string[]
   } finally {
     for (const zygote of zygotesOf(state)) {
       process.kill(zygote, "SIGTERM");
-      await until("the zygote has left", () => !isRunning(zygote), 60_000);
+      await until("the zygote has exited", () => !isRunning(zygote), 60_000);
     }
     if (mounted) spawnSync("umount", ["-l", state]);
     rmSync(state, { recursive: true, force: true });
@@ -46,7 +46,7 @@ async function onSmallDisk(state: string, random: Random, rounds: number): Promi
         if (error === null && (status !== "completed" || exitCode !== 5)) {
           findings.push(`with ${full ? "a full" : "an empty"} disk ${id} was ${status} (${exitCode})`);
         }
-        if (error !== null && !full) findings.push(`with room on the disk: ${error.message}`);
+        if (error !== null && !full) findings.push(`with free space on the disk: ${error.message}`);
       } catch (error) {
         if (!full || !(error instanceof SallyportError)) findings.push(`on a small disk: ${(error as Error).stack}`);
       }
@@ -54,7 +54,7 @@ async function onSmallDisk(state: string, random: Random, rounds: number): Promi
       await gateway.clean({ maxCount: 5 });
     }
     const { broken } = gateway.audit.verify();
-    if (broken) findings.push(`on a small disk the audit is broken at ${broken.seq}: ${broken.why}`);
+    if (broken) findings.push(`on a small disk the audit chain is broken at entry ${broken.seq}: ${broken.why}`);
   } finally {
     await gateway.close();
   }

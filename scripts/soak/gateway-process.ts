@@ -1,4 +1,4 @@
-/** One gateway under load, in a process of its own: to be killed. Ends its jobs and leaves at SIGTERM. */
+/** Runs one gateway under load in a separate process that can be killed. On SIGTERM it finishes its jobs and exits. */
 import { readdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { SallyportError } from "../../src/core/error.ts";
@@ -14,7 +14,7 @@ export interface GatewayProcessOptions {
   name: string;
   seed: number;
   atOnce: number;
-  /** The clock of this process jumps back and forth by up to so much. */
+  /** How far the clock of this process jumps back and forth, at most. */
   clockMs: number;
 }
 
@@ -56,7 +56,7 @@ const samples = setInterval(() => {
   });
 }, 500).unref();
 
-/** Null: there is none left to look with. */
+/** Returns the number of open descriptors, or null when none is left to read the folder with. */
 function countDescriptors(): number | null {
   try {
     return readdirSync("/proc/self/fd").length;
@@ -65,7 +65,7 @@ function countDescriptors(): number | null {
   }
 }
 
-/** Failures have a type and a way on, or they are findings. */
+/** Notes a failure. A failure without an error type and a next step is a finding. */
 function noteFailure(job: string, token: string, error: unknown): void {
   if (error instanceof SallyportError && error.recovery.length > 0) {
     journal.note({ what: "refused", token, type: error.type });
@@ -86,9 +86,9 @@ async function work(): Promise<void> {
   }
 }
 
-process.stdout.write("at work\n");
-process.on("unhandledRejection", (error) => noteFailure("nobody's promise", "", error));
+process.stdout.write("ready\n");
+process.on("unhandledRejection", (error) => noteFailure("an unhandled promise", "", error));
 await Promise.all(Array.from({ length: orders.atOnce }, work));
 await gateway.close();
-clearInterval(samples); // one that is due by now would find no journal
+clearInterval(samples); // A later sample could not be written: the journal is closed next.
 journal.close();

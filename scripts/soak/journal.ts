@@ -1,13 +1,13 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a gateway process was told, written down at once: whoever is killed must not take it along. */
+/** What a gateway process observed. Each entry is written at once, so that killing the process does not lose it. */
 export type Entry =
   | { what: "asked"; token: string; job: string }
-  /** A session was acknowledged; `token`: what it leaves in the workspace when it runs. */
+  /** A session was acknowledged. Its command writes to the file `ran/TOKEN` when it runs. */
   | { what: "started"; token: string; id: string }
   | { what: "ended"; token: string; id: string; status: string; exitCode: number | null; bytes: number }
-  /** Output that was handed out, in hex. */
+  /** Output that `follow()` returned, in hexadecimal. */
   | { what: "seen"; id: string; offset: number; bytes: string }
   | { what: "refused"; token: string; type: string }
   | { what: "sample"; pid: number; atMs: number; rss: number; descriptors: number }
@@ -29,7 +29,7 @@ export class Journal {
   }
 }
 
-/** Of all processes. The last line of one that was killed may be cut off. */
+/** Returns the entries of all processes. The last line of a killed process may be incomplete and is skipped. */
 export function readJournals(folder: string): Entry[] {
   return readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), "utf8")

@@ -1,4 +1,4 @@
-/** `npm run soak -- [--minutes N] [--seed S] [--gateways N]`: exits with 1 when anything was found. */
+/** `npm run soak -- [--minutes N] [--seed S] [--gateways N]`: exits with 1 when there are findings. */
 import { parseArgs } from "node:util";
 import { printReport } from "./report.ts";
 import { soak } from "./soak.ts";
@@ -16,7 +16,7 @@ const [minutes, seed, gateways] = [values.minutes, values.seed, values.gateways]
   number,
 ];
 if (!(minutes > 0) || !Number.isInteger(seed) || !(gateways > 0))
-  throw new Error("--minutes, --seed and --gateways are numbers");
+  throw new Error("--minutes, --seed and --gateways must be numbers");
 process.stderr.write(`soak: ${minutes} min, seed ${seed}, ${gateways} gateways …\n`);
 const report = await soak({ seconds: minutes * 60, seed, gateways });
 process.stdout.write(printReport(report));

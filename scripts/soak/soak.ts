@@ -7,19 +7,19 @@ import { type Verification, verify } from "./verify.ts";
 export interface SoakOptions {
   seconds: number;
   seed: number;
-  /** So many gateways at a time. */
+  /** The number of concurrent gateways. */
   gateways: number;
 }
 
 export interface SoakReport extends SoakOptions, Verification {
   faults: Faults;
-  /** False: no small disk could be mounted here. */
+  /** False when no small disk could be mounted here. */
   fullDisk: boolean;
 }
 
 const STOP_WITHIN_MS = 60_000;
 
-/** Random load from several gateways on one state folder, faults done to all of them, and the verification. */
+/** Puts random load on several gateways with one state folder, injects faults, and verifies the result. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const random = new Random(options.seed);
   const environment = new SoakEnvironment(random);

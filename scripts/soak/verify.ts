@@ -20,15 +20,15 @@ export interface Verification {
   findings: string[];
 }
 
-/** Generous: it only decides how long it takes to say that something is left. */
-const PATIENCE_MS = 60_000;
-const ASK_AGAIN_MS = 2000;
+/** Generous, since it only decides how long a failing run takes. */
+const TIMEOUT_MS = 60_000;
+const RETRY_MS = 2000;
 
-/** Holds what gateways were told against what is there, once everything has come to its end. */
+/** Compares the journals of the gateways with the state folder after all sessions have ended. */
 export async function verify(
   environment: SoakEnvironment,
   faults: Faults,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Verification> {
   const entries = readJournals(environment.journals);
   const pick = <W extends Entry["what"]>(what: W) => entries.filter((entry): entry is Of<W> => entry.what === what);
@@ -46,13 +46,13 @@ export async function verify(
     for (const id of ids) {
       const info = infoOf(gateway, id);
       if (info) infos.set(id, info);
-      else findings.push(`${id} was acknowledged, and nobody knows of it any more`);
+      else findings.push(`${id} was acknowledged but is not listed any more`);
     }
     findings.push(...commandsAccountedFor(environment, infos, pick("started"), pick("ended"), faults));
     findings.push(...bytesPresent(environment, pick("seen")));
-    findings.push(...(await atLast(() => nothingLeaked(environment, gateway), patienceMs)));
+    findings.push(...(await atLast(() => nothingLeaked(environment, gateway), timeoutMs)));
     const { entries: auditEntries, broken } = gateway.audit.verify();
-    if (broken) findings.push(`the audit is broken at ${broken.seq}: ${broken.why}`);
+    if (broken) findings.push(`the audit chain is broken at entry ${broken.seq}: ${broken.why}`);
     findings.push(...flat(pick("sample")));
     return {
       sessions: gateway.count(),
@@ -63,31 +63,33 @@ export async function verify(
     };
   } finally {
     await gateway.close();
-    findings.push(...(await nobodyLeft(environment, [...ids], patienceMs)));
+    findings.push(...(await remaining(environment, [...ids], timeoutMs)));
     const opened = () => readdirSync("/proc/self/fd").length - descriptors;
-    const more = () => (opened() > 0 ? [`${opened()} descriptors more are open than before`] : []);
-    findings.push(...(await atLast(more, patienceMs)));
+    const more = () => (opened() > 0 ? [`${opened()} more descriptors are open than before`] : []);
+    findings.push(...(await atLast(more, timeoutMs)));
   }
 }
 
-/** What is still found when it had its time to go. */
-async function atLast(look: () => string[], patienceMs: number): Promise<string[]> {
-  await until("nothing is found", () => look().length === 0, patienceMs).catch(() => {});
-  return look();
+/** Repeats a check until it has no findings or the time is up, and returns its last findings. */
+async function atLast(check: () => string[], timeoutMs: number): Promise<string[]> {
+  await until("there are no findings", () => check().length === 0, timeoutMs).catch(() => {});
+  return check();
 }
 
 async function endAll(gateway: Gateway, findings: string[]): Promise<void> {
   for (const { id } of gateway.list({ live: true, limit: 100_000 })) {
     const session = gateway.session(id);
     let why = "";
-    // It may have ended by itself, or be in nobody's hands yet, which is told with the advice to try again.
+    // The session may have ended by itself, or no keeper has taken it up yet; the error then says to try again.
     const ended = async () => {
       await session.kill({ signal: "SIGKILL" }).catch((error: Error) => {
         why = error.message;
       });
-      return (await session.wait({ timeoutMs: ASK_AGAIN_MS })).status !== "running";
+      return (await session.wait({ timeoutMs: RETRY_MS })).status !== "running";
     };
-    await until("it has ended", ended, PATIENCE_MS).catch(() => findings.push(`${id} cannot be ended: ${why}`));
+    await until("the session has ended", ended, TIMEOUT_MS).catch(() =>
+      findings.push(`${id} cannot be killed: ${why}`),
+    );
   }
 }
 
@@ -99,7 +101,7 @@ function infoOf(gateway: Gateway, id: string): SessionInfo | null {
   }
 }
 
-/** Nothing runs twice, what was said to have ended stays as it was said, and only a killed keeper loses a command. */
+/** Checks that no command ran twice, that reported results did not change, and that only killed keepers lost a command. */
 function commandsAccountedFor(
   environment: SoakEnvironment,
   infos: Map<string, SessionInfo>,
@@ -111,7 +113,7 @@ function commandsAccountedFor(
   for (const { id, status, exitCode } of ended) {
     const now = infos.get(id);
     if (now && (now.status !== status || now.exitCode !== exitCode)) {
-      findings.push(`${id} was said to be ${status} (${exitCode}) and is now ${now.status} (${now.exitCode})`);
+      findings.push(`${id} was reported as ${status} (${exitCode}) but is now ${now.status} (${now.exitCode})`);
     }
   }
   const ran = new Map<string, number>();
@@ -120,15 +122,15 @@ function commandsAccountedFor(
   }
   for (const [token, times] of ran) if (times > 1) findings.push(`the command of ${token} ran ${times} times`);
   for (const { id, token } of started) {
-    if (infos.get(id)?.status === "completed" && !ran.has(token)) findings.push(`${id} is completed and never ran`);
+    if (infos.get(id)?.status === "completed" && !ran.has(token)) findings.push(`${id} is completed but never ran`);
     if (infos.get(id)?.status === "running") findings.push(`${id} is still running`);
   }
   const lost = [...infos.values()].filter(({ status }) => status === "lost").length;
-  if (lost > faults.keepers) findings.push(`${lost} sessions are lost, and only ${faults.keepers} keepers were killed`);
+  if (lost > faults.keepers) findings.push(`${lost} sessions are lost, but only ${faults.keepers} keepers were killed`);
   return findings;
 }
 
-/** What was handed out to a follower is in the log, at the same place. */
+/** Checks that the bytes returned by `follow()` are in the log at the same offset. */
 function bytesPresent(environment: SoakEnvironment, seen: Of<"seen">[]): string[] {
   const findings: string[] = [];
   for (const { id, offset, bytes } of seen) {
@@ -136,7 +138,7 @@ function bytesPresent(environment: SoakEnvironment, seen: Of<"seen">[]): string[
     const file = ["output", "stdout"].map((name) => join(folder, name)).find(existsSync);
     const wanted = Buffer.from(bytes, "hex");
     if (!file || !readPart(file, offset, wanted.length).equals(wanted)) {
-      findings.push(`${wanted.length} bytes of ${id} that were followed at ${offset} are not in its log`);
+      findings.push(`${wanted.length} bytes of ${id} that follow() returned at offset ${offset} are not in its log`);
     }
   }
   return findings;
@@ -152,21 +154,21 @@ function readPart(path: string, offset: number, length: number): Buffer {
   }
 }
 
-/** A session that has ended keeps its output and its record, and nothing else. */
+/** Checks that an ended session has only its output and its exit record on disk. */
 function nothingLeaked(environment: SoakEnvironment, gateway: Gateway): string[] {
   const findings: string[] = [];
   const kept = new Set(["stdout", "stderr", "output", "timeline", "sizes", "screen", "exit", "forgone"]);
   const sessions = join(environment.state, "sessions");
   for (const id of existsSync(sessions) ? readdirSync(sessions) : []) {
     const info = infoOf(gateway, id);
-    if (!info) findings.push(`the folder of ${id} belongs to no session`);
+    if (!info) findings.push(`the folder ${id} belongs to no session`);
     const left = readdirSync(join(sessions, id)).filter((name) => !kept.has(name));
-    if (left.length > 0) findings.push(`${id} (${info?.status}) has left ${left.join(", ")}`);
+    if (left.length > 0) findings.push(`${id} (${info?.status}) has left the files ${left.join(", ")}`);
   }
   return findings;
 }
 
-/** The memory and the descriptors of a gateway that lived long enough to tell. */
+/** Checks that memory and descriptors did not grow in the gateways that ran long enough to compare. */
 function flat(samples: Of<"sample">[]): string[] {
   const findings: string[] = [];
   for (const [pid, each] of Map.groupBy(samples, ({ pid }) => pid)) {
@@ -176,35 +178,36 @@ function flat(samples: Of<"sample">[]): string[] {
       part.map(of).sort((a, b) => a - b)[Math.floor(part.length / 2)] ?? 0;
     const [early, late] = [each.slice(third, 2 * third), each.slice(2 * third)];
     const [before, after] = [early, late].map((part) => middle(part, ({ rss }) => rss)) as [number, number];
-    if (after > before * 1.25 + 32 * 2 ** 20) findings.push(`the gateway ${pid} grew from ${before} to ${after} bytes`);
+    if (after > before * 1.25 + 32 * 2 ** 20) findings.push(`gateway ${pid} grew from ${before} to ${after} bytes`);
     const [fewer, more] = [early, late].map((part) => middle(part, (sample) => sample.descriptors)) as [number, number];
-    if (more > fewer + 40) findings.push(`the gateway ${pid} went from ${fewer} to ${more} open descriptors`);
+    if (more > fewer + 40) findings.push(`gateway ${pid} grew from ${fewer} to ${more} open descriptors`);
   }
   return findings;
 }
 
-async function nobodyLeft(environment: SoakEnvironment, ids: string[], patienceMs: number): Promise<string[]> {
+/** Checks that no process, zombie or cgroup remains. */
+async function remaining(environment: SoakEnvironment, ids: string[], timeoutMs: number): Promise<string[]> {
   const findings: string[] = [];
   const orphans = () => environment.alive();
-  await until("no process is left", () => orphans().length === 0, patienceMs).catch(() => {
+  await until("no process remains", () => orphans().length === 0, timeoutMs).catch(() => {
     for (const pid of orphans()) {
-      findings.push(`process ${pid} is left: ${allProcesses().find((each) => each.pid === pid)?.title}`);
+      findings.push(`process ${pid} still runs: ${allProcesses().find((each) => each.pid === pid)?.title}`);
       send(pid, "SIGKILL");
     }
   });
   for (const zygote of zygotesOf(environment.state)) {
     const below = () => descendantsOf(zygote);
-    await until("no zombie is left", () => below().every(({ state }) => state !== "Z"), patienceMs).catch(() => {
-      findings.push(`${below().filter(({ state }) => state === "Z").length} zombies are left under the zygote`);
+    await until("no zombie remains", () => below().every(({ state }) => state !== "Z"), timeoutMs).catch(() => {
+      findings.push(`${below().filter(({ state }) => state === "Z").length} zombies remain below the zygote`);
     });
     const keepers = below().map(({ pid }) => pid);
     send(zygote, "SIGTERM");
-    const left = until("the zygote has left", () => !isRunning(zygote), patienceMs);
-    await left.catch(() => findings.push("the zygote stays"));
-    for (const pid of keepers.filter(exists)) findings.push(`the keeper ${pid} is left`);
+    const exited = until("the zygote has exited", () => !isRunning(zygote), timeoutMs);
+    await exited.catch(() => findings.push("the zygote did not exit"));
+    for (const pid of keepers.filter(exists)) findings.push(`keeper ${pid} still runs`);
   }
-  const groups = () => ids.flatMap(groupsOf).map((group) => `the cgroup ${group} is left`);
-  return [...findings, ...(await atLast(groups, patienceMs))];
+  const groups = () => ids.flatMap(groupsOf).map((group) => `cgroup ${group} was not removed`);
+  return [...findings, ...(await atLast(groups, timeoutMs))];
 }
 
 function tally(words: string[]): Record<string, number> {

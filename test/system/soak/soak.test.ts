@@ -11,14 +11,14 @@ import { openGateway } from "../../../src/gateway/open.ts";
 import { UNHINDERED } from "../../fixtures/gateway.ts";
 import { killAndWait } from "../../fixtures/processes.ts";
 
-test("gateways, zygotes and keepers are killed under load, and everything adds up", async () => {
+test("killing gateways, zygotes and keepers under load loses and repeats nothing", async () => {
   const report = await soak({ seconds: 8, seed: 20_261, gateways: 2 });
   assert.deepEqual(report.findings, []);
   assert.ok(report.sessions > 0 && report.auditEntries > report.sessions);
   assert.ok(report.faults.gateways + report.faults.zygotes + report.faults.keepers > 0);
 });
 
-test("the reckoning finds what is missing, what is too much, and what is not as it was said", async () => {
+test("the verification reports missing sessions, repeated runs, changed results and leftovers", async () => {
   const fixture = new SoakEnvironment(new Random(1));
   const stray = spawn("sleep", ["600"], { env: { ...process.env, SALLYPORT_SOAK_MARK: fixture.mark } });
   try {
@@ -33,17 +33,17 @@ test("the reckoning finds what is missing, what is too much, and what is not as 
     fixture.own.note({ what: "started", token: "never", id });
     fixture.own.note({ what: "started", token: "gone", id: "00000000-0000-7000-8000-000000000000" });
     fixture.own.note({ what: "seen", id, offset: 0, bytes });
-    fixture.own.note({ what: "finding", text: "as it was told" });
+    fixture.own.note({ what: "finding", text: "reported by a gateway" });
     const { findings } = await verify(fixture, { gateways: 0, zygotes: 0, keepers: 0 }, 500);
     for (const wanted of [
-      /^as it was told$/,
-      /000000000000 was acknowledged, and nobody knows of it/,
-      /was said to be killed \(null\) and is now completed \(3\)/,
+      /^reported by a gateway$/,
+      /000000000000 was acknowledged but is not listed/,
+      /was reported as killed \(null\) but is now completed \(3\)/,
       /command of twice ran 2 times/,
-      /is completed and never ran/,
-      /5 bytes of .* that were followed at 0 are not in its log/,
-      /has left ctl/,
-      /process \d+ is left: sleep/,
+      /is completed but never ran/,
+      /5 bytes of .* that follow\(\) returned at offset 0 are not in its log/,
+      /has left the files ctl/,
+      /process \d+ still runs: sleep/,
     ]) {
       assert.ok(
         findings.some((finding) => wanted.test(finding)),
