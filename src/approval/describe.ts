@@ -87,7 +87,7 @@ function notesOn(fact: CommandFact): string[] {
     ...fact.deletes.map((path) => `deletes ${path}`),
     ...fact.writes.map((path) => `writes ${path}`),
     ...fact.network.map((host) => `connects to ${host}`),
-    ...unknownsOf(fact).map((why) => `cannot be known: ${why}`),
+    ...unknownsOf(fact),
   ];
 }
 

@@ -72,8 +72,8 @@ function objection(fact: CommandFact, scene: GrantContext): string | null {
 }
 
 function unknownObjection({ unknowns: [unknown], opaque }: CommandFact, name: string): string | null {
-  if (opaque !== null) return `${name} is handed code that is not analysed`;
-  return unknown ? `what ${name} does is not known before it runs: ${unknown.why}` : null;
+  if (opaque !== null) return `the code for ${name} is not analyzed`;
+  return unknown?.why ?? null;
 }
 
 function programObjection(fact: CommandFact, name: string, scene: GrantContext): string | null {

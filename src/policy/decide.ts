@@ -27,7 +27,9 @@ interface DecideContext {
   request?: Partial<Modes>;
 }
 
-const SHORTER = "Split it into several commands, or keep its long text in a file.";
+const SHORTEN = "Split the text into several shorter commands, or put long text in a file.";
+const MAKE_LITERAL =
+  "Write the command with literal arguments, or save the code to a file and run the file as a separate command.";
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
 
 interface Finding extends Reason {
@@ -64,7 +66,8 @@ function builtInRules(fact: CommandFact, policy: Policy, scene: RuleContext, fin
     if (!span) continue;
     const lifted = rule.tier === "deny" && policy.permits?.includes(rule.id);
     const { id, message, suggestion } = rule;
-    findings.push({ rule: id, message, span, suggestion, decision: lifted ? "ask" : rule.tier });
+    const sentence = `This command ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+    findings.push({ rule: id, message: sentence, span, suggestion, decision: lifted ? "ask" : rule.tier });
   }
 }
 
@@ -74,8 +77,8 @@ function userRules(fact: CommandFact, policy: Policy, findings: Finding[]): void
     const message =
       rule.message ??
       (rule.decision === "deny"
-        ? "A rule of this installation forbids it."
-        : "A rule of this installation wants it asked.");
+        ? "A rule in the configuration denies this command."
+        : "A rule in the configuration requires approval for this command.");
     findings.push({
       rule: rule.id ?? "user-rule",
       message,
@@ -97,7 +100,7 @@ function byMode(
   if (modes.security === "deny") {
     findings.push({
       rule: "security-deny",
-      message: "Running commands is switched off.",
+      message: 'Commands are disabled: `security` is "deny".',
       span: null,
       suggestion: null,
       decision: "deny",
@@ -108,7 +111,7 @@ function byMode(
     if (analysis.commands.length === 0)
       findings.push({
         rule: "nothing-to-run",
-        message: "No command was found in the text.",
+        message: "The text contains no command.",
         span: null,
         suggestion: null,
         decision: miss,
@@ -120,12 +123,12 @@ function byMode(
       // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is it
       // to name what is blocked in a text that is too much to look through.
       const decision = confined && !piped && !(over && mentionsBlockedCommand(analysis.text)) ? "allow" : miss;
-      const message = `Nobody can know before it runs: ${why}.`;
+      const message = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
       findings.push({
         rule: "unanalyzable",
         message,
         span,
-        suggestion: over ? SHORTER : "Write the command out with literal words.",
+        suggestion: over ? SHORTEN : MAKE_LITERAL,
         decision,
       });
     }
@@ -133,7 +136,7 @@ function byMode(
   if (modes.always) {
     findings.push({
       rule: "ask-always",
-      message: "Every command is asked for.",
+      message: 'Every command requires approval: `ask` is "always".',
       span: null,
       suggestion: null,
       decision: "ask",
@@ -152,7 +155,7 @@ function allowOrMiss(
   if (isImplicitlyAllowed(fact, analysis.commands) || isSafeBin(fact, policy.safeBins)) return;
   const entry = allowedBy(fact, policy.allowlist ?? [], { now: context.now, agent: context.agent ?? null });
   if (entry) {
-    const message = entry.note ?? `Allowed by the entry \`${entry.pattern}\`.`;
+    const message = entry.note ?? `The allowlist entry \`${entry.pattern}\` allows this command.`;
     findings.push({
       rule: `allowlist:${entry.pattern}`,
       message,
@@ -172,20 +175,22 @@ function allowOrMiss(
   ) {
     findings.push({
       rule: rule.id ?? "user-rule",
-      message: rule.message ?? "Allowed by a rule of this installation.",
+      message: rule.message ?? "A rule in the configuration allows this command.",
       span: fact.span,
       suggestion: null,
       decision: "allow",
     });
     return;
   }
-  const what = fact.executable.written ?? "This part";
-  const message = `\`${what}\` is not on the allowlist in this form.`;
+  const { written, kind } = fact.executable;
+  const what =
+    written !== null ? `use of \`${written}\`` : kind === "keyword" ? "assignment or redirection" : "command";
+  const message = `No allowlist entry matches this ${what}.`;
   findings.push({
     rule: "not-allowed",
     message,
     span: fact.span,
-    suggestion: "Ask for approval, or add an allowlist entry for it.",
+    suggestion: "Use a command that the allowlist allows, or ask the operator to add an entry.",
     decision: miss,
   });
 }

@@ -22,19 +22,23 @@ const REPORT: Recovery = {
 export function commandRefused({ verdict, reasons }: Verdict): Refusal {
   const blocked = verdict === "blocked";
   const [reason] = reasons;
-  const why = reason ? `${reason.message} (${reason.rule})` : "It is not allowed here.";
+  const why = reason ? quoteReason(reason) : "this command is not allowed.";
   const recovery = reasons.flatMap(({ suggestion }) =>
     suggestion ? [{ action: "use_alternative", hint: suggestion }] : [],
   );
-  const head = blocked ? "Blocked, and nothing lifts this" : "Denied";
   return {
     status: blocked ? "blocked" : "denied",
     error: {
       type: blocked ? "CommandBlocked" : "CommandDenied",
-      message: `${head}: ${why}`,
+      message: blocked ? `Blocked: ${why} This rule cannot be overridden.` : `Denied: ${why}`,
       recovery: [...recovery.slice(0, 3), REPORT],
     },
   };
+}
+
+/** Returns the message of a reason and its rule as a clause that can follow a colon. */
+function quoteReason({ message, rule }: Reason): string {
+  return `${message.replace(/^This /, "this ").replace(/\.$/, "")} (${rule}).`;
 }
 
 export function approvalDenied({ id, status, decisions }: Approval): Refusal {
@@ -95,7 +99,7 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
 /** A worker's own operator wants it asked, and no word of a person came with it that counts there. */
 export function attestationMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
   const [reason] = reasons;
-  const why = reason ? ` ${reason.message} (${reason.rule})` : "";
+  const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
   return {
     status: "denied",
     error: {
@@ -113,9 +117,9 @@ export function attestationMissing({ reasons }: Verdict, { message, recovery }: 
 export function unknowableLine(): Reason {
   return {
     rule: "unanalyzable",
-    message: "Nobody can know before it runs: keys that edit the line, complete it or take it from the history.",
+    message: "The typed line was edited, completed or recalled from the history, so its text is not known.",
     span: null,
-    suggestion: "Type the whole command, without Tab, arrows or control keys.",
+    suggestion: "Type the whole command without Tab, arrow or control keys.",
   };
 }
 

@@ -23,13 +23,13 @@ export function invisibleCharacters(text: string): Unknown[] {
   const plain = text.replace(made.emojiGlue, (match) => "x".repeat(match.length));
   for (const [pattern, what] of [
     [made.invisible, "an invisible or control character"],
-    [made.blank, "a blank that is not a space"],
+    [made.blank, "a space character that is not ASCII"],
   ] as const) {
     for (const match of plain.matchAll(pattern)) {
       const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
       found.push({
         span: { start: match.index, end: match.index + match[0].length },
-        why: `${what} (U+${code}) can show another command than the one that runs`,
+        why: `${what} (U+${code}) can make the displayed command differ from the one that runs`,
       });
       if (found.length >= 8) return found;
     }

@@ -45,7 +45,7 @@ export function inspectArgv(argv: readonly string[], context: InspectContext): A
       at += source.length + 1;
       return literal(value, source, { start, end: start + source.length });
     });
-    if (fields.length === 0) markUnknown(walk, { span, why: "no command" });
+    if (fields.length === 0) markUnknown(walk, { span, why: "there is no command" });
     runArgv(walk, { argv: fields, assignments: [], redirects: null, origin: rootOrigin(text), span, external: true });
   });
   return analysis(walk);

@@ -36,7 +36,7 @@ export function parse(text: string): Parsed {
   try {
     return { script: unbash(text), problem: null };
   } catch {
-    return { script: null, problem: { why: "the text could not be parsed", at: 0 } };
+    return { script: null, problem: { why: "the text cannot be parsed", at: 0 } };
   }
 }
 
@@ -67,7 +67,7 @@ const BRACE = 123;
 
 /** One pass without regard to quoting: an attacker's quotes cannot make it count less. */
 function overCap(text: string): { why: string; at: number } | null {
-  if (text.length > limits.text) return { why: `longer than ${limits.text} characters`, at: limits.text };
+  if (text.length > limits.text) return { why: `the text is longer than ${limits.text} characters`, at: limits.text };
   let substitutions = 0;
   let expansions = 0;
   let backticks = 0;
@@ -95,14 +95,19 @@ function overCap(text: string): { why: string; at: number } | null {
     // A continued line joins what it separates: `$\<newline>(` opens a substitution.
     if (code === 92 && text.charCodeAt(i + 1) === 10) i++;
     else previous = code;
-    if (substitutions > limits.substitutions) return { why: "too many substitutions", at: i };
-    if (expansions > limits.expansions) return { why: "too many parameter expansions", at: i };
-    if (backticks > limits.backticks) return { why: "too many backticks", at: i };
-    if (hereDocuments > limits.hereDocuments) return { why: "too many here-documents", at: i };
-    if (dollars > limits.dollars) return { why: "too many expansions", at: i };
-    if (separators > limits.separators) return { why: "too many commands", at: i };
-    if (signs > limits.signsPerWord) return { why: "too many signs in one word", at: i };
-    if (braces > limits.bracesPerWord) return { why: "too many braces in one word", at: i };
+    if (substitutions > limits.substitutions)
+      return { why: `the text has more than ${limits.substitutions} substitutions`, at: i };
+    if (expansions > limits.expansions)
+      return { why: `the text has more than ${limits.expansions} parameter expansions`, at: i };
+    if (backticks > limits.backticks) return { why: `the text has more than ${limits.backticks} backticks`, at: i };
+    if (hereDocuments > limits.hereDocuments)
+      return { why: `the text has more than ${limits.hereDocuments} here-documents`, at: i };
+    if (dollars > limits.dollars) return { why: `the text has more than ${limits.dollars} \`$\` signs`, at: i };
+    if (separators > limits.separators)
+      return { why: `the text has more than ${limits.separators} command separators`, at: i };
+    if (signs > limits.signsPerWord)
+      return { why: `a word has more than ${limits.signsPerWord} wildcards and quotes`, at: i };
+    if (braces > limits.bracesPerWord) return { why: `a word has more than ${limits.bracesPerWord} braces`, at: i };
   }
   return null;
 }

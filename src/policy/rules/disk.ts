@@ -123,8 +123,9 @@ function touchesDisk(fact: CommandFact): boolean {
 export const disk: Rule = {
   id: "disk",
   tier: "blocked",
-  message: "Makes, wipes, resizes or detaches a file system, a partition or a volume.",
-  suggestion: "Look with `lsblk` or `df`; practise on an image file in the workspace.",
+  message:
+    "Creates, formats, resizes or detaches a file system, partition or volume, which can destroy all data on it.",
+  suggestion: "Inspect the disks with `lsblk` or `df`, and ask the user to make the change.",
   find: (fact) => (touchesDisk(fact) ? nameSpan(fact) : null),
   catches: [
     "mkfs.ext4 /dev/sda1",

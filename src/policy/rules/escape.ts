@@ -19,8 +19,9 @@ function feedsShell(fact: CommandFact, scene: RuleContext): boolean {
 export const networkShell: Rule = {
   id: "network-shell",
   tier: "deny",
-  message: "Ties a shell or a file to a network connection by hand.",
-  suggestion: "Use curl or another client that says what it sends.",
+  message:
+    "Connects a shell or a file directly to a network socket, which can give another machine control of this one.",
+  suggestion: "Use `curl` or another network client to transfer data.",
   find: (fact, scene) => {
     if (feedsShell(fact, scene)) return nameSpan(fact);
     const redirect = fact.redirects.find(
@@ -114,8 +115,8 @@ function hostFolder(text: string): boolean {
 export const containerEscape: Rule = {
   id: "container-escape",
   tier: "deny",
-  message: "Starts a container that reaches the whole host.",
-  suggestion: "Mount only the workspace, without --privileged and host namespaces.",
+  message: "Starts a container that has access to the whole host.",
+  suggestion: "Mount only the workspace, and do not use `--privileged`, additional capabilities or host namespaces.",
   find: (fact) => (leavesContainer(fact) ? nameSpan(fact) : null),
   catches: [
     "docker run --privileged alpine sh",
@@ -136,8 +137,8 @@ export const containerEscape: Rule = {
 export const forkBomb: Rule = {
   id: "fork-bomb",
   tier: "blocked",
-  message: "A function that starts itself again and again without waiting: a fork bomb.",
-  suggestion: "Use a loop with an end, or `xargs -P` with a limit.",
+  message: "Starts a fork bomb, a function that starts copies of itself until the machine runs out of processes.",
+  suggestion: "Use a loop that ends, or `xargs -P` with a limit.",
   find: (fact) => {
     const { name } = fact.executable;
     if (fact.executable.kind !== "function" || name === null || !fact.via.includes(`${name}()`)) return null;
@@ -164,8 +165,8 @@ const SELF = nameSet("sallyport");
 export const selfApproval: Rule = {
   id: "self-approval",
   tier: "deny",
-  message: "Reaches for the gateway's own approvals, rules or tokens.",
-  suggestion: "A person decides approvals; wait for the answer.",
+  message: "Changes the approvals, rules, tokens or state of the gateway.",
+  suggestion: "Wait for a person to decide, and ask the user to change the configuration.",
   find: (fact: CommandFact) => {
     if (
       !names(fact).some((name) => SELF.has(name)) &&

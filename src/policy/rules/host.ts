@@ -93,8 +93,8 @@ function changesHost(fact: CommandFact): boolean {
 export const host: Rule = {
   id: "host-state",
   tier: "deny",
-  message: "Changes the kernel, the clock, the name or the network of the whole machine.",
-  suggestion: "Read the setting instead; describe the change for a person to make.",
+  message: "Changes the kernel, clock, host name or network configuration of the machine.",
+  suggestion: "Read the current setting, and ask the user to change it.",
   find: (fact) => (changesHost(fact) ? nameSpan(fact) : null),
   catches: [
     "modprobe -r ext4",
@@ -164,8 +164,8 @@ function changesServices(fact: CommandFact): boolean {
 export const services: Rule = {
   id: "services",
   tier: "deny",
-  message: "Starts, stops or schedules something outside this command, where nothing watches over it.",
-  suggestion: "Start a long-running process as a background session instead.",
+  message: "Starts, stops or schedules processes outside this session, where they are not supervised or recorded.",
+  suggestion: "Start a long-running process as a background session, and ask the user to manage system services.",
   find: (fact) => (changesServices(fact) ? nameSpan(fact) : null),
   catches: [
     "systemctl stop sshd",
@@ -226,8 +226,8 @@ function killsOthers(fact: CommandFact): boolean {
 export const processes: Rule = {
   id: "kill-others",
   tier: "deny",
-  message: "Signals init, every process, or all processes of a user.",
-  suggestion: "Signal the processes you started, by their id.",
+  message: "Sends a signal to init, to a system service, to every process, or to all processes of a user.",
+  suggestion: "Signal only processes that you started, by their process IDs.",
   find: (fact) => (killsOthers(fact) ? fact.span : null),
   catches: [
     "kill -9 1",

@@ -38,8 +38,8 @@ function turnsOff(fact: CommandFact): boolean {
 export const power: Rule = {
   id: "power",
   tier: "blocked",
-  message: "Shuts down, restarts or suspends the machine, or changes its run level.",
-  suggestion: "Leave the machine running; restart only the process you started.",
+  message: "Shuts down, restarts or suspends the machine, or changes its runlevel.",
+  suggestion: "Restart only processes that you started, or ask the user to restart the machine.",
   find: (fact) => (turnsOff(fact) ? nameSpan(fact) : null),
   catches: [
     "shutdown -h now",
@@ -136,8 +136,9 @@ function opensWall(fact: CommandFact): boolean {
 export const security: Rule = {
   id: "security-off",
   tier: "blocked",
-  message: "Disables, flushes or rewrites the firewall or the system's access control.",
-  suggestion: "Read it instead (`iptables -L`, `ufw status`, `getenforce`) and propose the change to a person.",
+  message: "Disables or changes the firewall or the access control of the system.",
+  suggestion:
+    "Read the current rules with `iptables -L`, `ufw status` or `getenforce`, and ask the user to make the change.",
   find: (fact) => (opensWall(fact) ? nameSpan(fact) : null),
   catches: [
     "iptables -F",
@@ -170,8 +171,8 @@ const BOOT_TOOLS = nameSet(
 export const boot: Rule = {
   id: "boot",
   tier: "blocked",
-  message: "Changes the boot loader, the kernel that boots, or what starts with the machine.",
-  suggestion: "Describe the change for a person to make.",
+  message: "Changes the boot loader, the kernel that boots, or the services that start at boot.",
+  suggestion: "Describe the change, and ask the user to make it.",
   find: (fact) => {
     const [sub = ""] = operands(fact);
     const given = argumentValues(fact);

@@ -13,8 +13,8 @@ const MOUNTS = nameSet(
 export const privilege: Rule = {
   id: "privilege",
   tier: "deny",
-  message: "Runs as another user or with other privileges, or leaves the process tree that is watched.",
-  suggestion: "Run the command as the user you are; say what needs more rights and why.",
+  message: "Runs a command as another user, with other privileges, or outside the supervised process tree.",
+  suggestion: "Run the command as the current user, or tell the user which privileges it needs and why.",
   find: (fact) => {
     if (!isNamed(fact, BECOMES)) return null;
     const given = argumentValues(fact);
@@ -61,7 +61,7 @@ export const mounting: Rule = {
   id: "mount",
   tier: "deny",
   message: "Mounts or unmounts a file system.",
-  suggestion: "List mounts with `mount` or `findmnt`; copy the files you need instead.",
+  suggestion: "List mounts with `mount` or `findmnt`, and copy the files you need into the workspace.",
   find: (fact) => {
     if (!isNamed(fact, MOUNTS)) return null;
     const given = argumentValues(fact);
@@ -90,8 +90,8 @@ const ACCOUNTS = nameSet(
 export const accounts: Rule = {
   id: "accounts",
   tier: "deny",
-  message: "Changes accounts, passwords, groups or file capabilities.",
-  suggestion: "Look with `id`, `getent` or `getcap`; ask a person to change accounts.",
+  message: "Changes user accounts, passwords or groups, or adds setuid, setgid or capabilities to a file.",
+  suggestion: "Inspect accounts with `id`, `getent` or `getcap`, and ask the user to make the change.",
   find: (fact) => {
     const given = argumentValues(fact);
     if (setsUid(fact)) return nameSpan(fact);

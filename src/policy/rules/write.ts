@@ -13,8 +13,8 @@ export const writeDevice: Rule = {
   id: "write-device",
   tier: "blocked",
   onlyTargets: true,
-  message: "Writes to a device: a disk, memory or a port, past every file system.",
-  suggestion: "Write to a regular file in the workspace, such as ./disk.img.",
+  message: "Writes directly to a device, such as a disk or memory, which can destroy all data on it.",
+  suggestion: "Write to a regular file in the workspace, such as `./disk.img`.",
   find: (fact) => fact.targets.find((target) => target.effect !== "mode" && isDevice(target.path))?.span ?? null,
   catches: [
     "dd if=/dev/zero of=/dev/sda",
@@ -44,8 +44,8 @@ export const writePower: Rule = {
   id: "write-power",
   tier: "blocked",
   onlyTargets: true,
-  message: "Tells the kernel to restart, crash or sleep.",
-  suggestion: "Leave the power state of the machine alone.",
+  message: "Tells the kernel to restart, crash or suspend the machine.",
+  suggestion: "Ask the user to restart or suspend the machine.",
   find: (fact) => written(fact, (path) => SYSRQ.test(path)),
   catches: ["echo b > /proc/sysrq-trigger", "echo 1 | tee /proc/sys/kernel/sysrq", "echo mem > /sys/power/state"],
   passes: ["cat /proc/sys/kernel/sysrq", "echo b > sysrq-trigger"],
@@ -55,8 +55,8 @@ export const writeBoot: Rule = {
   id: "write-boot",
   tier: "blocked",
   onlyTargets: true,
-  message: "Changes how the machine boots or what it starts.",
-  suggestion: "Propose the change as a file in the workspace for a person to install.",
+  message: "Changes files that control how the machine boots and which services it starts.",
+  suggestion: "Write the file inside the workspace, and ask the user to install it.",
   find: (fact) => (fact.remote ? null : written(fact, (path) => BOOT.test(path))),
   catches: [
     "echo x >> /etc/fstab",
@@ -72,8 +72,8 @@ export const writeProtected: Rule = {
   id: "write-protected",
   tier: "deny",
   onlyTargets: true,
-  message: "Writes a file of the system or of another user, or one that holds credentials or runs at start.",
-  suggestion: "Write inside the workspace and let a person install it.",
+  message: "Writes a file that belongs to the system or another user, holds credentials, or runs at startup.",
+  suggestion: "Write the file inside the workspace, and ask the user to install it.",
   find: (fact, scene) => (fact.remote ? null : written(fact, (path) => isProtected(path, scene))),
   catches: [
     "echo x >> /etc/hosts",
@@ -106,8 +106,9 @@ export const modeVital: Rule = {
   id: "mode-vital",
   tier: "blocked",
   onlyTargets: true,
-  message: "Changes permissions or owners of a whole system folder or home.",
-  suggestion: "Name the files inside the workspace that need it.",
+  message:
+    "Changes the permissions or ownership of a whole system folder or home directory, which can make the system unusable.",
+  suggestion: "Change only the files inside the workspace that need it.",
   find: (fact, scene) =>
     fact.targets.find((target) => target.effect === "mode" && target.recursive && isProtectedTree(target, scene))
       ?.span ?? null,
@@ -128,8 +129,9 @@ export const modeProtected: Rule = {
   id: "mode-protected",
   tier: "deny",
   onlyTargets: true,
-  message: "Changes permissions or owners of a file of the system, or of credentials.",
-  suggestion: "Change files inside the workspace only.",
+  message:
+    "Changes the permissions or ownership of a device, or of a file that belongs to the system or another user, holds credentials, or runs at startup.",
+  suggestion: "Change permissions only inside the workspace.",
   find: (fact, scene) =>
     fact.remote
       ? null

@@ -4,7 +4,9 @@ import type { Field } from "../expand/field.ts";
 import type { Call } from "../walk/call.ts";
 import type { StreamContent } from "../walk/state.ts";
 
-const UNKNOWN: StreamContent = { kind: "unknown", why: "printed text that is not known" };
+function unknownOutput({ name }: Call): StreamContent {
+  return { kind: "unknown", why: `the output of \`${name}\`` };
+}
 
 export function echoOutput(call: Call): StreamContent {
   const words = call.argv.slice(1);
@@ -15,18 +17,18 @@ export function echoOutput(call: Call): StreamContent {
     if (flags.includes("n")) newline = "";
     if (flags.includes("e")) escapes = true;
   }
-  if (words.some((word) => word.value === null || word.glob)) return UNKNOWN;
+  if (words.some((word) => word.value === null || word.glob)) return unknownOutput(call);
   const text = words.map((word) => word.value).join(" ");
   const decoded = escapes ? decode(text) : text;
-  return decoded === null ? UNKNOWN : textContent(decoded + newline, words);
+  return decoded === null ? unknownOutput(call) : textContent(decoded + newline, words);
 }
 
 export function printfOutput(call: Call): StreamContent {
   const words = call.argv.slice(1).filter((word, index) => !(index === 0 && word.value === "--"));
   const [format, ...args] = words;
-  if (format?.value == null || args.some((word) => word.value === null || word.glob)) return UNKNOWN;
+  if (format?.value == null || args.some((word) => word.value === null || word.glob)) return unknownOutput(call);
   const decoded = decode(format.value);
-  if (decoded === null || /%(?![s%b])/.test(decoded)) return UNKNOWN;
+  if (decoded === null || /%(?![s%b])/.test(decoded)) return unknownOutput(call);
   const pending = args.map((word) => word.value as string);
   let text = "";
   do {
@@ -36,13 +38,13 @@ export function printfOutput(call: Call): StreamContent {
       return verb === "%b" ? (decode(next) ?? "\0") : next;
     });
   } while (pending.length > 0 && /%[sb]/.test(decoded) && text.length < 4096);
-  return text.includes("\0") && /%b/.test(decoded) ? UNKNOWN : textContent(text, words);
+  return text.includes("\0") && /%b/.test(decoded) ? unknownOutput(call) : textContent(text, words);
 }
 
 /** `cat` with nothing to read but its input passes that on; with a file its output is not known. */
 export function catOutput(call: Call): StreamContent {
   const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
-  if (operands.length > 0 || call.stdin.kind === "none") return UNKNOWN;
+  if (operands.length > 0 || call.stdin.kind === "none") return unknownOutput(call);
   return call.stdin;
 }
 

@@ -57,7 +57,7 @@ const TABLE: Record<string, Builtin> = {
       const text = field.value ?? field.prefix;
       const named = /^[-+][a-zA-Z]*o$/.test(call.argv[index - 1]?.value ?? "");
       if (named ? !isHarmlessOption(text) : /^[-+]/.test(text) && !isHarmlessFlags(text)) {
-        markCommandUnknown(call, field.span, "changes how the rest of the text is read");
+        markCommandUnknown(call, field.span, "this command changes how bash reads the rest of the text");
       }
     }
     if (call.argv.some((field) => /^-[a-z]*e/.test(field.value ?? "") || field.value === "errexit"))
@@ -107,11 +107,12 @@ const TABLE: Record<string, Builtin> = {
     const options = readOptions(call.argv, { short: "cd:anrwps" });
     const [file] = options.operands;
     if (file && hasOption(options, "w", "a")) recordTarget(call, "write", file, false);
-    if (file && hasOption(options, "p")) markCommandUnknown(call, file.span, "expands text as history");
+    if (file && hasOption(options, "p"))
+      markCommandUnknown(call, file.span, "this command expands text from the shell history");
   },
   fc: (call) => {
     if (!hasOption(readOptions(call.argv, { short: "e:lnrs" }), "l"))
-      markCommandUnknown(call, call.fact.span, "runs commands from the history");
+      markCommandUnknown(call, call.fact.span, "this command runs commands from the shell history");
   },
   shopt: (call) => {
     if (
@@ -124,19 +125,20 @@ const TABLE: Record<string, Builtin> = {
             ),
         )
     ) {
-      markCommandUnknown(call, call.fact.span, "changes how the rest of the text is read");
+      markCommandUnknown(call, call.fact.span, "this command changes how bash reads the rest of the text");
     }
   },
   enable: (call) => {
-    if (call.argv.length > 1) markCommandUnknown(call, call.fact.span, "changes what builtins are");
+    if (call.argv.length > 1)
+      markCommandUnknown(call, call.fact.span, "this command changes which builtins are available");
   },
   hash: (call) => {
     if (call.argv.some((field) => field.value?.startsWith("-p")))
-      markCommandUnknown(call, call.fact.span, "changes which program a name means");
+      markCommandUnknown(call, call.fact.span, "this command changes which program a name refers to");
   },
   bind: (call) => {
     if (call.argv.some((field) => /^-[xf]|"/.test(field.value ?? "?")))
-      markCommandUnknown(call, call.fact.span, "binds code to keys");
+      markCommandUnknown(call, call.fact.span, "this command binds code to keys");
   },
   jobs: (call, run) => {
     if (call.argv[1]?.value === "-x") run.argv(call, call.argv.slice(2), { inShell: true });
@@ -155,7 +157,11 @@ function source(call: Call, run: Runner): void {
     run.text(call, { ...file, value: feed.text, uncertain: feed.uncertain }, { sameShell: true });
   if (args.length > 0) call.walk.state.positional = args;
   if (feed?.kind === "text" && feed !== made) return;
-  markCommandUnknown(call, file.span, "runs a file in this shell, and what is in it is not known");
+  markCommandUnknown(
+    call,
+    file.span,
+    "this command runs a file in the current shell, and the contents of the file are not analyzed",
+  );
 }
 
 function test(call: Call): void {
@@ -171,10 +177,10 @@ function complete(call: Call, run: Runner): void {
   for (const { name, value } of options.list) {
     if (value && name === "C") {
       run.text(call, value);
-      markCommandUnknown(call, value.span, "runs this text with arguments of its own");
+      markCommandUnknown(call, value.span, "this command runs the text with additional arguments");
     }
     if (value && (name === "W" || name === "F") && !/^[\w .,/-]*$/.test(value.value ?? "$")) {
-      markCommandUnknown(call, value.span, "evaluates this text");
+      markCommandUnknown(call, value.span, "this command evaluates the text as code");
     }
   }
 }
@@ -185,8 +191,9 @@ function declare(call: Call): void {
   const { walk } = call;
   const exported = call.name === "export" || hasOption(options, "x");
   if (hasOption(options, "n") && call.name !== "export")
-    markCommandUnknown(call, call.fact.span, "makes one variable stand for another");
-  if (exported && hasOption(options, "f")) markCommandUnknown(call, call.fact.span, "hands functions to other shells");
+    markCommandUnknown(call, call.fact.span, "this command makes one variable refer to another");
+  if (exported && hasOption(options, "f"))
+    markCommandUnknown(call, call.fact.span, "this command exports functions to other shells");
   for (const field of options.operands) {
     variableName(call.walk, {
       ...field,
@@ -244,7 +251,7 @@ function readInto(call: Call): void {
   ];
   for (const { name, value } of options.list) {
     if (name === "C" && call.name !== "read" && value)
-      markCommandUnknown(call, value.span, "runs this text for every line it reads");
+      markCommandUnknown(call, value.span, "this command runs the text for every line it reads");
   }
   for (const field of call.name === "getopts" ? fields.slice(1, 2) : fields) {
     variableName(call.walk, field);

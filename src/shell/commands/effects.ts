@@ -153,7 +153,7 @@ export function tar(call: Call): void {
   if (hasOption(options, "x", "extract", "get") && !hasOption(options, "O", "to-stdout")) {
     recordTarget(call, "write", folder ?? literal(".", "", call.fact.span), true);
     if (hasOption(options, "P", "absolute-names"))
-      markCommandUnknown(call, call.fact.span, "an archive that may write anywhere");
+      markCommandUnknown(call, call.fact.span, "the archive may write to any path");
   }
   const file = optionValue(options, "f", "file");
   if (file && hasOption(options, "c", "create", "r", "append", "u", "update", "delete") && file.value !== "-")

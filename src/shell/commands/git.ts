@@ -22,11 +22,11 @@ export function git(call: Call, run: Runner): void {
   call.cwd = cwd;
   for (const value of optionValues(globals, "c")) setting(call, run, value);
   for (const value of optionValues(globals, "exec-path", "config-env"))
-    markCommandUnknown(call, value.span, "programs of git from elsewhere");
+    markCommandUnknown(call, value.span, "`git` runs programs from another folder");
   const sub = call.argv[globals.rest];
   const rest = globals.rest + 1;
   if (!sub) return;
-  if (sub.value === null) markCommandUnknown(call, sub.span, "which command of git is not known");
+  if (sub.value === null) markCommandUnknown(call, sub.span, "the git subcommand is known only at run time");
   SUBCOMMANDS[sub.value ?? ""]?.(call, run, rest);
   for (const field of call.argv.slice(rest)) {
     const found = /^--(?:upload-p[a-z-]*|receive-p[a-z-]*|exec|ext-diff-cmd|tool-cmd)=/.exec(field.prefix);
@@ -43,7 +43,8 @@ export function git(call: Call, run: Runner): void {
 function setting(call: Call, run: Runner, value: Field): void {
   const equals = value.prefix.indexOf("=");
   const key = equals < 0 ? value.prefix : value.prefix.slice(0, equals);
-  if (equals < 0 && value.value === null) markCommandUnknown(call, value.span, "a setting of git that is not known");
+  if (equals < 0 && value.value === null)
+    markCommandUnknown(call, value.span, "a git setting is known only at run time");
   config(call, run, key, equals < 0 ? null : tail(value, equals + 1), value);
 }
 
@@ -52,7 +53,7 @@ function config(call: Call, run: Runner, key: string, value: Field | null, at: F
   if (!value) return;
   if (/^alias\./i.test(key)) {
     if (value.prefix.startsWith("!")) run.text(call, tail(value, 1));
-    else if (value.value === null) markCommandUnknown(call, value.span, "an alias that is not known");
+    else if (value.value === null) markCommandUnknown(call, value.span, "a git alias is known only at run time");
   } else if (CODE_KEYS.test(key)) run.text(call, value.prefix.startsWith("!") ? tail(value, 1) : value);
 }
 
@@ -113,7 +114,7 @@ const SUBCOMMANDS: Record<string, Sub> = {
     for (const value of optionValues(options, "c", "config")) setting(call, run, value);
     for (const value of optionValues(options, "u", "upload-pack")) run.text(call, value);
     for (const value of optionValues(options, "template"))
-      markCommandUnknown(call, value.span, "hooks from a template");
+      markCommandUnknown(call, value.span, "`git` installs hooks from a template");
     const [, folder] = options.operands;
     if (folder) recordTarget(call, "write", folder, true);
   },

@@ -120,7 +120,7 @@ export function interpreter(call: Call): void {
   const inline =
     list.find((option) => spec.code.includes(option.name)) ??
     operands.find((field, index) => index === 0 && spec.code.includes(field.value ?? ""));
-  if (inline) hands(`code for ${call.name} that is not analysed`);
+  if (inline) hands(`code for \`${call.name}\` is not analyzed`);
   if (/^(?:perl|ruby)$/.test(versionless(call.name)) && list.some((option) => option.name === "i")) {
     for (const field of operands) recordTarget(call, "write", field, false);
   }
@@ -128,9 +128,9 @@ export function interpreter(call: Call): void {
   const asks = list.some((option) => /^(?:v|V|h|version|help|check|m)$/.test(option.name));
   const fed = spec.stdin === true || (spec.stdin === "fed" && call.stdin.kind !== "none");
   const fromStdin = fed && !inline && !asks && (!file || file.value === "-" || file.shape?.startsWith("/dev/"));
-  if (fromStdin) hands(`${call.name} reads code from its input`);
+  if (fromStdin) hands(`\`${call.name}\` reads code from standard input`);
   else if (file && !inline && file.value === null && file.shape?.startsWith("/dev/fd/"))
-    hands(`${call.name} reads code from a pipe`);
+    hands(`\`${call.name}\` reads code from a pipe`);
 }
 
 /** `python3.12` is python. */
@@ -158,10 +158,10 @@ export function awk(call: Call): void {
       program.uncertain ||
       /system|\||getline|>|close|@(?:load|include)|SYMTAB|ENVIRON.*\|/.test(comparisonsRemoved(program.value))
     ) {
-      opaque(call, program, "an awk program that may run or write anything");
+      opaque(call, program, "the awk program may run commands or write files");
     }
   }
-  if (loads) opaque(call, call.argv[0], "awk extensions");
+  if (loads) opaque(call, call.argv[0], "`awk` loads extensions");
 }
 
 /** `$3 > 5` and `a || b` are no pipe and no redirect; `print > "f"` is. */
@@ -184,7 +184,7 @@ export function sed(call: Call): void {
   const filesAfter = scripts.length > 0 || fromFile ? options.operands : rest;
   for (const program of programs) {
     if (program.value === null || sedRuns(program.value))
-      opaque(call, program, "a sed program that may run commands or write files");
+      opaque(call, program, "the sed program may run commands or write files");
     const written = /(?:^|[;{}\n/\s])w\s+(\/\S+)/.exec(program.value ?? "");
     if (written?.[1])
       recordTarget(call, "write", { ...program, value: written[1], shape: written[1], prefix: written[1] }, false);
@@ -211,11 +211,11 @@ export function editor(call: Call): void {
     const text = field.value ?? field.prefix;
     const command = /^-[a-zA-Z]*[csSu]$|^-[eE]s$|^--cmd$/.test(text);
     if (command || /^\+./.test(text) || /^--(?:cmd|startuptime|remote-send|remote-expr)/.test(text)) {
-      if (!/^\+\d+$/.test(text)) opaque(call, field, `commands for ${call.name} that are not analysed`);
+      if (!/^\+\d+$/.test(text)) opaque(call, field, `commands for \`${call.name}\` are not analyzed`);
     }
   }
   if (call.stdin.kind !== "none" && /^(?:ed|ex|vi|vim|nvim)$/.test(call.name))
-    opaque(call, call.argv[0], `${call.name} reads commands from its input`);
+    opaque(call, call.argv[0], `\`${call.name}\` reads commands from standard input`);
 }
 
 export function sqlite(call: Call): void {
@@ -226,13 +226,13 @@ export function sqlite(call: Call): void {
   const code = [...options.operands.slice(1), ...optionValues(options, "cmd")];
   for (const field of code) {
     if (field.value === null || /^\s*\.|(?:^|\n)\s*\.|load_extension|edit\s*\(|writefile\s*\(/i.test(field.value))
-      opaque(call, field, "commands for sqlite that may run programs");
+      opaque(call, field, "the commands for `sqlite3` may run programs");
   }
-  if (hasOption(options, "init")) opaque(call, call.argv[0], "commands for sqlite from a file");
+  if (hasOption(options, "init")) opaque(call, call.argv[0], "`sqlite3` reads commands from a file");
   if (call.stdin.kind === "unknown" && code.length === 0)
-    opaque(call, call.argv[0], "commands for sqlite from its input");
+    opaque(call, call.argv[0], "`sqlite3` reads commands from standard input");
   if (call.stdin.kind === "text" && /^\s*\.(?:sh|sy|load|once|output|excel)/m.test(call.stdin.text))
-    opaque(call, call.argv[0], "commands for sqlite that may run programs");
+    opaque(call, call.argv[0], "the commands for `sqlite3` may run programs");
 }
 
 /** make and its kin run recipes from files; only what is given on the command line is uncertain. */
@@ -241,14 +241,15 @@ export function make(call: Call, run: Runner): void {
     short: "C:f:I:j::l::o:W:E:O::bBdehiknpqrsStvw",
     long: "directory= file= makefile= eval= include-dir= jobs old-file= what-if=",
   });
-  for (const value of optionValues(options, "eval", "E")) opaque(call, value, "rules for make that are not analysed");
+  for (const value of optionValues(options, "eval", "E"))
+    opaque(call, value, "rules for `make` on the command line are not analyzed");
   for (const value of optionValues(options, "f", "file", "makefile")) {
     if (value.value === "-" || value.shape === null || value.shape.startsWith("/dev/"))
-      opaque(call, value, "rules for make that are not known");
+      opaque(call, value, "the makefile is known only at run time");
   }
   for (const field of options.operands) {
     const shell = /^(?:SHELL|\.SHELLFLAGS|MAKEFLAGS)[:?+]?=/.exec(field.prefix);
-    if (shell) markCommandUnknown(call, field.span, "another shell for make");
+    if (shell) markCommandUnknown(call, field.span, "this command sets the shell that `make` uses");
     else if (/^[A-Z_]+=.*(?:\$\(shell|`)/.test(field.value ?? ""))
       run.text(call, { ...field, value: (field.value ?? "").replace(/^[A-Z_]+=.*?\$\(shell\s+([^)]*)\).*$/s, "$1") });
   }

@@ -61,7 +61,7 @@ export function cargo(call: Call, run: Runner): void {
   });
   for (const value of optionValues(options, "config"))
     if (/runner|linker|rustc|wrapper|credential/.test(value.value ?? "?"))
-      markCommandUnknown(call, value.span, "a configuration that makes cargo run programs");
+      markCommandUnknown(call, value.span, "a configuration option makes `cargo` run other programs");
   if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
 }
 
@@ -92,7 +92,8 @@ export function multicall(call: Call, run: Runner): void {
     long: "library-path= coreutils-prog= preload= audit= argv0= inhibit-cache list verify install help inhibit-rpath=",
     stop: true,
   });
-  if (hasOption(options, "preload", "audit")) markCommandUnknown(call, call.fact.span, "loads code into the program");
+  if (hasOption(options, "preload", "audit"))
+    markCommandUnknown(call, call.fact.span, "this command loads code into the program");
   const applet = optionValue(options, "coreutils-prog");
   run.argv(call, applet ? [applet, ...options.operands] : options.operands);
 }
@@ -100,7 +101,7 @@ export function multicall(call: Call, run: Runner): void {
 /** Windows' shell, as agents write it by habit. */
 export function cmd(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^\/[ck]$/i.test(field.value ?? ""));
-  markCommandUnknown(call, call.fact.span, "the language of cmd is not analysed");
+  markCommandUnknown(call, call.fact.span, "code for `cmd` is not analyzed");
   const words = at > 0 ? call.argv.slice(at + 1) : [];
   if (words.length > 0) run.text(call, joinFields(words));
 }

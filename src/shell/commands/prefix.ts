@@ -174,7 +174,7 @@ export function prefix(call: Call, run: Runner): void {
   if (!spec) return;
   const sub = SUBCOMMAND[call.name];
   if (sub && call.argv[1]?.value !== sub) return;
-  if (ZSH.has(call.name)) markCommandUnknown(call, call.fact.span, "another shell would run something else");
+  if (ZSH.has(call.name)) markCommandUnknown(call, call.fact.span, "bash and zsh read this command differently");
   const options = readOptions(call.argv, { ...spec, stop: true });
   call.fact.wrapper = !spec.own;
   if (options.list.some((option) => spec.inert?.includes(option.name))) return;
@@ -182,7 +182,11 @@ export function prefix(call: Call, run: Runner): void {
     // An option that is not in the table may take the next word: then the command starts one word later.
     if (!option.known && !/^\d+$/.test(option.name)) {
       if (!call.fact.executable.name || !spec.own)
-        markCommandUnknown(call, option.field.span, "an option that is not known, before a command");
+        markCommandUnknown(
+          call,
+          option.field.span,
+          "an unknown option makes it unclear where the inner command starts",
+        );
     }
   }
   // `setarch -R cmd` leaves the architecture out.
@@ -201,7 +205,7 @@ export function prefix(call: Call, run: Runner): void {
   const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
   const extra = { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) };
   if (spec.skip && options.operands.slice(0, spec.skip).some((field) => field.many)) {
-    markCommandUnknown(call, call.fact.span, "where the command begins is not known");
+    markCommandUnknown(call, call.fact.span, "where the inner command starts is known only at run time");
   }
   if (call.name === "chroot") {
     run.argv(call, rest, { ...extra, cwd: "/" });
@@ -221,7 +225,7 @@ export function env(call: Call, run: Runner): void {
   const options = readOptions(call.argv, ENV_OPTIONS);
   const splits = options.list.filter((option) => option.name === "S" || option.name === "split-string");
   if (splits.length > 4) {
-    markCommandUnknown(call, call.fact.span, "strings inside strings, too many to split");
+    markCommandUnknown(call, call.fact.span, "`env` has more than 4 `-S` options");
     splits.length = 4;
   }
   let words = options.operands;
@@ -246,7 +250,7 @@ export function env(call: Call, run: Runner): void {
   }
   environmentCode(call.walk, assignments, call.origin);
   if (assignments.some(({ name }) => name === "PATH"))
-    markCommandUnknown(call, call.fact.span, "PATH was changed: which program runs is not known");
+    markCommandUnknown(call, call.fact.span, "`PATH` was changed, so the program to run is not known");
   const folder = optionValue(options, "C", "chdir");
   const cwd = folder ? (folder.shape === null ? null : normalise(folder.shape, call.cwd)) : undefined;
   const rest = words.slice(at);
@@ -256,7 +260,7 @@ export function env(call: Call, run: Runner): void {
 /** Guard and system have split -S differently before: anything but plain words and simple quotes is not followed. */
 function splitString(call: Call, value: Field): Field[] | null {
   if (value.value === null || /[\\$#]/.test(value.value)) {
-    markCommandUnknown(call, value.span, "a string that env splits in ways that are not followed");
+    markCommandUnknown(call, value.span, "how `env -S` splits this string cannot be determined");
     if (value.value === null) return null;
   }
   const words = value.value.match(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g) ?? [];

@@ -14,10 +14,11 @@ export function ssh(call: Call, run: Runner): void {
   for (const value of optionValues(options, "o")) {
     const found = LOCAL.exec(value.value ?? "");
     if (found) run.text(call, tail(value, found[0].length));
-    else if (value.value === null) markCommandUnknown(call, value.span, "an option of ssh that is not known");
+    else if (value.value === null) markCommandUnknown(call, value.span, "an option of `ssh` is known only at run time");
   }
   for (const value of optionValues(options, "S", "F", "I"))
-    if (value.value !== "none") markCommandUnknown(call, value.span, "a program or configuration for ssh");
+    if (value.value !== "none")
+      markCommandUnknown(call, value.span, "`ssh` uses another program or configuration file");
   const [host, ...command] = options.operands;
   if (host?.value) call.fact.network.push(host.value.replace(/^.*@/, ""));
   if (call.name === "ssh" && command.length > 0) run.text(call, joinFields(command), { remote: true });

@@ -59,7 +59,7 @@ const ONE_DASH = /^-(?:posix|norc|noprofile|login|rcfile|init-file|restricted|ve
 
 export function shell(call: Call, run: Runner): void {
   const posix = call.argv.some((field) => /^--?posix$/.test(field.value ?? ""));
-  if (posix) markCommandUnknown(call, call.fact.span, "posix mode reads some texts otherwise");
+  if (posix) markCommandUnknown(call, call.fact.span, "bash reads some text differently in POSIX mode");
   const argv = call.argv.map((field) => {
     const text = field.value ?? "";
     if (ONE_DASH.test(text)) return { ...field, value: `-${text}`, prefix: `-${text}` };
@@ -75,31 +75,30 @@ export function shell(call: Call, run: Runner): void {
     const text = (field.value ?? field.prefix).replace(/^(-[a-z]*)[csi]+/, "$1");
     const flags = /^[-+][A-Za-z]/.test(text) && !ONE_DASH.test(text);
     if (flags && !isHarmlessFlags(text))
-      markCommandUnknown(call, field.span, "an option that changes how the text is read");
+      markCommandUnknown(call, field.span, "an option of the shell changes how it reads the text");
   }
   for (const value of optionValues(options, "o", "O")) {
     if (!isHarmlessOption(value.value ?? ""))
-      markCommandUnknown(call, value.span, "an option that changes how the text is read");
+      markCommandUnknown(call, value.span, "an option of the shell changes how it reads the text");
   }
-  if (!BASH_LIKE.has(call.name))
-    markCommandUnknown(call, call.fact.span, `the language of ${call.name} is not analysed`);
+  if (!BASH_LIKE.has(call.name)) markCommandUnknown(call, call.fact.span, `code for \`${call.name}\` is not analyzed`);
   if (hasOption(options, "i", "interactive"))
-    markCommandUnknown(call, call.fact.span, "an interactive shell runs its startup files");
+    markCommandUnknown(call, call.fact.span, "an interactive shell runs startup files, which are not analyzed");
   if (hasOption(options, "rcfile", "init-file", "init-command"))
-    markCommandUnknown(call, call.fact.span, "a shell with startup code of its own");
+    markCommandUnknown(call, call.fact.span, "the shell runs startup code that is not analyzed");
   if (options.list.some((option) => option.value?.value === "expand_aliases"))
-    markCommandUnknown(call, call.fact.span, "aliases are on");
+    markCommandUnknown(call, call.fact.span, "aliases are enabled");
   const [first, ...args] = options.operands;
   const code = hasOption(options, "c") ? first?.value : call.stdin.kind === "text" ? call.stdin.text : null;
   if (call.name !== "bash" && call.name !== "rbash" && code && BASHISM.test(code.replace(/\$\{\w+:[-=?+]/g, ""))) {
-    markCommandUnknown(call, call.fact.span, `${call.name} may read this text otherwise than bash`);
+    markCommandUnknown(call, call.fact.span, `\`${call.name}\` may read this text differently from bash`);
   }
   const long = options.list.find((option) => option.name === "command");
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
     // `bash -c -- 'text'` and `bash -c -e 'text'` both take the first operand.
     if (first) run.text(call, first, { positional: args.slice(1), zero: args[0] ?? null });
-    else markCommandUnknown(call, call.fact.span, "code that is not known");
+    else markCommandUnknown(call, call.fact.span, "there is no code after `-c`");
     call.fact.wrapper = BASH_LIKE.has(call.name) && first?.value != null;
     return;
   }
@@ -119,9 +118,9 @@ function script(call: Call, run: Runner, path: string | null, file: Call["argv"]
   const made = path === null ? undefined : call.walk.state.written.get(path);
   if (made?.kind === "text")
     run.text(call, { ...file, value: made.text, uncertain: made.uncertain }, { positional: args });
-  if (made) markCommandUnknown(call, file.span, "runs a file that this same text writes");
+  if (made) markCommandUnknown(call, file.span, "this command runs a file that the same text writes");
   else if (file.value === null || path === null || path.startsWith("/dev/fd/") || path.startsWith("/proc/")) {
-    markCommandUnknown(call, file.span, "the script it runs is not known");
+    markCommandUnknown(call, file.span, "the script to run is known only at run time");
   }
 }
 
@@ -137,6 +136,8 @@ function stdin(call: Call, run: Runner, args: Call["argv"]): void {
     return;
   }
   const unknown = feed.kind === "unknown";
-  const why = unknown ? `runs code from its input: ${feed.why}` : "a shell that reads its commands from input";
+  const why = unknown
+    ? `this command runs code that is known only at run time: ${feed.why}`
+    : "the shell reads commands from standard input";
   markCommandUnknown(call, call.fact.span, why, unknown && call.fact.piped ? "piped" : undefined);
 }

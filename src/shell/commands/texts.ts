@@ -134,7 +134,8 @@ export function su(call: Call, run: Runner): void {
   if (text) run.text(call, text);
   else if (call.name === "runuser" && hasOption(options, "u", "user")) run.argv(call, options.operands);
   else if (call.name === "sg" && options.operands[1]) run.text(call, joinFields(options.operands.slice(1)));
-  else if (call.name === "capsh") markCommandUnknown(call, call.fact.span, "a shell with other privileges");
+  else if (call.name === "capsh")
+    markCommandUnknown(call, call.fact.span, "`capsh` starts a shell with other privileges");
 }
 
 /** `at` and `batch` run their input later, outside of everything that watches over this command. */
@@ -150,7 +151,8 @@ export function at(call: Call, run: Runner): void {
 export function multiplexer(call: Call, run: Runner): void {
   if (call.name === "screen") {
     const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });
-    if (hasOption(options, "X")) markCommandUnknown(call, call.fact.span, "types into another session");
+    if (hasOption(options, "X"))
+      markCommandUnknown(call, call.fact.span, "this command types into another `screen` session");
     run.argv(call, options.operands);
     return;
   }

@@ -43,10 +43,11 @@ function stdinArguments(call: Call, file: boolean, separator: string | null): Fi
   const feed = call.stdin;
   const span = call.fact.span;
   if (file || feed.kind !== "text") {
-    return [unknownField("", span, "arguments that arrive on its input", true)];
+    return [unknownField("", span, "arguments come from standard input", true)];
   }
   const parts = feed.text.split(separator ?? /[ \t\n]+/);
-  if (parts.length > limits.links) return [unknownField("", span, "more arguments than are followed", true)];
+  if (parts.length > limits.links)
+    return [unknownField("", span, `standard input has more than ${limits.links} arguments`, true)];
   const at = feed.field?.span ?? span;
   return parts
     .filter((part) => part !== "")
@@ -93,7 +94,7 @@ export function parallel(call: Call, run: Runner): void {
   const remote = hasOption(options, "S", "sshlogin");
   const given = split < 0 ? stdinArguments(call, hasOption(options, "a", "arg-file"), "\n") : words.slice(split + 1);
   if (words[split]?.value?.startsWith("::::")) {
-    given.splice(0, given.length, unknownField("", call.fact.span, "arguments from a file", true));
+    given.splice(0, given.length, unknownField("", call.fact.span, "arguments come from a file", true));
   }
   for (const item of given) {
     if (command.length === 0) run.text(call, item, { remote });
@@ -125,12 +126,18 @@ export function find(call: Call, run: Runner): void {
   for (let i = at; i < call.argv.length; i++) {
     const word = call.argv[i] as Field;
     if (word.value === null) {
-      if (word.many) markCommandUnknown(call, word.span, "an expression that may delete or run anything");
+      if (word.many)
+        markCommandUnknown(
+          call,
+          word.span,
+          "the `find` expression may delete files or run commands, and is known only at run time",
+        );
     } else if (word.value === "-delete") for (const start of reached) recordTarget(call, "delete", start, true);
     else if (FIND_WRITES.has(word.value)) {
       const file = call.argv[i + 1];
       if (file) recordTarget(call, "write", file, false);
-    } else if (word.value === "-files0-from") markCommandUnknown(call, word.span, "start paths from a file");
+    } else if (word.value === "-files0-from")
+      markCommandUnknown(call, word.span, "`find` reads its starting points from a file");
     else if (/^-(?:exec|execdir|ok|okdir)$/.test(word.value)) {
       const end = call.argv.findIndex(
         (field, index) =>
@@ -146,7 +153,7 @@ export function find(call: Call, run: Runner): void {
       i = end < 0 ? call.argv.length : end;
     }
   }
-  const uncertain = { span: call.fact.span, why: "the files find prints" };
+  const uncertain = { span: call.fact.span, why: "the files that `find` prints are known only at run time" };
   const below = reached
     .map((start) => (start.value === null ? "" : `${start.value.replace(/\/$/, "")}/*`))
     .filter(Boolean);
@@ -163,7 +170,10 @@ function belowStart(start: Field): Field {
 /** `{}` stands for the start path and everything below it: whoever deletes `{}` deletes those. */
 function withFoundPath(field: Field, start: Field): Field {
   if (!field.value?.includes("{}")) return field;
-  const uncertain = start.uncertain ?? { span: field.span, why: "the files that find meets" };
+  const uncertain = start.uncertain ?? {
+    span: field.span,
+    why: "the files that `find` matches are known only at run time",
+  };
   if (start.shape === null)
     return { ...field, value: null, prefix: "", shape: null, certain: 0, uncertain, many: false };
   const value = field.value.split("{}").join(start.shape);

@@ -28,7 +28,8 @@ export function arithmetic(at: Expander, expression: ArithmeticExpression, span:
     if (node.type === "ArithmeticWord") arithmeticWord(at, node.value, node.parts, span);
     else if (node.type === "ArithmeticCommandExpansion") {
       addNested(at, node.script, span);
-      if (!isNumeric(at.walk, node.text)) unsafe(at.walk, span, "arithmetic on the output of a command");
+      if (!isNumeric(at.walk, node.text))
+        unsafe(at.walk, span, "bash evaluates the output of a command as arithmetic, which can run code");
     } else {
       if (
         node.type === "ArithmeticBinary" &&
@@ -59,19 +60,22 @@ function assigns(at: Expander, target: ArithmeticExpression): void {
 function arithmeticWord(at: Expander, value: string, parts: readonly WordPart[] | undefined, span: Span): void {
   const text = value.trim();
   if (!parts) {
-    if (!evaluates(at.walk, text)) unsafe(at.walk, span, `arithmetic evaluates the text in \`${text.slice(0, 40)}\``);
+    if (!evaluates(at.walk, text))
+      unsafe(at.walk, span, `bash evaluates \`${text.slice(0, 40)}\` as arithmetic, which can run code`);
     return;
   }
   for (const part of parts) {
     if (part.type === "Literal") {
-      if (/[$`]/.test(part.value)) unsafe(at.walk, span, "arithmetic evaluates this text");
+      if (/[$`]/.test(part.value)) unsafe(at.walk, span, "bash evaluates this text as arithmetic, which can run code");
     } else if (part.type === "CommandExpansion") {
       addNested(at, part.script, span);
-      if (!isNumeric(at.walk, part.text)) unsafe(at.walk, span, "arithmetic on the output of a command");
+      if (!isNumeric(at.walk, part.text))
+        unsafe(at.walk, span, "bash evaluates the output of a command as arithmetic, which can run code");
     } else if (part.type === "SimpleExpansion" || (part.type === "ParameterExpansion" && plainNumber(part))) {
       const name = part.type === "SimpleExpansion" ? part.text.slice(1) : part.parameter;
       if (part.type === "ParameterExpansion" && part.prefix === "#") continue;
-      if (!holdsNumber(at.walk, name)) unsafe(at.walk, span, `arithmetic evaluates the text in \`${name}\``);
+      if (!holdsNumber(at.walk, name))
+        unsafe(at.walk, span, `bash evaluates the value of \`${name}\` as arithmetic, which can run code`);
     } else {
       const word = {
         type: "Word",
@@ -82,7 +86,8 @@ function arithmeticWord(at: Expander, value: string, parts: readonly WordPart[] 
         parts: [part],
       };
       const field = at.expandValue(at, word as WordNode);
-      if (field.shape === null || !NUMBER.test(field.shape)) unsafe(at.walk, span, "arithmetic evaluates this text");
+      if (field.shape === null || !NUMBER.test(field.shape))
+        unsafe(at.walk, span, "bash evaluates this text as arithmetic, which can run code");
     }
   }
 }
@@ -112,7 +117,8 @@ function holdsNumber(walk: Walk, name: string): boolean {
 export function arithmeticText(walk: Walk, text: string | null, span: Span): void {
   const words = text?.match(/[A-Za-z_][A-Za-z0-9_]*|\d[\w#]*/g) ?? [];
   const odd = text === null || /[^\w\s+\-*/%<>=!&|^~?:(),#.]/.test(text);
-  if (odd || !words.every((word) => evaluates(walk, word))) unsafe(walk, span, "arithmetic evaluates this text");
+  if (odd || !words.every((word) => evaluates(walk, word)))
+    unsafe(walk, span, "bash evaluates this text as arithmetic, which can run code");
   for (const match of (text ?? "").matchAll(/([A-Za-z_]\w*)\s*(?:[-+*/%]?=|\+\+|--)(?!=)/g)) {
     walk.state.variables.set(match[1] ?? "", { kind: "integer", exported: false });
   }
@@ -157,5 +163,5 @@ export function variableName(walk: Walk, field: Field): void {
   const name = field.value?.split("=", 1)[0] ?? null;
   if (name !== null && !field.uncertain && /^-?[\w+]*(?:\[(?:[\w .@*-]*)\])?\+?$/.test(name)) return;
   if (name !== null && !name.includes("[") && !field.uncertain) return;
-  markUnknown(walk, { span: field.span, why: "evaluates the subscript in a variable's name" });
+  markUnknown(walk, { span: field.span, why: "bash evaluates the subscript in a variable name, which can run code" });
 }

@@ -62,7 +62,7 @@ function braces(at: Expander, node: WordNode): Field[] | null {
   for (const raw of raws ?? [null]) {
     const word = raw === null || raw === "" ? null : parseWord(raw);
     if (raw === "") continue;
-    if (!word) return [unknownField(node.text, span, "a brace expansion that is not followed", true)];
+    if (!word) return [unknownField(node.text, span, "the brace expansion cannot be analyzed", true)];
     const origin: Origin = { ...at.origin, source: `_ ${raw}`, base: null, span };
     for (const field of expand({ ...at, origin }, word, "word")) fields.push({ ...field, source: node.text });
   }
@@ -90,7 +90,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "ExtendedGlob":
       // Off unless switched on, and in zsh a glob qualifier that can run code.
-      if (mode === "word") markUnknown(at.walk, { span, why: "a pattern that bash -c does not read as one" });
+      if (mode === "word") markUnknown(at.walk, { span, why: "`bash -c` does not read this text as a pattern" });
       for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
       draft.add({ text: part.text, glob: true });
       return;
@@ -116,17 +116,25 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       if (!isClosed(part.text)) recover(at, part.pos, span);
       else addNested(at, part.script, span);
       const output = evidentOutput(at.walk, part.text);
-      const why: Unknown = { span, why: "the output of a command" };
+      const why: Unknown = { span, why: "the output of a command substitution is known only at run time" };
       draft.addUnknown(why, output, !quoted && mode === "word");
       return;
     }
     case "ArithmeticExpansion":
       if (part.expression) arithmetic(at, part.expression, span);
-      draft.addUnknown({ span, why: "the result of arithmetic" }, { text: null, shape: "0" }, false);
+      draft.addUnknown(
+        { span, why: "the result of an arithmetic expansion is known only at run time" },
+        { text: null, shape: "0" },
+        false,
+      );
       return;
     case "ProcessSubstitution":
       addNested(at, part.script, span);
-      draft.addUnknown({ span, why: "a pipe to another command" }, { text: null, shape: "/dev/fd/63" }, false);
+      draft.addUnknown(
+        { span, why: "the path of a process substitution is known only at run time" },
+        { text: null, shape: "/dev/fd/63" },
+        false,
+      );
       return;
   }
 }
@@ -143,7 +151,7 @@ function isClosed(text: string): boolean {
 
 /** The parser ends a `$(` inside `${x/…}` at the first slash: what the shell would run is read again from the source. */
 function recover(at: Expander, from: number, span: Origin["span"]): void {
-  markUnknown(at.walk, { span, why: "a substitution the parser did not follow" });
+  markUnknown(at.walk, { span, why: "the parser cannot read this substitution" });
   const { source } = at.origin;
   const ticks = source[from] === "`";
   const open = ticks ? from : source.indexOf("(", from);
@@ -175,7 +183,11 @@ class Draft {
     this.present = true;
     if (field.prefix.length + piece.text.length > limits.value) {
       field.value = field.shape = null;
-      field.uncertain ??= { span: this.#span, why: "a word too long to follow", over: true };
+      field.uncertain ??= {
+        span: this.#span,
+        why: `a word is longer than ${limits.value} characters after expansion`,
+        over: true,
+      };
     }
     if (field.value !== null) {
       field.value += piece.text;
@@ -207,7 +219,7 @@ class Draft {
       if (piece.text === null) this.addUnknown(piece.uncertain, piece, !whole || piece.many);
       else if (splitChanged && !whole && !piece.whole) {
         this.addUnknown(
-          { span: this.#span, why: "IFS was changed: where this splits is not known" },
+          { span: this.#span, why: "`IFS` was changed, so how this value splits into words is not known" },
           { text: null, shape: null },
           true,
         );
@@ -264,10 +276,12 @@ function folderOf(walk: Walk, user: string): { path: string; uncertain: string |
   if (user === "") {
     const home = walk.state.variables.get("HOME");
     if (!home) return { path: walk.context.home, uncertain: null };
-    return home.kind === "text" ? { path: home.text, uncertain: null } : { path: "/", uncertain: "HOME was changed" };
+    return home.kind === "text" ? { path: home.text, uncertain: null } : { path: "/", uncertain: "`HOME` was changed" };
   }
-  if (user === "+") return { path: walk.state.cwd ?? ".", uncertain: walk.state.cwd ? null : "an unknown folder" };
-  if (user === "-") return { path: walk.state.previousCwd ?? ".", uncertain: "the folder before this one" };
+  if (user === "+")
+    return { path: walk.state.cwd ?? ".", uncertain: walk.state.cwd ? null : "the working directory is not known" };
+  if (user === "-")
+    return { path: walk.state.previousCwd ?? ".", uncertain: "the previous working directory is not known" };
   if (user === "root") return { path: "/root", uncertain: null };
-  return { path: `/home/${user}`, uncertain: "the home of another user" };
+  return { path: `/home/${user}`, uncertain: "the home directory of another user is not known" };
 }

@@ -93,13 +93,13 @@ function operate(
       const how = at.expandValue(at, operation.operand).value;
       // `@P` expands the text as a prompt, command substitutions included.
       if (how === null || !/^[QULuAaKk]$/.test(how))
-        markUnknown(at.walk, { span, why: "evaluates the text in a variable" });
+        markUnknown(at.walk, { span, why: "bash evaluates the value of a variable as code" });
       return [unknown(span, part.text, false)];
     }
     case "Names":
       return [unknown(span, part.text, true)];
     default:
-      markUnknown(at.walk, { span, why: "an expansion bash does not have" });
+      markUnknown(at.walk, { span, why: "bash has no such expansion" });
       return [unknown(span, part.text, true)];
   }
 }
@@ -119,7 +119,7 @@ function indirect(at: Expander, part: ParameterExpansionPart, span: Span): Value
   if (part.index || part.operation?.type === "Names") return undefined;
   const target = value(at, part.parameter);
   if (target?.kind === "text" && /^[A-Za-z_]\w*$|^\d+$/.test(target.text)) return value(at, target.text);
-  markUnknown(at.walk, { span, why: "reads a variable whose name is not known" });
+  markUnknown(at.walk, { span, why: "the name of the variable to read is known only at run time" });
   return undefined;
 }
 
@@ -152,10 +152,14 @@ export function value(at: Expander, name: string): Value | undefined {
   if (name === "PWD") {
     if (state.cwd === null) return undefined;
     if (state.fallbacks.length === 0) return text(state.cwd);
-    return { ...text(state.cwd), uncertain: { span: at.origin.span, why: "a `cd` before it may fail" } };
+    return { ...text(state.cwd), uncertain: { span: at.origin.span, why: "an earlier `cd` may fail" } };
   }
   if (name === "OLDPWD") return state.previousCwd === null ? undefined : text(state.previousCwd);
-  if (name === "IFS") return { ...text(" \t\n"), uncertain: { span: at.origin.span, why: "blanks hidden in IFS" } };
+  if (name === "IFS")
+    return {
+      ...text(" \t\n"),
+      uncertain: { span: at.origin.span, why: "`$IFS` expands to whitespace, which can hide arguments" },
+    };
   const known = context.env?.[name];
   return known === undefined ? undefined : text(known);
 }
@@ -178,7 +182,7 @@ function integer(span: Span): Piece {
   return {
     text: null,
     shape: "0",
-    uncertain: { span, why: "a number known only at run time" },
+    uncertain: { span, why: "a number is known only at run time" },
     boundary: false,
     many: false,
   };
@@ -188,7 +192,7 @@ function unknown(span: Span, source: string, many: boolean): Piece {
   return {
     text: null,
     shape: null,
-    uncertain: { span, why: `the value of ${source.slice(0, 40)}` },
+    uncertain: { span, why: `the value of \`${source.slice(0, 40)}\` is known only at run time` },
     boundary: false,
     many,
   };
@@ -198,12 +202,12 @@ function fieldPiece(field: Field): Piece {
   if (field.value !== null) {
     return { text: field.value, shape: field.value, glob: field.glob, uncertain: field.uncertain, boundary: false };
   }
-  const why = field.uncertain ?? { span: field.span, why: "not known" };
+  const why = field.uncertain ?? { span: field.span, why: "the value is known only at run time" };
   return { text: null, shape: field.shape, uncertain: why, boundary: false, many: field.many };
 }
 
 function asUncertain(list: Piece[], span: Span): Piece[] {
-  const why = { span, why: "a default that holds only while the variable is not set" };
+  const why = { span, why: "the default value applies only if the variable is not set" };
   return list.map((piece) => ({ ...piece, uncertain: piece.uncertain ?? why }));
 }
 
@@ -251,5 +255,11 @@ function apply(text: string, kind: Kind, operator: string, one: string | null, t
 }
 
 function lost(span: Span): Piece {
-  return { text: null, shape: null, uncertain: { span, why: "a changed variable" }, boundary: false, many: false };
+  return {
+    text: null,
+    shape: null,
+    uncertain: { span, why: "the modified value of a variable cannot be determined" },
+    boundary: false,
+    many: false,
+  };
 }

@@ -83,15 +83,23 @@ export function inChild(call: Call, options: InnerOptions, step: () => void): vo
   else isolated(call.walk, run);
 }
 
+const AFFECTED: Record<Target["effect"], string> = {
+  delete: "the path to delete",
+  write: "the path to write",
+  mode: "the path whose permissions change",
+};
+
 export function recordTarget(call: Call, effect: Target["effect"], field: Field, recursive: boolean, below = ""): void {
   if (field.shape === null) {
-    if (!field.many || effect !== "mode") markCommandUnknown(call, field.span, `what it would ${effect} is not known`);
+    if (!field.many || effect !== "mode")
+      markCommandUnknown(call, field.span, `${AFFECTED[effect]} is known only at run time`);
     return;
   }
   if (field.uncertain && field.value !== null) markCommandUnknown(call, field.span, field.uncertain.why);
   const path = normalise(field.shape + below, call.cwd);
   if (path === null) {
-    if (field.shape !== "") markCommandUnknown(call, field.span, `the folder it would ${effect} in is not known`);
+    if (field.shape !== "")
+      markCommandUnknown(call, field.span, `${AFFECTED[effect]} is relative to a working directory that is not known`);
     return;
   }
   if (!field.shape.startsWith("/") && call.cwd === call.walk.state.cwd) checkFailedCd(call, field, effect);
@@ -99,11 +107,11 @@ export function recordTarget(call: Call, effect: Target["effect"], field: Field,
 }
 
 /** `cd /; cd gone; rm -rf *`: if the second `cd` fails, a relative path means something else altogether. */
-function checkFailedCd(call: Call, field: Field, effect: string): void {
+function checkFailedCd(call: Call, field: Field, effect: Target["effect"]): void {
   const { workspace } = call.walk.context;
   const bad = call.walk.state.fallbacks.find((folder) => !isInside(folder, workspace) && !folder.startsWith("/tmp"));
   if (bad !== undefined)
-    markCommandUnknown(call, field.span, `whether it would ${effect} in \`${bad}\` depends on a \`cd\` that may fail`);
+    markCommandUnknown(call, field.span, `${AFFECTED[effect]} would be in \`${bad}\` if an earlier \`cd\` failed`);
 }
 
 /** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */
@@ -131,7 +139,7 @@ function realPathOf(walk: Walk, path: string): string | null {
   const known = links.get(path);
   if (known !== undefined) return known;
   if (links.size >= limits.links) {
-    markOverLimit(walk, { start: 0, end: walk.text.length }, `more than ${limits.links} paths to follow`);
+    markOverLimit(walk, { start: 0, end: walk.text.length }, `the text uses more than ${limits.links} paths`);
     return null;
   }
   const real = context.lookup.realpath(path);
@@ -197,7 +205,7 @@ export function emitKeyword(
     found,
   );
   for (const { path } of found.targets)
-    walk.state.written.set(path, { kind: "unknown", why: "a file this text wrote" });
+    walk.state.written.set(path, { kind: "unknown", why: "a file that the same text writes" });
   finishFact(fact);
   walk.commands.push(fact);
 }

@@ -18,7 +18,7 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const at = expander(walk, origin);
   const span = spanAt(origin, node.pos, node.end);
   if (node.prefix.length + node.suffix.length > limits.commandWords) {
-    markOverLimit(walk, span, `a command of more than ${limits.commandWords} words`);
+    markOverLimit(walk, span, `a command has more than ${limits.commandWords} arguments`);
     return;
   }
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
@@ -70,7 +70,11 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
 function markTornWords(at: Expander, node: Command): void {
   let end = node.name?.end ?? -1;
   for (const { pos, end: last } of node.args) {
-    if (pos === end) markUnknown(at.walk, { span: spanAt(at.origin, pos, last), why: "a word the parser tore apart" });
+    if (pos === end)
+      markUnknown(at.walk, {
+        span: spanAt(at.origin, pos, last),
+        why: "the parser cannot read this word as bash does",
+      });
     end = last;
   }
 }
@@ -105,7 +109,7 @@ function assignment(at: Expander, node: Assignment, keyed = false): PendingAssig
       glob: false,
       span,
       shape: null,
-      uncertain: { span, why: "an array" },
+      uncertain: { span, why: "the value is an array" },
       certain: 0,
       many: false,
     };
@@ -134,7 +138,7 @@ function element(at: Expander, word: WordNode, keyed: boolean): Field {
   const field = expandValue(at, word);
   const index = /^\[([^\]]*)\]/.exec(word.text)?.[1] ?? "";
   if (keyed ? !/^[\w .:/-]*$/.test(index) : !evaluates(at.walk, index)) {
-    markUnknown(at.walk, { span: field.span, why: "evaluates the subscript of an array" });
+    markUnknown(at.walk, { span: field.span, why: "bash evaluates the array subscript, which can run code" });
   }
   return field;
 }

@@ -26,7 +26,10 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
     const prompt = PROMPTS.has(name);
     if (COMMANDS.has(name) || prompt) {
       if (value.value === null) {
-        markUnknown(walk, { span: value.span, why: `\`${name}\` is run as a command, and its value is not known` });
+        markUnknown(walk, {
+          span: value.span,
+          why: `\`${name}\` is run as a command, and its value is known only at run time`,
+        });
         continue;
       }
       const code = prompt
@@ -48,12 +51,12 @@ export function environmentCode(walk: Walk, assignments: readonly Assigned[], or
         walk.visitor.text(walk, code, inner);
       });
     } else if (LOADERS.test(name)) {
-      markUnknown(walk, { span: value.span, why: `\`${name}\` makes programs run other code` });
+      markUnknown(walk, { span: value.span, why: `\`${name}\` makes programs load or run other code` });
     } else if (
       name === "NODE_OPTIONS" &&
       !/^(?:--max-[a-z-]+=\d+|--(?:no-)?(?:deprecation|warnings)|--enable-source-maps| )*$/.test(value.value ?? "?")
     ) {
-      markUnknown(walk, { span: value.span, why: "`NODE_OPTIONS` makes node run other code" });
+      markUnknown(walk, { span: value.span, why: "`NODE_OPTIONS` makes Node.js load or run other code" });
     }
   }
 }

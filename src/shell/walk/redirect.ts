@@ -22,7 +22,7 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     const span = spanAt(at.origin, node.pos, node.end);
     const fd = node.descriptor?.type === "FileDescriptor" ? node.descriptor.value : null;
     if (node.type === "HereDoc") {
-      if (!node.closing) markUnknown(at.walk, { span, why: "a here-document without its end" });
+      if (!node.closing) markUnknown(at.walk, { span, why: "a here-document has no closing delimiter" });
       found.stdin = { kind: "text", ...hereDocument(at, node) };
       found.facts.push({ kind: "here", fd, target: null, path: null, span });
       continue;
@@ -31,7 +31,7 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     if (node.type === "HereString") {
       found.stdin =
         field.value === null
-          ? { kind: "unknown", why: "a here-string that is not known" }
+          ? { kind: "unknown", why: "a here-string" }
           : { kind: "text", text: `${field.value}\n`, field, uncertain: field.uncertain };
       found.facts.push({ kind: "here", fd, target: wordOf(field), path: null, span });
       continue;
@@ -40,12 +40,13 @@ export function redirects(at: Expander, nodes: readonly Redirection[]): Redirect
     const path = kind === "duplicate" || field.shape === null ? null : normalise(field.shape, at.walk.state.cwd);
     found.facts.push({ kind, fd, target: wordOf(field), path: field.value === null ? null : path, span });
     if (kind === "duplicate") {
-      if (field.value === null) markUnknown(at.walk, { span, why: "a redirect to something that is not known" });
+      if (field.value === null)
+        markUnknown(at.walk, { span, why: "the target of a redirection is known only at run time" });
     } else if (kind === "read") {
       if (fd === null || fd === 0)
-        found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "code from a file" };
+        found.stdin = at.walk.state.written.get(path ?? "") ?? { kind: "unknown", why: "the contents of a file" };
     } else if (path === null || (field.uncertain && field.value !== null)) {
-      markUnknown(at.walk, { span, why: "a redirect to a file that is not known" });
+      markUnknown(at.walk, { span, why: "the target of a redirection is known only at run time" });
       if (path !== null)
         found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });
     } else found.targets.push({ field, path, append: kind === "append", stdout: fd === null || fd === 1 });

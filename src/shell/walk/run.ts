@@ -42,7 +42,7 @@ export function runArgv(walk: Walk, run: Run): void {
   const [word] = argv;
   if (!word || !spend(walk, span, argv.length + assignments.length + (run.redirects?.facts.length ?? 0))) return;
   if (origin.via.length > limits.wrappers) {
-    markOverLimit(walk, span, "wrappers inside wrappers, too deep");
+    markOverLimit(walk, span, `the command is nested in more than ${limits.wrappers} wrappers`);
     return;
   }
   const fact = emptyFact(walk, origin, span);
@@ -56,7 +56,7 @@ export function runArgv(walk: Walk, run: Run): void {
     name: written === null ? "" : basename(written),
     assignments,
     stdin: run.redirects?.stdin ?? walk.state.stdin,
-    output: UNKNOWN_OUTPUT,
+    output: outputOf(written),
     cwd: walk.state.cwd,
     fact,
     external: run.external,
@@ -64,14 +64,14 @@ export function runArgv(walk: Walk, run: Run): void {
   for (const field of argv) {
     if (field.uncertain) fact.unknowns.push(field.uncertain);
     if (field.value !== null && hasConfusables(field.value, field.source))
-      markCommandUnknown(call, field.span, "letters or signs that only look like ASCII");
+      markCommandUnknown(call, field.span, "an argument contains characters that only look like ASCII");
   }
   if (run.redirects) addRedirects(call, run.redirects);
   walk.commands.push(fact);
   identify(call, word);
   if (assignments.length > 0) environmentCode(walk, assignments, origin);
   if (assignments.some(({ name }) => name === "PATH"))
-    markCommandUnknown(call, word.span, "PATH is changed for this command");
+    markCommandUnknown(call, word.span, "`PATH` is set for this command, so the program it runs is not known");
   if (written !== null) {
     if (!run.external && assignments.length > 0) assignDuring(call);
     applyModel(call);
@@ -79,18 +79,24 @@ export function runArgv(walk: Walk, run: Run): void {
   checkSensitiveArguments(call);
   walk.output = call.output;
   for (const { path, append, stdout } of run.redirects?.targets ?? []) {
-    walk.state.written.set(path, stdout && !append ? call.output : { kind: "unknown", why: "a file this text wrote" });
+    walk.state.written.set(
+      path,
+      stdout && !append ? call.output : { kind: "unknown", why: "a file that the same text writes" },
+    );
     if (stdout) walk.output = NO_CONTENT;
   }
   for (const { path, effect } of fact.targets) {
     if (effect === "write" && !walk.state.written.has(path)) {
-      walk.state.written.set(path, { kind: "unknown", why: "a file this text wrote" });
+      walk.state.written.set(path, { kind: "unknown", why: "a file that the same text writes" });
     }
   }
   finishFact(fact);
 }
 
-const UNKNOWN_OUTPUT: StreamContent = { kind: "unknown", why: "the output of a command" };
+function outputOf(written: string | null): StreamContent {
+  const what = written === null ? "a command" : `\`${basename(written).slice(0, 40)}\``;
+  return { kind: "unknown", why: `the output of ${what}` };
+}
 
 /** Longer than any path the kernel takes: not there. */
 function findExecutable(walk: Walk, word: string, cwd: string | null): string | null {
@@ -103,8 +109,8 @@ function identify(call: Call, word: Field): void {
   const { executable } = fact;
   executable.written = word.value;
   if (word.value === null || word.glob || word.uncertain) {
-    const why = word.glob ? "a glob where the command should be" : (word.uncertain?.why ?? "the command is not known");
-    markCommandUnknown(call, word.span, `which command runs is not known: ${why}`);
+    const why = word.glob ? "its name is a glob pattern" : (word.uncertain?.why ?? "its name is not known");
+    markCommandUnknown(call, word.span, `the program to run cannot be determined: ${why}`);
   }
   if (word.value === null) {
     executable.kind = "unknown";
@@ -112,12 +118,12 @@ function identify(call: Call, word: Field): void {
   }
   executable.name = call.name;
   if (hasLookalikes(call.name))
-    markCommandUnknown(call, word.span, "a command name with letters that only look like ASCII");
+    markCommandUnknown(call, word.span, "the command name contains characters that only look like ASCII");
   // In zsh `=rm` runs rm: a text that means something else in another shell is not understood.
-  if (/^[=%]/.test(word.value)) markCommandUnknown(call, word.span, "another shell would run something else");
+  if (/^[=%]/.test(word.value)) markCommandUnknown(call, word.span, "bash and zsh read this command differently");
   const bare = !word.value.includes("/");
   const made = bare && !call.external ? walk.state.functions.get(word.value) : undefined;
-  if (made?.certain === false) markCommandUnknown(call, word.span, "a function that may not be defined by then");
+  if (made?.certain === false) markCommandUnknown(call, word.span, "the function may not be defined when it is called");
   if (made) executable.kind = "function";
   else if (bare && !call.external && isBuiltin(word.value)) executable.kind = "builtin";
   else {
@@ -126,12 +132,12 @@ function identify(call: Call, word: Field): void {
     if (bare && walk.state.pathChanged && !call.origin.remote) {
       executable.resolved = null;
       executable.kind = "unknown";
-      markCommandUnknown(call, word.span, "PATH was changed: which program this name means is not known");
+      markCommandUnknown(call, word.span, "`PATH` was changed, so the program to run is not known");
     }
     const path = bare ? null : normalise(word.value, call.cwd);
     const file = path === null ? undefined : walk.state.written.get(path);
     if (file) {
-      markCommandUnknown(call, word.span, "runs a file that this same text writes");
+      markCommandUnknown(call, word.span, "this command runs a file that the same text writes");
       if (file.kind === "text" && path) runText(call, { ...word, value: file.text, uncertain: null }, { label: path });
     }
   }
@@ -170,7 +176,7 @@ function checkSensitiveArguments(call: Call): void {
   for (const field of call.argv.slice(1)) {
     if (field.uncertain && (field.shape === null || field.value !== null)) markUnknown(call.walk, field.uncertain);
     else if (field.value !== null && /^[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/.test(field.value)) {
-      markCommandUnknown(call, field.span, "a dash that only looks like one");
+      markCommandUnknown(call, field.span, "an option starts with a character that only looks like a dash");
     }
   }
 }
@@ -193,10 +199,15 @@ function runText(
 ): void {
   if (code.value === null) {
     const kind = code.uncertain?.over ? "over" : undefined;
-    markCommandUnknown(call, code.span, `the code it runs is not known: ${code.uncertain?.why ?? ""}`, kind);
+    markCommandUnknown(
+      call,
+      code.span,
+      `the code to run cannot be determined: ${code.uncertain?.why ?? "it is known only at run time"}`,
+      kind,
+    );
     return;
   }
-  if (code.uncertain) markCommandUnknown(call, code.span, `the code it runs is not certain: ${code.uncertain.why}`);
+  if (code.uncertain) markCommandUnknown(call, code.span, `the code to run is not certain: ${code.uncertain.why}`);
   const text = code.value;
   const offset = code.source.indexOf(text);
   const direct =

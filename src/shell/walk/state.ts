@@ -150,7 +150,7 @@ function mergeValues(a: Value | undefined, b: Value | undefined): Value {
   if (isInteger(a) && isInteger(b)) return { kind: "integer", exported };
   const only = a ?? b;
   if ((!a || !b) && only?.kind === "text") {
-    return { ...only, uncertain: { span: { start: 0, end: 0 }, why: "the variable is set in one branch only" } };
+    return { ...only, uncertain: { span: { start: 0, end: 0 }, why: "the variable is set in only one branch" } };
   }
   return { kind: "unknown", exported };
 }

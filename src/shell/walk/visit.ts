@@ -52,12 +52,12 @@ function forgetLoopVariables(walk: Walk, source: string, except: string | undefi
 /** Parses a text and walks it. The caller decides what state it starts in. */
 export function visitText(walk: Walk, text: string, origin: Origin): void {
   if (origin.reentry > limits.reentry) {
-    markOverLimit(walk, origin.span, "texts inside texts, too deep");
+    markOverLimit(walk, origin.span, `command strings are nested more than ${limits.reentry} levels deep`);
     return;
   }
   walk.budget.parsed -= text.length;
   if (walk.budget.parsed < 0) {
-    markOverLimit(walk, origin.span, "too much text inside text");
+    markOverLimit(walk, origin.span, `the text and its nested command strings exceed ${limits.parsed} characters`);
     return;
   }
   const parsed = parse(text);
@@ -72,7 +72,7 @@ function visitScript(walk: Walk, script: ParsedScript, origin: Origin): void {
   for (const error of script.errors ?? []) {
     markUnknown(walk, {
       span: spanAt(origin, error.pos, Math.max(error.pos, script.end)),
-      why: `not valid bash: ${error.message}`,
+      why: `the text is not valid bash: ${error.message}`,
     });
   }
   visitStatements(walk, script.commands, origin);
@@ -100,7 +100,7 @@ export function visitNested(walk: Walk, nested: readonly Nested[]): void {
     if (losesSeparator(script, origin)) {
       markUnknown(walk, {
         span: spanAt(origin, script.pos, script.end),
-        why: "commands after a here-document in a substitution",
+        why: "the parser may misread commands that follow a here-document in a substitution",
       });
     }
     isolated(walk, () => visitScript(walk, script, origin));
@@ -123,7 +123,11 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
   }
   const origin = { ...outer, nesting: outer.nesting + 1 };
   if (origin.nesting > limits.nesting) {
-    markOverLimit(walk, spanAt(origin, node.pos, node.end), "nested too deep");
+    markOverLimit(
+      walk,
+      spanAt(origin, node.pos, node.end),
+      `commands are nested more than ${limits.nesting} levels deep`,
+    );
     return;
   }
   walk.output = SEVERAL_OUTPUTS;
@@ -213,7 +217,10 @@ export function visit(walk: Walk, node: SyntaxNode, outer: Origin): void {
       visitNested(walk, at.nested);
       return;
     default:
-      markUnknown(walk, { span: spanAt(origin, node.pos, node.end), why: `a ${node.type} where a command should be` });
+      markUnknown(walk, {
+        span: spanAt(origin, node.pos, node.end),
+        why: `the parser found a ${node.type} instead of a command`,
+      });
   }
 }
 
@@ -320,11 +327,11 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
   const label = `${name}()`;
   // A function that calls itself is looked into twice, since arguments and variables change on the way; no further.
   if (origin.calls.filter((body) => body === found.body).length >= 2) {
-    markUnknown(walk, { span: origin.span, why: `\`${name}\` calls itself` });
+    markUnknown(walk, { span: origin.span, why: `the function \`${name}\` calls itself` });
     return;
   }
   if (origin.reentry >= limits.reentry) {
-    markOverLimit(walk, origin.span, "functions inside functions, too deep");
+    markOverLimit(walk, origin.span, `function calls are nested more than ${limits.reentry} levels deep`);
     return;
   }
   const before = walk.state.positional;

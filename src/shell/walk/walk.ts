@@ -62,7 +62,7 @@ export function finish(walk: Walk): void {
     const step = walk.steps.pop() ?? walk.later.shift();
     if (!step) return;
     if (count > limits.steps) {
-      markOverLimit(walk, { start: 0, end: walk.text.length }, "too many ways through the text");
+      markOverLimit(walk, { start: 0, end: walk.text.length }, `the analysis takes more than ${limits.steps} steps`);
       return;
     }
     step();
@@ -124,7 +124,7 @@ export function spend(walk: Walk, span: Span, words: number): boolean {
   if (walk.budget.commands >= 0 && walk.budget.words >= 0) return true;
   if (!walk.halted) {
     walk.halted = true;
-    markOverLimit(walk, span, `more than ${limits.commands} commands or ${limits.words} words`);
+    markOverLimit(walk, span, `the text contains more than ${limits.commands} commands or ${limits.words} arguments`);
     walk.steps.length = 0;
     walk.later.length = 0;
   }
