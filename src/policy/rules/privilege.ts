@@ -13,7 +13,7 @@ const MOUNTS = nameSet(
 export const privilege: Rule = {
   id: "privilege",
   tier: "deny",
-  message: "Runs a command as another user, with other privileges, or outside the supervised process tree.",
+  message: "Runs as another user, with other privileges, or outside the supervised process tree.",
   suggestion: "Run the command as the current user, or tell the user which privileges it needs and why.",
   find: (fact) => {
     if (!isNamed(fact, BECOMES)) return null;

@@ -35,9 +35,9 @@ test("--json is the verdict with its facts", async () => {
   assert.deepEqual(Object.keys(verdict), ["command", "verdict", "analyzable", "reasons", "commands"]);
   assert.deepEqual(verdict.reasons[0], {
     rule: "delete-vital",
-    message: "Deletes the root, a home or a system folder.",
+    message: "This command deletes the root directory, a home directory or a system folder.",
     span: { start: 7, end: 8 },
-    suggestion: "Delete a path inside the workspace or /tmp, named in full.",
+    suggestion: "Delete only paths inside the workspace, and name each of them.",
   });
 });
 
@@ -73,8 +73,9 @@ test("the offending part is underlined, with the rule and the alternative", asyn
   ls && rm -rf /
                ^
 
-  delete-vital: Deletes the root, a home or a system folder.
-  Instead: Delete a path inside the workspace or /tmp, named in full.
+  delete-vital: This command deletes the root directory, a home directory or a
+  system folder.
+  Instead: Delete only paths inside the workspace, and name each of them.
 `,
   );
 });

@@ -173,7 +173,7 @@ test("what may not run is refused with the reason and exit code 126", async () =
   for (const options of [[], ["-d"]]) {
     const { stderr, code } = await box.run(["run", ...options, "-c", "sudo true"]);
     assert.equal(code, 126);
-    assert.match(stderr, /^sallyport: Denied: .*\(privilege\)\n {2}/);
+    assert.match(stderr, /^sallyport: Denied: .*\(privilege\)\.\n {2}/);
   }
 });
 

@@ -161,6 +161,6 @@ test("names, folders, variables, intent and input are made visible too, secrets 
 test("what cannot be known is told once, with its reason", () => {
   const { request } = room.approvals().request(room.asked({ command: "$(cat word) hello" }));
   assert.deepEqual(request.commands.at(-1)?.notes, [
-    "cannot be known: which command runs is not known: the output of a command",
+    "the program to run cannot be determined: the output of a command substitution is known only at run time",
   ]);
 });

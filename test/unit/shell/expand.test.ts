@@ -63,7 +63,9 @@ for (const [text, expected] of UNKNOWN) test(`not known: ${text}`, () => assert.
 test("a word that is not known says why, and where", () => {
   const [fact] = look("p a$x").commands;
   assert.deepEqual(fact?.argv[1], { source: "a$x", value: null, prefix: "a", glob: false, span: { start: 2, end: 5 } });
-  assert.deepEqual(fact?.unknowns, [{ span: { start: 3, end: 5 }, why: "the value of $x" }]);
+  assert.deepEqual(fact?.unknowns, [
+    { span: { start: 3, end: 5 }, why: "the value of `$x` is known only at run time" },
+  ]);
 });
 
 test("a default is likely, not certain", () => {
