@@ -45,7 +45,7 @@ function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY): Merg
 /** A list of what is let through: it can only lose entries. Null is everything there is. */
 function subset<T extends readonly unknown[] | null>(): Merge<T> {
   return {
-    workspaceMay: "take entries out",
+    workspaceMay: "remove entries",
     override: replace,
     tighten(base, wanted) {
       if (base === null) return accepted<T>(wanted);
@@ -65,7 +65,7 @@ const union: Merge<readonly string[]> = {
 
 /** Rules: the strictest that matches decides, so more of them that ask or deny can only tighten. */
 const restrictions: Merge<readonly UserRule[]> = {
-  workspaceMay: "add rules that ask or deny",
+  workspaceMay: "add `ask` and `deny` rules",
   override: (base, own) => [...own, ...base],
   tighten(base, wanted) {
     const stricter = wanted.filter(({ decision }) => decision !== "allow");
@@ -76,21 +76,21 @@ const restrictions: Merge<readonly UserRule[]> = {
 
 /** On only where both say so. */
 const both: Merge<boolean> = {
-  workspaceMay: "switch it off",
+  workspaceMay: "turn it off",
   override: replace,
   tighten: (base, wanted) => (wanted && !base ? refused(base, "it is switched off") : accepted(wanted)),
 };
 
 /** Off only where both say so. */
 const either: Merge<boolean> = {
-  workspaceMay: "switch it on",
+  workspaceMay: "turn it on",
   override: replace,
   tighten: (base, wanted) => (base && !wanted ? refused(base, "it is switched on") : accepted(wanted)),
 };
 
 /** Of two networks what both reach. */
 const narrower: Merge<Network> = {
-  workspaceMay: "reach less",
+  workspaceMay: "restrict it",
   override: replace,
   tighten(base, wanted) {
     const value = intersectNetworks(base, wanted);

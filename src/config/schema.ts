@@ -19,88 +19,97 @@ const MOST_PORTS = 64;
 const rule = () =>
   z
     .strictObject({
-      id: text.optional().describe("Shown as the rule's name"),
+      id: text.optional().describe("Name of the rule, shown in verdicts"),
       prefix: z
         .array(z.union([text, z.array(text).min(1)]))
         .min(1)
         .optional()
-        .describe("The first words of a command, in order; a list stands for any one of its words"),
-      pattern: text.optional().describe("Patterns for all words of a command, separated by blanks; `*` and `?`"),
-      decision: z.enum(["allow", "ask", "deny"]).describe("What happens to a command that matches; the strictest wins"),
-      message: text.optional().describe("Why, for the person and the agent"),
-      match: z.array(text).optional().describe("Commands that must match; checked at the start"),
-      not_match: z.array(text).optional().describe("Commands that must not match; checked at the start"),
+        .describe("First words of the command, in order; a list matches any one of its words"),
+      pattern: text
+        .optional()
+        .describe("Patterns for all words of the command, separated by spaces; `*` and `?` are wildcards"),
+      decision: z
+        .enum(["allow", "ask", "deny"])
+        .describe("Decision for a matching command; if several rules match, the strictest applies"),
+      message: text.optional().describe("Reason, shown to the approver and the agent"),
+      match: z.array(text).optional().describe("Example commands that must match; checked when the file is loaded"),
+      not_match: z
+        .array(text)
+        .optional()
+        .describe("Example commands that must not match; checked when the file is loaded"),
     })
-    .describe("A rule about commands") satisfies z.ZodType<UserRule>;
+    .describe("A rule for commands") satisfies z.ZodType<UserRule>;
 
 const allowlistEntry = () =>
   z
     .strictObject({
-      pattern: text.describe("A glob over the program's resolved path, or a bare name that is found by PATH"),
+      pattern: text.describe("Glob for the resolved path of the program, or a name that is looked up on PATH"),
       args: z
         .string()
         .max(4096)
         .optional()
-        .describe("Patterns for the arguments, one a word; a last `**` takes the rest"),
-      cwd: text.optional().describe("Only when the command starts in this folder or below"),
-      expires: text.optional().describe("ISO time after which the entry counts no more"),
-      agent: text.optional().describe("Only for this agent"),
-      note: text.optional().describe("For people"),
-      lastUsed: text.optional().describe("ISO time; kept, not judged"),
+        .describe("Patterns for the arguments, one per argument; a final `**` matches the rest"),
+      cwd: text.optional().describe("Matches only if the working directory is this folder or inside it"),
+      expires: text.optional().describe("ISO 8601 time at which the entry expires"),
+      agent: text.optional().describe("Matches only commands of this agent"),
+      note: text.optional().describe("Comment; has no effect"),
+      lastUsed: text.optional().describe("ISO 8601 time of the last use; has no effect"),
     })
-    .describe("A program that may run by itself in allowlist mode") satisfies z.ZodType<AllowEntry>;
+    .describe("A program that runs without approval in allowlist mode") satisfies z.ZodType<AllowEntry>;
 
 const env = () =>
   z
     .strictObject({
       pass: names(
-        "Names let through to commands although they look secret or risky; `*` stands for anything",
+        "Variables that commands get although they look like secrets or are risky; `*` matches any text",
       ).optional(),
-      block: names("Further names kept from commands; stronger than `pass`").optional(),
+      block: names("Additional variables that commands do not get; takes precedence over `pass`").optional(),
     })
-    .describe("Which environment variables commands get; see docs/environment.md");
+    .describe("Environment variables of commands; see docs/environment.md");
 
 const limits = () =>
   z
     .strictObject({
       processes: count(4_194_304)
         .optional()
-        .describe("Processes and threads of a command, with all it starts, at a time"),
+        .describe("Processes and threads of a command, including all that it starts"),
       cpu: z
         .number()
         .min(0.01)
         .max(1024)
         .optional()
-        .describe("Processors a command may use, such as 0.5; no limit without it"),
+        .describe("CPUs that a command may use, such as 0.5; unset means no limit"),
       memoryBytes: z
         .int()
         .min(1 << 20)
         .max(2 ** 50)
         .optional()
-        .describe("Memory of a command with all it starts; no limit without it"),
+        .describe("Bytes of memory of a command, including all that it starts; unset means no limit"),
       diskBytes: count(2 ** 50)
         .optional()
-        .describe("Bytes a command, with all it starts, may write to files; no limit without it"),
+        .describe("Bytes that a command, including all that it starts, may write to files; unset means no limit"),
       openFiles: count(1_048_576)
         .optional()
-        .describe("Open files per process; without it 1024, which a command may raise"),
+        .describe("Open files per process; unset means 1024, which a command may raise"),
       fileSize: count(2 ** 50)
         .optional()
-        .describe("Bytes of the largest file a command may write; without it no limit"),
-      sessions: count(10_000).optional().describe("Sessions of one agent that may run at a time"),
-      startsPerMinute: count(1_000_000).optional().describe("Sessions one agent may start within a minute"),
+        .describe("Maximum size in bytes of a file that a command writes; unset means no limit"),
+      sessions: count(10_000).optional().describe("Sessions of one agent that may run at the same time"),
+      startsPerMinute: count(1_000_000).optional().describe("Sessions that one agent may start within a minute"),
     })
-    .describe("Limits per command and per agent");
+    .describe("Limits per command and per agent; see docs/limits.md");
 
 const timeouts = () =>
   z
     .strictObject({
-      defaultSeconds: count(2_147_483).optional().describe("Deadline of a foreground command that names none"),
+      defaultSeconds: count(2_147_483)
+        .optional()
+        .describe("Default timeout of a foreground command; unset means the toolset's default"),
       maxSeconds: count(2_147_483)
         .optional()
-        .describe("The longest deadline a foreground command may have, where the toolset has none that is shorter"),
+        .describe("Maximum timeout of a foreground command; a toolset may have a lower one"),
     })
-    .describe("Deadlines; without them each toolset's own hold");
+    .describe("Timeouts of foreground commands");
 
 const retention = () =>
   z
@@ -110,16 +119,21 @@ const retention = () =>
         .min(0)
         .max(1_000_000)
         .optional()
-        .describe("Finished sessions older than this are removed; 0: never"),
-      maxCount: z.int().min(0).max(10_000_000).optional().describe("Finished sessions kept at most; 0: no limit"),
+        .describe("Maximum age of finished sessions in hours; 0 means no limit"),
+      maxCount: z
+        .int()
+        .min(0)
+        .max(10_000_000)
+        .optional()
+        .describe("Maximum number of finished sessions; 0 means no limit"),
       maxBytes: z
         .int()
         .min(0)
         .max(2 ** 50)
         .optional()
-        .describe("Bytes of logs kept at most; 0: no limit"),
+        .describe("Maximum size of all logs in bytes; 0 means no limit"),
     })
-    .describe("Which finished sessions are kept");
+    .describe("Limits on the finished sessions that are kept");
 
 const approvals = () =>
   z
@@ -129,46 +143,47 @@ const approvals = () =>
         .positive()
         .max(43_200)
         .optional()
-        .describe("How long a person has to decide; then it is a no"),
+        .describe("Minutes until a pending approval request expires"),
       quorum: z
         .strictObject({
-          rule: z.enum(QUORUM).optional().describe("How many of the approvers must say yes"),
+          rule: z
+            .enum(QUORUM)
+            .optional()
+            .describe("Number of approvers that must approve: any one, a majority, or all"),
           approvers: names(
-            "Who may decide; empty: anybody who can reach the state folder, and the rule is `any`",
+            "Names of the approvers; if empty, anyone with access to the state folder may decide",
           ).optional(),
         })
         .optional()
-        .describe("Whose yes it takes"),
+        .describe("Approvers that are required for an approval"),
     })
-    .describe("How approvals work");
+    .describe("Settings for approvals; see docs/approvals.md");
 
 const tier = (what: string) => z.enum(PERMISSION).optional().describe(what);
 const permissions = () =>
   z
     .strictObject({
-      run: tier("Starting a command"),
-      write: tier("Writing to a command's input"),
-      kill: tier("Sending a signal"),
-      extend: tier("Moving a deadline"),
-      remove: tier("Removing a finished session"),
-      list: tier("Listing sessions"),
-      read: tier("Reading output and state"),
+      run: tier("Permission to start a command"),
+      write: tier("Permission to write to stdin or a terminal"),
+      kill: tier("Permission to send a signal"),
+      extend: tier("Permission to change a deadline"),
+      remove: tier("Permission to delete a finished session"),
+      list: tier("Permission to list sessions"),
+      read: tier("Permission to read output and status"),
     } satisfies Record<(typeof OPERATIONS)[number], unknown>)
-    .describe(
-      "What each operation needs: nothing, a notification, a person's yes, or it is off; else the toolset's own",
-    );
+    .describe("What each operation requires; unset means the default of the toolset");
 
 const toolset = (what: string) => z.boolean().optional().describe(what);
 const toolsets = () =>
   z
     .strictObject({
-      runner: toolset("run, run_background, kill_process, is_blocked"),
-      process: toolset("process.run and its siblings"),
-      exec: toolset("execute, execute_pty, process_manager; off unless this or ENABLE_EXECUTE says so"),
-      shell: toolset("exec and process"),
-      bash: toolset("Bash, BashOutput, KillShell"),
+      runner: toolset("Offer run, run_background, kill_process and is_blocked"),
+      process: toolset("Offer process.run, process.monitor, process.kill, process.list and process.logs"),
+      exec: toolset("Offer execute, execute_pty and process_manager, process_list, process_poll and process_log"),
+      shell: toolset("Offer exec and process"),
+      bash: toolset("Offer Bash, BashOutput and KillShell"),
     } satisfies Record<(typeof TOOLSETS)[number], unknown>)
-    .describe("Which toolsets are offered");
+    .describe("Toolsets to offer; see docs/toolsets.md");
 
 const callback = () =>
   z
@@ -178,90 +193,102 @@ const callback = () =>
         .min(1)
         .max(100)
         .optional()
-        .describe("Program and arguments; the item comes on its stdin as JSON"),
+        .describe("Program and arguments; gets the item as JSON on stdin"),
       webhook: z
         .strictObject({
-          url: z.url({ protocol: /^https?$/ }).describe("Address the item is posted to as JSON"),
-          secretFile: text.describe("File whose content signs what is posted"),
+          url: z.url({ protocol: /^https?$/ }).describe("URL to which the item is sent as JSON in a POST request"),
+          secretFile: text.describe("File with the secret that signs the request"),
         })
         .optional()
-        .describe("A web address to call"),
+        .describe("A webhook to call"),
       dbos: z
         .strictObject({
-          urlFile: text.describe("File that holds the address of DBOS's system database: postgresql://…"),
-          queue: text.max(256).describe("The queue's name"),
-          workflow: text.max(256).describe("The name of the workflow that is given the item"),
-          workflowClass: text.max(256).optional().describe("The class it belongs to, if any"),
+          urlFile: text.describe("File with the URL of the DBOS system database: postgresql://…"),
+          queue: text.max(256).describe("Name of the queue"),
+          workflow: text.max(256).describe("Name of the workflow that gets the item"),
+          workflowClass: text.max(256).optional().describe("Class of the workflow, if it belongs to one"),
         })
         .optional()
-        .describe("A durable workflow queue of DBOS; needs the package @dbos-inc/dbos-sdk"),
+        .describe("A DBOS workflow queue; requires the package @dbos-inc/dbos-sdk"),
     })
-    .describe("What is called for each work item, such as the end of a background command");
+    .describe("Command, webhook or queue to call for each work item; see docs/work-queue.md");
 
 const fleet = () =>
   z
     .strictObject({
       servers: z.union([text, z.array(text).min(1).max(32)]).describe("NATS servers, such as nats://10.0.0.1:4222"),
-      name: text.max(63).optional().describe("Which fleet on these servers; default `main`"),
-      as: text.max(63).optional().describe("This gateway's name among the members; default the machine's"),
-      credentials: text.optional().describe("A file: an nkey seed, or a user's JWT with its seed"),
+      name: text.max(63).optional().describe("Name of the fleet on these servers (default: `main`)"),
+      as: text.max(63).optional().describe("Name of this gateway in the fleet (default: the host name)"),
+      credentials: text.optional().describe("File with an nkey seed, or with a user JWT and its seed"),
       tls: z
         .strictObject({
-          ca: text.optional().describe("The authority that vouches for the servers"),
-          cert: text.optional().describe("Our certificate, where the servers want one"),
-          key: text.optional().describe("Its key"),
+          ca: text.optional().describe("File with the CA certificate of the servers"),
+          cert: text.optional().describe("File with the client certificate, if the servers require one"),
+          key: text.optional().describe("File with the private key of the client certificate"),
         })
         .optional()
-        .describe("Files for TLS; with it nothing else will do"),
-      workspace: text.max(63).optional().describe("The workspace's name on the workers; default made from its folder"),
+        .describe("TLS settings; if set, unencrypted connections are refused"),
+      workspace: text
+        .max(63)
+        .optional()
+        .describe("Name of the workspace on the workers (default: derived from its path)"),
       sticky: z
         .boolean()
         .optional()
-        .describe("Whether its commands all run on the host that has its files (default), or each on any"),
-      claimWithinMs: count(86_400_000).optional().describe("How long a command may wait for a free worker"),
+        .describe(
+          "Run all commands on the host that has the files of the workspace (default: true), or each on any host",
+        ),
+      claimWithinMs: count(86_400_000)
+        .optional()
+        .describe("Maximum time in milliseconds that a command waits for a free worker"),
     })
     .describe("Run commands on the machines of a fleet; see docs/fleet.md");
 
 const config = () =>
   z
     .strictObject({
-      $schema: z.string().optional().describe("Where the JSON Schema of this file is, for editors"),
+      $schema: z.string().optional().describe("Location of the JSON Schema of this file, for editors"),
       security: z
         .enum(SECURITY)
         .optional()
-        .describe("`full`: what is not forbidden may run; `allowlist`: only what is allowed; `deny`: nothing"),
+        .describe("`full` allows commands that no rule forbids, `allowlist` only listed commands, `deny` none"),
       ask: z
         .enum(ASK)
         .optional()
-        .describe("When a person is asked: `on-miss` for what is not allowed, `always`, or `off`: misses are denied"),
-      sandbox: z.enum(SANDBOX).optional().describe("What the kernel keeps commands from"),
+        .describe(
+          "Commands that require approval: `on-miss` those that are not allowed, `always` all, `off` none (they are denied)",
+        ),
+      sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands; see docs/sandbox.md"),
       network: z
         .union(
           [z.enum(NETWORK), z.strictObject({ ports: z.array(count(65_535)).max(MOST_PORTS) })],
           'must be "on", "off" or { "ports": [443] }',
         )
         .optional()
-        .describe("Whether confined commands reach the network, or which TCP ports only"),
-      writable: paths("What confined commands may write to besides the workspace").optional(),
-      denied: paths("What confined commands neither read nor write, besides the built-in list").optional(),
+        .describe("Network access of sandboxed commands, or the TCP ports they may use"),
+      writable: paths("Paths that sandboxed commands may write to in addition to the workspace").optional(),
+      denied: paths(
+        "Paths that sandboxed commands can neither read nor write, in addition to the built-in list",
+      ).optional(),
       user: z
         .string()
         .regex(/^(?:[a-z_][a-z0-9_.-]{0,31}\$?|\d{1,10}(?::\d{1,10})?)$/i, "must be a user's name, `uid` or `uid:gid`")
         .optional()
-        .describe("Whom commands run as where Sallyport itself is root; without it as root"),
+        .describe("User that commands run as if Sallyport runs as root; unset means root"),
       require: z
         .boolean()
         .optional()
-        .describe("Rather run nothing than leave out a part of the sandbox that this machine cannot provide"),
-      scope: z
-        .enum(SCOPE)
+        .describe("Refuse to run commands if this machine does not support a part of the sandbox"),
+      scope: z.enum(SCOPE).optional().describe("Where `cwd` and `logFile` may be; `anywhere` is for interactive use"),
+      rules: z.array(rule()).max(1000).optional().describe("Rules for commands, in addition to the built-in ones"),
+      allowlist: z
+        .array(allowlistEntry())
+        .max(10_000)
         .optional()
-        .describe("Where `cwd` and `logFile` may lead; `anywhere` is for people at a keyboard"),
-      rules: z.array(rule()).max(1000).optional().describe("Rules about commands, on top of the built-in ones"),
-      allowlist: z.array(allowlistEntry()).max(10_000).optional().describe("What may run by itself in allowlist mode"),
-      safeBins: names("Which of the built-in text filters need no allowlist entry; without it all of them").optional(),
+        .describe("Commands that run without approval in allowlist mode"),
+      safeBins: names("Built-in text filters that need no allowlist entry; unset means all of them").optional(),
       allowDenied: names(
-        "Built-in denials that a person lifts, by their rule, such as `privilege` (sudo, su, doas): they are asked then",
+        "IDs of built-in `deny` rules, such as `privilege` (sudo, su, doas), that require approval instead",
       ).optional(),
       env: env().optional(),
       limits: limits().optional(),
@@ -275,9 +302,9 @@ const config = () =>
       durability: z
         .enum(DURABILITY)
         .optional()
-        .describe("What an exit record survives; `power-loss` costs a disk flush a command"),
+        .describe("What an exit record survives; `power-loss` costs a disk flush per command"),
     })
-    .describe("The configuration of Sallyport");
+    .describe("Configuration of Sallyport");
 
 /** What may differ for one agent. */
 const agentConfig = () =>
@@ -302,16 +329,16 @@ const agentConfig = () =>
       permissions: true,
       toolsets: true,
     })
-    .describe("Settings of this agent, on top of the general ones");
+    .describe("Settings of this agent; override the general ones");
 
 const agentName = () => z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a name of an agent");
 
 const wholeFile = () =>
   config()
     .extend({
-      agents: z.record(agentName(), agentConfig()).optional().describe("Settings of single agents, by name"),
+      agents: z.record(agentName(), agentConfig()).optional().describe("Settings of individual agents, by name"),
     })
-    .describe("sallyport.json: the operator's word, or a workspace's, which can only tighten it");
+    .describe("sallyport.json of the operator, or of a workspace, which can only tighten it");
 
 let made: ReturnType<typeof wholeFile> | null = null;
 

@@ -27,7 +27,7 @@ const HARMLESS_VALUES: ReadonlySet<string> = new Set(["", "cat", "true", ":", "/
 export const NAME_GROUPS: readonly NameGroup[] = [
   {
     id: "shell",
-    why: "changes what bash makes of a command, so that what runs would not be what was judged",
+    why: "changes how bash interprets a command, so the command that runs could differ from the one that was checked",
     inherited: "dropped",
     given: "refused",
     pass: "never",
@@ -49,7 +49,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     id: "interpreter",
-    why: "makes an interpreter run other code first",
+    why: "makes an interpreter run additional code",
     inherited: "dropped",
     given: "refused",
     pass: "by-name",
@@ -63,7 +63,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     id: "tool",
-    why: "names a program that some tool would start",
+    why: "names a program that another tool starts",
     inherited: "dropped",
     given: "harmless-only",
     pass: "by-name",
@@ -78,7 +78,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   {
     // A person's own build settings stay; an agent's would be a hook nobody looked at.
     id: "build",
-    why: "puts a program in front of a build tool's",
+    why: "changes which programs a build tool runs",
     inherited: "kept",
     given: "refused",
     pass: "by-name",
@@ -88,7 +88,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     id: "socket",
-    why: "leads to an agent, daemon or terminal that acts with a person's powers",
+    why: "gives access to an agent, daemon or terminal that acts with the user's privileges",
     inherited: "dropped",
     given: "refused",
     pass: "by-pattern",
@@ -100,7 +100,7 @@ export const NAME_GROUPS: readonly NameGroup[] = [
   },
   {
     id: "screen",
-    why: "leads to a person's screen and keyboard",
+    why: "gives access to the user's screen and keyboard",
     inherited: "dropped",
     given: "allowed",
     pass: "by-pattern",
