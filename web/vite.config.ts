@@ -8,7 +8,7 @@ export default defineConfig({
     outDir: "../dist/web",
     emptyOutDir: true,
     target: "es2022",
-    // The policy of the page allows no inline script and no data: fonts; every browser it is made for preloads modules.
+    // The content security policy allows neither inline scripts nor data: fonts. All supported browsers preload modules.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,

@@ -2,16 +2,16 @@ import { createEffect, createMemo, Match, onMount, Switch } from "solid-js";
 import { handleKey } from "./keys/bindings.ts";
 import { Layout } from "./layout.tsx";
 import { connect, disconnect } from "./live/events.ts";
-import { learnWhoIAm, me, nobodyYet } from "./live/me.ts";
+import { loadMe, me, setSignedOut } from "./live/me.ts";
 import { SignIn } from "./sign-in.tsx";
 import { linkSecret } from "./sign-in-link.ts";
 
 export function App() {
   onMount(() => document.addEventListener("keydown", handleKey));
-  // A link with a secret is used up first, whoever is signed in already.
-  onMount(() => (linkSecret ? nobodyYet() : void learnWhoIAm()));
-  const present = createMemo(() => Boolean(me()));
-  createEffect(() => (present() ? connect() : disconnect()));
+  // A sign-in link takes precedence over an existing sign-in.
+  onMount(() => (linkSecret ? setSignedOut() : void loadMe()));
+  const signedIn = createMemo(() => Boolean(me()));
+  createEffect(() => (signedIn() ? connect() : disconnect()));
   return (
     <Switch>
       <Match when={me() === undefined}>

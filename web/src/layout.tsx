@@ -5,24 +5,25 @@ import { KeyHelp, toggleHelp } from "./keys/help.tsx";
 import { pending } from "./live/approvals.ts";
 import { connection } from "./live/events.ts";
 import { me, signOut } from "./live/me.ts";
-import { NowPage } from "./pages/now/page.tsx";
+import { SessionsPage } from "./pages/sessions/page.tsx";
 import { go, route } from "./route.ts";
 import { nextTheme, theme } from "./theme.ts";
 import { Icon, type IconName } from "./ui/icon.tsx";
 import { Mark } from "./ui/mark.tsx";
 
-interface Place {
+interface NavItem {
   page: string;
   name: string;
   icon: IconName;
+  /** The key that opens the page after `g`. */
   key: string;
   body: () => JSX.Element;
-  /** Not for an agent, which sees its own only. */
+  /** Hidden from callers with the role `agent`, which may only see their own sessions and approvals. */
   people?: true;
 }
 
-const PLACES: Place[] = [
-  { page: "now", name: "Now", icon: "now", key: "n", body: NowPage },
+const NAVIGATION: NavItem[] = [
+  { page: "sessions", name: "Sessions", icon: "sessions", key: "s", body: SessionsPage },
   {
     page: "approvals",
     name: "Approvals",
@@ -30,7 +31,13 @@ const PLACES: Place[] = [
     key: "a",
     body: lazy(() => import("./pages/approvals/page.tsx")),
   },
-  { page: "try", name: "Try", icon: "try", key: "t", body: lazy(() => import("./pages/try/page.tsx")) },
+  {
+    page: "policy-check",
+    name: "Policy check",
+    icon: "check",
+    key: "p",
+    body: lazy(() => import("./pages/policy-check/page.tsx")),
+  },
   {
     page: "audit",
     name: "Audit",
@@ -48,11 +55,11 @@ const PLACES: Place[] = [
     people: true,
   },
   {
-    page: "machine",
-    name: "Machine",
+    page: "system",
+    name: "System",
     icon: "machine",
-    key: "m",
-    body: lazy(() => import("./pages/machine/page.tsx")),
+    key: "y",
+    body: lazy(() => import("./pages/system/page.tsx")),
     people: true,
   },
 ];
@@ -60,51 +67,55 @@ const PLACES: Place[] = [
 const SessionPage = lazy(() => import("./pages/session/page.tsx"));
 
 export function Layout() {
-  const places = () => PLACES.filter(({ people }) => !people || me()?.role !== "agent");
-  const body = () =>
-    route().page === "session" ? SessionPage : (PLACES.find(({ page }) => page === route().page)?.body ?? NowPage);
+  const items = () => NAVIGATION.filter(({ people }) => !people || me()?.role !== "agent");
+  const current = () => NAVIGATION.find(({ page }) => page === route().page);
+  const body = () => (route().page === "session" ? SessionPage : (current()?.body ?? SessionsPage));
 
-  useKeys("Everywhere", [
-    ...PLACES.map(({ key, name, page }) => ({ keys: `g ${key}`, does: `Go to ${name}`, run: () => go(`#/${page}`) })),
-    { keys: "?", does: "Show these keys", run: toggleHelp },
+  useKeys("Global", [
+    ...NAVIGATION.map(({ key, name, page }) => ({
+      keys: `g ${key}`,
+      does: `Go to ${name}`,
+      run: () => go(`#/${page}`),
+    })),
+    { keys: "?", does: "Show keyboard shortcuts", run: toggleHelp },
   ]);
 
-  // The number of those who wait is seen from another tab.
+  // The title shows the number of pending approvals, so that it is visible from another tab.
   createEffect(() => {
-    const place = PLACES.find(({ page }) => page === route().page)?.name ?? "Session";
+    const name = current()?.name ?? "Session";
     const count = pending().length;
-    document.title = `${count > 0 ? `(${count}) ` : ""}${place} · Sallyport`;
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name} · Sallyport`;
   });
 
-  // Whoever cannot see the page change is led to the new one; a page may then lead them on to what matters in it.
+  // Moves the focus to the new page for people who use a screen reader. The page may then move it further.
   const page = createMemo(() => route().page);
   createEffect(on(page, () => document.getElementById("main")?.focus(), { defer: true }));
 
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
-        Skip to the page
+        Skip to content
       </button>
-      <nav class="places" aria-label="Pages">
+      <nav class="site-nav" aria-label="Pages">
         <div class="brand">
           <Mark />
           <span>Sallyport</span>
         </div>
         <ul>
-          <For each={places()}>
-            {(place) => (
+          <For each={items()}>
+            {(item) => (
               <li>
                 <a
-                  href={`#/${place.page}`}
-                  aria-current={isAt(place.page) ? "page" : undefined}
-                  title={`${place.name} (g ${place.key})`}
+                  href={`#/${item.page}`}
+                  aria-current={isAt(item.page) ? "page" : undefined}
+                  title={`${item.name} (g ${item.key})`}
                 >
-                  <Icon name={place.icon} />
-                  <span>{place.name}</span>
-                  <Show when={place.page === "approvals" && pending().length > 0}>
+                  <Icon name={item.icon} />
+                  <span>{item.name}</span>
+                  <Show when={item.page === "approvals" && pending().length > 0}>
                     <span class="badge">
                       {pending().length}
-                      <span class="unseen"> waiting</span>
+                      <span class="unseen"> pending</span>
                     </span>
                   </Show>
                 </a>
@@ -124,10 +135,10 @@ export function Layout() {
   );
 }
 
-const isAt = (page: string): boolean => route().page === page || (page === "now" && route().page === "session");
+const isAt = (page: string): boolean => route().page === page || (page === "sessions" && route().page === "session");
 
 const CONNECTION = { connecting: "Connecting", live: "Live", waiting: "Reconnecting" };
-const THEMES = { system: "as the system", light: "light", dark: "dark" };
+const THEMES = { system: "system", light: "light", dark: "dark" };
 
 function Foot() {
   return (
@@ -140,20 +151,26 @@ function Foot() {
         <button
           type="button"
           class="quiet icon-only"
-          aria-label={`Colours: ${THEMES[theme()]}. Change`}
-          title={`Colours: ${THEMES[theme()]}`}
+          aria-label={`Theme: ${THEMES[theme()]}. Change theme`}
+          title={`Theme: ${THEMES[theme()]}`}
           onClick={nextTheme}
         >
           <Icon name={theme()} />
         </button>
-        <button type="button" class="quiet icon-only" aria-label="Keys" title="Keys (?)" onClick={toggleHelp}>
+        <button
+          type="button"
+          class="quiet icon-only"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+          onClick={toggleHelp}
+        >
           <Icon name="keys" />
         </button>
         <button
           type="button"
           class="quiet icon-only"
           aria-label="Sign out"
-          title={`${me()?.name} (${me()?.role}). Sign out`}
+          title={`Sign out ${me()?.name} (${me()?.role})`}
           onClick={() => void signOut()}
         >
           <Icon name="out" />

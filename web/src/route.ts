@@ -1,18 +1,22 @@
 import { createSignal } from "solid-js";
-// First, so that no secret is ever taken for a page.
+// Imported first: it removes a sign-in secret from the hash before the hash is read as a route.
 import "./sign-in-link.ts";
 
-/** Where the page is, told by the part of the address that never leaves the browser. */
+/** The current page, parsed from the hash of the URL, which is never sent to the server. */
 export interface Route {
   page: string;
   id: string | null;
   query: URLSearchParams;
 }
 
+/** Pages that were renamed. Links to the old names keep working. */
+const RENAMED: Record<string, string> = { now: "sessions", try: "policy-check", machine: "system" };
+
 function read(): Route {
   const [path = "", search = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [page = "", id] = path.split("/");
-  return { page: page || "now", id: id ? decoded(id) : null, query: new URLSearchParams(search) };
+  const known = Object.hasOwn(RENAMED, page) ? RENAMED[page] : page;
+  return { page: known || "sessions", id: id ? decoded(id) : null, query: new URLSearchParams(search) };
 }
 
 function decoded(text: string): string {
@@ -35,7 +39,7 @@ export function go(hash: string): void {
 export const sessionHash = (id: string, tab?: string): string =>
   `#/session/${encodeURIComponent(id)}${tab ? `?tab=${tab}` : ""}`;
 
-/** Keeps what is looked at in the address, so that it can be shared and survives a reload, without a step in the history. */
+/** Stores the state of the view in the URL, so that it can be shared and survives a reload. Adds no history entry. */
 export function rememberQuery(values: Record<string, string>): void {
   const { page, id } = route();
   const kept = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ""));

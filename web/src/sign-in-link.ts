@@ -1,6 +1,6 @@
 /**
- * The secret of a one-time link stands behind the #, which no server and no referrer ever sees. It is taken out of the
- * address before anything else looks at it: nothing of it may stay there or in the history.
+ * Returns the secret of a one-time sign-in link and removes it from the URL and the history. The secret is in the hash,
+ * which browsers send neither to the server nor in a referrer.
  */
 function takeSecret(): string | null {
   if (location.pathname !== "/sign-in" || location.hash.length < 2) return null;

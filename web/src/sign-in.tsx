@@ -4,7 +4,7 @@ import { linkSecret } from "./sign-in-link.ts";
 import { ErrorNote } from "./ui/error-note.tsx";
 import { Mark } from "./ui/mark.tsx";
 
-/** It is good for once: who signs out is not to see it fail. */
+/** Whether the link was tried already. It works once, so a later sign-out must not try it again and show an error. */
 let used = false;
 
 export function SignIn() {
@@ -46,7 +46,7 @@ export function SignIn() {
       >
         <Mark />
         <h1>Sallyport</h1>
-        <p class="muted">The people who watch over agents come in here.</p>
+        <p class="muted">Sign in to supervise your agents.</p>
         <label for="secret">One-time secret or token</label>
         <input
           id="secret"
@@ -64,8 +64,8 @@ export function SignIn() {
           <ErrorNote error={error()} />
         </Show>
         <p class="hint">
-          <code>sallyport serve</code> prints a link that signs you in once. <code>sallyport token create</code> makes a
-          token that can be used again.
+          <code>sallyport serve</code> prints a one-time sign-in link. <code>sallyport token create</code> creates a
+          reusable token.
         </p>
       </form>
     </main>

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Debian's browser, or another of its kind; the tests say so where there is none. */
+/** The installed Chromium. The tests are skipped without one. */
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? "no Chromium on this machine" : false;
+export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? "Chromium is not installed" : false;
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Only decides how a failure looks. */
+/** Generous, because it only affects how long a failing test takes. */
 const LONGEST_MS = 120_000;
 
 const GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
@@ -23,13 +23,13 @@ export interface Violation {
   nodes: string[];
 }
 
-/** One browser for all tests of a file. Every window of it reports what should never happen on the page. */
+/** A browser shared by all tests of a file. It collects errors from all of its windows. */
 export class TestBrowser {
   readonly #browser: Browser;
   readonly #url: string;
   readonly #shots: string;
   readonly #contexts: BrowserContext[] = [];
-  /** Errors, refused by the page's policy, or requests that went elsewhere. */
+  /** Script errors, content security policy violations, and requests to other hosts. */
   readonly complaints: string[] = [];
 
   private constructor(browser: Browser, url: string) {
@@ -40,13 +40,13 @@ export class TestBrowser {
   }
 
   static async open(url: string): Promise<TestBrowser> {
-    // Without a sandbox of its own only where it has none: as root.
+    // Chromium's own sandbox does not work as root.
     const args = [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-dev-shm-usage"];
     const browser = await chromium.launch({ executablePath: CHROMIUM as string, args, timeout: LONGEST_MS });
     return new TestBrowser(browser, url);
   }
 
-  /** A window of somebody who is not signed in. */
+  /** Opens a window that is not signed in. */
   async window(look: Look = "light"): Promise<Page> {
     const context = await this.#browser.newContext({
       baseURL: this.#url,
@@ -69,7 +69,7 @@ export class TestBrowser {
     return page;
   }
 
-  /** A window of somebody who signed in with a link's secret. */
+  /** Opens a window and signs in with the secret of a link. */
   async signedIn(secret: string, look: Look = "light"): Promise<Page> {
     const page = await this.window(look);
     await page.goto(`/sign-in#${secret}`);
@@ -81,7 +81,7 @@ export class TestBrowser {
     await page.screenshot({ path: join(this.#shots, `${name}.png`) });
   }
 
-  /** What a machine can find wrong for people who see, hear or move differently; by all guidelines, or by some rules. */
+  /** Returns the accessibility violations that axe finds, by all guidelines or by some rules only. */
   async axe(page: Page, rules: string[] | null = null): Promise<Violation[]> {
     await page.evaluate(AXE);
     const options = { resultTypes: ["violations"], runOnly: rules ?? GUIDELINES };

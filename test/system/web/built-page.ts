@@ -6,7 +6,7 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dirname, "../../..");
 const BUILT = join(ROOT, "dist/web");
 
-/** The page as it would be shipped: what was built before the tests, or built now where that is older than its source. */
+/** Returns the built console. Builds it when dist/web is missing or older than its sources. */
 export function builtPage(): { folder: string; dispose: () => void } {
   if (isCurrent()) return { folder: BUILT, dispose: () => {} };
   const folder = mkdtempSync(join(tmpdir(), "sallyport-page-"));
@@ -26,7 +26,7 @@ function isCurrent(): boolean {
   return sources().every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
-/** The page takes in the contract and some of the wording as well. */
+/** The console also imports from these folders of src/. */
 function sources(): string[] {
   const folders = ["web", "src/core", "src/text", "src/shell", "src/session/terminal", "src/policy"];
   return folders.flatMap((folder) =>

@@ -4,11 +4,11 @@ import { TestService } from "../../fixtures/service.ts";
 import { TestBrowser } from "./browser.ts";
 import { builtPage } from "./built-page.ts";
 
-/** Commands with this in them wait for a person; to all others somebody says yes. */
+/** Commands that contain this text stay pending; all others are approved at once. */
 export const ASKS = "ask-me";
 
 const ESC = "\\033";
-/** What a program writes that wants to do more than be read. */
+/** Output with HTML and escape sequences that must have no effect on the page. */
 export const HOSTILE = [
   "<script>window.owned = 1</script><img src=x onerror=window.owned=2>",
   `${ESC}]0;owned title\\007`,
@@ -17,13 +17,13 @@ export const HOSTILE = [
   "\\342\\200\\256txt.exe",
 ].join("");
 
-/** One service with real commands, one browser, and a window of an operator, for all flows. */
+/** A service with sessions, a browser, and a window signed in as an operator, shared by all tests. */
 export interface Stage {
   service: TestService;
   gateway: Gateway;
   browser: TestBrowser;
   page: Page;
-  /** Ids by name. */
+  /** Session ids by session name. */
   ids: Record<string, string>;
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function setStage(): Promise<Stage> {
   };
 }
 
-/** Moves to another page the way a link does. */
+/** Navigates to another page by its hash, as a link does. */
 export async function visit(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => {
     location.hash = to;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wordsOf } from "../../../web/src/pages/rules/words.ts";
+import { splitArguments } from "../../../web/src/pages/rules/split-arguments.ts";
 import { joined, linesOf, regionOf, trimmed } from "../../../web/src/pages/session/log/region.ts";
 import { renderLine, wrapRuns } from "../../../web/src/pages/session/log/render.ts";
 import { rowAt, rowsOf } from "../../../web/src/pages/session/log/rows.ts";
@@ -27,7 +27,7 @@ const chunk = (text: string, offset: number, stream: "stdout" | "stderr" = "stdo
 const region = (text: string, from = 0) =>
   regionOf({ chunks: [chunk(text, from)], nextOffset: from + Buffer.byteLength(text), totalBytes: 0, droppedBytes: 0 });
 
-test("colours are kept, and go on to the next line", () => {
+test("colours are parsed and carry over to the next line", () => {
   const red = afterSgr(PLAIN, "31");
   assert.equal(red.fg, 1);
   assert.equal(afterSgr(red, "").fg, null);
@@ -41,21 +41,21 @@ test("colours are kept, and go on to the next line", () => {
   );
 });
 
-test("nothing else of a sequence is left, and nothing hidden stays hidden", () => {
+test("other escape sequences are removed, and invisible characters are written out", () => {
   assert.equal(textOf(`a${ESC}[2Jb${ESC}]0;title\u0007c${ESC}]52;c;aGk=${ESC}\\d`), "abcd");
   assert.equal(textOf(`${ESC}]8;;http://evil.example\u0007safe${ESC}]8;;\u0007`), "safe");
-  assert.equal(textOf("a\u202eb\u200bc\u0000"), "a\\u{202e}b\\u{200b}c\\x00");
+  assert.equal(textOf("a\u202eb\u200bc\u0000"), "a‹U+202E›b‹U+200B›c‹NUL›");
   assert.equal(textOf(`${ESC}[8msecret`), "secret");
-  assert.equal(textOf(`half ${ESC}[31`), "half \\e[31");
-  assert.match(textOf(`a${ESC}[2Jb`, true), /^a\\e\[2Jb$/);
+  assert.equal(textOf(`half ${ESC}[31`), "half ‹escape›[31");
+  assert.match(textOf(`a${ESC}[2Jb`, true), /^a‹escape›\[2Jb$/);
 });
 
-test("a line that was written over says so, and shows all of it on demand", () => {
+test("an overwritten line shows its last state, or all of them in raw mode", () => {
   assert.equal(textOf("10%\r50%\r100%"), "⟲2 100%");
-  assert.equal(textOf("10%\r100%", true), "10%\\r100%");
+  assert.equal(textOf("10%\r100%", true), "10%‹return›100%");
 });
 
-test("tabs and wide characters take their cells", () => {
+test("tabs and wide characters take the right number of cells", () => {
   assert.equal(textOf("a\tb"), "a       b");
   const rows = wrapRuns(renderLine("漢字漢字x", PLAIN, false).runs, 4);
   assert.deepEqual(
@@ -64,7 +64,7 @@ test("tabs and wide characters take their cells", () => {
   );
 });
 
-test("lines know where they begin in bytes, and a region that begins inside a line leaves it out", () => {
+test("lines have byte positions, and a region that starts inside a line omits that line", () => {
   assert.deepEqual(
     linesOf(region("é1\nline 2\n")).map(({ position, text }) => [position, text]),
     [
@@ -78,7 +78,7 @@ test("lines know where they begin in bytes, and a region that begins inside a li
   );
 });
 
-test("regions are joined without a seam, kept within bounds, and rows are found by their place", () => {
+test("regions can be joined and trimmed, and rows are found by position", () => {
   const both = joined(region("one\ntw", 0), region("o\nthree\n", 6));
   assert.deepEqual(
     linesOf(both).map(({ text }) => text),
@@ -90,7 +90,7 @@ test("regions are joined without a seam, kept within bounds, and rows are found 
   assert.equal(rows[rowAt(rows, 8, 1)]?.part, 1);
 });
 
-test("a stream that changes inside a line begins another, and a line without end is cut", () => {
+test("a change of stream starts a new line, and an endless line is split", () => {
   const mixed = regionOf({
     chunks: [chunk("out", 0), chunk("err\n", 0, "stderr"), chunk("more\n", 3)],
     nextOffset: 12,
@@ -108,7 +108,7 @@ test("a stream that changes inside a line begins another, and a line without end
   assert.ok(linesOf(region("x".repeat(100_000))).length > 10);
 });
 
-test("bytes that are no text are shown all the same", () => {
+test("invalid UTF-8 is shown with replacement characters", () => {
   const broken = regionOf({
     chunks: [{ ...chunk("", 0), text: undefined, base64: Buffer.from([0x61, 0xff, 0x0a]).toString("base64") }],
     nextOffset: 3,
@@ -121,11 +121,11 @@ test("bytes that are no text are shown all the same", () => {
   );
 });
 
-test("words of a line are parted as a person means them", () => {
-  assert.deepEqual(wordsOf(`git commit -m 'a "b"' x\\ y ""`), ["git", "commit", "-m", 'a "b"', "x y", ""]);
+test("a line is split into arguments like in a shell", () => {
+  assert.deepEqual(splitArguments(`git commit -m 'a "b"' x\\ y ""`), ["git", "commit", "-m", 'a "b"', "x y", ""]);
 });
 
-test("a text is cut where marks begin and end, whatever they claim", () => {
+test("text is split at marks, including overlapping and out-of-range ones", () => {
   const parts = stretches("rm -rf /", [
     { start: 0, end: 2, kind: "a" },
     { start: 1, end: 99, kind: "b", why: "because" },
@@ -141,16 +141,16 @@ test("a text is cut where marks begin and end, whatever they claim", () => {
   );
 });
 
-test("what nobody would see is told apart from the text", () => {
+test("invisible characters are separated from the text and written out", () => {
   assert.deepEqual(piecesOf("a\u202eb\nc", true), [
     { text: "a", hidden: false },
-    { text: "\\u{202e}", hidden: true },
+    { text: "‹U+202E›", hidden: true },
     { text: "b\nc", hidden: false },
   ]);
-  assert.equal(piecesOf("a\nb")[1]?.text, "\\n");
+  assert.equal(piecesOf("a\nb")[1]?.text, "‹line break›");
 });
 
-test("a tree has parents before children, and no circle holds it up", () => {
+test("a process tree lists parents before children and tolerates cycles", () => {
   const process = (pid: number, ppid: number) => ({ pid, ppid, state: "S", command: "", cpuMs: 0, memoryBytes: 0 });
   assert.deepEqual(
     treeOf([process(3, 2), process(2, 1), process(9, 1)]).map(({ process: { pid }, depth }) => [pid, depth]),

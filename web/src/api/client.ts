@@ -1,7 +1,7 @@
 import type { Recovery } from "../../../src/core/error.ts";
 import { KEY_HEADER, key } from "./key.ts";
 
-/** What went wrong, in the service's words or, where it did not answer, in ours. */
+/** An error response of the service, or a failure to reach it. */
 export class ApiError extends Error {
   readonly type: string;
   readonly status: number;
@@ -25,17 +25,17 @@ export interface CallOptions {
 
 const signedOut = new Set<() => void>();
 
-/** Told whenever the service no longer knows who calls. */
-export function onSignedOut(told: () => void): void {
-  signedOut.add(told);
+/** Calls the listener whenever the service responds that the caller is not signed in. */
+export function onSignedOut(listener: () => void): void {
+  signedOut.add(listener);
 }
 
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-  const response = await answer(method, path, options);
+  const response = await send(method, path, options);
   if (response.status === 204) return undefined as T;
   const body = (await response.json().catch(() => null)) as T | { error?: ErrorBody } | null;
   if (response.ok) return body as T;
-  throw refused(response.status, (body as { error?: ErrorBody } | null)?.error, path);
+  throw errorOf(response.status, (body as { error?: ErrorBody } | null)?.error, path);
 }
 
 export const get = <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
@@ -49,15 +49,15 @@ export function address(path: string, query: Query = {}): string {
   return search === "" ? path : `${path}?${search}`;
 }
 
-/** For what can have no headers: event streams and downloads. */
+/** Returns a URL that carries the key as a parameter, for event streams and downloads, which cannot send headers. */
 export const keyedAddress = (path: string, query: Query = {}): string => address(path, { ...query, key: key() });
 
-/** A stream or file that is no JSON. */
+/** Requests a stream or a file that is not JSON. */
 export async function open(path: string, signal: AbortSignal): Promise<Response> {
-  const response = await answer("GET", path, { signal });
+  const response = await send("GET", path, { signal });
   if (response.ok) return response;
   const body = (await response.json().catch(() => null)) as { error?: ErrorBody } | null;
-  throw refused(response.status, body?.error, path);
+  throw errorOf(response.status, body?.error, path);
 }
 
 interface ErrorBody {
@@ -66,7 +66,7 @@ interface ErrorBody {
   recovery?: Recovery[];
 }
 
-async function answer(method: string, path: string, { query, body, signal }: CallOptions): Promise<Response> {
+async function send(method: string, path: string, { query, body, signal }: CallOptions): Promise<Response> {
   try {
     return await fetch(address(path, query), {
       method,
@@ -81,16 +81,16 @@ async function answer(method: string, path: string, { query, body, signal }: Cal
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError("Unreachable", 0, "The service does not answer.", [
-      { action: "start", hint: "Is `sallyport serve` running? The page goes on by itself once it answers." },
+    throw new ApiError("Unreachable", 0, "The service cannot be reached.", [
+      { action: "start", hint: "Check that `sallyport serve` is running. The console reconnects automatically." },
     ]);
   }
 }
 
-function refused(status: number, error: ErrorBody | undefined, path: string): ApiError {
-  if (status === 401 && path !== "/v1/sign-in") for (const told of signedOut) told();
+function errorOf(status: number, error: ErrorBody | undefined, path: string): ApiError {
+  if (status === 401 && path !== "/v1/sign-in") for (const listener of signedOut) listener();
   if (error) return new ApiError(error.type, status, error.message, error.recovery ?? []);
-  return new ApiError("Unexpected", status, `The service answered with status ${status}.`, [
-    { action: "retry", hint: "Try again; if it stays, look at what `sallyport serve` printed." },
+  return new ApiError("Unexpected", status, `The service responded with status ${status}.`, [
+    { action: "retry", hint: "Try again. If the error persists, check the output of `sallyport serve`." },
   ]);
 }

@@ -1,11 +1,11 @@
 /**
- * The half of the page's secret that is not in its cookie. Cookies know no ports: a server of an agent on another port of
- * this machine would be sent them; what is stored here only this origin can read.
+ * The half of the console's credentials that is not in its cookie. Browsers send cookies to every port of a host, so an
+ * agent's server on another port would receive them. Local storage can only be read by this origin.
  */
 const NAME = "sallyport-key";
 
 export const KEY_HEADER = "x-sallyport-key";
-/** Next to the key, as the protocols of a WebSocket, which can have no headers. */
+/** The WebSocket subprotocol that is offered together with the key, because a WebSocket cannot send headers. */
 export const SOCKET_PROTOCOL = "sallyport";
 
 export const key = (): string => localStorage.getItem(NAME) ?? "";

@@ -2,7 +2,7 @@ import type { Approval, Grant, GrantTarget } from "../../../src/core/approval.ts
 import type { AllowEntry, Ask, Decision, Security, UserRule } from "../../../src/core/policy.ts";
 import type { SessionInfo, StreamName } from "../../../src/core/session.ts";
 
-/** What the service answers where the contract has no type for it. */
+/** Responses of the service for which `src/core` has no type. */
 
 export type Role = "viewer" | "approver" | "operator" | "agent";
 
@@ -15,7 +15,7 @@ export interface Me {
 }
 
 export interface SessionDetails extends SessionInfo {
-  /** What the audit keeps of it. */
+  /** The verdict as recorded in the audit log. */
   verdict: { verdict: Decision; rules: string[]; programs: string[] } | null;
   approval: Approval | null;
 }
@@ -55,7 +55,7 @@ export interface Finding {
   fix: string | null;
 }
 
-/** What one mode would do with a command. */
+/** The verdict on a command under one combination of `security` and `ask`. */
 export interface ModeOutcome {
   security: Security;
   ask: Ask;
@@ -77,7 +77,7 @@ export interface RulesAnswer {
 }
 
 export interface TriedRule {
-  /** Why there can be no such rule. */
+  /** Why the rule cannot be created; null when it can. */
   problem: string | null;
   covers: GrantTarget[];
   results: { command: string; covered: boolean; verdict: string; why: string }[];

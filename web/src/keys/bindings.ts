@@ -1,8 +1,10 @@
 import { createSignal, onCleanup } from "solid-js";
 
-/** A key, or two one after the other ("g n"), and what it does, for the keyboard and for the overlay that explains it. */
+/** A keyboard shortcut. */
 export interface Binding {
+  /** One key, a sequence of two ("g s"), or alternatives separated by " / ". */
   keys: string;
+  /** Description for the help dialog. */
   does: string;
   run: (event: KeyboardEvent) => void;
 }
@@ -16,7 +18,7 @@ const [groups, setGroups] = createSignal<BindingGroup[]>([]);
 
 export { groups };
 
-/** For as long as the component lives. Later groups win. */
+/** Registers shortcuts until the component is disposed. Groups registered later take precedence. */
 export function useKeys(title: string, bindings: Binding[]): void {
   const group = { title, bindings };
   setGroups((all) => [...all, group]);
@@ -26,7 +28,7 @@ export function useKeys(title: string, bindings: Binding[]): void {
 const SEQUENCE_MS = 1200;
 let first = { key: "", at: 0 };
 
-/** Keys typed into a field or a terminal are text; with Ctrl, Alt or Meta they are the browser's. */
+/** Reports whether the key was typed into a field or a terminal. */
 function isMeantForField(event: KeyboardEvent): boolean {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
@@ -40,7 +42,7 @@ export function handleKey(event: KeyboardEvent): void {
   const found = find(sequence) ?? find(event.key);
   first = { key: found ? "" : event.key, at: event.timeStamp };
   if (!found) return;
-  // A link or button in focus answers Enter and Space itself.
+  // A focused link or button handles Enter and Space itself.
   if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLElement && isControl(event.target))
     return;
   event.preventDefault();

@@ -7,10 +7,10 @@ export const toggleHelp = (): void => {
   setOpen((open) => !open);
 };
 
-/** Every key that does something right now. */
+/** Lists the shortcuts that are active on the current page. */
 export function KeyHelp() {
   return (
-    <Dialog title="Keys" open={isOpen()} onClose={() => setOpen(false)}>
+    <Dialog title="Keyboard shortcuts" open={isOpen()} onClose={() => setOpen(false)}>
       <div class="key-groups">
         <For each={groups().toReversed()}>
           {(group) => (

@@ -2,15 +2,15 @@ import { createMemo, createSignal } from "solid-js";
 import type { Approval } from "../../../src/core/approval.ts";
 import { get } from "../api/client.ts";
 
-/** Requests for a person: those that wait, and those decided since the page was opened or lately. */
+/** Approval requests kept in memory: all pending ones, and recently decided ones up to this number in total. */
 const MOST = 500;
-/** The service lists no more at once, and lets no more of one agent wait. */
+/** The service returns at most this many in one response, and accepts at most this many pending ones per agent. */
 const MOST_LISTED = 1000;
 const known = new Map<string, Approval>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** Told of while the lists were under way: what they say of these is older. */
+/** Ids updated by events while a list was loading; the list has older data about them. Null when none is loading. */
 let fresher: Set<string> | null = null;
 
 export { failure as approvalsFailure, loading as approvalsLoading };
@@ -20,7 +20,7 @@ const all = createMemo<Approval[]>(() => {
   return [...known.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 });
 
-/** Oldest first: who has waited longest comes first. */
+/** Pending requests, oldest first. */
 export const pending = createMemo(() => all().filter(({ status }) => status === "pending"));
 export const decided = createMemo(() =>
   all()
@@ -32,20 +32,20 @@ export const approvalNamed = (id: string): Approval | undefined => {
   return known.get(id);
 };
 
-const newcomers = new Set<(approval: Approval) => void>();
-/** Told of each request that was not there before. */
-export function onNewApproval(told: (approval: Approval) => void): () => void {
-  newcomers.add(told);
-  return () => newcomers.delete(told);
+const newApprovalListeners = new Set<(approval: Approval) => void>();
+/** Calls the listener for each new pending request. Returns a function that removes it. */
+export function onNewApproval(listener: (approval: Approval) => void): () => void {
+  newApprovalListeners.add(listener);
+  return () => newApprovalListeners.delete(listener);
 }
 
-/** What waits is asked for by itself: however much was decided lately must not push it out of sight. */
+/** Loads all requests. Pending ones are requested separately, so that decided ones cannot crowd them out of the list. */
 export async function loadApprovals(): Promise<void> {
   fresher = new Set();
   try {
-    const [late, waiting] = await Promise.all([listed({ status: "all" }), allWaiting()]);
+    const [recent, waiting] = await Promise.all([list({ status: "all" }), listPending()]);
     for (const id of [...known.keys()]) if (!fresher.has(id)) known.delete(id);
-    for (const approval of [...waiting, ...late]) if (!fresher.has(approval.id)) known.set(approval.id, approval);
+    for (const approval of [...waiting, ...recent]) if (!fresher.has(approval.id)) known.set(approval.id, approval);
     setFailure(null);
     setVersion((now) => now + 1);
   } catch (error) {
@@ -56,28 +56,28 @@ export async function loadApprovals(): Promise<void> {
   }
 }
 
-/** One agent can fill a list by itself, and no more than one: a full list is asked for anew, by agent. */
-async function allWaiting(): Promise<Approval[]> {
+/** Lists all pending requests. A single agent can fill a response, so a full one is completed agent by agent. */
+async function listPending(): Promise<Approval[]> {
   const query = { status: "pending", limit: MOST_LISTED };
-  const found = await listed(query);
+  const found = await list(query);
   if (found.length < MOST_LISTED) return found;
   const { agents } = await get<{ agents: { name: string }[] }>("/v1/agents");
-  for (const { name } of agents) found.push(...(await listed({ ...query, agent: name })));
+  for (const { name } of agents) found.push(...(await list({ ...query, agent: name })));
   return found;
 }
 
-async function listed(query: { status: string; limit?: number; agent?: string }): Promise<Approval[]> {
+async function list(query: { status: string; limit?: number; agent?: string }): Promise<Approval[]> {
   return (await get<{ approvals: Approval[] }>("/v1/approvals", query)).approvals;
 }
 
-/** As an event tells of it: one that is too long for an event comes without what is asked. */
-export type ToldApproval = Approval | (Omit<Approval, "request"> & { request: null; shortened: true });
+/** An approval as sent in an event. `request` is null when it is too large for an event. */
+export type ApprovalEvent = Approval | (Omit<Approval, "request"> & { request: null; shortened: true });
 
-/** Nothing is shown of a request before all of it is there (promise 2). */
-export async function noteToldApproval(told: ToldApproval): Promise<void> {
-  if (told.request !== null) return noteApproval(told);
+/** Adds or updates an approval from an event. A request is only shown once it is complete (invariant 2). */
+export async function noteApprovalEvent(event: ApprovalEvent): Promise<void> {
+  if (event.request !== null) return noteApproval(event);
   try {
-    noteApproval(await get<Approval>(`/v1/approvals/${told.id}`));
+    noteApproval(await get<Approval>(`/v1/approvals/${event.id}`));
   } catch (error) {
     setFailure(error);
   }
@@ -85,14 +85,14 @@ export async function noteToldApproval(told: ToldApproval): Promise<void> {
 
 export function noteApproval(approval: Approval): void {
   const before = known.get(approval.id);
-  // An answer that was long under way: a decision is not taken back.
+  // The response was sent before the decision: a decided request never becomes pending again.
   if (before && before.status !== "pending" && approval.status === "pending") return;
   const isNew = approval.status === "pending" && !before;
   fresher?.add(approval.id);
   known.set(approval.id, approval);
   if (known.size > MOST) forgetOldest();
   setVersion((now) => now + 1);
-  if (isNew) for (const told of newcomers) told(approval);
+  if (isNew) for (const listener of newApprovalListeners) listener(approval);
 }
 
 function forgetOldest(): void {

@@ -1,13 +1,13 @@
 import { createSignal } from "solid-js";
 import type { SessionInfo } from "../../../src/core/session.ts";
 import type { Stats } from "../api/shapes.ts";
-import { loadApprovals, noteToldApproval, type ToldApproval } from "./approvals.ts";
-import { learnWhoIAm } from "./me.ts";
-import { loadSessions, lookAround, noteSession } from "./sessions.ts";
+import { type ApprovalEvent, loadApprovals, noteApprovalEvent } from "./approvals.ts";
+import { loadMe } from "./me.ts";
+import { loadSessions, noteSession, pollFleet } from "./sessions.ts";
 import { type Connection, openSharedStream } from "./shared-stream.ts";
 import { noteStats } from "./usage.ts";
 
-/** `live`: events come as they happen; `waiting`: the browser tries to get back to the service. */
+/** `live` while events arrive, `waiting` while the browser tries to reconnect. */
 const [connection, setConnection] = createSignal<Connection>("connecting");
 const [auditHead, setAuditHead] = createSignal(0);
 
@@ -23,15 +23,15 @@ export function connect(): void {
       setAuditHead((known) => Math.max(known, sequence));
       reload();
     },
-    onEvent: (name, data) => TAKERS[name]?.(data),
-    onRefused: () => void learnWhoIAm(),
+    onEvent: (name, data) => HANDLERS[name]?.(data),
+    onRefused: () => void loadMe(),
   });
 }
 
 export function disconnect(): void {
   stop?.();
   stop = null;
-  lookAround(false);
+  pollFleet(false);
   setConnection("connecting");
 }
 
@@ -40,10 +40,10 @@ function reload(): void {
   void loadApprovals();
 }
 
-const TAKERS: Record<string, (data: unknown) => void> = {
+const HANDLERS: Record<string, (data: unknown) => void> = {
   session: (data) => noteSession((data as SessionInfo).id, data as SessionInfo),
   removed: (data) => noteSession((data as { id: string }).id, null),
-  approval: (data) => void noteToldApproval(data as ToldApproval),
+  approval: (data) => void noteApprovalEvent(data as ApprovalEvent),
   stats: (data) => noteStats(data as Stats),
   audit: (data) => {
     setAuditHead((data as { sequence: number }).sequence);

@@ -3,7 +3,7 @@ import { ApiError, get, onSignedOut, post } from "../api/client.ts";
 import { keepKey } from "../api/key.ts";
 import type { Me, Role } from "../api/shapes.ts";
 
-/** Who looks at the page. Undefined: not known yet; null: nobody signed in. */
+/** The person who is signed in. Null when signed out, undefined until that is known. */
 const [me, setMe] = createSignal<Me | null | undefined>(undefined);
 
 export { me };
@@ -13,18 +13,18 @@ let again = 0;
 
 onSignedOut(() => setMe(null));
 
-export async function learnWhoIAm(): Promise<void> {
+export async function loadMe(): Promise<void> {
   window.clearTimeout(again);
   try {
     setMe(await get<Me>("/v1/me"));
   } catch (error) {
-    // A service that is being restarted knows its people again afterwards.
+    // Any other error may be a restart of the service, which keeps sign-ins.
     if (error instanceof ApiError && error.status === 401) setMe(null);
-    else again = window.setTimeout(() => void learnWhoIAm(), RETRY_MS);
+    else again = window.setTimeout(() => void loadMe(), RETRY_MS);
   }
 }
 
-export const nobodyYet = (): void => {
+export const setSignedOut = (): void => {
   setMe(null);
 };
 
@@ -42,5 +42,5 @@ export async function signOut(): Promise<void> {
 
 const POWER: Record<Role, number> = { agent: 0, viewer: 0, approver: 1, operator: 2 };
 
-/** The service decides; this only keeps buttons away that would be refused. */
+/** Reports whether to offer actions that need the role. The service enforces roles; this only hides buttons. */
 export const may = (role: "approver" | "operator"): boolean => POWER[me()?.role ?? "viewer"] >= POWER[role];

@@ -1,6 +1,6 @@
 import { createSignal } from "solid-js";
 import type { Approval } from "../../../src/core/approval.ts";
-import { visible } from "../../../src/text/visible.ts";
+import { shownLine } from "../../../src/text/visible.ts";
 import { go } from "../route.ts";
 import { onNewApproval } from "./approvals.ts";
 
@@ -20,10 +20,12 @@ export async function toggleNotify(): Promise<void> {
   setWanted(on);
 }
 
-/** Tells of a new request on the desktop while the page is out of sight. It cannot be decided there: read it first. */
+// Shows a desktop notification for a new request while the page is not visible. A notification has no buttons to
+// decide: the request must be read first.
 onNewApproval((approval) => {
   if (!wanted() || document.visibilityState === "visible") return;
-  const shown = new Notification(`${visible(approval.agent)} asks`, { body: summary(approval), tag: approval.id });
+  const title = `${shownLine(approval.agent)} requests approval`;
+  const shown = new Notification(title, { body: summary(approval), tag: approval.id });
   shown.onclick = () => {
     window.focus();
     go(`#/approvals/${approval.id}`);
@@ -32,6 +34,6 @@ onNewApproval((approval) => {
 });
 
 function summary({ request }: Approval): string {
-  const text = visible(request.command.text);
+  const text = shownLine(request.command.text);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -2,19 +2,19 @@ import { createMemo, createSignal } from "solid-js";
 import type { SessionInfo } from "../../../src/core/session.ts";
 import { get } from "../api/client.ts";
 
-/** The newest sessions, kept current by events. */
+/** Sessions kept in memory: the newest ones, updated by events. */
 const MOST = 2000;
 const known = new Map<string, SessionInfo>();
 const waiting = new Map<string, SessionInfo | null>();
 const [version, setVersion] = createSignal(0);
 const [loading, setLoading] = createSignal(true);
 const [failure, setFailure] = createSignal<unknown>(null);
-/** Told of while the list was under way: what the list says of these is older. */
+/** Ids updated by events while the list was loading; the list has older data about them. Null when none is loading. */
 let fresher: Set<string> | null = null;
-let looking: ReturnType<typeof setInterval> | undefined;
+let polling: ReturnType<typeof setInterval> | undefined;
 
 const LISTED = 1000;
-const LOOK_EVERY_MS = 5000;
+const POLL_MS = 5000;
 
 interface SessionsAnswer {
   sessions: SessionInfo[];
@@ -37,7 +37,7 @@ export async function loadSessions(): Promise<void> {
   fresher = new Set();
   try {
     const { sessions: found, fleet } = await get<SessionsAnswer>("/v1/sessions", { limit: LISTED });
-    lookAround(fleet);
+    pollFleet(fleet);
     for (const id of [...known.keys()]) if (!fresher.has(id)) known.delete(id);
     for (const info of found) if (!fresher.has(info.id)) known.set(info.id, info);
     setFailure(null);
@@ -50,22 +50,22 @@ export async function loadSessions(): Promise<void> {
   }
 }
 
-/** Events tell of this gateway's own sessions; of what the others of a fleet run somebody has to ask. */
-export function lookAround(fleet: boolean): void {
-  clearInterval(looking);
-  if (fleet) looking = setInterval(() => document.visibilityState === "visible" && void loadOthers(), LOOK_EVERY_MS);
+/** Polls for remote sessions of a fleet while the page is visible. Events only cover sessions of this gateway. */
+export function pollFleet(fleet: boolean): void {
+  clearInterval(polling);
+  if (fleet) polling = setInterval(() => document.visibilityState === "visible" && void loadOthers(), POLL_MS);
 }
 
 async function loadOthers(): Promise<void> {
   const query = { limit: LISTED, others: true };
-  const answer = await get<SessionsAnswer>("/v1/sessions", query).catch(() => null); // the next look may find more
+  const answer = await get<SessionsAnswer>("/v1/sessions", query).catch(() => null); // retried by the next poll
   if (!answer) return;
   for (const [id, { gateway }] of [...known]) if (gateway !== null) known.delete(id);
   for (const info of answer.sessions) if (!known.has(info.id)) known.set(info.id, info);
   setVersion((now) => now + 1);
 }
 
-/** Ten thousand changes a second are drawn once a frame. */
+/** Queues a change; null removes the session. Changes are applied in batches, so that many of them cause one redraw. */
 export function noteSession(id: string, info: SessionInfo | null): void {
   fresher?.add(id);
   waiting.set(id, info);

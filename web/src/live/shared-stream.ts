@@ -5,15 +5,18 @@ export type Connection = "connecting" | "live" | "waiting";
 
 export interface StreamEvents {
   onState: (state: Connection) => void;
-  /** From here on nothing is missed: what is read now stays current. `sequence`: of the audit. */
+  /**
+   * A new stream has started: data loaded from now on is kept current by its events. `sequence` is the number of the
+   * latest audit entry.
+   */
   onFresh: (sequence: number) => void;
   onEvent: (name: string, data: unknown) => void;
-  /** The service will not have us, or is not there. */
+  /** The service rejected the stream, or cannot be reached. */
   onRefused: () => void;
 }
 
-/** Between the windows of one person in one browser. */
-type Told =
+/** A message between the tabs of one sign-in. */
+type TabMessage =
   | { type: "who-leads" }
   | { type: "state"; state: Connection; sequence: number }
   | { type: "fresh"; sequence: number }
@@ -23,11 +26,11 @@ const NAMES = ["session", "removed", "approval", "stats", "audit", "reset"];
 const RETRY_MS = 2000;
 
 /**
- * One stream of events for all windows: a browser opens six connections to a service at most, and a stream takes one for
- * itself. One window, whoever gets the lock, holds it and tells the others; when it is closed, the next takes over.
+ * Opens one event stream for all tabs of the browser, because a browser allows only six connections to a host. The tab
+ * that holds the lock reads the stream and broadcasts its events. When that tab closes, another one takes over.
  */
 export function openSharedStream(events: StreamEvents): () => void {
-  // Whoever signs in anew, perhaps as somebody else, gets a stream of their own.
+  // Named after the key: a new sign-in, possibly with another role, must not share the stream of the old one.
   const name = `sallyport-events-${key().slice(0, 8)}`;
   const over = new AbortController();
   const channel = new BroadcastChannel(name);
@@ -38,7 +41,7 @@ export function openSharedStream(events: StreamEvents): () => void {
     events.onFresh(sequence);
   };
 
-  channel.onmessage = ({ data }: MessageEvent<Told>) => {
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
     if (data.type === "who-leads") leader?.introduce();
     else if (leader) return;
     else if (data.type === "event") events.onEvent(data.name, data.data);
@@ -49,7 +52,7 @@ export function openSharedStream(events: StreamEvents): () => void {
     }
   };
   const lead = (): void => {
-    leader = new Leader({ ...events, onFresh: fresh }, (told) => channel.postMessage(told));
+    leader = new Leader({ ...events, onFresh: fresh }, (message) => channel.postMessage(message));
   };
   if (navigator.locks) {
     const held = () =>
@@ -58,7 +61,7 @@ export function openSharedStream(events: StreamEvents): () => void {
         lead();
       });
     navigator.locks.request(name, { signal: over.signal }, held).catch(() => undefined);
-    channel.postMessage({ type: "who-leads" } satisfies Told);
+    channel.postMessage({ type: "who-leads" } satisfies TabMessage);
   } else lead();
   return () => {
     over.abort();
@@ -69,13 +72,13 @@ export function openSharedStream(events: StreamEvents): () => void {
 
 class Leader {
   readonly #events: StreamEvents;
-  readonly #tell: (told: Told) => void;
+  readonly #tell: (message: TabMessage) => void;
   #source: EventSource | null = null;
   #retry = 0;
   #state: Connection = "connecting";
   #sequence = 0;
 
-  constructor(events: StreamEvents, tell: (told: Told) => void) {
+  constructor(events: StreamEvents, tell: (message: TabMessage) => void) {
     this.#events = events;
     this.#tell = tell;
     this.#open();
@@ -96,7 +99,7 @@ class Leader {
     this.introduce();
   }
 
-  /** The browser resumes it by itself where it broke off, without a gap. */
+  /** After a lost connection the browser resumes the stream by itself, without a gap. */
   #open(): void {
     const source = new EventSource(keyedAddress("/v1/events"));
     this.#source = source;
@@ -113,7 +116,7 @@ class Leader {
     });
     source.addEventListener("error", () => {
       this.#become("waiting");
-      // Closed for good: refused, or answered with something else. The browser does not try again by itself then.
+      // A rejected stream is closed: the browser does not reconnect by itself.
       if (source.readyState !== EventSource.CLOSED) return;
       this.#events.onRefused();
       this.#retry = window.setTimeout(() => this.#open(), RETRY_MS);

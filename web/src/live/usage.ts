@@ -1,7 +1,7 @@
 import { createSignal } from "solid-js";
 import type { Stats } from "../api/shapes.ts";
 
-/** The last minute and a half of each running session, one sample every two seconds. */
+/** Samples kept of each running session: 90 s, one sample every 2 s. */
 const SAMPLES = 45;
 
 export interface UsageHistory {

@@ -1,6 +1,6 @@
 import { createSignal } from "solid-js";
 
-/** Now, to the second. */
+/** The current time, updated every second. */
 const [now, setNow] = createSignal(Date.now());
 setInterval(() => setNow(Date.now()), 1000);
 

@@ -1,7 +1,7 @@
 import { createEffect, createUniqueId, type JSX, Show } from "solid-js";
 import { Icon } from "./icon.tsx";
 
-/** The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back. */
+/** A native modal dialog, which traps the focus, closes on Escape and restores the focus. */
 export function Dialog(props: { title: string; open: boolean; onClose: () => void; children: JSX.Element }) {
   const heading = createUniqueId();
   let element: HTMLDialogElement | undefined;

@@ -1,17 +1,25 @@
 import { For, Show } from "solid-js";
-import { visible } from "../../../src/text/visible.ts";
 import { ApiError } from "../api/client.ts";
+import { Prose } from "./prose.tsx";
 
-/** A failure with its ways out (promise 8). */
+/** An error message with its recovery hints (invariant 8). */
 export function ErrorNote(props: { error: unknown; onClose?: () => void }) {
   const recovery = () => (props.error instanceof ApiError ? props.error.recovery : []);
   const message = () => (props.error instanceof Error ? props.error.message : String(props.error));
   return (
     <div class="note bad" role="alert">
-      <p>{visible(message())}</p>
+      <p>
+        <Prose text={message()} />
+      </p>
       <Show when={recovery().length > 0}>
         <ul>
-          <For each={recovery()}>{({ hint }) => <li>{visible(hint)}</li>}</For>
+          <For each={recovery()}>
+            {({ hint }) => (
+              <li>
+                <Prose text={hint} />
+              </li>
+            )}
+          </For>
         </ul>
       </Show>
       <Show when={props.onClose}>

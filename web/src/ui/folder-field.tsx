@@ -1,13 +1,13 @@
 import type { Component } from "solid-js";
 
-/** Where a command would run. */
+/** An input for the working directory of a command. */
 export const FolderField: Component<{ class: string; value: string; onInput(folder: string): void }> = (props) => (
   <label class={props.class}>
-    In folder
+    Working directory
     <input
       class="mono"
       spellcheck={false}
-      placeholder="the workspace"
+      placeholder="workspace"
       value={props.value}
       onInput={(event) => props.onInput(event.currentTarget.value)}
     />

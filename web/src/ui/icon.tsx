@@ -1,8 +1,8 @@
-/** Drawn on a grid of 20 with a line of 1.6; they only ever stand beside words or an aria-label. */
+/** Paths on a 20 x 20 grid. An icon is always accompanied by text or an `aria-label`. */
 const PATHS = {
-  now: "M3 5h14M3 10h9M3 15h6M16 9.500v6M13 12.500h6",
+  sessions: "M3 5h14M3 10h9M3 15h6M16 9.500v6M13 12.500h6",
   approvals: "M10 2.500l6 2.500v4.500c0 4-2.600 6.800-6 8-3.400-1.200-6-4-6-8V5zM7.300 9.800l2 2 3.500-3.800",
-  try: "M3 4.500h14v11H3zM6 8l2.500 2L6 12M10.500 12.500H14",
+  check: "M3 4.500h14v11H3zM6 8l2.500 2L6 12M10.500 12.500H14",
   audit: "M5 2.500h7l3.500 3.500v11.500H5zM12 2.500V6h3.500M7.500 10h5M7.500 13.500h5",
   rules: "M3 5.500h8M15 5.500h2M3 10h2M9 10h8M3 14.500h6M13 14.500h4M11 3.500v4M5 8v4M9 12.500v4",
   machine: "M3 4h14v8.500H3zM7 16.500h6M10 12.500v4",

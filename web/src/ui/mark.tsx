@@ -1,4 +1,4 @@
-/** The sign of the house: a gate. */
+/** The Sallyport logo. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

@@ -1,7 +1,7 @@
 import { createMemo, For } from "solid-js";
 import { piecesOf } from "./pieces.ts";
 
-/** Text of commands, agents and files, which is never trusted and only ever a text node. */
+/** Untrusted text from commands, agents or files. It only ever becomes a text node. */
 export function Shown(props: { text: string; lines?: boolean }) {
   const pieces = createMemo(() => piecesOf(props.text, props.lines));
   return (

@@ -3,7 +3,7 @@ import { createMemo } from "solid-js";
 const WIDTH = 72;
 const HEIGHT = 20;
 
-/** The last minutes at a glance; the words beside it say the value. */
+/** A small chart of recent values. It is hidden from screen readers; the text beside it states the current value. */
 export function Sparkline(props: { values: readonly number[]; samples: number; atLeast: number }) {
   const points = createMemo(() => {
     const most = Math.max(props.atLeast, ...props.values);

@@ -7,22 +7,22 @@ interface Look {
   tone: Tone;
 }
 
-/** One word for what became of a session, and how it looks. */
+/** Returns the label and the colour for the status of a session. */
 export function statusLook(info: Pick<SessionInfo, "status" | "exitCode" | "signal" | "lingering">): Look {
-  if (info.lingering) return { word: "lives on", tone: "live" };
+  if (info.lingering) return { word: "running in background", tone: "live" };
   switch (info.status) {
     case "running":
       return { word: "running", tone: "live" };
     case "completed":
       return info.exitCode === 0 || info.exitCode === null
-        ? { word: "done", tone: "good" }
+        ? { word: "completed", tone: "good" }
         : { word: `exit ${info.exitCode}`, tone: "bad" };
     case "timed_out":
       return { word: "timed out", tone: "warn" };
     case "killed":
       return { word: info.signal ?? "killed", tone: "warn" };
     case "pending":
-      return { word: "waiting", tone: "warn" };
+      return { word: "pending", tone: "warn" };
     case "lost":
       return { word: "lost", tone: "odd" };
     default:

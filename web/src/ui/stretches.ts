@@ -1,7 +1,7 @@
 import type { Span } from "../../../src/core/facts.ts";
 
 export interface Mark extends Span {
-  /** `risky`, `written-out`, `unknown` … */
+  /** One or more CSS classes: `risky`, `hidden-char`, `unknown`. */
   kind: string;
   why?: string;
 }
@@ -12,7 +12,7 @@ interface Stretch {
   why: string | undefined;
 }
 
-/** Cuts the text wherever a mark begins or ends. Marks may overlap and lie outside. */
+/** Splits the text at the start and end of every mark. Marks may overlap and may exceed the text. */
 export function stretches(text: string, marks: readonly Mark[]): Stretch[] {
   const inside = marks
     .map((mark) => ({ ...mark, start: Math.max(0, mark.start), end: Math.min(text.length, mark.end) }))

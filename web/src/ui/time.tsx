@@ -1,7 +1,7 @@
 import { formatAge, formatDuration } from "../../../src/text/format.ts";
 import { fullTime, now } from "./clock.ts";
 
-/** How long ago; when exactly on pointing at it. */
+/** The time elapsed since `at`. The tooltip has the exact time. */
 export function Ago(props: { at: string }) {
   return (
     <time datetime={props.at} title={fullTime(props.at)}>

@@ -7,7 +7,7 @@ export interface WindowedHandle {
   element: HTMLElement;
 }
 
-/** Of any number of rows of one height only those in sight are made. */
+/** A list of rows of equal height that only renders the visible ones. */
 export function Windowed(props: {
   ids: readonly string[];
   rowHeight: number;
@@ -46,7 +46,6 @@ export function Windowed(props: {
 
   let block!: HTMLDivElement;
   let space!: HTMLDivElement;
-  // Not as style attributes of the markup: the page's policy allows none.
   createEffect(() => space.style.setProperty("height", `${props.ids.length * props.rowHeight}px`));
   createEffect(() => block.style.setProperty("transform", `translateY(${first() * props.rowHeight}px)`));
 

@@ -8,7 +8,7 @@ import type { Look } from "../browser.ts";
 import { builtPage } from "../built-page.ts";
 import { type Stage, visit } from "../stage.ts";
 
-/** Compressed, before anything can be done. */
+/** Maximum compressed size of the files that the first page needs, in bytes. */
 const MOST_AT_FIRST = 400 * 1024;
 
 interface View {
@@ -18,7 +18,7 @@ interface View {
 }
 
 const VIEWS: View[] = [
-  { name: "now", hash: () => "#/now", ready: (page) => page.getByRole("row").nth(1).waitFor() },
+  { name: "sessions", hash: () => "#/sessions", ready: (page) => page.getByRole("row").nth(1).waitFor() },
   {
     name: "log",
     hash: ({ hostile }) => `#/session/${hostile}`,
@@ -45,28 +45,36 @@ const VIEWS: View[] = [
     ready: (page) => page.locator(".chart canvas").first().waitFor(),
   },
   {
-    name: "facts",
-    hash: ({ greeter }) => `#/session/${greeter}?tab=facts`,
-    ready: (page) => page.getByRole("heading", { name: "The command" }).waitFor(),
+    name: "details",
+    hash: ({ greeter }) => `#/session/${greeter}?tab=details`,
+    ready: (page) => page.getByRole("heading", { name: "Command" }).waitFor(),
   },
   {
     name: "approvals",
     hash: () => "#/approvals",
-    ready: (page) => page.getByRole("button", { name: /Once/ }).and(page.locator(":enabled")).waitFor(),
+    ready: (page) =>
+      page
+        .getByRole("button", { name: /Allow once/ })
+        .and(page.locator(":enabled"))
+        .waitFor(),
   },
   {
-    name: "try",
-    hash: () => "#/try?c=echo%20hi%3B%20rm%20-rf%20~",
-    ready: (page) => page.getByRole("heading", { name: "It would be blocked" }).waitFor(),
+    name: "policy-check",
+    hash: () => "#/policy-check?c=echo%20hi%3B%20rm%20-rf%20~",
+    ready: (page) => page.getByRole("heading", { name: "Blocked" }).waitFor(),
   },
   { name: "audit", hash: () => "#/audit", ready: (page) => page.locator(".audit-row").first().waitFor() },
-  { name: "rules", hash: () => "#/rules", ready: (page) => page.getByRole("heading", { name: "Built in" }).waitFor() },
-  { name: "machine", hash: () => "#/machine", ready: (page) => page.locator(".findings li").first().waitFor() },
+  {
+    name: "rules",
+    hash: () => "#/rules",
+    ready: (page) => page.getByRole("heading", { name: "Built-in rules" }).waitFor(),
+  },
+  { name: "system", hash: () => "#/system", ready: (page) => page.locator(".findings li").first().waitFor() },
 ];
 
 export function looks(stage: () => Stage): void {
   for (const look of ["light", "dark", "phone"] as const) {
-    test(`every page can be read and used, ${look}`, async () => {
+    test(`every page is accessible and fits the window (${look})`, async () => {
       const { browser, service, ids } = stage();
       const page = await browser.window(look);
       await page.goto("/");
@@ -83,7 +91,7 @@ export function looks(stage: () => Stage): void {
     });
   }
 
-  test("the first load is small, and what is heavy comes later", () => {
+  test("the first load is small and contains no chart or terminal code", () => {
     const { folder, dispose } = builtPage();
     const index = readFileSync(join(folder, "index.html"), "utf8");
     const files = [...index.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, path]) => path as string);
@@ -96,7 +104,7 @@ export function looks(stage: () => Stage): void {
     dispose();
   });
 
-  test("nothing went wrong on any page, and nobody else was asked for anything", () => {
+  test("no page reported an error or sent a request to another host", () => {
     assert.deepEqual([...new Set(stage().browser.complaints)], []);
     assert.deepEqual(stage().service.failures, []);
   });

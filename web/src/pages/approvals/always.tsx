@@ -4,15 +4,15 @@ import { quoteArgv } from "../../../../src/shell/quote.ts";
 import { Shown } from "../../ui/shown.tsx";
 
 const HOUR = 3_600_000;
-const TERMS: { name: string; ms: number | undefined }[] = [
+export const TERMS: { name: string; ms: number | undefined }[] = [
   { name: "8 hours", ms: 8 * HOUR },
   { name: "1 day", ms: 24 * HOUR },
   { name: "7 days", ms: 7 * 24 * HOUR },
   { name: "30 days", ms: 30 * 24 * HOUR },
-  { name: "for good", ms: undefined },
+  { name: "No expiry", ms: undefined },
 ];
 
-/** What a yes for good would allow, word for word, and for how long. */
+/** Shows exactly what a grant would allow, and lets the approver choose its arguments and duration. */
 export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantScope) => void; onCancel: () => void }) {
   const [term, setTerm] = createSignal(0);
   const [patterns, setPatterns] = createSignal<string | null>(null);
@@ -30,7 +30,7 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
 
   return (
     <div class="panel always" ref={panel}>
-      <h3>From now on, without asking</h3>
+      <h3>Allow without further approval</h3>
       <ul class="would-allow">
         <For each={targets()}>
           {(target) => (
@@ -38,7 +38,7 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
               <strong>
                 <Shown text={props.approval.agent} />
               </strong>{" "}
-              may run{" "}
+              can run{" "}
               <code>
                 <Shown
                   text={
@@ -52,8 +52,8 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
               <code>
                 <Shown text={target.cwd} />
               </code>
-              {target.piped ? ", also in a pipe" : ""}
-              {args() ? ", with arguments like these" : ", with exactly these arguments"}
+              {target.piped ? ", including in a pipeline" : ""}
+              {args() ? ", with arguments that match these patterns" : ", with exactly these arguments"}
             </li>
           )}
         </For>
@@ -66,13 +66,16 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
               checked={patterns() !== null}
               onChange={(event) => setPatterns(event.currentTarget.checked ? target().args.join(" ") : null)}
             />
-            Allow other arguments too
+            Allow other arguments
           </label>
         )}
       </Show>
       <Show when={patterns() !== null}>
         <label class="stacked">
-          Arguments: <code>*</code> any text without a slash, <code>**</code> any further arguments
+          <span>
+            Argument patterns: <code>*</code> matches any text without a slash, <code>**</code> matches all remaining
+            arguments
+          </span>
           <input
             class="mono"
             spellcheck={false}
@@ -82,7 +85,7 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
         </label>
       </Show>
       <fieldset class="terms">
-        <legend>For</legend>
+        <legend>Duration</legend>
         <For each={TERMS}>
           {(each, index) => (
             <label>
@@ -94,10 +97,10 @@ export function AlwaysPanel(props: { approval: Approval; onAllow: (grant: GrantS
       </fieldset>
       <div class="actions">
         <button type="button" class="primary" onClick={allow}>
-          Allow {TERMS[term()]?.ms === undefined ? "for good" : `for ${TERMS[term()]?.name}`}
+          {TERMS[term()]?.ms === undefined ? "Allow permanently" : `Allow for ${TERMS[term()]?.name}`}
         </button>
         <button type="button" class="quiet" onClick={() => props.onCancel()}>
-          Back
+          Cancel
         </button>
       </div>
     </div>

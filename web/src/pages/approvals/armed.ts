@@ -1,11 +1,11 @@
 import { createEffect, createSignal, onCleanup } from "solid-js";
 
-/** So long a request is in sight, in a window that has the focus, before a key or a click decides it. */
+/** How long a request must be visible before a key press or a click can decide it, in milliseconds. */
 export const LOOK_MS = 500;
 
 /**
- * A key press that was meant for something else must not decide: what just appeared, or just came back into sight,
- * listens only after a moment; and only once the end of the command was seen (promise 2).
+ * Reports whether the request can be decided. A key press meant for something else must not decide, so a request is not
+ * armed until it has been visible for `LOOK_MS` and the end of its command has been in view (invariant 2).
  */
 export function useArmed(id: () => string, endSeen: () => boolean): () => boolean {
   const [ready, setReady] = createSignal(false);

@@ -16,13 +16,13 @@ import { Outcome } from "./outcome.tsx";
 
 type Panel = "none" | "always" | "deny";
 
-/** One request, whole, and the answer to it. */
+/** One complete approval request and the controls to decide it. */
 export function ApprovalCard(props: { approval: Approval; onNext: () => void; others: number }) {
   const [panel, setPanel] = createSignal<Panel>("none");
   const [busy, setBusy] = createSignal(false);
   const [error, setError] = createSignal<unknown>(null);
   const [endSeen, setEndSeen] = createSignal(false);
-  // A memo: the same request told anew must not close what was opened, or take back what was said.
+  // A memo, so that an update of the same request neither closes an open panel nor resets the card.
   const id = createMemo(() => props.approval.id);
   const armed = useArmed(id, endSeen);
   const open = () => props.approval.status === "pending";
@@ -48,34 +48,34 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
     } finally {
       setBusy(false);
       setPanel("none");
-      // Also where somebody else was first: their decision is shown at once.
+      // Reloaded on failure, too: another approver may have decided first.
       await get<Approval>(`/v1/approvals/${decidedId}`).then(noteApproval, () => undefined);
       card.focus();
     }
   }
 
-  /** Only for the card in focus, in sight for long enough; a key held down is no decision. */
+  /** Runs an action only when the focus is inside the card and the request is armed. Key repeat is ignored. */
   const byKey = (act: () => void) => (event: KeyboardEvent) => {
     const inCard = document.activeElement !== null && card.contains(document.activeElement);
     if (inCard && armed() && open() && may("approver") && !event.repeat && !busy()) act();
   };
-  useKeys("The request in focus", [
+  useKeys("Selected request", [
     { keys: "o", does: "Allow once", run: byKey(() => void decide("once")) },
-    { keys: "a", does: "Allow always: see what, then confirm", run: byKey(() => grantable() && setPanel("always")) },
-    { keys: "d", does: "Deny, with a reason", run: byKey(() => setPanel("deny")) },
-    { keys: "Escape", does: "Back", run: () => setPanel("none") },
+    { keys: "a", does: "Always allow (asks for confirmation)", run: byKey(() => grantable() && setPanel("always")) },
+    { keys: "d", does: "Deny (asks for a reason)", run: byKey(() => setPanel("deny")) },
+    { keys: "Escape", does: "Cancel", run: () => setPanel("none") },
   ]);
   const grantable = () => props.approval.request.always.ok;
 
   return (
-    <article class="card approval" ref={card} tabIndex={-1} aria-label={`Request of ${props.approval.agent}`}>
+    <article class="card approval" ref={card} tabIndex={-1} aria-label={`Request from ${props.approval.agent}`}>
       <header class="approval-head">
         <h2>
           <Shown text={props.approval.agent} /> {open() ? "wants to run" : "wanted to run"}
         </h2>
         <Show when={open()}>
           <p class="countdown" data-soon={Date.parse(props.approval.expiresAt) - Date.now() < 60_000}>
-            <Until at={props.approval.expiresAt} /> left
+            Expires in <Until at={props.approval.expiresAt} />
           </p>
         </Show>
       </header>
@@ -85,7 +85,7 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
         <Show when={props.others > 0}>
           <div class="actions">
             <button type="button" onClick={() => props.onNext()}>
-              Next of {props.others} waiting <kbd>j</kbd>
+              Next request ({props.others} pending) <kbd>j</kbd>
             </button>
           </div>
         </Show>
@@ -94,18 +94,18 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
         when={open() && may("approver")}
         fallback={
           <Show when={open()}>
-            <p class="hint">Deciding needs the role approver; you may look.</p>
+            <p class="hint">Only approvers and operators can decide requests.</p>
           </Show>
         }
       >
         <Show when={panel() === "none"}>
           <div class="actions" data-armed={armed()}>
             <button type="button" class="primary" disabled={!armed() || busy()} onClick={() => void decide("once")}>
-              Once <kbd>o</kbd>
+              Allow once <kbd>o</kbd>
             </button>
             <Show when={grantable()}>
               <button type="button" disabled={!armed() || busy()} onClick={() => setPanel("always")}>
-                Always… <kbd>a</kbd>
+                Always allow… <kbd>a</kbd>
               </button>
             </Show>
             <button type="button" class="danger" disabled={!armed() || busy()} onClick={() => setPanel("deny")}>
@@ -114,7 +114,7 @@ export function ApprovalCard(props: { approval: Approval; onNext: () => void; ot
             <Show when={!props.approval.request.always.ok && props.approval.request.always}>
               {(always) => (
                 <p class="hint">
-                  Always cannot be offered: <Shown text={(always() as { why: string }).why} />
+                  “Always allow” is not available: <Shown text={(always() as { why: string }).why} />
                 </p>
               )}
             </Show>

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from "../../../../src/core/approval.ts";
 import { Marked } from "../../ui/marked.tsx";
 import type { Mark } from "../../ui/stretches.ts";
 
-/** The whole command, never cut, with what is the matter in it pointed out. Tells when its end has been in sight. */
+/** The complete command with its risky parts highlighted. Calls `onEndSeen` once its end has been in view. */
 export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () => void }) {
   const [cut, setCut] = createSignal(false);
   let box!: HTMLPreElement;
@@ -13,7 +13,7 @@ export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () =
     ...props.request.command.marks.map((span) => ({
       ...span,
       kind: "hidden-char",
-      why: "written out: not to be seen",
+      why: "Invisible or misleading characters, written out",
     })),
   ]);
   createEffect(() => {
@@ -30,13 +30,13 @@ export function CommandBlock(props: { request: ApprovalRequest; onEndSeen?: () =
   });
   return (
     <figure class="command-block">
-      <pre ref={box} tabIndex={0} aria-label="The whole command" role="group">
+      <pre ref={box} tabIndex={0} aria-label="Full command" role="group">
         <Marked text={props.request.command.text} marks={marks()} />
         <span ref={end} class="end-of-command" />
       </pre>
       <Show when={cut()}>
         <button type="button" class="small more" onClick={() => box.scrollTo({ top: box.scrollHeight })}>
-          The command goes on: scroll to its end
+          Scroll to the end of the command
         </button>
       </Show>
     </figure>

@@ -15,7 +15,7 @@ export function DenyPanel(props: { onDeny: (reason: string) => void; onCancel: (
       }}
     >
       <label class="stacked">
-        Why not? The agent is told, so that it can do better. (May stay empty.)
+        Reason (optional, shown to the agent)
         <input
           ref={field}
           maxLength={LONGEST}
@@ -29,7 +29,7 @@ export function DenyPanel(props: { onDeny: (reason: string) => void; onCancel: (
           Deny
         </button>
         <button type="button" class="quiet" onClick={() => props.onCancel()}>
-          Back
+          Cancel
         </button>
       </div>
     </form>

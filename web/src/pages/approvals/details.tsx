@@ -1,30 +1,31 @@
 import { For, type JSX, Show } from "solid-js";
 import type { Approval, ShownCommand } from "../../../../src/core/approval.ts";
 import { Marked } from "../../ui/marked.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 
-/** Everything a person needs to decide, besides the command itself. */
+/** Everything about a request other than the command itself. */
 export function ApprovalFacts(props: { approval: Approval }) {
   const request = () => props.approval.request;
   return (
     <dl class="facts">
       <Show when={request().changed.length > 0}>
-        <Fact name="Asked again">
+        <Fact name="Changed">
           <For each={request().changed}>
             {(what) => (
               <p class="warn-text">
-                It was approved, but since then <Shown text={what} />
+                This command was approved earlier, but since then <Shown text={what} />.
               </p>
             )}
           </For>
         </Fact>
       </Show>
-      <Fact name="Why you are asked">
+      <Fact name="Reason">
         <ul class="reasons">
           <For each={request().reasons}>
             {(reason) => (
               <li>
-                <Shown text={reason.message} /> <code class="rule">{reason.rule}</code>
+                <Prose text={reason.message} /> <code class="rule">{reason.rule}</code>
               </li>
             )}
           </For>
@@ -32,11 +33,11 @@ export function ApprovalFacts(props: { approval: Approval }) {
       </Fact>
       <Show when={request().intent}>
         {(intent) => (
-          <Fact name="The agent says">
+          <Fact name="Intent">
             <blockquote class="intent">
               <Marked text={intent().text} marks={intent().marks.map((span) => ({ ...span, kind: "hidden-char" }))} />
             </blockquote>
-            <p class="hint">The agent's own words, not a fact.</p>
+            <p class="hint">Agent's claim, unverified</p>
           </Fact>
         )}
       </Show>
@@ -44,26 +45,26 @@ export function ApprovalFacts(props: { approval: Approval }) {
         <ul class="would-run">
           <For each={request().commands}>{(command) => <WouldRun command={command} cwd={request().cwd} />}</For>
           <Show when={!request().analyzable}>
-            <li class="warn-text">and what cannot be known before it runs</li>
+            <li class="warn-text">and commands that are only known when it runs</li>
           </Show>
         </ul>
       </Fact>
       <Show when={request().stdin}>
         {(stdin) => (
-          <Fact name="With this input">
+          <Fact name="Standard input">
             <pre class="block" tabIndex={0}>
               <Marked text={stdin().text} marks={stdin().marks.map((span) => ({ ...span, kind: "hidden-char" }))} />
             </pre>
           </Fact>
         )}
       </Show>
-      <Fact name="In">
+      <Fact name="Directory">
         <code>
           <Shown text={request().cwd} />
         </code>
       </Fact>
       <Show when={request().environment.length > 0}>
-        <Fact name="Adds variables">
+        <Fact name="Environment">
           <For each={request().environment}>
             {({ name, value }) => (
               <code class="line">
@@ -73,14 +74,13 @@ export function ApprovalFacts(props: { approval: Approval }) {
           </For>
         </Fact>
       </Show>
-      <Fact name="Confined by">
+      <Fact name="Sandbox">
         <Shown text={request().confinement} />
       </Fact>
-      <Fact name="Bound to">
+      <Fact name="Files">
         <details>
           <summary>
-            {request().covers.length} {request().covers.length === 1 ? "file" : "files"}, looked at again right before
-            it runs
+            Re-checks {request().covers.length} {request().covers.length === 1 ? "file" : "files"} before running
           </summary>
           <ul>
             <For each={request().covers}>
@@ -91,7 +91,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
                   </code>{" "}
                   <span class="muted">
                     {file.role}
-                    {file.sha256 === null ? ", by its place and times: too large to read" : ""}
+                    {file.sha256 === null ? ", checked by path, size and times (too large to hash)" : ""}
                   </span>
                 </li>
               )}
@@ -100,7 +100,7 @@ export function ApprovalFacts(props: { approval: Approval }) {
         </details>
       </Fact>
       <Show when={props.approval.quorum.rule !== "any" || props.approval.quorum.approvers.length > 0}>
-        <Fact name="Who decides">
+        <Fact name="Approvers">
           {props.approval.quorum.rule} of <Shown text={props.approval.quorum.approvers.join(", ")} />
         </Fact>
       </Show>
@@ -118,11 +118,11 @@ export function Fact(props: { name: string; children: JSX.Element }) {
 }
 
 function WouldRun(props: { command: ShownCommand; cwd: string }) {
-  const where = () => (props.command.cwd === null ? "in a folder that cannot be known" : `in ${props.command.cwd}`);
+  const where = () => (props.command.cwd === null ? "in an unknown directory" : `in ${props.command.cwd}`);
   const more = () => [
     props.command.program,
     ...(props.command.cwd === props.cwd ? [] : [where()]),
-    ...(props.command.via.length > 0 ? [`through ${props.command.via.join(", ")}`] : []),
+    ...(props.command.via.length > 0 ? [`via ${props.command.via.join(", ")}`] : []),
   ];
   return (
     <li>
@@ -143,7 +143,7 @@ function WouldRun(props: { command: ShownCommand; cwd: string }) {
   );
 }
 
-/** What it deletes and whom it reaches is seen first. */
+/** Deletions and network access stand out from other notes. */
 function toneOf(note: string): string {
   if (note.startsWith("deletes ")) return "bad";
   return note.startsWith("connects to ") ? "odd" : "warn";

@@ -1,19 +1,28 @@
 import { For, Show } from "solid-js";
-import type { Approval } from "../../../../src/core/approval.ts";
+import type { Approval, RecordedDecision } from "../../../../src/core/approval.ts";
+import { formatDuration } from "../../../../src/text/format.ts";
 import { sessionHash } from "../../route.ts";
 import { fullTime } from "../../ui/clock.ts";
 import { Shown } from "../../ui/shown.tsx";
+import { TERMS } from "./always.tsx";
 
 export const OUTCOME: Record<Approval["status"], { word: string; tone: string }> = {
-  pending: { word: "waiting", tone: "warn" },
+  pending: { word: "pending", tone: "warn" },
   approved: { word: "approved", tone: "good" },
-  used: { word: "approved and run", tone: "good" },
+  used: { word: "approved and executed", tone: "good" },
   denied: { word: "denied", tone: "bad" },
-  expired: { word: "expired: denied", tone: "" },
+  expired: { word: "expired", tone: "" },
 };
-const SAID = { once: "said yes, once", always: "said yes, always", deny: "said no" };
 
-/** Who decided what, for the one who came second as well. */
+function decisionText({ decision, grant }: RecordedDecision): string {
+  if (decision === "deny") return "denied this";
+  if (decision === "once") return "allowed this once";
+  const ms = grant?.expiresMs;
+  if (ms === undefined) return "allowed this permanently";
+  return `allowed this for ${TERMS.find((term) => term.ms === ms)?.name ?? formatDuration(ms)}`;
+}
+
+/** The status of a request and the decisions on it. */
 export function Outcome(props: { approval: Approval }) {
   return (
     <div class="outcome">
@@ -23,7 +32,7 @@ export function Outcome(props: { approval: Approval }) {
           {(session) => (
             <>
               {" "}
-              <a href={sessionHash(session())}>See its session</a>
+              <a href={sessionHash(session())}>View session</a>
             </>
           )}
         </Show>
@@ -35,7 +44,7 @@ export function Outcome(props: { approval: Approval }) {
               <strong>
                 <Shown text={each.who} />
               </strong>{" "}
-              {SAID[each.decision]}{" "}
+              {decisionText(each)}{" "}
               <span class="muted">
                 ({each.channel}, {fullTime(each.at)})
               </span>

@@ -14,17 +14,17 @@ import "./approvals.css";
 
 const DECIDED_SHOWN = 30;
 
-/** The inbox: what waits for a person. */
+/** Pending and recently decided approval requests. */
 export default function ApprovalsPage() {
   const [selected, setSelected] = createSignal<string | null>(route().id);
-  // Not there before the first request is.
+  // Undefined until the first request is shown.
   let detail: HTMLDivElement | undefined;
 
   const current = createMemo(() => {
     const id = selected();
     return id === null ? undefined : approvalNamed(id);
   });
-  // Where nothing is selected the one that has waited longest is shown, and stays when others come and go.
+  // Without a selection the oldest pending request is selected. It stays selected while others come and go.
   createEffect(() => {
     if (current() === undefined) setSelected(pending()[0]?.id ?? null);
   });
@@ -61,12 +61,14 @@ export default function ApprovalsPage() {
       <header class="page-head">
         <h1>Approvals</h1>
         <p class="grow" role="status" aria-live="polite">
-          {pending().length === 0 ? "Nobody waits" : `${pending().length} waiting for a decision`}
+          {pending().length === 0
+            ? "No pending approvals"
+            : `${pending().length} pending ${pending().length === 1 ? "approval" : "approvals"}`}
         </p>
         <Show when={canNotify}>
           <button type="button" aria-pressed={notifies()} onClick={() => void toggleNotify()}>
             <Icon name="bell" />
-            Tell me on the desktop
+            Desktop notifications
           </button>
         </Show>
       </header>
@@ -77,21 +79,21 @@ export default function ApprovalsPage() {
         when={pending().length + decided().length > 0}
         fallback={
           <div class="card nothing">
-            <h2>{approvalsLoading() ? "Loading…" : "Nothing to decide"}</h2>
-            <p>When an agent wants to run something that needs a person's yes, it waits here.</p>
+            <h2>{approvalsLoading() ? "Loading…" : "No approval requests"}</h2>
+            <p>Commands that require approval appear here.</p>
           </div>
         }
       >
         <div class="inbox">
           <div class="inbox-list" role="region" aria-label="Requests" tabIndex={0}>
-            <ul aria-label="Waiting">
+            <ul aria-label="Pending">
               <For each={pending()}>
                 {(approval) => <Entry approval={approval} selected={selected() === approval.id} onChoose={choose} />}
               </For>
             </ul>
             <Show when={decided().length > 0}>
-              <h2>Decided lately</h2>
-              <ul aria-label="Decided lately">
+              <h2>Recently decided</h2>
+              <ul aria-label="Recently decided">
                 <For each={decided().slice(0, DECIDED_SHOWN)}>
                   {(approval) => <Entry approval={approval} selected={selected() === approval.id} onChoose={choose} />}
                 </For>
@@ -99,7 +101,7 @@ export default function ApprovalsPage() {
             </Show>
           </div>
           <div class="inbox-detail" ref={detail}>
-            <Show when={current()} fallback={<p class="centre muted">Choose a request to see all of it.</p>}>
+            <Show when={current()} fallback={<p class="centre muted">Select a request to view it.</p>}>
               {(approval) => (
                 <ErrorBoundary fallback={(error, reset) => <Unshown id={approval().id} error={error} reset={reset} />}>
                   <ApprovalCard
@@ -117,7 +119,7 @@ export default function ApprovalsPage() {
   );
 }
 
-/** One that cannot be drawn takes neither the list nor the next one with it; it cannot be decided here either. */
+/** Shown instead of a request that failed to render. It cannot be decided here; other requests are not affected. */
 function Unshown(props: { id: string; error: unknown; reset: () => void }) {
   createEffect(
     on(
@@ -128,10 +130,10 @@ function Unshown(props: { id: string; error: unknown; reset: () => void }) {
   );
   return (
     <div class="card">
-      <h2>This request cannot be shown</h2>
+      <h2>This request cannot be displayed</h2>
       <ErrorNote error={props.error} />
       <p>
-        On the command line: <code>sallyport approvals {props.id}</code>
+        View it on the command line: <code>sallyport approvals {props.id}</code>
       </p>
     </div>
   );

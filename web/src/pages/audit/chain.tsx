@@ -5,7 +5,7 @@ import { ErrorNote } from "../../ui/error-note.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Shown } from "../../ui/shown.tsx";
 
-/** Whether the log is still what was written: every entry covers the one before it. */
+/** Verifies the audit log on request. Each entry contains the hash of the previous one. */
 export function Chain() {
   const [report, setReport] = createSignal<ChainReport | null>(null);
   const [error, setError] = createSignal<unknown>(null);
@@ -22,17 +22,17 @@ export function Chain() {
     }
   }
   return (
-    <section class="card chain" aria-label="The chain">
+    <section class="card chain" aria-label="Integrity">
       <div class="chain-words" role="status">
-        <Switch fallback={<p class="muted">Each entry covers the one before it. Has any been changed or taken out?</p>}>
+        <Switch fallback={<p class="muted">Tamper-evident log. Verify it now?</p>}>
           <Match when={busy()}>
-            <p>Checking every entry…</p>
+            <p>Verifying all entries…</p>
           </Match>
           <Match when={report()?.broken}>
             {(broken) => (
               <p class="broken">
-                <Icon name="warn" /> Broken at entry {broken().seq}: <Shown text={broken().why} />. {report()?.entries}{" "}
-                entries before it are right.
+                <Icon name="warn" /> Verification failed at entry {broken().seq}: <Shown text={broken().why} />. The{" "}
+                {report()?.entries} entries before it are intact.
               </p>
             )}
           </Match>
@@ -40,10 +40,10 @@ export function Chain() {
             {(sound) => (
               <>
                 <p class="sound">
-                  <Icon name="ok" /> All {sound().entries} entries are as they were written.
+                  <Icon name="ok" /> Verified: all {sound().entries} entries are intact.
                 </p>
                 <p class="hint">
-                  Note this down elsewhere, to hold the log to it later: entry {sound().head.seq},{" "}
+                  To detect a truncated log later, save the latest entry and hash elsewhere: {sound().head.seq},{" "}
                   <code>{sound().head.hash}</code>
                 </p>
               </>
@@ -55,7 +55,7 @@ export function Chain() {
         </Show>
       </div>
       <button type="button" onClick={() => void verify()} disabled={busy()}>
-        Verify the chain
+        Verify
       </button>
     </section>
   );

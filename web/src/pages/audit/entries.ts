@@ -4,20 +4,20 @@ import { get } from "../../api/client.ts";
 import { type AuditAsked, auditQuery } from "./filter.ts";
 
 const PAGE = 100;
-/** What a page holds; older ones are found by asking more narrowly. */
+/** Entries kept in memory. Older ones can be found with a narrower filter. */
 const MOST = 5000;
 
 export interface Entries {
   all: () => AuditEntry[];
   loading: () => boolean;
   error: () => unknown;
-  /** There are older ones. */
+  /** Whether older entries can be loaded. */
   more: () => boolean;
   loadMore(): Promise<void>;
   refresh(): Promise<void>;
 }
 
-/** The newest first, read a page at a time. */
+/** Loads audit entries, newest first, one page at a time. */
 export function createEntries(asked: () => AuditAsked): Entries {
   const [all, setAll] = createSignal<AuditEntry[]>([]);
   const [loading, setLoading] = createSignal(false);

@@ -2,20 +2,20 @@ export interface AuditAsked {
   q: string;
   kind: string;
   agent: string;
-  /** How far back, in hours; "": all of it. */
+  /** The time range in hours; empty for all entries. */
   hours: string;
 }
 
 export const KINDS = ["run", "exit", "approval", "grant", "stdin", "signal", "sign-in", "token", "config", "gateway"];
 
 export const SPANS: { hours: string; name: string }[] = [
-  { hours: "", name: "Ever" },
+  { hours: "", name: "Any time" },
   { hours: "1", name: "Last hour" },
-  { hours: "24", name: "Last day" },
-  { hours: "168", name: "Last week" },
+  { hours: "24", name: "Last 24 hours" },
+  { hours: "168", name: "Last 7 days" },
 ];
 
-/** As the service wants it. */
+/** Returns the query parameters of the API for a filter. */
 export function auditQuery({ q, kind, agent, hours }: AuditAsked): Record<string, string | number | undefined> {
   const since = hours === "" ? {} : { since: Date.now() - Number(hours) * 3_600_000 };
   return { q, kind, agent, ...since };

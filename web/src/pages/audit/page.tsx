@@ -10,11 +10,11 @@ import { Shown } from "../../ui/shown.tsx";
 import { Chain } from "./chain.tsx";
 import { createEntries } from "./entries.ts";
 import { type AuditAsked, auditQuery, KINDS, SPANS } from "./filter.ts";
-import "../now/now.css";
+import "../sessions/sessions.css";
 import "./audit.css";
 import type { AuditEntry } from "../../../../src/core/audit.ts";
 
-/** Who ran what, who decided what, and what came of it. */
+/** The audit log: commands, decisions and their outcomes. */
 export default function AuditPage() {
   const query = route().query;
   const [asked, setAsked] = createSignal<AuditAsked>({
@@ -32,7 +32,7 @@ export default function AuditPage() {
   let search!: HTMLInputElement;
   useKeys("Audit", [
     { keys: "/", does: "Search", run: () => search.focus() },
-    { keys: "R", does: "Read the newest", run: () => void entries.refresh() },
+    { keys: "R", does: "Load new entries", run: () => void entries.refresh() },
   ]);
 
   return (
@@ -45,7 +45,7 @@ export default function AuditPage() {
         <Show when={newer() > 0}>
           <button type="button" class="small" onClick={() => void entries.refresh()}>
             <Icon name="up" />
-            {newer()} newer
+            {newer()} new {newer() === 1 ? "entry" : "entries"}
           </button>
         </Show>
         <a class="button" href={keyedAddress("/v1/audit/export", auditQuery(asked()))} download="audit.ndjson">
@@ -60,7 +60,7 @@ export default function AuditPage() {
           <input
             ref={search}
             type="search"
-            aria-label="Search the audit"
+            aria-label="Search the audit log"
             placeholder="Search  ( / )"
             spellcheck={false}
             value={asked().q}
@@ -68,18 +68,22 @@ export default function AuditPage() {
           />
         </div>
         <select aria-label="Kind" value={asked().kind} onChange={(event) => set({ kind: event.currentTarget.value })}>
-          <option value="">Every kind</option>
+          <option value="">All kinds</option>
           <For each={KINDS}>{(kind) => <option value={kind}>{kind}</option>}</For>
         </select>
         <input
           class="agent-field"
           aria-label="Agent"
-          placeholder="Every agent"
+          placeholder="All agents"
           spellcheck={false}
           value={asked().agent}
           onInput={(event) => set({ agent: event.currentTarget.value })}
         />
-        <select aria-label="When" value={asked().hours} onChange={(event) => set({ hours: event.currentTarget.value })}>
+        <select
+          aria-label="Time range"
+          value={asked().hours}
+          onChange={(event) => set({ hours: event.currentTarget.value })}
+        >
           <For each={SPANS}>{(span) => <option value={span.hours}>{span.name}</option>}</For>
         </select>
       </div>
@@ -88,14 +92,14 @@ export default function AuditPage() {
       </Show>
       <Show
         when={entries.all().length > 0}
-        fallback={<p class="centre muted">{entries.loading() ? "" : "No entry matches."}</p>}
+        fallback={<p class="centre muted">{entries.loading() ? "" : "No matching entries"}</p>}
       >
-        <ol class="card audit-list" aria-label="Entries, the newest first">
+        <ol class="card audit-list" aria-label="Entries, newest first">
           <For each={entries.all()}>{(entry) => <Entry entry={entry} />}</For>
         </ol>
         <Show when={entries.more()}>
           <button type="button" class="more" disabled={entries.loading()} onClick={() => void entries.loadMore()}>
-            {entries.loading() ? "Loading…" : "Older entries"}
+            {entries.loading() ? "Loading…" : "Load older entries"}
           </button>
         </Show>
       </Show>
@@ -148,7 +152,7 @@ function Entry(props: { entry: AuditEntry }) {
               <strong>
                 <Shown text={entry.agent === "" ? "–" : entry.agent} />
               </strong>
-              , through <Shown text={entry.channel} />
+              , via <Shown text={entry.channel} />
               <Show when={entry.session}>
                 {(session) => (
                   <>

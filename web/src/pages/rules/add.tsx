@@ -8,7 +8,7 @@ import { FolderField } from "../../ui/folder-field.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { createDeed } from "../session/actions/do.ts";
-import { wordsOf } from "./words.ts";
+import { splitArguments } from "./split-arguments.ts";
 
 const TYPING_MS = 200;
 const HOUR = 3_600_000;
@@ -16,10 +16,10 @@ const TERMS = [
   { name: "8 hours", ms: 8 * HOUR },
   { name: "7 days", ms: 168 * HOUR },
   { name: "30 days", ms: 720 * HOUR },
-  { name: "for good", ms: 0 },
+  { name: "No expiry", ms: 0 },
 ];
 
-/** Something is allowed without having been asked for; what it would let through is tried while it is typed. */
+/** A form that creates a grant without an approval request. It shows what the grant would allow while it is typed. */
 export function AddRule(props: { onAdded: () => void }) {
   const [command, setCommand] = createSignal("");
   const [patterns, setPatterns] = createSignal("");
@@ -34,9 +34,9 @@ export function AddRule(props: { onAdded: () => void }) {
 
   const rule = createMemo(() => ({
     agent: agent().trim(),
-    command: wordsOf(command()),
+    command: splitArguments(command()),
     ...(cwd().trim() !== "" && { cwd: cwd().trim() }),
-    ...(patterns().trim() !== "" && { args: wordsOf(patterns()) }),
+    ...(patterns().trim() !== "" && { args: splitArguments(patterns()) }),
     ...(term() > 0 && { expiresMs: term() }),
   }));
   const ready = () => rule().command.length > 0 && rule().agent !== "";
@@ -76,7 +76,7 @@ export function AddRule(props: { onAdded: () => void }) {
   return (
     <details class="card add-rule">
       <summary>
-        <h2>Allow something</h2>
+        <h2>Add a grant</h2>
       </summary>
       <form
         onSubmit={(event) => {
@@ -95,7 +95,7 @@ export function AddRule(props: { onAdded: () => void }) {
           />
         </label>
         <label class="stacked wide">
-          Patterns for the arguments instead (may stay empty: exactly these)
+          Argument patterns (optional; leave empty to allow exactly these arguments)
           <input
             class="mono"
             spellcheck={false}
@@ -110,13 +110,13 @@ export function AddRule(props: { onAdded: () => void }) {
         </label>
         <FolderField class="stacked" value={cwd()} onInput={setCwd} />
         <label class="stacked">
-          For
+          Duration
           <select value={term()} onChange={(event) => setTerm(Number(event.currentTarget.value))}>
             <For each={TERMS}>{(each) => <option value={each.ms}>{each.name}</option>}</For>
           </select>
         </label>
         <label class="stacked wide">
-          Examples to try it with, one a line
+          Example commands to test, one per line
           <textarea
             class="mono"
             rows={3}
@@ -135,7 +135,7 @@ export function AddRule(props: { onAdded: () => void }) {
         </Show>
         <div class="actions wide">
           <button type="submit" class="primary" disabled={!ready() || deed.busy() || tried()?.problem !== null}>
-            Allow it
+            Add grant
           </button>
         </div>
       </form>
@@ -157,7 +157,7 @@ function Tried(props: { tried: TriedRule; patterns: readonly string[] | null }) 
       </Show>
       <Show when={props.tried.covers.length > 0}>
         <p>
-          It would allow{" "}
+          Would allow{" "}
           <For each={props.tried.covers}>
             {(each) => (
               <>

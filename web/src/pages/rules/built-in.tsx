@@ -1,15 +1,16 @@
 import { For } from "solid-js";
 import type { RulesAnswer } from "../../api/shapes.ts";
+import { Prose } from "../../ui/prose.tsx";
 
-/** The rules that are always there. Blocks are lifted by nothing; denials by a person who names them in the configuration. */
+/** The built-in rules. Blocks are permanent; denials can be lifted in the configuration (`allowDenied`). */
 export function BuiltIn(props: { rules: RulesAnswer["builtIn"] }) {
   const blocked = () => props.rules.filter(({ tier }) => tier === "blocked").length;
   return (
     <details class="card built-in">
       <summary>
-        <h2>Built in</h2>
+        <h2>Built-in rules</h2>
         <span class="muted">
-          {blocked()} blocks that nothing lifts, {props.rules.length - blocked()} denials
+          {blocked()} permanent blocks, {props.rules.length - blocked()} default denials
         </span>
       </summary>
       <ul class="rule-list">
@@ -21,7 +22,10 @@ export function BuiltIn(props: { rules: RulesAnswer["builtIn"] }) {
               </span>
               <code>{rule.id}</code>
               <span>
-                {rule.message} <span class="hint">{rule.suggestion}</span>
+                <Prose text={rule.message} />{" "}
+                <span class="hint">
+                  <Prose text={rule.suggestion} />
+                </span>
               </span>
             </li>
           )}

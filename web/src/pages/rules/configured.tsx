@@ -6,18 +6,18 @@ import { Ago, Until } from "../../ui/time.tsx";
 
 const TONES = { allow: "good", ask: "warn", deny: "bad" };
 
-/** What stands in sallyport.json. It is changed there. */
+/** The rules and the allowlist in sallyport.json. They cannot be edited here. */
 export function Configured(props: { configured: RulesAnswer["configured"] }) {
-  const nothing = () => props.configured.rules.length + props.configured.allowlist.length === 0;
+  const isEmpty = () => props.configured.rules.length + props.configured.allowlist.length === 0;
   return (
     <section class="rules-section" aria-labelledby="configured">
-      <h2 id="configured">Configured</h2>
+      <h2 id="configured">Configured rules</h2>
       <Show
-        when={!nothing()}
+        when={!isEmpty()}
         fallback={
           <p class="card nothing">
             <span>
-              No rule and no allowlist in <code>sallyport.json</code>.
+              No rules or allowlist entries in <code>sallyport.json</code>.
             </span>
           </p>
         }
@@ -28,21 +28,21 @@ export function Configured(props: { configured: RulesAnswer["configured"] }) {
         </ul>
       </Show>
       <p class="hint">
-        These are changed in <code>sallyport.json</code>, and count from the next command on.
+        To change these, edit <code>sallyport.json</code>. Changes apply from the next command on.
       </p>
     </section>
   );
 }
 
 function RuleItem(props: { rule: UserRule }) {
-  const words = () =>
+  const pattern = () =>
     props.rule.pattern ??
-    (props.rule.prefix ?? []).map((word) => (typeof word === "string" ? word : word.join("|"))).join(" ");
+    (props.rule.prefix ?? []).map((part) => (typeof part === "string" ? part : part.join("|"))).join(" ");
   return (
     <li>
       <span class={`tag ${TONES[props.rule.decision]}`}>{props.rule.decision}</span>
       <code>
-        <Shown text={words()} />
+        <Shown text={pattern()} />
       </code>
       <Show when={props.rule.message}>
         {(message) => (
@@ -73,14 +73,14 @@ function AllowItem(props: { entry: AllowEntry }) {
         <Show when={props.entry.expires}>
           {(at) => (
             <>
-              <Until at={at()} /> left,{" "}
+              expires in <Until at={at()} />,{" "}
             </>
           )}
         </Show>
-        <Show when={props.entry.lastUsed} fallback="not used yet">
+        <Show when={props.entry.lastUsed} fallback="never used">
           {(at) => (
             <>
-              used <Ago at={at()} /> ago
+              last used <Ago at={at()} /> ago
             </>
           )}
         </Show>

@@ -19,26 +19,26 @@ export function grantCommand({ executable, args }: Grant): string {
 export function GrantRow(props: { grant: Grant; onChanged: () => void }) {
   const [asking, setAsking] = createSignal(false);
   const grant = () => props.grant;
-  const inForce = () => status().word === "in force";
+  const isActive = () => status().word === "active";
   const deed = createDeed(() => {
     setAsking(false);
     props.onChanged();
   });
   const status = (): { word: string; tone: string } => {
     const { revokedAt, expiresAt, current } = grant();
-    if (revokedAt !== null) return { word: "taken back", tone: "" };
+    if (revokedAt !== null) return { word: "revoked", tone: "" };
     if (expiresAt !== null && Date.parse(expiresAt) <= now()) return { word: "expired", tone: "" };
-    return current ? { word: "in force", tone: "good" } : { word: "program changed", tone: "warn" };
+    return current ? { word: "active", tone: "good" } : { word: "program changed", tone: "warn" };
   };
   return (
-    <tr data-over={!inForce()}>
+    <tr data-over={!isActive()}>
       <td class="grant-what">
         <code>
           <Shown text={grantCommand(grant())} />
         </code>
         <span class="hint">
           in <Shown text={grant().cwd} />
-          {grant().piped ? ", also in a pipe" : ""}
+          {grant().piped ? ", including in a pipeline" : ""}
         </span>
       </td>
       <td>
@@ -46,12 +46,12 @@ export function GrantRow(props: { grant: Grant; onChanged: () => void }) {
       </td>
       <td>
         <span class={`tag ${status().tone}`}>{status().word}</span>
-        <Show when={inForce()}>
+        <Show when={isActive()}>
           <span class="hint">
-            <Show when={grant().expiresAt} fallback="for good">
+            <Show when={grant().expiresAt} fallback="no expiry">
               {(at) => (
                 <>
-                  <Until at={at()} /> left
+                  expires in <Until at={at()} />
                 </>
               )}
             </Show>
@@ -80,19 +80,19 @@ export function GrantRow(props: { grant: Grant; onChanged: () => void }) {
           >
             Revoke
           </button>
-          <Dialog title="Take this back?" open={asking()} onClose={() => setAsking(false)}>
+          <Dialog title="Revoke this grant?" open={asking()} onClose={() => setAsking(false)}>
             <pre class="block" tabIndex={0}>
               <Shown text={grantCommand(grant())} />
             </pre>
             <p class="hint">
-              From now on <Shown text={grant().agent} /> has to ask for it again. What runs already goes on.
+              <Shown text={grant().agent} /> will need approval again. Commands that are already running continue.
             </p>
             <Show when={deed.error()}>
               <ErrorNote error={deed.error()} />
             </Show>
             <div class="dialog-foot">
               <button type="button" onClick={() => setAsking(false)}>
-                Keep it
+                Cancel
               </button>
               <button
                 type="button"

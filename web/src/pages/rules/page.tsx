@@ -13,9 +13,9 @@ import "../session/session.css";
 import "../session/usage/usage.css";
 import "./rules.css";
 
-const HEADS = ["What", "For", "Status", "Last used", "Given by", ""];
+const HEADS = ["Command", "Agent", "Status", "Last used", "Granted by", ""];
 
-/** What is allowed for good, what is configured, and what is built in. */
+/** Standing grants, configured rules and built-in rules. */
 export default function RulesPage() {
   const [rules, { refetch }] = createResource(() => get<RulesAnswer>("/v1/rules"));
   const [grants, { refetch: readGrants }] = createResource(() => get<{ grants: Grant[] }>("/v1/grants", { all: true }));
@@ -42,12 +42,12 @@ export default function RulesPage() {
         <ErrorNote error={rules.error ?? grants.error} />
       </Show>
       <section class="rules-section" aria-labelledby="grants">
-        <h2 id="grants">Allowed for good</h2>
+        <h2 id="grants">Standing grants</h2>
         <Show
           when={list().length > 0}
           fallback={
             <p class="card nothing">
-              Nobody has said "always" to anything yet. Grants come from Approvals, or from here.
+              No standing grants. Create one with “Always allow” on an approval request, or below.
             </p>
           }
         >
@@ -82,7 +82,7 @@ export default function RulesPage() {
   );
 }
 
-/** Those in force first, the newest first. */
+/** Orders active grants first, then by creation time, newest first. */
 function byUse(a: Grant, b: Grant): number {
   const ended = Number(isOver(a)) - Number(isOver(b));
   return ended !== 0 ? ended : a.createdAt < b.createdAt ? 1 : -1;

@@ -5,12 +5,13 @@ import { formatDuration } from "../../../../src/text/format.ts";
 import type { SessionDetails } from "../../api/shapes.ts";
 import { now } from "../../ui/clock.ts";
 import { Icon } from "../../ui/icon.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { Shown } from "../../ui/shown.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Actions } from "./actions/actions.tsx";
 
-/** Which command it is and how it stands, above everything else there is to see of it. */
+/** The command of a session, its status and its actions. */
 export function SessionHead(props: { info: SessionDetails; processes: readonly ProcessInfo[] }) {
   const text = () =>
     props.info.args === null ? props.info.command : quoteArgv([props.info.command, ...props.info.args]);
@@ -21,7 +22,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
   return (
     <header class="session-head">
       <div class="session-line">
-        <a class="back" href="#/now" aria-label="Back to what runs now">
+        <a class="back" href="#/sessions" aria-label="Back to sessions">
           <Icon name="back" />
         </a>
         <h1>
@@ -30,7 +31,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
         <Status info={props.info} />
         <Actions info={props.info} processes={props.processes} />
       </div>
-      <pre class="session-command" role="group" aria-label="The whole command" tabIndex={0}>
+      <pre class="session-command" role="group" aria-label="Full command" tabIndex={0}>
         <Shown text={text()} lines />
       </pre>
       <p class="session-facts">
@@ -44,7 +45,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
           started <Ago at={props.info.startedAt} /> ago
         </span>
         <span>
-          {props.info.endedAt === null ? "runs for" : "took"} {formatDuration(Math.max(0, took()))}
+          {props.info.endedAt === null ? "running for" : "duration"} {formatDuration(Math.max(0, took()))}
         </span>
         <span>
           sandbox{" "}
@@ -62,7 +63,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
       <Show when={props.info.intent}>
         {(intent) => (
           <p class="session-intent">
-            <span class="hint">The agent says:</span>{" "}
+            <span class="hint">Intent (agent's claim, unverified):</span>{" "}
             <q>
               <Shown text={intent()} />
             </q>
@@ -72,7 +73,7 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
       <Show when={props.info.approval?.status === "pending" && props.info.approval}>
         {(approval) => (
           <p class="note warn">
-            It waits for a person. <a href={`#/approvals/${approval().id}`}>See the request and decide</a>
+            Waiting for approval. <a href={`#/approvals/${approval().id}`}>Review the request</a>
           </p>
         )}
       </Show>
@@ -80,24 +81,27 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
         {(error) => (
           <div class="note bad">
             <p>
-              <Shown text={error().message} />
+              <Prose text={error().message} />
             </p>
-            <ul>
-              <For each={error().recovery}>
-                {({ hint }) => (
-                  <li>
-                    <Shown text={hint} />
-                  </li>
-                )}
-              </For>
-            </ul>
+            <Show when={error().recovery.length > 0}>
+              <p class="hint">Suggested to the agent:</p>
+              <ul>
+                <For each={error().recovery}>
+                  {({ hint }) => (
+                    <li>
+                      <Prose text={hint} />
+                    </li>
+                  )}
+                </For>
+              </ul>
+            </Show>
           </div>
         )}
       </Show>
-      <For each={[...props.info.warnings, ...props.info.hints]}>
+      <For each={props.info.warnings}>
         {(warning) => (
           <p class="note warn">
-            <Shown text={warning} />
+            <Prose text={warning} />
           </p>
         )}
       </For>

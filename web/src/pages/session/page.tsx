@@ -6,7 +6,7 @@ import { useKeys } from "../../keys/bindings.ts";
 import { sessionNamed } from "../../live/sessions.ts";
 import { go, rememberQuery, route } from "../../route.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
-import { FactsTab } from "./facts/facts.tsx";
+import { DetailsTab } from "./details/details.tsx";
 import { SessionHead } from "./head.tsx";
 import { LogViewer } from "./log/viewer.tsx";
 import { ProcessTree } from "./usage/processes.tsx";
@@ -23,13 +23,16 @@ const TABS = [
   { tab: "replay", name: "Replay", pty: true },
   { tab: "processes", name: "Processes" },
   { tab: "usage", name: "Usage" },
-  { tab: "facts", name: "Facts" },
+  { tab: "details", name: "Details" },
 ] as const;
 type Tab = (typeof TABS)[number]["tab"];
 
+/** Returns the tab that a link names. `facts` is the former name of `details`. */
+const tabNamed = (name: string | null): string | null => (name === "facts" ? "details" : name);
+
 export default function SessionPage() {
   return (
-    <Show when={route().id} keyed fallback={<p class="centre muted">Which session?</p>}>
+    <Show when={route().id} keyed fallback={<p class="centre muted">No session selected</p>}>
       {(id) => <OneSession id={id} />}
     </Show>
   );
@@ -38,14 +41,14 @@ export default function SessionPage() {
 function OneSession(props: { id: string }) {
   const path = `/v1/sessions/${encodeURIComponent(props.id)}`;
   const [details, { refetch }] = createResource(() => get<SessionDetails>(path));
-  /** As it was read, kept current by events; what the page knows already is shown at once. */
+  /** The loaded details, updated by events. Until they are loaded, the entry of the session list is shown. */
   const info = createMemo((): SessionDetails | undefined => {
-    const read = details.error ? undefined : details.latest;
-    const told = sessionNamed(read?.id ?? props.id);
-    if (read) return { ...read, ...told };
-    return told && !details.error ? { ...told, verdict: null, approval: null } : undefined;
+    const loaded = details.error ? undefined : details.latest;
+    const listed = sessionNamed(loaded?.id ?? props.id);
+    if (loaded) return { ...loaded, ...listed };
+    return listed && !details.error ? { ...listed, verdict: null, approval: null } : undefined;
   });
-  // The verdict and the approval are only told when asked for.
+  // Events contain neither the verdict nor the approval, so a change of status reloads the details.
   const status = createMemo(() => info()?.status);
   createEffect(on(status, (_now, before) => before !== undefined && void refetch(), { defer: true }));
   return (
@@ -54,7 +57,7 @@ function OneSession(props: { id: string }) {
         <h1>Session</h1>
         <ErrorNote error={details.error} />
         <p>
-          <a href="#/now">Back to what runs now</a>
+          <a href="#/sessions">Back to sessions</a>
         </p>
       </Show>
       <Show
@@ -77,11 +80,11 @@ function Known(props: { info: SessionDetails }) {
   const live = createMemo(() => isLive(props.info));
   const tabs = () => TABS.filter((each) => !("pty" in each) || props.info.pty !== null);
   const first = tabs()[0]?.tab as Tab;
-  const [tab, setTab] = createSignal<Tab>(tabs().find((each) => each.tab === route().query.get("tab"))?.tab ?? first);
+  // The tab that the URL names, also when a link leads to another tab of the same session.
+  const askedTab = createMemo(() => tabNamed(route().query.get("tab")));
+  const [tab, setTab] = createSignal<Tab>(tabs().find((each) => each.tab === askedTab())?.tab ?? first);
   const sampler = createSampler(props.info.id, live);
   createEffect(() => rememberQuery({ tab: tab() === first ? "" : tab() }));
-  // A link to another view of the same session.
-  const askedTab = createMemo(() => route().query.get("tab"));
   createEffect(
     on(askedTab, (asked) => setTab(tabs().find((each) => each.tab === asked)?.tab ?? first), { defer: true }),
   );
@@ -96,15 +99,15 @@ function Known(props: { info: SessionDetails }) {
     choose(all[(at + step + all.length) % all.length]?.tab as Tab);
   }
   useKeys("Session", [
-    { keys: "]", does: "Next view", run: () => move(1) },
-    { keys: "[", does: "Previous view", run: () => move(-1) },
-    { keys: "Backspace / h", does: "Back to what runs now", run: () => go("#/now") },
+    { keys: "]", does: "Next tab", run: () => move(1) },
+    { keys: "[", does: "Previous tab", run: () => move(-1) },
+    { keys: "Backspace / h", does: "Back to sessions", run: () => go("#/sessions") },
   ]);
 
   return (
     <>
       <SessionHead info={props.info} processes={sampler.processes()} />
-      <div class="tabs" role="tablist" aria-label="Views of the session">
+      <div class="tabs" role="tablist" aria-label="Session tabs">
         <For each={tabs()}>
           {(each) => (
             <button
@@ -142,8 +145,8 @@ function Known(props: { info: SessionDetails }) {
           <Show when={tab() === "usage"}>
             <UsageTab sampler={sampler} live={live()} />
           </Show>
-          <Show when={tab() === "facts"}>
-            <FactsTab info={props.info} />
+          <Show when={tab() === "details"}>
+            <DetailsTab info={props.info} />
           </Show>
         </Suspense>
       </div>

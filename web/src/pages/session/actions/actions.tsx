@@ -10,16 +10,20 @@ import { RemoveDialog } from "./remove.tsx";
 
 type Open = "none" | "kill" | "extend" | "remove";
 
-/** What an operator can do to a session. Each asks once more and says what it will do. */
+/** Actions on a session for operators. Each opens a dialog that states its effect and asks for confirmation. */
 export function Actions(props: { info: SessionInfo; processes: readonly ProcessInfo[] }) {
   const [open, setOpen] = createSignal<Open>("none");
   const live = () => props.info.status === "running" || props.info.lingering;
   const close = () => setOpen("none");
-  useKeys("This session", [
-    { keys: "x", does: "Signal or kill: asks first", run: () => may("operator") && live() && setOpen("kill") },
+  useKeys("Session actions", [
+    {
+      keys: "x",
+      does: "Stop or signal (asks for confirmation)",
+      run: () => may("operator") && live() && setOpen("kill"),
+    },
     {
       keys: "e",
-      does: "Move its deadline",
+      does: "Change the deadline",
       run: () => may("operator") && props.info.status === "running" && setOpen("extend"),
     },
   ]);
@@ -37,12 +41,12 @@ export function Actions(props: { info: SessionInfo; processes: readonly ProcessI
           <Show when={props.info.status === "running"}>
             <button type="button" class="small" onClick={() => setOpen("extend")}>
               <Icon name="clock" />
-              Extend…
+              Deadline…
             </button>
           </Show>
           <button type="button" class="small danger" onClick={() => setOpen("kill")}>
             <Icon name="stop" />
-            Kill…
+            Stop…
           </button>
         </Show>
       </div>

@@ -1,6 +1,6 @@
 import { createSignal } from "solid-js";
 
-/** One thing at a time, with its failure kept for showing. */
+/** Runs one action at a time and keeps its error for display. Calls `after` when the action succeeds. */
 export function createDeed(after: () => void): {
   busy: () => boolean;
   error: () => unknown;

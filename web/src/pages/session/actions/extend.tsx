@@ -13,9 +13,11 @@ export function ExtendDialog(props: { open: boolean; info: SessionInfo; onClose:
   const [term, setTerm] = createSignal(10 * MINUTE);
   const deed = createDeed(() => props.onClose());
   const now = () =>
-    props.info.timeoutMs === 0 ? "It has no deadline now." : `It was given ${formatDuration(props.info.timeoutMs)}.`;
+    props.info.timeoutMs === 0
+      ? "The session has no deadline."
+      : `The session was started with a timeout of ${formatDuration(props.info.timeoutMs)}.`;
   return (
-    <Dialog title={`Move the deadline of ${props.info.name}`} open={props.open} onClose={props.onClose}>
+    <Dialog title={`Change the deadline of ${props.info.name}`} open={props.open} onClose={props.onClose}>
       <form
         class="dialog-form"
         onSubmit={(event) => {
@@ -23,14 +25,14 @@ export function ExtendDialog(props: { open: boolean; info: SessionInfo; onClose:
           deed.run(() => post(`/v1/sessions/${encodeURIComponent(props.info.id)}/extend`, { timeoutMs: term() }));
         }}
       >
-        <p class="hint">{now()} From this moment on it may run for</p>
+        <p class="hint">{now()} Time left from now:</p>
         <fieldset class="ways">
-          <legend class="unseen">How long</legend>
+          <legend class="unseen">Time left</legend>
           <For each={TERMS}>
             {(each) => (
               <label>
                 <input type="radio" name="term" checked={term() === each} onChange={() => setTerm(each)} />
-                <span>{each === 0 ? "as long as it wants" : formatDuration(each).replace(/00[ms]$/, "")}</span>
+                <span>{each === 0 ? "No limit" : formatDuration(each).replace(/00[ms]$/, "")}</span>
               </label>
             )}
           </For>
@@ -43,7 +45,7 @@ export function ExtendDialog(props: { open: boolean; info: SessionInfo; onClose:
             Cancel
           </button>
           <button type="submit" class="primary" disabled={deed.busy()}>
-            Move the deadline
+            Change deadline
           </button>
         </div>
       </form>

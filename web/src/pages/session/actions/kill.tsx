@@ -12,22 +12,22 @@ import { createDeed } from "./do.ts";
 const WAYS: { id: string; name: string; does: string; body: object; ends: boolean }[] = [
   {
     id: "end",
-    name: "End it",
-    does: "SIGTERM, and SIGKILL after 5 seconds",
+    name: "Stop",
+    does: "SIGTERM, then SIGKILL after 5 s",
     body: { signal: "SIGTERM", graceMs: 5000 },
     ends: true,
   },
   {
     id: "kill",
-    name: "Kill it at once",
-    does: "SIGKILL, no chance to clean up",
+    name: "Kill",
+    does: "SIGKILL, without cleanup",
     body: { signal: "SIGKILL", graceMs: 0 },
     ends: true,
   },
   {
     id: "int",
     name: "Interrupt",
-    does: "SIGINT, as Ctrl-C would",
+    does: "SIGINT, like Ctrl-C",
     body: { signal: "SIGINT", graceMs: null },
     ends: false,
   },
@@ -35,14 +35,14 @@ const WAYS: { id: string; name: string; does: string; body: object; ends: boolea
   {
     id: "stop",
     name: "Pause",
-    does: "SIGSTOP, until it is told to go on",
+    does: "SIGSTOP, until resumed",
     body: { signal: "SIGSTOP", graceMs: null },
     ends: false,
   },
-  { id: "cont", name: "Go on", does: "SIGCONT", body: { signal: "SIGCONT", graceMs: null }, ends: false },
+  { id: "cont", name: "Resume", does: "SIGCONT", body: { signal: "SIGCONT", graceMs: null }, ends: false },
 ];
 
-/** Says by name what will be hit: the command, and every process that lives under it. */
+/** Sends a signal to a session. Lists the command and all its processes first. */
 export function KillDialog(props: {
   open: boolean;
   info: SessionInfo;
@@ -61,7 +61,7 @@ export function KillDialog(props: {
       }),
     );
   return (
-    <Dialog title={`Signal or kill ${props.info.name}`} open={props.open} onClose={props.onClose}>
+    <Dialog title={`Stop or signal ${props.info.name}`} open={props.open} onClose={props.onClose}>
       <form
         class="dialog-form"
         onSubmit={(event) => {
@@ -74,7 +74,7 @@ export function KillDialog(props: {
             <strong>
               <Shown text={props.info.agent} />
             </strong>{" "}
-            runs
+            is running
           </p>
           <pre class="block" tabIndex={0}>
             <CommandText command={props.info.command} args={props.info.args} />
@@ -82,7 +82,7 @@ export function KillDialog(props: {
           <Show when={props.processes.length > 0}>
             <p>
               {props.processes.length} {props.processes.length === 1 ? "process" : "processes"}{" "}
-              {chosen().ends ? "will die:" : "will get the signal:"}
+              {chosen().ends ? "will be stopped:" : "will receive the signal:"}
             </p>
             <ul class="victims" tabIndex={0}>
               <For each={treeOf(props.processes)}>
@@ -102,7 +102,7 @@ export function KillDialog(props: {
           </Show>
         </div>
         <fieldset class="ways">
-          <legend class="unseen">How</legend>
+          <legend class="unseen">Action</legend>
           <For each={WAYS}>
             {(each) => (
               <label>
@@ -115,7 +115,7 @@ export function KillDialog(props: {
           </For>
         </fieldset>
         <label class="stacked">
-          Why (goes to the audit; may stay empty)
+          Reason (optional, recorded in the audit log)
           <input value={reason()} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />
         </label>
         <Show when={deed.error()}>
@@ -123,10 +123,10 @@ export function KillDialog(props: {
         </Show>
         <div class="dialog-foot">
           <button type="button" onClick={() => props.onClose()}>
-            Leave it alone
+            Cancel
           </button>
           <button type="submit" class={chosen().ends ? "danger solid" : "primary"} disabled={deed.busy()}>
-            {chosen().name}: {props.info.name}
+            {chosen().name} {props.info.name}
           </button>
         </div>
       </form>

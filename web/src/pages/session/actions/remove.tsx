@@ -10,20 +10,20 @@ import { createDeed } from "./do.ts";
 export function RemoveDialog(props: { open: boolean; info: SessionInfo; onClose: () => void }) {
   const deed = createDeed(() => {
     props.onClose();
-    go("#/now");
+    go("#/sessions");
   });
   return (
     <Dialog title={`Remove ${props.info.name}`} open={props.open} onClose={props.onClose}>
       <pre class="block" tabIndex={0}>
         <CommandText command={props.info.command} args={props.info.args} />
       </pre>
-      <p class="hint">Its output and recording are deleted. What the audit says about it stays.</p>
+      <p class="hint">Deletes the session with its output and recording. Its audit entries are kept.</p>
       <Show when={deed.error()}>
         <ErrorNote error={deed.error()} />
       </Show>
       <div class="dialog-foot">
         <button type="button" onClick={() => props.onClose()}>
-          Keep it
+          Cancel
         </button>
         <button
           type="button"

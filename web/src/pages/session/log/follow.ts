@@ -3,10 +3,13 @@ import type { LogPiece } from "../../../api/shapes.ts";
 import type { LogStream } from "./log.ts";
 import { type Part, textOf } from "./region.ts";
 
-/** Pieces are handed on so often at most: a flood of output is drawn ten times a second, not ten thousand. */
+/** The interval at which received pieces are passed on, so that a flood of output causes few redraws. */
 const EVERY_MS = 60;
 
-/** What is written from here on, as it comes. The browser resumes a broken stream by itself, where it broke off. */
+/**
+ * Follows a log from an offset on. After a lost connection the browser resumes the stream by itself where it stopped.
+ * Returns a function that stops following.
+ */
 export function follow(
   id: string,
   stream: LogStream,

@@ -8,14 +8,14 @@ export type LogStream = "merged" | "stdout" | "stderr";
 
 const FIRST = 64 << 10;
 const BLOCK = 128 << 10;
-/** So much of a log is in memory at a time, whatever its size. */
+/** Bytes of a log kept in memory, whatever its size. */
 const MOST = 512 << 10;
-/** What lies before the place that is jumped to, so that one can look back at once. */
+/** Bytes loaded before a position that is jumped to, so that scrolling back needs no request. */
 const LEAD = 8 << 10;
 
-/** What is followed keeps less: it is drawn anew again and again. */
+/** Bytes kept while following. Less than `MOST`, because every update renders all of them again. */
 const FOLLOWED = 160 << 10;
-/** So much at once is a flood. */
+/** When more bytes than this arrive at once, the view skips to the end. */
 const FLOOD = 384 << 10;
 const SKIP_MS = 200;
 
@@ -28,21 +28,21 @@ export interface Log {
   error: () => unknown;
   openAt(position: number): Promise<void>;
   openEnd(): Promise<void>;
-  /** How much there is by now. */
+  /** Updates the total size. */
   learnTotal(): Promise<void>;
   extend(side: "before" | "after"): Promise<void>;
-  /** From now on what is written comes by itself, until it is told to stop. */
+  /** Appends new output as it is written, until `stopFollowing`. */
   startFollowing(): void;
   stopFollowing(): void;
 }
 
-/** One log, read in windows by byte offset: the first lines of a GiB come as soon as those of a KiB. */
+/** Opens a log that is read in windows by byte offset, so that its size does not affect the time to the first line. */
 export function createLog(id: string, stream: LogStream): Log {
   const [region, setRegion] = createSignal<Region>(NOTHING);
   const [total, setTotal] = createSignal(0);
   const [loading, setLoading] = createSignal(false);
   const [error, setError] = createSignal<unknown>(null);
-  /** An answer to an older question is dropped. */
+  /** Number of the latest request. Responses to older requests are ignored. */
   let question = 0;
   let gone = false;
   let stop: (() => void) | null = null;
@@ -77,7 +77,7 @@ export function createLog(id: string, stream: LogStream): Log {
     if (!gone && answer) setTotal((known) => Math.max(known, answer.totalBytes));
   }
 
-  /** A read past the end tells how much there is by now. */
+  /** Reads past the end first, which returns the current size. */
   const openEnd = (): Promise<void> =>
     ask(async () => {
       const { totalBytes } = await read(Number.MAX_SAFE_INTEGER, 1);
@@ -114,7 +114,7 @@ export function createLog(id: string, stream: LogStream): Log {
     });
   }
 
-  /** More comes than anybody reads: the end is looked at now and then instead of every line on the way to it. */
+  /** Handles output that arrives too fast to display: waits a moment, then continues from the end of the log. */
   async function skipAhead(): Promise<void> {
     stopFollowing();
     const mine = ++pursuit;

@@ -3,17 +3,19 @@ import type { LogAnswer, LogPiece } from "../../../api/shapes.ts";
 import { penAfter } from "./render.ts";
 import { type Pen, PLAIN } from "./sgr.ts";
 
-/** One piece of the log at its place among all bytes of the streams that are looked at. */
+/** One piece of the log. */
 export interface Part {
+  /** Byte offset among all bytes of the displayed streams. */
   position: number;
   bytes: number;
+  /** Bytes missing before it. */
   dropped: number;
   stream: StreamName;
   timeMs: number | null;
   text: string;
 }
 
-/** A stretch of the log without a gap, in memory. */
+/** A contiguous range of the log in memory. `from` and `to` are byte offsets. */
 export interface Region {
   from: number;
   to: number;
@@ -21,7 +23,7 @@ export interface Region {
 }
 
 export interface Line {
-  /** Where it begins, in bytes. */
+  /** Byte offset of its first byte. */
   position: number;
   stream: StreamName;
   timeMs: number | null;
@@ -29,14 +31,14 @@ export interface Line {
   pen: Pen;
   /** Bytes missing before it. */
   dropped: number;
-  /** It ended with a line feed. */
+  /** Whether it ended with a line feed. */
   ended: boolean;
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Bytes of the text in UTF-8. */
+/** Returns the length of the text in UTF-8. */
 export function byteLength(text: string): number {
   let plain = true;
   for (let at = 0; at < text.length && plain; at++) plain = text.charCodeAt(at) < 128;
@@ -68,7 +70,7 @@ export function joined(first: Region, second: Region): Region {
   return { from: first.from, to: second.to, parts: [...first.parts, ...second.parts] };
 }
 
-/** The same with less at the start, or at the end, so that at most so many bytes are kept. */
+/** Returns the region reduced to at most `most` bytes. `keep` is the side that stays. */
 export function trimmed(region: Region, most: number, keep: "start" | "end"): Region {
   const parts = [...region.parts];
   let { from, to } = region;
@@ -85,10 +87,10 @@ export function trimmed(region: Region, most: number, keep: "start" | "end"): Re
   return { from, to, parts };
 }
 
-/** A line this long goes on as another one: no line feed may ever come. */
+/** Longer lines are split: the output may never contain a line feed. */
 const LONGEST_LINE = 8192;
 
-/** The lines of a region. Where it begins inside a line, that line is left out. */
+/** Returns the lines of a region. A region that starts in the middle of a line omits that line. */
 export function linesOf(region: Region): Line[] {
   const lines: Line[] = [];
   let open: Line | null = null;
@@ -123,7 +125,7 @@ function* piecesOf(text: string): Generator<string> {
   }
 }
 
-/** Colours go on from line to line, in each stream. */
+/** Sets the style at the start of each line: styles carry over from line to line within a stream. */
 function withPens(lines: Line[]): Line[] {
   const pens: Partial<Record<StreamName, Pen>> = {};
   for (const line of lines) {

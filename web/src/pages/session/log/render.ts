@@ -1,16 +1,17 @@
 import { escapeAt } from "../../../../../src/text/terminal/escape.ts";
-import { visible } from "../../../../../src/text/visible.ts";
+import { shownLine } from "../../../../../src/text/visible.ts";
 import { displayWidth } from "../../../../../src/text/width.ts";
 import { afterSgr, type Pen } from "./sgr.ts";
 
-/** A stretch of a line that looks the same. `hidden`: written out, because it would not be seen or would act. */
+/** A part of a line with one style. */
 export interface Run {
   text: string;
   pen: Pen;
+  /** Whether `text` stands for invisible or control characters that were written out. */
   hidden: boolean;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for escape sequences
 const BEGINNING = /[\u001b\u009b]/g;
 const SGR = /^[0-9:;]*$/;
 const HIDDEN = /([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+)/u;
@@ -18,13 +19,13 @@ const TAB = 8;
 
 export interface Rendering {
   runs: Run[];
-  /** The pen the next line begins with. */
+  /** The style at the start of the next line. */
   pen: Pen;
 }
 
 /**
- * A line of output for reading: colours kept, all other sequences left out or, with `raw`, written out. A line that was
- * written over again shows its last state and says so.
+ * Renders a line of output. Colours are applied; other escape sequences are removed or, with `raw`, written out. A line
+ * that was overwritten with carriage returns shows its last state and the number of earlier ones.
  */
 export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
   const runs: Run[] = [];
@@ -36,13 +37,13 @@ export function renderLine(line: string, pen: Pen, raw: boolean): Rendering {
     pushText(runs, text.slice(at, start), now);
     at = end;
     if (sgr !== null) now = afterSgr(now, sgr);
-    if (raw) runs.push({ text: visible(text.slice(start, end)), pen: now, hidden: true });
+    if (raw) runs.push({ text: shownLine(text.slice(start, end)), pen: now, hidden: true });
   }
   pushText(runs, text.slice(at), now);
   return { runs: withTabs(runs), pen: now };
 }
 
-/** Whole sequences, and the parameters of those that colour. Of 8-bit characters only CSI begins one. */
+/** Yields complete escape sequences, with the parameters of SGR sequences. The only 8-bit introducer is CSI (U+009B). */
 function* sequencesOf(text: string): Generator<{ start: number; end: number; sgr: string | null }> {
   BEGINNING.lastIndex = 0;
   for (let match = BEGINNING.exec(text); match !== null; match = BEGINNING.exec(text)) {
@@ -57,7 +58,7 @@ function* sequencesOf(text: string): Generator<{ start: number; end: number; sgr
   }
 }
 
-/** What \r left standing: progress bars write one line a hundred times. */
+/** Returns the text after the last carriage return: progress bars overwrite one line many times. */
 function lastState(line: string): { text: string; rewritten: number } {
   if (!line.includes("\r")) return { text: line, rewritten: 0 };
   const states = line.split("\r").filter((state) => state !== "");
@@ -75,7 +76,7 @@ function pushText(runs: Run[], text: string, pen: Pen): void {
 
 function pushHidden(runs: Run[], piece: string, pen: Pen): void {
   if (piece !== "")
-    runs.push({ text: piece.startsWith("\t") ? piece : visible(piece), pen, hidden: !piece.startsWith("\t") });
+    runs.push({ text: piece.startsWith("\t") ? piece : shownLine(piece), pen, hidden: !piece.startsWith("\t") });
 }
 
 function withTabs(runs: Run[]): Run[] {
@@ -90,13 +91,13 @@ function withTabs(runs: Run[]): Run[] {
   return runs;
 }
 
-/** The pen after the line, without drawing it. */
+/** Returns the style at the end of a line. */
 export function penAfter(line: string, pen: Pen): Pen {
   if (!line.includes("\u001b") && !line.includes("\u009b")) return pen;
   return renderLine(line, pen, false).pen;
 }
 
-/** The runs in rows of at most so many cells. An empty line is one empty row. */
+/** Wraps runs into rows of at most `columns` cells. An empty line becomes one empty row. */
 export function wrapRuns(runs: readonly Run[], columns: number): Run[][] {
   const rows: Run[][] = [[]];
   let used = 0;

@@ -14,7 +14,7 @@ export function LogRow(props: { row: Row; times: boolean; apart: boolean; query:
         </span>
       </Show>
       <Show when={props.row.line.dropped > 0 && props.row.part === 0}>
-        <span class="hidden-char">{formatSize(props.row.line.dropped)} were dropped here</span>
+        <span class="hidden-char">{formatSize(props.row.line.dropped)} dropped</span>
       </Show>
       <For each={props.row.runs}>{(run) => <RunSpan run={run} query={props.query} />}</For>
     </div>
@@ -36,7 +36,7 @@ function RunSpan(props: { run: Run; query: string }) {
   );
 }
 
-/** The text cut at what is searched for: every second part is a match. */
+/** Splits the text at the matches of a search. Every second part is a match. */
 function around(text: string, query: string): string[] {
   const parts: string[] = [];
   const heap = text.toLowerCase();
@@ -63,7 +63,7 @@ function classes(pen: Pen): string {
   return names.filter(Boolean).join(" ");
 }
 
-/** Colours beyond the palette of 16 are set on the element: the policy of the page allows no style attributes in markup. */
+/** Sets colours outside the palette of 16, which have no CSS class. */
 function paint(element: HTMLElement, pen: Pen): void {
   const { fg, bg } = pen.inverse ? { fg: pen.bg, bg: pen.fg } : pen;
   if (typeof fg === "string") element.style.setProperty("color", fg);

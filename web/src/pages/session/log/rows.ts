@@ -2,15 +2,15 @@ import type { Line, Region } from "./region.ts";
 import { linesOf } from "./region.ts";
 import { type Run, renderLine, wrapRuns } from "./render.ts";
 
-/** One row on the screen: a line, or a part of one that was too long. */
+/** One row on the screen: a line, or a part of a wrapped line. */
 export interface Row {
   line: Line;
-  /** Which row of its line. */
+  /** Index of the row within its line. */
   part: number;
   runs: Run[];
 }
 
-/** Without wrapping, a line still goes on below from here. */
+/** Columns at which lines wrap even when wrapping is off. */
 export const UNWRAPPED = 2000;
 
 export function rowsOf(region: Region, columns: number, raw: boolean): Row[] {
@@ -24,7 +24,7 @@ export function rowsOf(region: Region, columns: number, raw: boolean): Row[] {
   return rows;
 }
 
-/** The last row that begins at or before this place. */
+/** Returns the index of the last row that starts at or before the position. */
 export function rowAt(rows: readonly Row[], position: number, part = 0): number {
   let low = 0;
   let high = rows.length - 1;

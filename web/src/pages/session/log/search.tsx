@@ -15,7 +15,7 @@ export interface Search {
   field: (element: HTMLInputElement) => void;
 }
 
-/** Finds a text anywhere in the log; the service looks, a bounded piece at a time. */
+/** Searches the whole log. The service searches a bounded part of it per request. */
 export function createSearch(id: string, stream: LogStream, onFound: (position: number) => void): Search {
   const [query, setQuery] = createSignal("");
   const [matches, setMatches] = createSignal<number[]>([]);
@@ -38,7 +38,7 @@ export function createSearch(id: string, stream: LogStream, onFound: (position: 
     setBusy(false);
   }
 
-  /** Looks on until something is found or the log is at its end. */
+  /** Continues the search until there is a match or the log ends. Reports whether there was a match. */
   async function more(): Promise<boolean> {
     const { signal } = asked;
     setBusy(true);

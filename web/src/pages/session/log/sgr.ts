@@ -1,4 +1,4 @@
-/** How a stretch of output looks. Colours are a number of the palette of 16, or `#rrggbb`. */
+/** A text style. Colours are an index into the palette of 16, or `#rrggbb`. */
 export interface Pen {
   fg: number | string | null;
   bg: number | string | null;
@@ -39,9 +39,9 @@ const SWITCHES: Record<number, Partial<Pen>> = {
   49: { bg: null },
 };
 
-/** The pen after `ESC [ parameters m`. Concealed text (8) is not concealed: what was written is to be read. */
+/** Returns the style after `ESC [ parameters m`. Conceal (8) is ignored, so that all output can be read. */
 export function afterSgr(pen: Pen, parameters: string): Pen {
-  // ESC[38:2::r:g:bm is the same as ESC[38;2;r;g;bm but for an empty place.
+  // ESC[38:2::r:g:bm has an empty colour space parameter that ESC[38;2;r;g;bm lacks.
   const codes = parameters.replaceAll("::", ":").split(/[;:]/).map(Number);
   let now = pen;
   for (let at = 0; at < codes.length; at++) {
@@ -71,7 +71,7 @@ function extended([kind, ...rest]: number[]): { color: number | string | null; u
 
 const byte = (value: number | undefined): number => Math.max(0, Math.min(255, Math.trunc(value ?? 0) || 0));
 
-/** The palette of 256: 16 named, a cube of 6 x 6 x 6, and greys. */
+/** Returns a colour of the 256-colour palette: 16 named colours, a 6 x 6 x 6 cube, and greys. */
 function indexed(index: number): number | string {
   if (index < 16) return index;
   if (index >= 232) {

@@ -50,7 +50,7 @@ export function LogTools(props: {
           onClick={() => props.onSettings({ wrap: !props.settings.wrap })}
         />
         <Toggle
-          name="Times"
+          name="Timestamps"
           hint="t"
           icon="clock"
           on={props.settings.times}
@@ -66,8 +66,8 @@ export function LogTools(props: {
         <button
           type="button"
           class="quiet icon-only"
-          aria-label="To the beginning"
-          title="To the beginning (Home)"
+          aria-label="Go to start"
+          title="Go to start (Home)"
           onClick={() => props.onStart()}
         >
           <Icon name="up" />
@@ -76,8 +76,8 @@ export function LogTools(props: {
           type="button"
           class={props.live ? "small" : "quiet icon-only"}
           aria-pressed={props.live ? props.pinned : undefined}
-          aria-label={props.live ? "Follow" : "To the end"}
-          title={props.live ? "Follow, at the end (f)" : "To the end (End)"}
+          aria-label={props.live ? "Follow" : "Go to end"}
+          title={props.live ? "Follow output (f)" : "Go to end (End)"}
           onClick={() => props.onEnd()}
         >
           <Icon name="down" />
@@ -85,7 +85,7 @@ export function LogTools(props: {
         </button>
         <a class="button small" href={keyedAddress(path(), { stream: props.settings.stream })} download="">
           <Icon name="file" />
-          Save
+          Download
         </a>
       </div>
     </div>

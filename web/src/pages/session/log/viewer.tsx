@@ -11,7 +11,7 @@ import { formatSize } from "../../../../../src/text/format.ts";
 
 const ROW = 20;
 const BEYOND = 12;
-/** Browsers draw nothing taller than some 30 million pixels; beyond that the rest is scaled down. */
+/** Maximum height of the parts outside the loaded region, in pixels. Browsers limit elements to about 30 million. */
 const TALLEST = 8_000_000;
 const JUMP_MS = 70;
 const TIME_CELLS = 14;
@@ -23,7 +23,7 @@ export interface LogSettings {
   raw: boolean;
 }
 
-/** A log of any size: what is in sight is read by its place in bytes, and scrolling leads anywhere. */
+/** A viewer for logs of any size. It loads the visible region by byte offset. */
 export function LogViewer(props: { id: string; live: boolean; apart: boolean }) {
   const [settings, setSettings] = createSignal<LogSettings>({ stream: "merged", wrap: true, times: false, raw: false });
   const stream = createMemo(() => settings().stream);
@@ -78,11 +78,11 @@ function OneStream(props: {
 
   createEffect(() => block.style.setProperty("transform", `translateY(${layout().before + first() * ROW}px)`));
 
-  /** Whatever is read in, the row at the top of the view stays where it is. */
+  /** The row at the top of the view, which keeps its place when more of the log is loaded. */
   let anchor: { position: number; part: number; delta: number } | null = null;
   createEffect(
     on([rows, layout], () => {
-      // First the room, then the place in it: out of order, the end of before would be taken for the end of now.
+      // The height is set before the scroll position, which would otherwise be clamped to the old height.
       space.style.setProperty("height", `${layout().before + layout().inside + layout().after}px`);
       if (pinned()) toEnd();
       else if (anchor) {
@@ -121,7 +121,7 @@ function OneStream(props: {
     else if (bottom > before + inside - near && after > 0) void log.extend("after");
   }
 
-  /** Where the scroll bar was dragged to, as a place in the log. */
+  /** Opens the log at the position that the scroll bar was dragged to. */
   async function jump(before: number, inside: number, after: number): Promise<void> {
     const { from, to } = log.region();
     const y = view.scrollTop;
@@ -157,7 +157,7 @@ function OneStream(props: {
     onCleanup(() => observer.disconnect());
     void (props.live ? log.openEnd() : log.openAt(0)).then(() => setOpened(true));
   });
-  // What came after the last look is read once more when it has ended.
+  // Reads the log once more when the session ends, for output written since the last update.
   const live = createMemo(() => props.live);
   createEffect(
     on(
@@ -168,16 +168,16 @@ function OneStream(props: {
       { defer: true },
     ),
   );
-  // Only what is looked at is followed: a browser has few connections for one service.
-  const [seen, setSeen] = createSignal(document.visibilityState === "visible");
-  const look = (): void => void setSeen(document.visibilityState === "visible");
-  document.addEventListener("visibilitychange", look);
+  // Follows only while the page is visible: a browser allows few connections to one host.
+  const [visible, setVisible] = createSignal(document.visibilityState === "visible");
+  const visibilityChanged = (): void => void setVisible(document.visibilityState === "visible");
+  document.addEventListener("visibilitychange", visibilityChanged);
   createEffect(() => {
-    const wanted = opened() && props.live && pinned() && seen();
+    const wanted = opened() && props.live && pinned() && visible();
     untrack(() => (wanted ? log.startFollowing() : log.stopFollowing()));
   });
   onCleanup(() => {
-    document.removeEventListener("visibilitychange", look);
+    document.removeEventListener("visibilitychange", visibilityChanged);
     window.clearTimeout(jumping);
   });
 
@@ -185,11 +185,11 @@ function OneStream(props: {
     { keys: "/", does: "Search", run: () => search.focus() },
     { keys: "n", does: "Next match", run: () => search.step(1) },
     { keys: "N", does: "Previous match", run: () => search.step(-1) },
-    { keys: "f", does: "Follow, at the end", run: () => void goEnd() },
-    { keys: "Home", does: "The beginning", run: () => void jumpTo(0) },
-    { keys: "End", does: "The end", run: () => void goEnd() },
+    { keys: "f", does: "Follow output", run: () => void goEnd() },
+    { keys: "Home", does: "Go to start", run: () => void jumpTo(0) },
+    { keys: "End", does: "Go to end", run: () => void goEnd() },
     { keys: "w", does: "Wrap lines", run: () => props.onSettings({ wrap: !props.settings.wrap }) },
-    { keys: "t", does: "Show times", run: () => props.onSettings({ times: !props.settings.times }) },
+    { keys: "t", does: "Show timestamps", run: () => props.onSettings({ times: !props.settings.times }) },
     { keys: "c", does: "Show control characters", run: () => props.onSettings({ raw: !props.settings.raw }) },
   ]);
 
@@ -230,7 +230,7 @@ function OneStream(props: {
           </div>
         </div>
         <Show when={log.total() === 0 && !log.loading()}>
-          <p class="centre muted">{props.live ? "Nothing written yet." : "It wrote nothing."}</p>
+          <p class="centre muted">{props.live ? "No output yet" : "No output"}</p>
         </Show>
       </div>
     </section>

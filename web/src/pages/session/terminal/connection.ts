@@ -1,9 +1,9 @@
 import { key, SOCKET_PROTOCOL } from "../../../api/key.ts";
 
-/** How the page is joined to a terminal: bytes come, keys go, and the service is told how much was drawn. */
+/** A connection to the terminal of a session. */
 export interface TerminalConnection {
   send(message: { type: "input"; data: string } | { type: "resize"; columns: number; rows: number }): void;
-  /** So many bytes were drawn: the service may send as many more. */
+  /** Acknowledges bytes that were drawn, so that the service may send as many more. */
   drawn(bytes: number): void;
   close(): void;
 }
@@ -11,14 +11,14 @@ export interface TerminalConnection {
 export interface TerminalEvents {
   onOpen: () => void;
   onBytes: (bytes: Uint8Array) => void;
-  /** What the service says besides bytes: a new size, a refusal, the end. */
+  /** A message other than output: a new size, rejected input, the end of the session. */
   onMessage: (message: { type: string; [field: string]: unknown }) => void;
-  /** `again`: it is tried anew shortly. */
+  /** `again` is true when the connection is retried shortly. */
   onClose: (again: boolean) => void;
 }
 
 const RETRY_MS = 1500;
-/** Closed with one of these, it is over: the session ended, or it is not for us. */
+/** Close codes after which there is no retry: the session ended, or access was denied. */
 const FINAL = new Set([1000, 1003, 1008, 4000, 4001, 4003, 4004]);
 
 export function joinTerminal(id: string, events: TerminalEvents): TerminalConnection {

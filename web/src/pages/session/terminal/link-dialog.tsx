@@ -1,18 +1,18 @@
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Shown } from "../../../ui/shown.tsx";
 
-/** Where a link in a terminal truly leads, before anybody goes there. */
+/** Shows the target of a link in a terminal before it is opened. */
 export function LinkDialog(props: { target: string | null; onClose: () => void }) {
   const safe = () => props.target !== null && /^https?:\/\//i.test(props.target);
   return (
-    <Dialog title="Where this link leads" open={props.target !== null} onClose={props.onClose}>
-      <p class="hint">A program wrote this link. Its text may have said something else.</p>
+    <Dialog title="Open this link?" open={props.target !== null} onClose={props.onClose}>
+      <p class="hint">A program printed this link. Its text may not match its address.</p>
       <pre class="block link-target" tabIndex={0}>
         <Shown text={props.target ?? ""} />
       </pre>
       <div class="dialog-foot">
         <button type="button" onClick={() => props.onClose()}>
-          Stay here
+          Cancel
         </button>
         {safe() && (
           <a
@@ -22,7 +22,7 @@ export function LinkDialog(props: { target: string | null; onClose: () => void }
             rel="noopener noreferrer nofollow"
             onClick={() => props.onClose()}
           >
-            Open it
+            Open link
           </a>
         )}
       </div>

@@ -11,13 +11,13 @@ import "./terminal.css";
 
 type State = "joining" | "joined" | "again" | "over";
 const STATES: Record<State, string> = {
-  joining: "Joining…",
+  joining: "Connecting…",
   joined: "Live",
-  again: "Lost the service; trying again",
+  again: "Disconnected. Reconnecting…",
   over: "Ended",
 };
 
-/** Over a terminal's shoulder; and, for those allowed, at its keys. */
+/** The live terminal of a session. Operators can type into it. */
 export default function LiveTerminal(props: { id: string; size: TerminalSize; live: boolean }) {
   const [state, setState] = createSignal<State>("joining");
   const [typing, setTyping] = createSignal(false);
@@ -33,7 +33,7 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
     const { terminal } = drawn;
     const person = watchPerson(place);
     connection = joinTerminal(props.id, {
-      // What comes first paints the whole screen: nothing older may shine through.
+      // The first output repaints the whole screen, so older content is cleared.
       onOpen: () => {
         terminal.reset();
         setState("joined");
@@ -41,16 +41,16 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
       onBytes: (bytes) => terminal.write(bytes, () => connection?.drawn(bytes.length)),
       onMessage: (message) => {
         const { columns, rows } = message;
-        if (message.type === "refused") setRefusal(String(message.message ?? "It was refused."));
+        if (message.type === "refused") setRefusal(String(message.message ?? "The input was rejected."));
         if (typeof columns === "number" && typeof rows === "number") resize({ columns, rows });
       },
       onClose: (again) => setState(again && props.live ? "again" : "over"),
     });
     terminal.onData((data) => {
-      if (typing() && person.isAtIt()) connection?.send({ type: "input", data });
+      if (typing() && person.isActive()) connection?.send({ type: "input", data });
     });
     terminal.onBinary((data) => {
-      if (typing() && person.isAtIt()) connection?.send({ type: "input", data });
+      if (typing() && person.isActive()) connection?.send({ type: "input", data });
     });
     onCleanup(() => {
       person.stop();
@@ -90,11 +90,11 @@ export default function LiveTerminal(props: { id: string; size: TerminalSize; li
         </span>
         <Show
           when={mayType()}
-          fallback={<span class="hint">{props.live ? "Typing needs the role operator." : ""}</span>}
+          fallback={<span class="hint">{props.live ? "Read-only: only operators can type." : ""}</span>}
         >
           <button type="button" class="small" aria-pressed={typing()} onClick={() => setTyping(!typing())}>
             <Icon name="keys" />
-            {typing() ? "You are typing into it: stop" : "Type into it"}
+            {typing() ? "Release control" : "Take control"}
           </button>
         </Show>
       </div>

@@ -7,7 +7,7 @@ import { harden } from "./harden.ts";
 const SCROLLBACK = 2000;
 const LARGEST_FONT = 14;
 const SMALLEST_FONT = 6;
-/** A character of the font is about so wide, in parts of its size. */
+/** Approximate width of a character, as a fraction of the font size. */
 const WIDTH = 0.602;
 
 const DARK = {
@@ -20,12 +20,15 @@ const DARK = {
 
 export interface Drawn {
   terminal: Terminal;
-  /** Makes the letters as large as they can be. */
+  /** Sets the largest font size that fits. */
   fit(): void;
   dispose(): void;
 }
 
-/** A terminal of exactly this size, drawn as large as the place allows: looking on changes nothing for the program. */
+/**
+ * Creates a terminal of exactly this size, in the largest font that fits. The size of the session's terminal does not
+ * change because someone watches it.
+ */
 export function drawTerminal(
   element: HTMLElement,
   size: TerminalSize,
@@ -42,7 +45,7 @@ export function drawTerminal(
     theme: DARK,
     allowProposedApi: true,
     screenReaderMode: false,
-    // A link never opens by itself: where it truly leads is shown first.
+    // A link does not open directly: a dialog shows its target first.
     linkHandler: { activate: (_event, target) => options.onLink(target), allowNonHttpProtocols: false },
   });
   const locks = harden(terminal);

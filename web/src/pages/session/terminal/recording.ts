@@ -1,17 +1,17 @@
 import { open } from "../../../api/client.ts";
 
-/** What was written to a terminal, and when: an asciicast, read as it comes. */
+/** A recorded terminal session (asciicast). */
 export interface Recording {
   size: { columns: number; rows: number };
   events: { at: number; data: string; resize: { columns: number; rows: number } | null }[];
-  /** Seconds. */
+  /** In seconds, with pauses shortened. */
   duration: number;
-  /** There is more than is held in memory. */
+  /** Whether the end is missing because the recording is too long. */
   cut: boolean;
 }
 
 const MOST_CHARACTERS = 24 << 20;
-/** Nobody wants to watch nothing for longer. */
+/** Longer pauses are shortened to this many seconds. */
 const LONGEST_PAUSE = 2;
 
 export async function loadRecording(id: string, signal: AbortSignal): Promise<Recording> {
@@ -30,7 +30,7 @@ export async function loadRecording(id: string, signal: AbortSignal): Promise<Re
   return recording;
 }
 
-/** Adds one line; gives how many seconds of pauses were left out so far. */
+/** Adds one line. Returns the total of pauses removed so far, in seconds. */
 function take(recording: Recording, line: string, skipped: number): number {
   const parsed: unknown = JSON.parse(line);
   if (!Array.isArray(parsed)) {

@@ -10,7 +10,7 @@ import "./terminal.css";
 
 const SPEEDS = [1, 2, 4, 16];
 
-/** What happened on a terminal, on a time line. */
+/** A player for the recording of a terminal session. */
 export default function Replay(props: { id: string }) {
   const stop = new AbortController();
   onCleanup(() => stop.abort());
@@ -45,7 +45,7 @@ function Player(props: { recording: Recording }) {
     drawn?.dispose();
   });
 
-  /** Draws everything up to this moment; back means from the beginning, which is quick. */
+  /** Shows the screen at a time. Seeking backwards replays from the start, which is fast. */
   function seek(time: number): void {
     if (!drawn) return;
     const { terminal } = drawn;
@@ -81,8 +81,8 @@ function Player(props: { recording: Recording }) {
 
   useKeys("Replay", [
     { keys: "p", does: "Play or pause", run: toggle },
-    { keys: "ArrowRight", does: "5 seconds on", run: () => step(5) },
-    { keys: "ArrowLeft", does: "5 seconds back", run: () => step(-5) },
+    { keys: "ArrowRight", does: "Forward 5 seconds", run: () => step(5) },
+    { keys: "ArrowLeft", does: "Back 5 seconds", run: () => step(-5) },
   ]);
   const clock = (seconds: number) => formatDuration(Math.round(seconds * 10) * 100);
 
@@ -118,10 +118,10 @@ function Player(props: { recording: Recording }) {
         </div>
       </div>
       <Show when={props.recording.cut}>
-        <p class="note warn">The recording is longer than a page can hold: this is its beginning.</p>
+        <p class="note warn">The recording is too long to load completely. Only the beginning is shown.</p>
       </Show>
       <div ref={mount} class="terminal-place" data-takes-keys />
-      <p class="hint">Pauses of more than two seconds are shortened.</p>
+      <p class="hint">Pauses are shortened to 2 seconds.</p>
       <LinkDialog target={link()} onClose={() => setLink(null)} />
     </section>
   );

@@ -3,14 +3,14 @@ import "uplot/dist/uPlot.min.css";
 
 export interface ChartLine {
   name: string;
-  /** A custom property of the page's colours. */
+  /** A CSS custom property, such as `--accent`. */
   color: string;
 }
 
 export interface ChartLook {
   lines: ChartLine[];
   format: (value: number) => string;
-  /** The scale goes up to this at least, so that next to nothing does not look like much. */
+  /** Minimum of the scale's upper end, so that small values look small. */
   least: number;
 }
 
@@ -28,10 +28,10 @@ const TIME = new Intl.DateTimeFormat(undefined, {
 });
 const clock = (seconds: number): string => (Number.isInteger(seconds) ? TIME.format(seconds * 1000) : "");
 
-/** Lines over time, drawn on a canvas; the words beside it tell the same to those who cannot see it. */
+/** Draws lines over time on a canvas. The text beside the chart states the current value for screen readers. */
 export function drawChart(element: HTMLElement, { lines, format, least }: ChartLook): Chart {
   const color = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
-  // Colours of the page may be light-dark(…), which a canvas does not know: the browser resolves them on an element.
+  // A canvas does not support light-dark(…), so the browser resolves the colour on an element.
   const resolved = (name: string): string => {
     element.style.setProperty("color", color(name));
     const value = getComputedStyle(element).color;

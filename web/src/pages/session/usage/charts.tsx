@@ -22,7 +22,7 @@ export default function UsageTab(props: { sampler: Sampler; live: boolean }) {
         {(usage) => (
           <dl class="figures">
             <Figure name="CPU time" value={formatDuration(usage().cpuMs)} />
-            <Figure name="Memory at its peak" value={formatSize(usage().memoryPeakBytes)} />
+            <Figure name="Peak memory" value={formatSize(usage().memoryPeakBytes)} />
             <Figure name="Read" value={formatSize(usage().ioReadBytes)} />
             <Figure name="Written" value={formatSize(usage().ioWriteBytes)} />
           </dl>
@@ -32,7 +32,9 @@ export default function UsageTab(props: { sampler: Sampler; live: boolean }) {
         when={samples().length > 1}
         fallback={
           <p class="hint" role="status">
-            {props.live ? "Measuring…" : "It has ended; charts are drawn while a session runs and its page is open."}
+            {props.live
+              ? "Measuring…"
+              : "The session has ended. Charts are only available while a session is running and this page is open."}
           </p>
         }
       >
@@ -82,7 +84,7 @@ function ChartCard(props: {
 }) {
   let place!: HTMLDivElement;
   onMount(() => {
-    // Drawn anew in the colours of the other theme.
+    // Drawn again when the theme changes, because a canvas keeps its colours.
     createEffect(() => {
       isDark();
       const chart = drawChart(place, props.look);

@@ -5,13 +5,13 @@ import { Shown } from "../../../ui/shown.tsx";
 import { treeOf } from "./tree.ts";
 import "./usage.css";
 
-/** Who is whose child, as it is now. */
+/** The current process tree of a session. */
 export function ProcessTree(props: { processes: readonly ProcessInfo[]; live: boolean }) {
   const nodes = createMemo(() => treeOf(props.processes));
   return (
     <Show
       when={nodes().length > 0}
-      fallback={<p class="centre muted">{props.live ? "Looking…" : "None of its processes is alive."}</p>}
+      fallback={<p class="centre muted">{props.live ? "Loading…" : "No running processes"}</p>}
     >
       <div class="card table-card" role="region" aria-label="Processes" tabIndex={0}>
         <table class="processes">
@@ -19,7 +19,7 @@ export function ProcessTree(props: { processes: readonly ProcessInfo[]; live: bo
           <thead>
             <tr>
               <th scope="col">Command</th>
-              <th scope="col">Pid</th>
+              <th scope="col">PID</th>
               <th scope="col">State</th>
               <th scope="col">CPU time</th>
               <th scope="col">Memory</th>

@@ -4,11 +4,11 @@ import type { ResourceUsage } from "../../../../../src/core/result.ts";
 import { get } from "../../../api/client.ts";
 
 const EVERY_MS = 1000;
-/** Half an hour. */
+/** Samples kept: 30 minutes. */
 const MOST = 1800;
 
 export interface Sample {
-  /** Seconds since the epoch, as the charts want it. */
+  /** Seconds since the epoch, the unit of the charts. */
   at: number;
   cpuPercent: number;
   memoryBytes: number;
@@ -27,7 +27,7 @@ export interface Sampler {
   usage: () => ResourceUsage | null;
 }
 
-/** Looks at a running session once a second, for as long as its page is open. */
+/** Measures a running session once a second while its page is open. */
 export function createSampler(id: string, live: () => boolean): Sampler {
   const [samples, setSamples] = createSignal<Sample[]>([]);
   const [processes, setProcesses] = createSignal<ProcessInfo[]>([]);
@@ -36,13 +36,13 @@ export function createSampler(id: string, live: () => boolean): Sampler {
   let timer = 0;
   let gone = false;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const answer = await get<UsageAnswer>(`/v1/sessions/${encodeURIComponent(id)}/usage`).catch(() => null);
     if (gone) return;
     if (answer) note(answer);
-    // One more look after it has ended tells the final figures.
-    if (live()) timer = window.setTimeout(() => void look(), EVERY_MS);
-    else if (answer && answer.processes.length > 0) timer = window.setTimeout(() => void look(), EVERY_MS);
+    // Polls after the end, too, until no process is left, to get the final figures.
+    if (live()) timer = window.setTimeout(() => void poll(), EVERY_MS);
+    else if (answer && answer.processes.length > 0) timer = window.setTimeout(() => void poll(), EVERY_MS);
   }
 
   function note({ usage: now, processes: found }: UsageAnswer): void {
@@ -64,7 +64,7 @@ export function createSampler(id: string, live: () => boolean): Sampler {
     setSamples((all) => [...all.slice(1 - MOST), sample]);
   }
 
-  void look();
+  void poll();
   onCleanup(() => {
     gone = true;
     window.clearTimeout(timer);

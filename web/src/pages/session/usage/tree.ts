@@ -5,7 +5,7 @@ export interface TreeNode {
   depth: number;
 }
 
-/** Parents before their children. Whose parent is not among them stands at the top. */
+/** Orders processes so that parents precede their children. A process without a listed parent is a root. */
 export function treeOf(processes: readonly ProcessInfo[]): TreeNode[] {
   const pids = new Set(processes.map(({ pid }) => pid));
   const children = Map.groupBy(processes, ({ ppid, pid }) => (pids.has(ppid) && ppid !== pid ? ppid : 0));
@@ -13,7 +13,7 @@ export function treeOf(processes: readonly ProcessInfo[]): TreeNode[] {
   const seen = new Set<number>();
   const walk = (parent: number, depth: number): void => {
     for (const process of children.get(parent) ?? []) {
-      // A pid can be given anew while the list is made, which would make a circle.
+      // A pid can be reused while the list is being read, which could create a cycle.
       if (seen.has(process.pid)) continue;
       seen.add(process.pid);
       nodes.push({ process, depth });

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { until } from "../../../fixtures/until.ts";
 import { type Stage, visit } from "../stage.ts";
 
-export function nowFlows(stage: () => Stage): void {
-  test("a link signs in once, and leaves no secret in the address", async () => {
+export function sessionListFlows(stage: () => Stage): void {
+  test("a sign-in link works once and leaves no secret in the URL", async () => {
     const { page, browser, service } = stage();
     assert.equal(new URL(page.url()).pathname, "/");
     assert.doesNotMatch(page.url(), /[\w-]{43}/);
@@ -23,19 +23,20 @@ export function nowFlows(stage: () => Stage): void {
     await second.context().close();
   });
 
-  test("what starts shows up by itself, and its state is kept current", async () => {
+  test("a new session appears without a reload, and its status is kept current", async () => {
     const { page, gateway } = stage();
     await visit(page, "#/now");
+    await page.getByRole("heading", { name: "Sessions" }).waitFor(); // the former name of the page
     const session = await gateway.start({ command: "echo fresh; read -r line", name: "fresh", stdin: "open" });
     const row = page.getByRole("row").filter({ hasText: "fresh" });
     await row.getByText("running").waitFor();
     await session.write("end\n");
-    await row.getByText("done").waitFor();
+    await row.getByText("completed").waitFor();
     await session.remove();
     await row.waitFor({ state: "detached" });
   });
 
-  test("any number of windows share one stream of events, and the next takes it over", async () => {
+  test("all windows of a browser share one event stream, and another takes over when its owner closes", async () => {
     const { page, gateway, browser, service } = stage();
     const first = await browser.signedIn(service.link());
     const others = await Promise.all(Array.from({ length: 6 }, () => first.context().newPage()));
@@ -44,15 +45,16 @@ export function nowFlows(stage: () => Stage): void {
     for (const each of others) await each.getByRole("row").filter({ hasText: "shared" }).getByText("running").waitFor();
     await first.close();
     await session.write("end\n");
-    for (const each of others) await each.getByRole("row").filter({ hasText: "shared" }).getByText("done").waitFor();
+    for (const each of others)
+      await each.getByRole("row").filter({ hasText: "shared" }).getByText("completed").waitFor();
     await others[0]?.context().close();
-    await visit(page, "#/now");
+    await visit(page, "#/sessions");
     await session.remove();
   });
 
-  test("keys find, choose and open a session", async () => {
+  test("keyboard shortcuts find, select and open a session", async () => {
     const { page } = stage();
-    await visit(page, "#/now");
+    await visit(page, "#/sessions");
     await page.locator("main").focus();
     await page.keyboard.press("/");
     await page.keyboard.type("greeter");
@@ -61,30 +63,30 @@ export function nowFlows(stage: () => Stage): void {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "greeter" }).waitFor();
     await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keys" }).getByText("Next match").waitFor();
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next match").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("g");
-    await page.keyboard.press("n");
-    await page.getByRole("heading", { name: "Now" }).waitFor();
+    await page.keyboard.press("s");
+    await page.getByRole("heading", { name: "Sessions" }).waitFor();
   });
 
-  test("filters count and choose", async () => {
+  test("a status filter limits the list", async () => {
     const { page } = stage();
-    await visit(page, "#/now");
+    await visit(page, "#/sessions");
     await page.getByLabel("Search sessions").fill("");
-    await page.getByRole("button", { name: /^Went wrong/ }).click();
+    await page.getByRole("button", { name: /^Failed/ }).click();
     await page.getByRole("row").filter({ hasText: "greeter" }).getByText("exit 3", { exact: true }).waitFor();
     await page.getByRole("row").filter({ hasText: "sleepers" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^All/ }).click();
   });
 
-  test("of a thousand rows only those in sight are made", async () => {
+  test("only the visible rows of a long list are rendered", async () => {
     const { page, gateway } = stage();
     const many = Array.from({ length: 150 }, () => gateway.run({ command: "true", args: [] }));
     await Promise.all(many);
-    await visit(page, "#/now");
+    await visit(page, "#/sessions");
     const table = page.getByRole("table", { name: "Sessions" });
-    await until("all of them are counted", async () => Number(await table.getAttribute("aria-rowcount")) > 150);
+    await until("all rows are counted", async () => Number(await table.getAttribute("aria-rowcount")) > 150);
     assert.ok((await table.getByRole("row").count()) < 60);
     await page.locator("main").focus();
     await page.keyboard.press("End");

@@ -5,13 +5,13 @@ import { useKeys } from "../../keys/bindings.ts";
 import { rememberQuery, route } from "../../route.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { FolderField } from "../../ui/folder-field.tsx";
-import { Shown } from "../../ui/shown.tsx";
+import { Prose } from "../../ui/prose.tsx";
 import { CommandField } from "./command-field.tsx";
 import { FoundCommands } from "./found.tsx";
 import { Modes } from "./modes.tsx";
-import { VERDICTS } from "./words.ts";
+import { VERDICTS } from "./verdicts.ts";
 import "../approvals/approvals.css";
-import "./try.css";
+import "./policy-check.css";
 import type { Verdict } from "../../../../src/core/policy.ts";
 
 const TYPING_MS = 120;
@@ -25,8 +25,8 @@ const EXAMPLES = [
 
 type Answer = Verdict & { modes?: ModeOutcome[] };
 
-/** What would happen to a command, told as it is typed. Nothing runs. */
-export default function TryPage() {
+/** Shows the verdict on a command while it is typed. Nothing is executed. */
+export default function PolicyCheckPage() {
   const [command, setCommand] = createSignal(route().query.get("c") ?? "");
   const [cwd, setCwd] = createSignal("");
   const [verdict, setVerdict] = createSignal<Answer | null>(null);
@@ -66,9 +66,9 @@ export default function TryPage() {
     asked.abort();
   });
   onMount(() => field?.focus());
-  useKeys("Try", [{ keys: "/ / i", does: "Type a command", run: () => field?.focus() }]);
+  useKeys("Policy check", [{ keys: "/ / i", does: "Enter a command", run: () => field?.focus() }]);
 
-  /** Marks are of the text they were made for, no other. */
+  /** Highlights for the command. Empty while the verdict is for an earlier version of the text. */
   const marks = createMemo(() => {
     const known = verdict();
     if (!known || known.command !== command()) return [];
@@ -82,13 +82,13 @@ export default function TryPage() {
   const look = () => VERDICTS[verdict()?.verdict ?? "allow"];
 
   return (
-    <div class="page try-page">
+    <div class="page policy-check-page">
       <header class="page-head">
-        <h1>Try a command</h1>
-        <p class="grow">See what would become of it. Nothing runs here.</p>
+        <h1>Policy check</h1>
+        <p class="grow">Check a command against the policy. Nothing is executed.</p>
       </header>
       <CommandField value={command()} marks={marks()} onInput={setCommand} field={(element) => (field = element)} />
-      <FolderField class="try-cwd" value={cwd()} onInput={setCwd} />
+      <FolderField class="policy-check-cwd" value={cwd()} onInput={setCwd} />
       <Show when={error()}>
         <ErrorNote error={error()} />
       </Show>
@@ -96,7 +96,7 @@ export default function TryPage() {
         when={verdict()}
         fallback={
           <div class="examples">
-            <h2>For example</h2>
+            <h2>Examples</h2>
             <For each={EXAMPLES}>
               {(example) => (
                 <button type="button" class="small mono" onClick={() => setCommand(example)}>
@@ -113,19 +113,19 @@ export default function TryPage() {
               <h2>{look().title}</h2>
               <p>{look().means}</p>
               <Show when={!known().analyzable}>
-                <p class="warn-text">It cannot be known completely what would run.</p>
+                <p class="warn-text">The command cannot be analyzed completely. It may run more than is listed here.</p>
               </Show>
               <ul class="reasons">
                 <For each={known().reasons}>
                   {(reason) => (
                     <li>
                       <p>
-                        <Shown text={reason.message} /> <code class="rule">{reason.rule}</code>
+                        <Prose text={reason.message} /> <code class="rule">{reason.rule}</code>
                       </p>
                       <Show when={reason.suggestion}>
                         {(suggestion) => (
                           <p class="suggestion">
-                            <strong>Instead:</strong> <Shown text={suggestion()} />
+                            <strong>Suggestion:</strong> <Prose text={suggestion()} />
                           </p>
                         )}
                       </Show>

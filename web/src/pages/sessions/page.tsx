@@ -5,18 +5,18 @@ import { go, rememberQuery, route, sessionHash } from "../../route.ts";
 import { ErrorNote } from "../../ui/error-note.tsx";
 import { Icon } from "../../ui/icon.tsx";
 import { Windowed, type WindowedHandle } from "../../ui/windowed.tsx";
-import { isOfKind, KINDS, type Kind, matcher } from "./filter.ts";
+import { isOfKind, KINDS, type Kind, kindNamed, matcher } from "./filter.ts";
 import { SessionRow } from "./row.tsx";
-import "./now.css";
+import "./sessions.css";
 
 const WIDE_ROW = 54;
 const NARROW_ROW = 78;
 
-/** What runs, what ran and what waits, kept current. */
-export function NowPage() {
+/** The list of running, pending and ended sessions, kept current by events. */
+export function SessionsPage() {
   const asked = route().query;
   const [text, setText] = createSignal(asked.get("q") ?? "");
-  const [kind, setKind] = createSignal<Kind>(KINDS.find((each) => each.kind === asked.get("show"))?.kind ?? "all");
+  const [kind, setKind] = createSignal<Kind>(kindNamed(asked.get("show")));
   const [agent, setAgent] = createSignal(asked.get("agent") ?? "");
   const [selected, setSelected] = createSignal<string | null>(null);
   let search: HTMLInputElement | undefined;
@@ -48,26 +48,26 @@ export function NowPage() {
     choose(at < 0 ? 0 : at + step);
   }
 
-  useKeys("Now", [
+  useKeys("Sessions", [
     { keys: "j / ArrowDown", does: "Next session", run: () => move(1) },
     { keys: "k / ArrowUp", does: "Previous session", run: () => move(-1) },
-    { keys: "PageDown", does: "A page down", run: () => move(15) },
-    { keys: "PageUp", does: "A page up", run: () => move(-15) },
-    { keys: "Home", does: "The newest", run: () => choose(0) },
-    { keys: "End", does: "The oldest", run: () => choose(ids().length - 1) },
-    { keys: "Enter / o", does: "Open it", run: () => selected() && go(sessionHash(selected() as string)) },
+    { keys: "PageDown", does: "Page down", run: () => move(15) },
+    { keys: "PageUp", does: "Page up", run: () => move(-15) },
+    { keys: "Home", does: "Newest session", run: () => choose(0) },
+    { keys: "End", does: "Oldest session", run: () => choose(ids().length - 1) },
+    { keys: "Enter / o", does: "Open the session", run: () => selected() && go(sessionHash(selected() as string)) },
     { keys: "/", does: "Search", run: () => search?.focus() },
     ...KINDS.map((each, index) => ({
       keys: String(index + 1),
-      does: `Show: ${each.name.toLowerCase()}`,
+      does: `Show ${each.name.toLowerCase()} sessions`,
       run: () => void setKind(each.kind),
     })),
   ]);
 
   return (
-    <div class="page now-page">
+    <div class="page sessions-page">
       <header class="page-head">
-        <h1>Now</h1>
+        <h1>Sessions</h1>
         <p class="grow">
           <Summary shown={ids().length} all={sessions().length} />
         </p>
@@ -92,10 +92,15 @@ export function NowPage() {
         </div>
       </header>
       <div class="filters">
-        <div class="segments" role="group" aria-label="Show">
+        <div class="segments" role="group" aria-label="Filter by status">
           <For each={KINDS}>
             {(each) => (
-              <button type="button" aria-pressed={kind() === each.kind} onClick={() => setKind(each.kind)}>
+              <button
+                type="button"
+                title={each.title}
+                aria-pressed={kind() === each.kind}
+                onClick={() => setKind(each.kind)}
+              >
                 {each.name}
                 <span class="count">{matching().filter((info) => isOfKind(info, each.kind)).length}</span>
               </button>
@@ -104,7 +109,7 @@ export function NowPage() {
         </div>
         <Show when={agents().length > 1 || agent() !== ""}>
           <select aria-label="Agent" value={agent()} onChange={(event) => setAgent(event.currentTarget.value)}>
-            <option value="">Every agent</option>
+            <option value="">All agents</option>
             <For each={agents()}>{(name) => <option value={name}>{name}</option>}</For>
           </select>
         </Show>
@@ -116,7 +121,7 @@ export function NowPage() {
         <div class="card session-table" role="table" aria-label="Sessions" aria-rowcount={ids().length + 1}>
           <div role="rowgroup">
             <div class="session-row head" role="row" aria-rowindex={1}>
-              <For each={["State", "Command", "Started", "Took", "CPU", "Memory"]}>
+              <For each={["Status", "Command", "Started", "Duration", "CPU", "Memory"]}>
                 {(name) => <div role="columnheader">{name}</div>}
               </For>
             </div>
@@ -146,7 +151,7 @@ function Summary(props: { shown: number; all: number }) {
   return (
     <>
       {running()} running
-      <Show when={props.shown !== props.all} fallback={`, ${props.all} in all`}>
+      <Show when={props.shown !== props.all} fallback={`, ${props.all} total`}>
         , {props.shown} of {props.all} shown
       </Show>
     </>
@@ -161,14 +166,15 @@ function Nothing(props: { loading: boolean; none: boolean }) {
           when={props.none}
           fallback={
             <>
-              <h2>Nothing matches</h2>
-              <p>Show all, or search for something else.</p>
+              <h2>No matching sessions</h2>
+              <p>Change the filter or the search.</p>
             </>
           }
         >
-          <h2>No command has run yet</h2>
+          <h2>No sessions yet</h2>
           <p>
-            Whatever an agent runs through Sallyport shows up here. Try it: <code>sallyport run -c 'echo hello'</code>
+            Commands that agents run through Sallyport appear here. To see one, run{" "}
+            <code>sallyport run -c 'echo hello'</code>.
           </p>
         </Show>
       </Show>
@@ -176,7 +182,7 @@ function Nothing(props: { loading: boolean; none: boolean }) {
   );
 }
 
-/** Rows are of one height each, and another one where the page is narrow. */
+/** Reports whether the page is narrow; rows are taller then. */
 function narrowPage(): () => boolean {
   const media = matchMedia("(max-width: 760px)");
   const [narrow, setNarrow] = createSignal(media.matches);

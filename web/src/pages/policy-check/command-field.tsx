@@ -1,7 +1,7 @@
 import { Marked } from "../../ui/marked.tsx";
 import type { Mark } from "../../ui/stretches.ts";
 
-/** A field in which parts of the text are underlined: the same text lies behind it, with the marks. */
+/** A text field with underlined parts. A copy of the text behind the field has the marks. */
 export function CommandField(props: {
   value: string;
   marks: readonly Mark[];
@@ -18,7 +18,7 @@ export function CommandField(props: {
       <textarea
         ref={props.field}
         aria-label="Command"
-        placeholder="Type or paste a command"
+        placeholder="Enter a command"
         rows={4}
         spellcheck={false}
         autocapitalize="off"

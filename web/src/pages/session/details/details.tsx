@@ -1,20 +1,22 @@
 import { For, Show } from "solid-js";
 import type { SessionDetails } from "../../../api/shapes.ts";
+import { Prose } from "../../../ui/prose.tsx";
 import { Shown } from "../../../ui/shown.tsx";
 import { ApprovalFacts, Fact } from "../../approvals/details.tsx";
 import { Outcome } from "../../approvals/outcome.tsx";
 import "../../approvals/approvals.css";
 import { sessionDetails } from "../../../../../src/session/details.ts";
 
-const NOT_HERE = new Set(["command", "variables", "warning", "hint", "error", ""]);
+/** Labels of `sessionDetails` that are shown elsewhere on the page. */
+const SHOWN_ELSEWHERE = new Set(["command", "variables", "warning", "hint", "error", ""]);
 
-/** All that is known about a command: what it was, why it was let in, and what kept it in bounds. */
-export function FactsTab(props: { info: SessionDetails }) {
-  const pairs = () => sessionDetails(props.info).filter(([label]) => !NOT_HERE.has(label));
+/** The recorded details of a session: the command, its verdict and its approval. */
+export function DetailsTab(props: { info: SessionDetails }) {
+  const pairs = () => sessionDetails(props.info).filter(([label]) => !SHOWN_ELSEWHERE.has(label));
   return (
     <div class="fact-columns">
       <section class="card padded" aria-labelledby="facts-command">
-        <h2 id="facts-command">The command</h2>
+        <h2 id="facts-command">Command</h2>
         <dl class="facts">
           <For each={pairs()}>
             {([label, value]) => (
@@ -34,7 +36,18 @@ export function FactsTab(props: { info: SessionDetails }) {
                   )}
                 </For>
               </p>
-              <p class="hint">Names only: values are not kept.</p>
+              <p class="hint">Values are not recorded.</p>
+            </Fact>
+          </Show>
+          <Show when={props.info.hints.length > 0}>
+            <Fact name="hints for the agent">
+              <For each={props.info.hints}>
+                {(hint) => (
+                  <p>
+                    <Prose text={hint} />
+                  </p>
+                )}
+              </For>
             </Fact>
           </Show>
         </dl>
@@ -43,13 +56,13 @@ export function FactsTab(props: { info: SessionDetails }) {
         <Show when={props.info.verdict}>
           {(verdict) => (
             <section class="card padded" aria-labelledby="facts-verdict">
-              <h2 id="facts-verdict">The verdict</h2>
+              <h2 id="facts-verdict">Verdict</h2>
               <dl class="facts">
                 <Fact name="Decision">
                   <span class={`tag ${tone(verdict().verdict)}`}>{verdict().verdict}</span>
                 </Fact>
                 <Fact name="Rules">
-                  <Show when={verdict().rules.length > 0} fallback={<span class="muted">none matched</span>}>
+                  <Show when={verdict().rules.length > 0} fallback={<span class="muted">No rule matched</span>}>
                     <For each={verdict().rules}>
                       {(rule) => (
                         <code class="rule">
@@ -77,7 +90,7 @@ export function FactsTab(props: { info: SessionDetails }) {
         <Show when={props.info.approval}>
           {(approval) => (
             <section class="card padded" aria-labelledby="facts-approval">
-              <h2 id="facts-approval">The approval</h2>
+              <h2 id="facts-approval">Approval</h2>
               <Outcome approval={approval()} />
               <ApprovalFacts approval={approval()} />
             </section>

@@ -2,13 +2,13 @@ import { For, Show } from "solid-js";
 import type { CommandFact } from "../../../../src/core/facts.ts";
 import { Shown } from "../../ui/shown.tsx";
 
-const EFFECTS = { delete: "deletes", write: "writes", mode: "changes the mode of" };
+const EFFECTS = { delete: "deletes", write: "writes", mode: "changes mode of" };
 
-/** Every command that was found in the text, whatever it was wrapped in. */
+/** Every command found in the text, including those inside wrappers such as `sudo` or `sh -c`. */
 export function FoundCommands(props: { commands: readonly CommandFact[] }) {
   return (
-    <section class="card padded" aria-label="What would run">
-      <h2>What would run</h2>
+    <section class="card padded" aria-label="Commands found">
+      <h2>Commands found</h2>
       <ul class="found">
         <For each={props.commands}>{(fact) => <Found fact={fact} />}</For>
       </ul>
@@ -17,20 +17,20 @@ export function FoundCommands(props: { commands: readonly CommandFact[] }) {
 }
 
 function Found(props: { fact: CommandFact }) {
-  const words = () => props.fact.argv.map((word) => word.value ?? word.source).join(" ");
+  const line = () => props.fact.argv.map((word) => word.value ?? word.source).join(" ");
   const program = () => {
     const { resolved, kind } = props.fact.executable;
-    return resolved ?? (kind === "builtin" ? "a shell builtin" : kind.replace("-", " "));
+    return resolved ?? (kind === "builtin" ? "shell builtin" : kind.replace("-", " "));
   };
   return (
     <li>
       <code>
-        <Shown text={words()} />
+        <Shown text={line()} />
       </code>
       <span class="muted">
         <Shown text={program()} />
         <Show when={props.fact.via.length > 0}>
-          , through <Shown text={props.fact.via.join(", ")} />
+          , via <Shown text={props.fact.via.join(", ")} />
         </Show>
       </span>
       <span class="tags">
@@ -38,24 +38,24 @@ function Found(props: { fact: CommandFact }) {
           {(target) => (
             <span class={`tag ${target.effect === "delete" ? "bad" : "warn"}`}>
               {EFFECTS[target.effect]} <Shown text={target.path} />
-              {target.recursive ? " and below" : ""}
+              {target.recursive ? " recursively" : ""}
             </span>
           )}
         </For>
         <For each={props.fact.network}>
           {(host) => (
             <span class="tag odd">
-              reaches <Shown text={host} />
+              connects to <Shown text={host} />
             </span>
           )}
         </For>
         <Show when={props.fact.remote}>
-          <span class="tag odd">runs elsewhere</span>
+          <span class="tag odd">runs on another host or in a container</span>
         </Show>
         <Show when={props.fact.opaque}>
           {(interpreter) => (
             <span class="tag warn">
-              hands code to <Shown text={interpreter()} />
+              passes code to <Shown text={interpreter()} />
             </span>
           )}
         </Show>

@@ -1,25 +1,25 @@
 import { For } from "solid-js";
 import type { ModeOutcome } from "../../api/shapes.ts";
-import { VERDICTS } from "./words.ts";
+import { VERDICTS } from "./verdicts.ts";
 
 const SECURITY = [
-  { security: "full", name: "full", means: "all but what rules refuse" },
-  { security: "allowlist", name: "allowlist", means: "what is on the list" },
-  { security: "deny", name: "deny", means: "nothing" },
+  { security: "full", name: "full", means: "Allow everything that no rule denies" },
+  { security: "allowlist", name: "allowlist", means: "Allow only commands on the allowlist" },
+  { security: "deny", name: "deny", means: "Allow nothing" },
 ] as const;
 const ASK = [
-  { ask: "off", name: "off", means: "nobody is asked" },
-  { ask: "on-miss", name: "on-miss", means: "a person, where it would be refused" },
-  { ask: "always", name: "always", means: "a person, every time" },
+  { ask: "off", name: "off", means: "Never require approval" },
+  { ask: "on-miss", name: "on-miss", means: "Require approval instead of denying" },
+  { ask: "always", name: "always", means: "Require approval for every command" },
 ] as const;
 
-/** What each mode would do with it. */
+/** The verdict under each combination of `security` and `ask`. */
 export function Modes(props: { modes: readonly ModeOutcome[] }) {
   const outcome = (security: string, ask: string) =>
     props.modes.find((mode) => mode.security === security && mode.ask === ask)?.verdict;
   return (
-    <section class="card padded" aria-label="What each mode would do">
-      <h2>What each mode would do</h2>
+    <section class="card padded" aria-label="Verdict by mode">
+      <h2>Verdict by mode</h2>
       <div class="table-card" role="region" aria-label="Modes" tabIndex={0}>
         <table class="modes">
           <thead>
