@@ -19,7 +19,7 @@ export function otherFlows(stage: () => Stage): void {
       .getByRole("row", { name: /security: full/ })
       .getByRole("cell")
       .first();
-    await until("the command is blocked in the mode `full`", async () => (await cell.innerText()) === "blocked");
+    await until("the table shows that the command is blocked", async () => (await cell.innerText()) === "blocked");
     await page.getByRole("textbox", { name: "Command" }).fill("git status");
     await page.getByRole("heading", { name: "Allowed" }).waitFor();
     assert.equal(gateway.count(), before);

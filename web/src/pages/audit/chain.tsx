@@ -43,7 +43,7 @@ export function Chain() {
                   <Icon name="ok" /> Verified: all {sound().entries} entries are intact.
                 </p>
                 <p class="hint">
-                  To detect a truncated log later, save the latest entry and hash elsewhere: {sound().head.seq},{" "}
+                  To detect truncation later, save this elsewhere: entry {sound().head.seq}, hash{" "}
                   <code>{sound().head.hash}</code>
                 </p>
               </>

@@ -11,6 +11,8 @@ import { FoundCommands } from "./found.tsx";
 import { Modes } from "./modes.tsx";
 import { VERDICTS } from "./verdicts.ts";
 import "../approvals/approvals.css";
+import "../session/session.css";
+import "../session/usage/usage.css";
 import "./policy-check.css";
 import type { Verdict } from "../../../../src/core/policy.ts";
 

@@ -77,7 +77,8 @@ export function SessionHead(props: { info: SessionDetails; processes: readonly P
           </p>
         )}
       </Show>
-      <Show when={props.info.error}>
+      {/* The error of a pending session only tells the agent to wait for the approval. */}
+      <Show when={props.info.status !== "pending" && props.info.error}>
         {(error) => (
           <div class="note bad">
             <p>

@@ -4,6 +4,7 @@ import { Prose } from "../../../ui/prose.tsx";
 import { Shown } from "../../../ui/shown.tsx";
 import { ApprovalFacts, Fact } from "../../approvals/details.tsx";
 import { Outcome } from "../../approvals/outcome.tsx";
+import { VERDICTS } from "../../policy-check/verdicts.ts";
 import "../../approvals/approvals.css";
 import { sessionDetails } from "../../../../../src/session/details.ts";
 
@@ -59,7 +60,7 @@ export function DetailsTab(props: { info: SessionDetails }) {
               <h2 id="facts-verdict">Verdict</h2>
               <dl class="facts">
                 <Fact name="Decision">
-                  <span class={`tag ${tone(verdict().verdict)}`}>{verdict().verdict}</span>
+                  <span class={`tag ${VERDICTS[verdict().verdict].tone}`}>{VERDICTS[verdict().verdict].word}</span>
                 </Fact>
                 <Fact name="Rules">
                   <Show when={verdict().rules.length > 0} fallback={<span class="muted">No rule matched</span>}>
@@ -100,5 +101,3 @@ export function DetailsTab(props: { info: SessionDetails }) {
     </div>
   );
 }
-
-const tone = (verdict: string): string => ({ allow: "good", ask: "warn", deny: "bad", blocked: "bad" })[verdict] ?? "";
