@@ -3,20 +3,25 @@ import { SallyportError } from "../core/error.ts";
 import { nearest } from "../text/nearest.ts";
 import type { JsonDocument, Position } from "./json.ts";
 
-/** Stops the start: the file, the place in it, the key and what was expected. */
+/** Returns an `InvalidConfiguration` error that names the file, the position, the key and the problem. */
 export function configError(file: string, message: string, position?: Position, key?: string): SallyportError {
   const where = position ? `${file}:${position.line}:${position.column}` : file;
   return new SallyportError(
     "InvalidConfiguration",
     `${where}: ${message}`,
-    [{ action: "fix_configuration", hint: "Correct it; docs/configuration.md and the JSON Schema list every key." }],
+    [
+      {
+        action: "fix_configuration",
+        hint: "Correct the configuration. docs/configuration.md and the JSON Schema list every key.",
+      },
+    ],
     { file, ...position, ...(key === undefined ? {} : { key }) },
   );
 }
 
 type Issue = z.core.$ZodIssue;
 
-/** The first thing wrong with a file, in words. */
+/** Returns an error for the first issue that the schema found in a file. */
 export function schemaError(
   file: string,
   document: JsonDocument,
@@ -24,7 +29,7 @@ export function schemaError(
   schema: z.ZodType,
 ): SallyportError {
   const [issue] = issues;
-  if (!issue) return configError(file, "is not a valid configuration.");
+  if (!issue) return configError(file, "the configuration is not valid.");
   if (issue.code === "unrecognized_keys") return unknownKey(file, document, issue, schema);
   const key = keyPath(issue.path);
   const value = issue.path.reduce<unknown>((at, step) => (at as Record<PropertyKey, unknown>)?.[step], document.value);
@@ -43,12 +48,12 @@ function unknownKey(
   const path = [...issue.path, name];
   const known = keysAt(schema, issue.path);
   const near = nearest(name, known);
-  const hint = near ? `did you mean \`${near}\`?` : `known here: ${known.join(", ")}.`;
+  const hint = near ? `did you mean \`${near}\`?` : `the allowed keys are ${known.join(", ")}.`;
   const message = `\`${keyPath(path)}\` is not a known key; ${hint}`;
   return configError(file, message, document.positionOf(path), keyPath(path));
 }
 
-/** `allowlist[0].pattern` */
+/** Returns the path as it is written in messages, such as `allowlist[0].pattern`. */
 export function keyPath(path: readonly PropertyKey[]): string {
   return path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index > 0 ? "." : ""}${String(step)}`))
@@ -56,11 +61,11 @@ export function keyPath(path: readonly PropertyKey[]): string {
 }
 
 const KINDS: Record<string, string> = {
-  string: "a text",
+  string: "a string",
   number: "a number",
-  int: "a whole number",
+  int: "an integer",
   boolean: "true or false",
-  array: "a list",
+  array: "an array",
   object: "an object",
   record: "an object",
 };
@@ -71,19 +76,19 @@ function expected(issue: Issue): string {
     return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
   if (issue.code === "too_small") {
     if (issue.origin === "string" || issue.origin === "array") return "must not be empty";
-    return `must be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`;
+    return `must be ${issue.inclusive === false ? "greater than" : "at least"} ${issue.minimum}`;
   }
   if (issue.code === "too_big") {
     const unit = issue.origin === "string" ? " characters" : issue.origin === "array" ? " entries" : "";
     return `must be at most ${issue.maximum}${unit}`;
   }
-  if (issue.code === "invalid_union") return "must be a text or a list of texts";
-  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? "has a wrong name";
-  if (issue.code === "invalid_format" && issue.format === "url") return "must be an http or https address";
+  if (issue.code === "invalid_union") return "must be a string or an array of strings";
+  if (issue.code === "invalid_key") return issue.issues[0]?.message ?? "is not a valid name";
+  if (issue.code === "invalid_format" && issue.format === "url") return "must be an `http` or `https` URL";
   return issue.message;
 }
 
-/** The keys an object at this path may have. */
+/** Returns the keys that the schema allows in the object at this path. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let at: z.core.$ZodType | undefined = bare(schema);
   for (const step of path) {

@@ -1,4 +1,4 @@
-/** Reads JSON with comments and keeps the position of every value, so that a message can point at it. */
+/** Parses JSON with comments and records the position of every value, so that error messages can refer to it. */
 import { printParseErrorCode, visit } from "jsonc-parser";
 
 export interface Position {
@@ -8,7 +8,10 @@ export interface Position {
 
 export interface JsonDocument {
   value: unknown;
-  /** The position of the value at this path (for an entry of an object, of its key) or of the nearest one above it; undefined without a file. */
+  /**
+   * Returns the position of the value at this path, or of its nearest ancestor. For an entry of an object, this is the
+   * position of its key. Undefined when the value does not come from a file.
+   */
   positionOf(path: readonly PropertyKey[]): Position | undefined;
 }
 
@@ -21,17 +24,20 @@ class JsonSyntaxError extends Error {
   }
 }
 
-/** A function instead of `instanceof`, so that the bundled command line loads this file for a configuration file only. */
+/**
+ * Reports whether an error is a syntax error of this parser. A function, so that the bundled command line loads this
+ * module only when it reads a configuration file.
+ */
 export function isJsonSyntaxError(error: unknown): error is JsonSyntaxError {
   return error instanceof JsonSyntaxError;
 }
 
-const DEEPEST = 32;
+const MAX_DEPTH = 32;
 const SEPARATOR = "\u0000";
 
 /**
- * JSON with comments, as people write configuration. Otherwise stricter than JSON.parse: of two entries with the same
- * key a person would see one and the program obey the other.
+ * Parses JSON with comments. Unlike `JSON.parse` it rejects duplicate keys: a reader might see the first entry while the
+ * program uses the last.
  */
 export function readJson(content: string): JsonDocument {
   const text = content.startsWith("\ufeff") ? content.slice(1) : content;
@@ -48,10 +54,10 @@ export function readJson(content: string): JsonDocument {
   };
 }
 
-/** An object or list that is being read. */
+/** An object or array that is being parsed. */
 interface Open {
   entries: Record<string, unknown> | unknown[];
-  /** The key of the entry that is being read. */
+  /** The key or index of the entry that is being parsed. */
   key: string;
 }
 
@@ -66,12 +72,14 @@ function parse(text: string): { value: unknown; offsets: ReadonlyMap<string, num
   };
   const failExpected = (offset: number): never =>
     fail(
-      expected === null ? "more text after the end" : `expected ${expected} but found ${shown(text, offset)}`,
+      expected === null
+        ? "unexpected text after the end of the document"
+        : `expected ${expected} but found ${shown(text, offset)}`,
       offset,
     );
   const add = (added: unknown, offset: number) => {
     const top = open.at(-1);
-    if (open.length > DEEPEST) fail("nested too deeply", offset);
+    if (open.length > MAX_DEPTH) fail(`nested more than ${MAX_DEPTH} levels deep`, offset);
     if (top === undefined) value = added;
     else if (Array.isArray(top.entries)) {
       top.key = String(top.entries.push(added) - 1);
@@ -98,9 +106,8 @@ function parse(text: string): { value: unknown; offsets: ReadonlyMap<string, num
     onLiteralValue: add,
     onObjectProperty: (key, offset) => {
       const top = open.at(-1);
-      if (key === "__proto__") fail("`__proto__` is not a key", offset);
-      if (top === undefined || Object.hasOwn(top.entries, key))
-        return fail(`the key \`${key}\` is there twice`, offset);
+      if (key === "__proto__") fail("`__proto__` is not allowed as a key", offset);
+      if (top === undefined || Object.hasOwn(top.entries, key)) return fail(`duplicate key \`${key}\``, offset);
       top.key = key;
       offsets.set(open.map((one) => one.key).join(SEPARATOR), offset);
       expected = "`:`";
@@ -109,13 +116,13 @@ function parse(text: string): { value: unknown; offsets: ReadonlyMap<string, num
       const inObject = character === "," && !Array.isArray(open.at(-1)?.entries);
       expected = inObject ? "a key in double quotes" : "a value";
     },
-    // An editor may show a lone carriage return within the comment; the parser would take the rest for entries.
+    // The parser ends a comment at a lone carriage return, but an editor may display the rest as part of the comment.
     onComment: (offset, length) => {
       const end = offset + length;
       const isLine = text.startsWith("//", offset);
-      if (isLine && text[end] === "\r" && text[end + 1] !== "\n") fail("a carriage return within a comment", end);
+      if (isLine && text[end] === "\r" && text[end + 1] !== "\n") fail("a carriage return inside a comment", end);
     },
-    // The first error ends the reading, which also keeps the parser from recursing into a deep text.
+    // Stopping at the first error also keeps the parser from recursing into deeply nested text.
     onError: (code, offset) => {
       const what = SCAN_ERRORS[printParseErrorCode(code)];
       if (what) fail(what, offset);
@@ -125,15 +132,15 @@ function parse(text: string): { value: unknown; offsets: ReadonlyMap<string, num
   return { value, offsets };
 }
 
-const WRONG_TEXT = "a text that does not end on its line, or holds a wrong escape";
+const BAD_STRING = "unterminated string or invalid escape sequence";
 
 const SCAN_ERRORS: Readonly<Record<string, string>> = {
-  UnexpectedEndOfComment: "a comment that does not end",
-  UnexpectedEndOfNumber: "a number without digits after its point or exponent",
-  UnexpectedEndOfString: WRONG_TEXT,
-  InvalidUnicode: WRONG_TEXT,
-  InvalidEscapeCharacter: WRONG_TEXT,
-  InvalidCharacter: WRONG_TEXT,
+  UnexpectedEndOfComment: "unterminated comment",
+  UnexpectedEndOfNumber: "a number without digits after its decimal point or exponent",
+  UnexpectedEndOfString: BAD_STRING,
+  InvalidUnicode: BAD_STRING,
+  InvalidEscapeCharacter: BAD_STRING,
+  InvalidCharacter: BAD_STRING,
 };
 
 function positionAt(text: string, offset: number): Position {

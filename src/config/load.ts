@@ -17,57 +17,60 @@ export const CONFIG_NAME = "sallyport.json";
 
 export interface LoadOptions {
   workspace: string;
-  /** Default `$XDG_CONFIG_HOME/sallyport/sallyport.json`, `~/.config` when that is unset. Null: none is read. */
+  /**
+   * Path of the operator file (default: `$XDG_CONFIG_HOME/sallyport/sallyport.json`, with `~/.config` when that variable
+   * is not set). Null to read none.
+   */
   operatorPath?: string | null;
   env?: NodeJS.ProcessEnv;
-  /** The word of the program that embeds Sallyport: as good as the operator's, and later. */
+  /** Configuration from the program that embeds Sallyport. It is trusted like the operator file and overrides it. */
   given?: ConfigFile;
 }
 
 export interface LoadedConfig {
-  /** What holds for an agent without settings of its own. */
+  /** Settings of agents that have no settings of their own. */
   settings: Settings;
-  /** What holds for this agent. The same object each time. */
+  /** Returns the settings of this agent, the same object each time. */
   forAgent(agent: string): Settings;
-  /** The files that were read, for the audit. */
+  /** Files that were read, for the audit log. */
   files: { path: string; kind: "operator" | "workspace"; sha256: string }[];
-  /** What the workspace's file asked for and did not get. */
+  /** Values of the workspace file that were ignored. */
   ignored: Ignored[];
   warnings: string[];
 }
 
 export function operatorConfigPath(env: NodeJS.ProcessEnv = process.env): string {
   const home = env.XDG_CONFIG_HOME;
-  // A relative one must be ignored, says the standard; it would also be the workspace's say.
+  // The XDG specification says to ignore a relative path. It would also be resolved inside the workspace.
   const base = home?.startsWith("/") ? home : join(env.HOME || homedir(), ".config");
   return join(base, "sallyport", CONFIG_NAME);
 }
 
-/** Reads the operator's file and the workspace's, and settles what holds. Throws InvalidConfiguration. */
+/** Reads the operator and workspace files and merges them. Throws `InvalidConfiguration`. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const env = options.env ?? process.env;
   const operatorPath = options.operatorPath === undefined ? operatorConfigPath(env) : options.operatorPath;
   const root = realpath(options.workspace);
   const operator = operatorPath === null ? null : readOperatorFile(operatorPath);
   const workspace = readWorkspaceFile(join(root, CONFIG_NAME), root);
-  const operatorSays = operator ? parseFile(operator, "operator") : {};
-  const programSays =
+  const operatorConfig = operator ? parseFile(operator, "operator") : {};
+  const programConfig =
     options.given && Object.keys(options.given).length > 0 ? parseFile(givenConfig(options.given), "operator") : {};
-  const workspaceSays = workspace ? parseFile(workspace, "workspace") : {};
+  const workspaceConfig = workspace ? parseFile(workspace, "workspace") : {};
 
   const start: Settings = { ...DEFAULTS, toolsets: { ...DEFAULTS.toolsets, exec: isTruthy(env.ENABLE_EXECUTE) } };
-  const trusted = [operatorSays, programSays];
+  const trusted = [operatorConfig, programConfig];
   const settingsOf = (agent: string | null, ignored: Ignored[]): Settings => {
     let settings = trusted.reduce(override, start);
     if (agent !== null) for (const file of trusted) settings = override(settings, agentConfigOf(file, agent));
-    settings = tighten(settings, workspaceSays, ignored);
-    return agent === null ? settings : tighten(settings, agentConfigOf(workspaceSays, agent), ignored);
+    settings = tighten(settings, workspaceConfig, ignored);
+    return agent === null ? settings : tighten(settings, agentConfigOf(workspaceConfig, agent), ignored);
   };
 
   const ignored: Ignored[] = [];
   const settings = settingsOf(null, ignored);
   const named = new Map<string, Settings>();
-  for (const agent of new Set([...trusted, workspaceSays].flatMap(({ agents }) => Object.keys(agents ?? {})))) {
+  for (const agent of new Set([...trusted, workspaceConfig].flatMap(({ agents }) => Object.keys(agents ?? {})))) {
     const notes: Ignored[] = [];
     named.set(agent, settingsOf(agent, notes));
     const seen = new Set(ignored.map(({ key }) => key));
@@ -96,9 +99,9 @@ function realpath(folder: string): string {
   }
 }
 
-/** Held to the same shape as a file. */
+/** Wraps configuration given as a value, so that it is validated like a file. */
 function givenConfig(given: unknown): ConfigText {
-  return { path: "the given policy", document: { value: given, positionOf: () => undefined }, sha256: "" };
+  return { path: "the `policy` option", document: { value: given, positionOf: () => undefined }, sha256: "" };
 }
 
 function parseFile(text: ConfigText, kind: "operator" | "workspace"): ConfigFile {
@@ -112,22 +115,24 @@ function fileEntry(text: ConfigText | null, kind: "operator" | "workspace") {
   return text && { path: text.path, kind, sha256: text.sha256 };
 }
 
-/** Whoever can write the workspace could then write the operator's word. */
+/** Returns a warning if the operator file is inside the workspace, where commands could change it. */
 function operatorFileWarnings(path: string, root: string): string[] {
   const folder = existsSync(dirname(path)) ? realpath(dirname(path)) : dirname(path);
   if (!isWithin(folder, root)) return [];
-  return [`The operator's configuration ${path} lies in the workspace: use a workspace that does not hold it.`];
+  return [
+    `The operator configuration \`${path}\` is inside the workspace, where commands may be able to change it. Use a workspace that does not contain it.`,
+  ];
 }
 
 function isTruthy(value: string | undefined): boolean {
   return /^(?:1|true|yes|on)$/i.test(value?.trim() ?? "");
 }
 
-/** An agent that may approve itself has no need of anybody else (promise 7). */
+/** An agent that can approve its own requests bypasses every approval (invariant 7), so this denial cannot be lifted. */
 const NEVER_LIFTED = "self-approval";
 const LIFTABLE = RULES.filter(({ tier, id }) => tier === "deny" && id !== NEVER_LIFTED).map(({ id }) => id);
 
-/** What the shape of a file cannot say: rules that pass their own examples, names that exist, a quorum that can be met. */
+/** Checks what the schema cannot express: rules pass their own examples, names exist, and the quorum can be met. */
 function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "workspace"): void {
   checkPart(text, file, []);
   for (const [agent, own] of Object.entries(file.agents ?? {})) checkPart(text, own, ["agents", agent]);
@@ -136,11 +141,11 @@ function checkConfig(text: ConfigText, file: ConfigFile, kind: "operator" | "wor
     failCheck(
       text,
       ["approvals", "quorum", "rule"],
-      `is "${rule}", so \`approvals.quorum.approvers\` must name who decides`,
+      `is "${rule}", which requires a list of names in \`approvals.quorum.approvers\``,
     );
   }
   if (new Set(approvers).size < approvers.length) {
-    failCheck(text, ["approvals", "quorum", "approvers"], "names somebody twice");
+    failCheck(text, ["approvals", "quorum", "approvers"], "contains the same name twice");
   }
 }
 
@@ -151,8 +156,8 @@ function checkPart(text: ConfigText, part: AgentConfig, at: string[]): void {
     if (LIFTABLE.includes(id)) continue;
     const hard = RULES.some((rule) => rule.id === id);
     const near = nearest(id, LIFTABLE);
-    const instead = near ? `did you mean "${near}"?` : `known: ${LIFTABLE.join(", ")}`;
-    const why = hard ? `"${id}" cannot be lifted` : `there is no rule "${id}"; ${instead}`;
+    const instead = near ? `did you mean "${near}"?` : `the allowed values are ${LIFTABLE.join(", ")}`;
+    const why = hard ? `the rule "${id}" cannot be overridden` : `unknown rule "${id}"; ${instead}`;
     failCheck(text, [...at, "allowDenied", index], `: ${why}`);
   }
 }

@@ -5,13 +5,16 @@ import { intersectNetworks, isNetworkWithin } from "../core/settings.ts";
 import { STRICTER } from "../sandbox/access.ts";
 import type { Config } from "./schema.ts";
 
-/** How one key of two configurations becomes one value. */
+/** Defines how the values of one key in two configurations are merged. */
 export interface Merge<T> {
-  /** What a workspace's file may do with it, for the documentation. */
+  /** Changes that a workspace file may make to the key, for the documentation. */
   workspaceMay: string;
-  /** A word of equal trust, later and more particular: an agent's settings over the general ones. */
+  /** Merges a value from an equally trusted, more specific source, such as the settings of an agent. */
   override(base: T, own: NonNullable<T>): T;
-  /** A less trusted word: whatever it says, nothing becomes possible that was not. `ignored`: why it was not followed. */
+  /**
+   * Merges a value from a less trusted source, which can restrict the result but never loosen it. `ignored` is the reason
+   * why the value was not used, or null.
+   */
   tighten(base: T, wanted: NonNullable<T>): { value: T; ignored: string | null };
 }
 
@@ -19,7 +22,7 @@ const accepted = <T>(value: T) => ({ value, ignored: null });
 const refused = <T>(value: T, ignored: string) => ({ value, ignored });
 const replace = <T>(_: T, own: NonNullable<T>): T => own;
 
-/** Values of which some are stricter than others. Two that are not comparable never replace each other. */
+/** Merges values that are partially ordered by strictness. Values that are not comparable never replace each other. */
 function strictest<T extends string>(stricterThan: Record<T, readonly NoInfer<T>[]>): Merge<T> {
   return {
     workspaceMay: "choose a stricter value",
@@ -32,17 +35,17 @@ function strictest<T extends string>(stricterThan: Record<T, readonly NoInfer<T>
   };
 }
 
-/** A limit; null is none, or one that is at least `unset`. */
+/** Merges limits. Null means no limit, or a default of at least `unset`. */
 function lowest<T extends number | null>(unset = Number.POSITIVE_INFINITY): Merge<T> {
   return {
     workspaceMay: "lower it",
     override: replace,
     tighten: (base, wanted) =>
-      wanted <= (base ?? unset) ? accepted<T>(wanted) : refused(base, `${wanted} is above ${base ?? unset}`),
+      wanted <= (base ?? unset) ? accepted<T>(wanted) : refused(base, `${wanted} is higher than ${base ?? unset}`),
   };
 }
 
-/** A list of what is let through: it can only lose entries. Null is everything there is. */
+/** Merges lists of permitted entries, from which a workspace can only remove entries. Null means all entries. */
 function subset<T extends readonly unknown[] | null>(): Merge<T> {
   return {
     workspaceMay: "remove entries",
@@ -51,60 +54,62 @@ function subset<T extends readonly unknown[] | null>(): Merge<T> {
       if (base === null) return accepted<T>(wanted);
       const value = base.filter((one) => wanted.some((other) => isDeepStrictEqual(one, other)));
       const added = wanted.some((one) => !base.some((other) => isDeepStrictEqual(one, other)));
-      return added ? refused(value as unknown as T, "entries can only be taken out") : accepted(value as unknown as T);
+      return added ? refused(value as unknown as T, "entries can only be removed") : accepted(value as unknown as T);
     },
   };
 }
 
-/** A list of what is kept out: it can only gain entries. */
+/** Merges lists of forbidden entries, to which a workspace can only add entries. */
 const union: Merge<readonly string[]> = {
   workspaceMay: "add entries",
   override: (base, own) => [...new Set([...own, ...base])],
   tighten: (base, wanted) => accepted([...new Set([...base, ...wanted])]),
 };
 
-/** Rules: the strictest that matches decides, so more of them that ask or deny can only tighten. */
+/** Merges rules. The strictest matching rule decides, so additional rules that ask or deny can only tighten. */
 const restrictions: Merge<readonly UserRule[]> = {
   workspaceMay: "add `ask` and `deny` rules",
   override: (base, own) => [...own, ...base],
   tighten(base, wanted) {
     const stricter = wanted.filter(({ decision }) => decision !== "allow");
     const value = [...base, ...stricter];
-    return stricter.length < wanted.length ? refused(value, "rules that allow are left out") : accepted(value);
+    return stricter.length < wanted.length
+      ? refused(value, 'rules with the decision "allow" are ignored')
+      : accepted(value);
   },
 };
 
-/** On only where both say so. */
+/** Merges switches that are on only if both values are true. */
 const both: Merge<boolean> = {
-  workspaceMay: "turn it off",
+  workspaceMay: "disable it",
   override: replace,
-  tighten: (base, wanted) => (wanted && !base ? refused(base, "it is switched off") : accepted(wanted)),
+  tighten: (base, wanted) => (wanted && !base ? refused(base, "it is disabled") : accepted(wanted)),
 };
 
-/** Off only where both say so. */
+/** Merges switches that are off only if both values are false. */
 const either: Merge<boolean> = {
-  workspaceMay: "turn it on",
+  workspaceMay: "enable it",
   override: replace,
-  tighten: (base, wanted) => (base && !wanted ? refused(base, "it is switched on") : accepted(wanted)),
+  tighten: (base, wanted) => (base && !wanted ? refused(base, "it is enabled") : accepted(wanted)),
 };
 
-/** Of two networks what both reach. */
+/** Merges network settings to the access that both allow. */
 const narrower: Merge<Network> = {
   workspaceMay: "restrict it",
   override: replace,
   tighten(base, wanted) {
     const value = intersectNetworks(base, wanted);
-    return isNetworkWithin(wanted, base) ? accepted(value) : refused(value, "it would reach more");
+    return isNetworkWithin(wanted, base) ? accepted(value) : refused(value, "it would allow more network access");
   },
 };
 
-/** What is no business of a less trusted file at all. */
+/** A key that a workspace file cannot change. */
 function operatorOnly<T>(): Merge<T> {
   return {
     workspaceMay: "not change it",
     override: replace,
     tighten: (base, wanted) =>
-      isDeepStrictEqual(base, wanted) ? accepted(base) : refused(base, "only the operator's file can set it"),
+      isDeepStrictEqual(base, wanted) ? accepted(base) : refused(base, "only the operator file can set it"),
   };
 }
 
@@ -112,7 +117,7 @@ type MergeTable<T> = {
   [K in keyof T]-?: Merge<T[K]> | (T[K] extends readonly unknown[] ? never : MergeTable<NonNullable<T[K]>>);
 };
 
-/** An unset tier is the toolset's own, which is never stricter than `ask`: only what is at least that can replace it. */
+/** An unset permission is that of the toolset, which is never stricter than `ask`. Only `ask` and `deny` can replace it. */
 const PERMISSION_LEVELS: readonly Permission[] = ["autonomous", "notify", "ask", "deny"];
 const permissionLevel: Merge<Permission | null> = {
   workspaceMay: "choose a stricter value",
@@ -120,20 +125,20 @@ const permissionLevel: Merge<Permission | null> = {
   tighten(base, wanted) {
     if (PERMISSION_LEVELS.indexOf(wanted) >= PERMISSION_LEVELS.indexOf(base ?? "ask"))
       return { value: wanted, ignored: null };
-    return { value: base, ignored: `"${wanted}" is not known to be stricter than what holds` };
+    return { value: base, ignored: `"${wanted}" is not stricter than the current permission` };
   },
 };
 
-/** Seconds; of all toolsets' own deadlines, which hold where none is set. */
+/** The shortest default timeout of any toolset, in seconds, which applies when none is configured. */
 const SHORTEST_DEFAULT = 30;
 
 /**
- * One rule for every key of the settings (promise 7: a workspace's file can tighten, never loosen). The compiler
- * insists that none is missing, and a test tries each.
+ * The merge rule of every key (invariant 7: a workspace file can tighten settings, never loosen them). The type requires
+ * an entry for every key, and a test exercises each.
  */
 export const MERGE: MergeTable<Settings> = {
   security: strictest({ full: ["allowlist", "deny"], allowlist: ["deny"], deny: [] }),
-  // `off` denies what the others ask, but lets pass what `always` asks: it neither gives way to them nor replaces them.
+  // `off` denies what the others ask about, but allows what `always` asks about, so it is not comparable with them.
   ask: strictest({ "on-miss": ["always"], off: [], always: [] }),
   sandbox: strictest(STRICTER),
   network: narrower,
@@ -158,7 +163,7 @@ export const MERGE: MergeTable<Settings> = {
     startsPerMinute: lowest(),
   },
   timeouts: { defaultSeconds: lowest(SHORTEST_DEFAULT), maxSeconds: lowest() },
-  // Neither direction is the stricter one: keeping less destroys evidence, keeping more fills the disk.
+  // Neither direction is stricter: keeping less destroys evidence, keeping more fills the disk.
   retention: { maxAgeHours: operatorOnly(), maxCount: operatorOnly(), maxBytes: operatorOnly() },
   approvals: {
     expiresMinutes: lowest(),
@@ -182,7 +187,7 @@ export const MERGE: MergeTable<Settings> = {
   durability: strictest({ process: ["power-loss"], "power-loss": [] }),
 };
 
-/** A key of a workspace's file that was not followed, and why. */
+/** A key of a workspace file whose value was ignored, and the reason. */
 export interface Ignored {
   key: string;
   why: string;
@@ -191,12 +196,12 @@ export interface Ignored {
 type Values = Record<string, unknown>;
 type Table = { [key: string]: Merge<unknown> | Table };
 
-/** The operator's words, one over the other. */
+/** Merges trusted configuration over `base`. */
 export function override(base: Settings, own: Config | undefined): Settings {
   return own ? withQuorum(merge(MERGE as unknown as Table, base as unknown as Values, own, [], null)) : base;
 }
 
-/** A workspace's word: what would loosen is left out and noted. */
+/** Merges the configuration of a workspace. Values that would loosen `base` are skipped and added to `ignored`. */
 export function tighten(base: Settings, wanted: Config | undefined, ignored: Ignored[] = []): Settings {
   return wanted ? withQuorum(merge(MERGE as unknown as Table, base as unknown as Values, wanted, [], ignored)) : base;
 }
@@ -205,7 +210,7 @@ function isMerge(node: Merge<unknown> | Table): node is Merge<unknown> {
   return typeof node.tighten === "function";
 }
 
-/** `ignored` is null for a word of equal trust. */
+/** Merges key by key. `ignored` is null when `other` is as trusted as `base`. */
 function merge(table: Table, base: Values, other: Values, path: string[], ignored: Ignored[] | null): Values {
   const result = { ...base };
   for (const [key, value] of Object.entries(other)) {
@@ -226,7 +231,7 @@ function merge(table: Table, base: Values, other: Values, path: string[], ignore
   return result;
 }
 
-/** All of nobody would be reached at once: a majority needs names to be one of. */
+/** Resets the quorum rule to `any` when there are no approvers, since a majority of an empty list is always reached. */
 function withQuorum(values: Values): Settings {
   const settings = values as unknown as Settings;
   const { quorum } = settings.approvals;

@@ -3,7 +3,7 @@ import type { AllowEntry, UserRule } from "../core/policy.ts";
 import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
 import { ASK, DEFAULTS, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
 
-/** sallyport.json as people write it: everything is optional, nothing unknown is let by. Defaults are in defaults.ts. */
+/** The schema of sallyport.json. Every key is optional, unknown keys are rejected. The defaults are in core/settings.ts. */
 const text = z.string().min(1).max(4096);
 const names = (what: string) => z.array(text.max(256)).max(1000).describe(what);
 const paths = (what: string) =>
@@ -13,103 +13,115 @@ const paths = (what: string) =>
     .describe(what);
 const count = (most: number) => z.int().min(1).max(most);
 
-/** More than anybody can look over is a mistake. */
-const MOST_PORTS = 64;
+const MAX_PORTS = 64;
 
 const rule = () =>
   z
     .strictObject({
-      id: text.optional().describe("Name of the rule, shown in verdicts"),
+      id: text.optional().describe("Name of the rule in messages (default: `user-rule`)"),
       prefix: z
         .array(z.union([text, z.array(text).min(1)]))
         .min(1)
         .optional()
-        .describe("First words of the command, in order; a list matches any one of its words"),
+        .describe("First arguments of a command, program name included; an array matches any one of its strings"),
       pattern: text
         .optional()
-        .describe("Patterns for all words of the command, separated by spaces; `*` and `?` are wildcards"),
+        .describe(
+          "Glob patterns (`*`, `?`) for all arguments of a command, program name included, separated by spaces",
+        ),
       decision: z
         .enum(["allow", "ask", "deny"])
-        .describe("Decision for a matching command; if several rules match, the strictest applies"),
-      message: text.optional().describe("Reason, shown to the approver and the agent"),
-      match: z.array(text).optional().describe("Example commands that must match; checked when the file is loaded"),
+        .describe("Decision for a command that matches; the strictest matching rule decides"),
+      message: text.optional().describe("Reason that is shown to the agent and the approver"),
+      match: z
+        .array(text)
+        .optional()
+        .describe("Example commands that the rule must match; checked when the configuration is loaded"),
       not_match: z
         .array(text)
         .optional()
-        .describe("Example commands that must not match; checked when the file is loaded"),
+        .describe("Example commands that the rule must not match; checked when the configuration is loaded"),
     })
-    .describe("A rule for commands") satisfies z.ZodType<UserRule>;
+    .describe("Rule that allows, denies or requires approval for commands") satisfies z.ZodType<UserRule>;
 
 const allowlistEntry = () =>
   z
     .strictObject({
-      pattern: text.describe("Glob for the resolved path of the program, or a name that is looked up on PATH"),
+      pattern: text.describe(
+        "Glob pattern for the resolved path of the program, or the name of a program that is found on `PATH`",
+      ),
       args: z
         .string()
         .max(4096)
         .optional()
-        .describe("Patterns for the arguments, one per argument; a final `**` matches the rest"),
-      cwd: text.optional().describe("Matches only if the working directory is this folder or inside it"),
-      expires: text.optional().describe("ISO 8601 time at which the entry expires"),
-      agent: text.optional().describe("Matches only commands of this agent"),
-      note: text.optional().describe("Comment; has no effect"),
-      lastUsed: text.optional().describe("ISO 8601 time of the last use; has no effect"),
+        .describe("Glob patterns for the arguments, separated by spaces; a final `**` matches all remaining arguments"),
+      cwd: text.optional().describe("Working directory in which the entry applies, subfolders included"),
+      expires: text.optional().describe("Time at which the entry expires, in ISO 8601 format"),
+      agent: text.optional().describe("Name of the agent that the entry applies to (default: all agents)"),
+      note: text.optional().describe("Comment that is shown with the verdict"),
+      lastUsed: text.optional().describe("Time at which the entry was last used, in ISO 8601 format; not evaluated"),
     })
-    .describe("A program that runs without approval in allowlist mode") satisfies z.ZodType<AllowEntry>;
+    .describe("Program that runs without approval when `security` is `allowlist`") satisfies z.ZodType<AllowEntry>;
 
 const env = () =>
   z
     .strictObject({
       pass: names(
-        "Variables that commands get although they look like secrets or are risky; `*` matches any text",
+        "Environment variables that commands receive although they look secret or risky; `*` matches any text",
       ).optional(),
-      block: names("Additional variables that commands do not get; takes precedence over `pass`").optional(),
+      block: names(
+        "Additional environment variables that commands do not receive; takes precedence over `pass`",
+      ).optional(),
     })
     .describe("Environment variables of commands; see docs/environment.md");
 
 const limits = () =>
   z
     .strictObject({
-      processes: count(4_194_304)
-        .optional()
-        .describe("Processes and threads of a command, including all that it starts"),
+      processes: count(4_194_304).optional().describe("Maximum number of processes and threads of a command at a time"),
       cpu: z
         .number()
         .min(0.01)
         .max(1024)
         .optional()
-        .describe("CPUs that a command may use, such as 0.5; unset means no limit"),
+        .describe("Maximum number of CPUs that a command uses, such as 0.5 (default: unlimited)"),
       memoryBytes: z
         .int()
         .min(1 << 20)
         .max(2 ** 50)
         .optional()
-        .describe("Bytes of memory of a command, including all that it starts; unset means no limit"),
+        .describe("Maximum memory of a command and all processes it starts, in bytes (default: unlimited)"),
       diskBytes: count(2 ** 50)
         .optional()
-        .describe("Bytes that a command, including all that it starts, may write to files; unset means no limit"),
+        .describe(
+          "Maximum number of bytes that a command and all processes it starts write to files (default: unlimited)",
+        ),
       openFiles: count(1_048_576)
         .optional()
-        .describe("Open files per process; unset means 1024, which a command may raise"),
+        .describe("Maximum number of open files per process (default: 1024, which a command can raise)"),
       fileSize: count(2 ** 50)
         .optional()
-        .describe("Maximum size in bytes of a file that a command writes; unset means no limit"),
-      sessions: count(10_000).optional().describe("Sessions of one agent that may run at the same time"),
-      startsPerMinute: count(1_000_000).optional().describe("Sessions that one agent may start within a minute"),
+        .describe("Maximum size of a file that a command writes, in bytes (default: unlimited)"),
+      sessions: count(10_000).optional().describe("Maximum number of running sessions per agent"),
+      startsPerMinute: count(1_000_000)
+        .optional()
+        .describe("Maximum number of sessions that an agent starts per minute"),
     })
-    .describe("Limits per command and per agent; see docs/limits.md");
+    .describe("Limits of each command and each agent");
 
 const timeouts = () =>
   z
     .strictObject({
       defaultSeconds: count(2_147_483)
         .optional()
-        .describe("Default timeout of a foreground command; unset means the toolset's default"),
+        .describe("Timeout of a foreground command that sets none, in seconds (default: set by the toolset)"),
       maxSeconds: count(2_147_483)
         .optional()
-        .describe("Maximum timeout of a foreground command; a toolset may have a lower one"),
+        .describe(
+          "Maximum timeout of a foreground command, in seconds; a shorter maximum of the toolset takes precedence",
+        ),
     })
-    .describe("Timeouts of foreground commands");
+    .describe("Timeouts of foreground commands; each toolset has its own defaults");
 
 const retention = () =>
   z
@@ -119,21 +131,21 @@ const retention = () =>
         .min(0)
         .max(1_000_000)
         .optional()
-        .describe("Maximum age of finished sessions in hours; 0 means no limit"),
+        .describe("Age in hours after which finished sessions are removed; 0 for no limit"),
       maxCount: z
         .int()
         .min(0)
         .max(10_000_000)
         .optional()
-        .describe("Maximum number of finished sessions; 0 means no limit"),
+        .describe("Maximum number of finished sessions to keep; 0 for no limit"),
       maxBytes: z
         .int()
         .min(0)
         .max(2 ** 50)
         .optional()
-        .describe("Maximum size of all logs in bytes; 0 means no limit"),
+        .describe("Maximum size of all logs of finished sessions, in bytes; 0 for no limit"),
     })
-    .describe("Limits on the finished sessions that are kept");
+    .describe("Retention of finished sessions");
 
 const approvals = () =>
   z
@@ -143,47 +155,46 @@ const approvals = () =>
         .positive()
         .max(43_200)
         .optional()
-        .describe("Minutes until a pending approval request expires"),
+        .describe("Time after which an undecided approval request is denied, in minutes"),
       quorum: z
         .strictObject({
-          rule: z
-            .enum(QUORUM)
-            .optional()
-            .describe("Number of approvers that must approve: any one, a majority, or all"),
+          rule: z.enum(QUORUM).optional().describe("Number of approvers that must approve a request"),
           approvers: names(
-            "Names of the approvers; if empty, anyone with access to the state folder may decide",
+            "Names of the approvers; if empty, everyone with access to the state folder can decide and the rule is `any`",
           ).optional(),
         })
         .optional()
-        .describe("Approvers that are required for an approval"),
+        .describe("Approvals that a request needs"),
     })
-    .describe("Settings for approvals; see docs/approvals.md");
+    .describe("Settings for approvals");
 
 const tier = (what: string) => z.enum(PERMISSION).optional().describe(what);
 const permissions = () =>
   z
     .strictObject({
       run: tier("Permission to start a command"),
-      write: tier("Permission to write to stdin or a terminal"),
+      write: tier("Permission to write to the stdin or terminal of a command"),
       kill: tier("Permission to send a signal"),
-      extend: tier("Permission to change a deadline"),
-      remove: tier("Permission to delete a finished session"),
+      extend: tier("Permission to extend a timeout"),
+      remove: tier("Permission to remove a finished session"),
       list: tier("Permission to list sessions"),
-      read: tier("Permission to read output and status"),
+      read: tier("Permission to read output and state"),
     } satisfies Record<(typeof OPERATIONS)[number], unknown>)
-    .describe("What each operation requires; unset means the default of the toolset");
+    .describe(
+      "Permission for each operation: `autonomous` allows it, `notify` allows and reports it, `ask` requires approval, `deny` disables it (default: set by the toolset)",
+    );
 
 const toolset = (what: string) => z.boolean().optional().describe(what);
 const toolsets = () =>
   z
     .strictObject({
-      runner: toolset("Offer run, run_background, kill_process and is_blocked"),
-      process: toolset("Offer process.run, process.monitor, process.kill, process.list and process.logs"),
-      exec: toolset("Offer execute, execute_pty and process_manager, process_list, process_poll and process_log"),
-      shell: toolset("Offer exec and process"),
-      bash: toolset("Offer Bash, BashOutput and KillShell"),
+      runner: toolset("Toolset with `run`, `run_background`, `kill_process` and `is_blocked`"),
+      process: toolset("Toolset with `process.run` and the other `process.*` tools"),
+      exec: toolset("Toolset with `execute`, `execute_pty` and `process_manager`; also enabled by `ENABLE_EXECUTE=1`"),
+      shell: toolset("Toolset with `exec` and `process`"),
+      bash: toolset("Toolset with `Bash`, `BashOutput` and `KillShell`"),
     } satisfies Record<(typeof TOOLSETS)[number], unknown>)
-    .describe("Toolsets to offer; see docs/toolsets.md");
+    .describe("Toolsets that are offered to agents");
 
 const callback = () =>
   z
@@ -193,30 +204,32 @@ const callback = () =>
         .min(1)
         .max(100)
         .optional()
-        .describe("Program and arguments; gets the item as JSON on stdin"),
+        .describe("Program and arguments; it receives the work item as JSON on stdin"),
       webhook: z
         .strictObject({
-          url: z.url({ protocol: /^https?$/ }).describe("URL to which the item is sent as JSON in a POST request"),
-          secretFile: text.describe("File with the secret that signs the request"),
+          url: z.url({ protocol: /^https?$/ }).describe("URL to which the work item is posted as JSON"),
+          secretFile: text.describe("File with the secret that signs each request"),
         })
         .optional()
-        .describe("A webhook to call"),
+        .describe("Webhook to call"),
       dbos: z
         .strictObject({
-          urlFile: text.describe("File with the URL of the DBOS system database: postgresql://…"),
+          urlFile: text.describe("File with the URL of the DBOS system database (`postgresql://…`)"),
           queue: text.max(256).describe("Name of the queue"),
-          workflow: text.max(256).describe("Name of the workflow that gets the item"),
-          workflowClass: text.max(256).optional().describe("Class of the workflow, if it belongs to one"),
+          workflow: text.max(256).describe("Name of the workflow that receives the work item"),
+          workflowClass: text.max(256).optional().describe("Class of the workflow, if it has one"),
         })
         .optional()
-        .describe("A DBOS workflow queue; requires the package @dbos-inc/dbos-sdk"),
+        .describe("DBOS workflow queue; requires the package `@dbos-inc/dbos-sdk`"),
     })
-    .describe("Command, webhook or queue to call for each work item; see docs/work-queue.md");
+    .describe("Callbacks for each work item, such as the end of a background command");
 
 const fleet = () =>
   z
     .strictObject({
-      servers: z.union([text, z.array(text).min(1).max(32)]).describe("NATS servers, such as nats://10.0.0.1:4222"),
+      servers: z
+        .union([text, z.array(text).min(1).max(32)])
+        .describe("NATS server URLs, such as `nats://10.0.0.1:4222`"),
       name: text.max(63).optional().describe("Name of the fleet on these servers (default: `main`)"),
       as: text.max(63).optional().describe("Name of this gateway in the fleet (default: the host name)"),
       credentials: text.optional().describe("File with an nkey seed, or with a user JWT and its seed"),
@@ -227,7 +240,7 @@ const fleet = () =>
           key: text.optional().describe("File with the private key of the client certificate"),
         })
         .optional()
-        .describe("TLS settings; if set, unencrypted connections are refused"),
+        .describe("TLS settings; if set, even to `{}`, connections without TLS are refused"),
       workspace: text
         .max(63)
         .optional()
@@ -236,13 +249,13 @@ const fleet = () =>
         .boolean()
         .optional()
         .describe(
-          "Run all commands on the host that has the files of the workspace (default: true), or each on any host",
+          "Run all commands of the workspace on the host that has its files; if false, each runs on any host (default: true)",
         ),
       claimWithinMs: count(86_400_000)
         .optional()
-        .describe("Maximum time in milliseconds that a command waits for a free worker"),
+        .describe("Maximum time a command waits for a free worker, in milliseconds (default: 600000)"),
     })
-    .describe("Run commands on the machines of a fleet; see docs/fleet.md");
+    .describe("Fleet whose workers run the commands; see docs/fleet.md");
 
 const config = () =>
   z
@@ -251,44 +264,49 @@ const config = () =>
       security: z
         .enum(SECURITY)
         .optional()
-        .describe("`full` allows commands that no rule forbids, `allowlist` only listed commands, `deny` none"),
+        .describe(
+          "Commands that run without approval: `full` for all that no rule stops, `allowlist` for those on the allowlist, `deny` for none",
+        ),
       ask: z
         .enum(ASK)
         .optional()
         .describe(
-          "Commands that require approval: `on-miss` those that are not allowed, `always` all, `off` none (they are denied)",
+          "Commands that require approval: `on-miss` for those that are not allowed, `always` for all, `off` to deny instead of asking",
         ),
-      sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands; see docs/sandbox.md"),
+      sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands"),
       network: z
         .union(
-          [z.enum(NETWORK), z.strictObject({ ports: z.array(count(65_535)).max(MOST_PORTS) })],
+          [z.enum(NETWORK), z.strictObject({ ports: z.array(count(65_535)).max(MAX_PORTS) })],
           'must be "on", "off" or { "ports": [443] }',
         )
         .optional()
-        .describe("Network access of sandboxed commands, or the TCP ports they may use"),
-      writable: paths("Paths that sandboxed commands may write to in addition to the workspace").optional(),
+        .describe("Network access of sandboxed commands: all, none, or only to the listed TCP ports"),
+      writable: paths("Paths that sandboxed commands can write, in addition to the workspace").optional(),
       denied: paths(
         "Paths that sandboxed commands can neither read nor write, in addition to the built-in list",
       ).optional(),
       user: z
         .string()
-        .regex(/^(?:[a-z_][a-z0-9_.-]{0,31}\$?|\d{1,10}(?::\d{1,10})?)$/i, "must be a user's name, `uid` or `uid:gid`")
+        .regex(/^(?:[a-z_][a-z0-9_.-]{0,31}\$?|\d{1,10}(?::\d{1,10})?)$/i, "must be a user name, `uid` or `uid:gid`")
         .optional()
-        .describe("User that commands run as if Sallyport runs as root; unset means root"),
+        .describe("User that commands run as when Sallyport runs as root (default: root)"),
       require: z
         .boolean()
         .optional()
-        .describe("Refuse to run commands if this machine does not support a part of the sandbox"),
-      scope: z.enum(SCOPE).optional().describe("Where `cwd` and `logFile` may be; `anywhere` is for interactive use"),
+        .describe("Refuse to run commands if this machine cannot enforce every part of the sandbox"),
+      scope: z
+        .enum(SCOPE)
+        .optional()
+        .describe("Allowed locations of `cwd` and `logFile`: inside the workspace, or anywhere"),
       rules: z.array(rule()).max(1000).optional().describe("Rules for commands, in addition to the built-in ones"),
       allowlist: z
         .array(allowlistEntry())
         .max(10_000)
         .optional()
-        .describe("Commands that run without approval in allowlist mode"),
-      safeBins: names("Built-in text filters that need no allowlist entry; unset means all of them").optional(),
+        .describe("Programs that run without approval when `security` is `allowlist`"),
+      safeBins: names("Built-in text filters that need no allowlist entry (default: all of them)").optional(),
       allowDenied: names(
-        "IDs of built-in `deny` rules, such as `privilege` (sudo, su, doas), that require approval instead",
+        "Ids of built-in denials that require approval instead, such as `privilege` (`sudo`, `su`, `doas`)",
       ).optional(),
       env: env().optional(),
       limits: limits().optional(),
@@ -302,11 +320,11 @@ const config = () =>
       durability: z
         .enum(DURABILITY)
         .optional()
-        .describe("What an exit record survives; `power-loss` costs a disk flush per command"),
+        .describe("Failures that exit records survive; `power-loss` needs a disk flush per command"),
     })
     .describe("Configuration of Sallyport");
 
-/** What may differ for one agent. */
+/** Keys that can be set for a single agent. */
 const agentConfig = () =>
   config()
     .pick({
@@ -329,20 +347,20 @@ const agentConfig = () =>
       permissions: true,
       toolsets: true,
     })
-    .describe("Settings of this agent; override the general ones");
+    .describe("Settings of this agent, merged over the general ones");
 
-const agentName = () => z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a name of an agent");
+const agentName = () => z.string().regex(/^[\w][\w.:@/-]{0,127}$/, "must be a valid agent name");
 
 const wholeFile = () =>
   config()
     .extend({
-      agents: z.record(agentName(), agentConfig()).optional().describe("Settings of individual agents, by name"),
+      agents: z.record(agentName(), agentConfig()).optional().describe("Settings of single agents, by agent name"),
     })
-    .describe("sallyport.json of the operator, or of a workspace, which can only tighten it");
+    .describe("Operator or workspace configuration; a workspace file can only tighten the operator's");
 
 let made: ReturnType<typeof wholeFile> | null = null;
 
-/** The whole file. Made when first needed: it takes longer to make than all the rest of a command line's start. */
+/** Returns the schema of the whole file. It is built on first use, because that takes longer than the rest of the CLI start. */
 export function configFile(): ReturnType<typeof wholeFile> {
   made ??= wholeFile();
   return made;
@@ -357,7 +375,7 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
 }
 
-/** The JSON Schema of sallyport.json, with the defaults that a file left out would have. */
+/** Returns the JSON Schema of sallyport.json, including default values. */
 export function configJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(configFile(), { io: "input", target: "draft-2020-12" }) as JsonSchema;
   addDefaults(schema, DEFAULTS as unknown as Record<string, unknown>);

@@ -6,28 +6,29 @@ import { stampOf } from "./read.ts";
 
 interface ConfigLook {
   config: LoadedConfig;
-  /** A file differs from the last look. With a `problem` the configuration before it still holds. */
+  /** A file has changed since the last check. If there is a `problem`, the previous configuration stays in effect. */
   changed: boolean;
   problem: SallyportError | null;
 }
 
 export interface ConfigWatch {
-  /** The configuration for a request of this moment. */
+  /** Returns the current configuration, after checking the files for changes. */
   look(): ConfigLook;
 }
 
-/** Two stats at most this often: a request in between costs nothing. */
+/** Interval at which the files are checked at most, with two `stat` calls. */
 const EVERY_MS = 1000;
 
 /**
- * Follows the files without watching them: a look when a request comes is enough. A file that has become bad while we
- * run changes nothing but is told: stopping would let an agent stop everybody, and forgetting it would loosen.
+ * Reloads the configuration when a file has changed, which is checked on each request instead of with a file watcher. A
+ * file that becomes invalid is reported and otherwise ignored: stopping the gateway would let one agent stop all others,
+ * and dropping the file would loosen the settings.
  */
 export function watchConfig(options: LoadOptions, { everyMs = EVERY_MS }: { everyMs?: number } = {}): ConfigWatch {
   const operatorPath = options.operatorPath === undefined ? operatorConfigPath(options.env) : options.operatorPath;
   const paths = [...(operatorPath === null ? [] : [operatorPath]), join(options.workspace, CONFIG_NAME)];
   const stamps = () => paths.map(stampOf).join(" ");
-  // Stamps before content: a change in between is found by the next look.
+  // Fingerprints are taken before the content is read, so that a change in between is found by the next check.
   let seen = stamps();
   let config = loadConfig(options);
   let problem: SallyportError | null = null;

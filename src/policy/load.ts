@@ -1,11 +1,11 @@
-/** Checks a policy as it comes from a configuration. A rule that fails its own example stops the start. */
+/** Validates the policy of a configuration. A rule that fails its own examples is an error. */
 import { SallyportError } from "../core/error.ts";
 import type { AllowEntry, Policy, UserRule } from "../core/policy.ts";
 import { inspect } from "../shell/inspect.ts";
 import { RULES } from "./rules/index.ts";
 import { ruleMatches } from "./user-rules.ts";
 
-/** Returns the policy unchanged, or throws InvalidConfiguration naming the key and what is wrong with it. */
+/** Returns the policy unchanged, or throws `InvalidConfiguration` with the key and the problem. */
 export function loadPolicy(policy: Policy, source = "policy"): Policy {
   oneOf(source, "security", policy.security, ["deny", "allowlist", "full"]);
   oneOf(source, "ask", policy.ask, ["off", "on-miss", "always"]);
@@ -20,7 +20,7 @@ export function loadPolicy(policy: Policy, source = "policy"): Policy {
   return policy;
 }
 
-/** A workspace's file is less trusted: of its policy only what tightens is taken. */
+/** Returns only the parts of a policy that tighten it, for workspace files, which are less trusted. */
 export function tighteningOnly(policy: Policy): Policy {
   return {
     ...policy,
@@ -37,18 +37,20 @@ function checkEntry(at: string, entry: AllowEntry): void {
     if (problem) invalid(`${at}: the pattern \`${pattern}\` ${problem}.`);
   }
   if (/^\*+$/.test(entry.pattern))
-    invalid(`${at}: the pattern \`${entry.pattern}\` allows every program; use security "full" if that is meant.`);
+    invalid(
+      `${at}: the pattern \`${entry.pattern}\` allows every program; to allow every program, set \`security\` to "full".`,
+    );
   if (entry.expires !== undefined && Number.isNaN(Date.parse(entry.expires)))
-    invalid(`${at}: \`expires\` is no time: \`${entry.expires}\`.`);
+    invalid(`${at}: \`expires\` must be a time in ISO 8601 format; received \`${entry.expires}\`.`);
   if (entry.cwd !== undefined && !entry.cwd.startsWith("/"))
-    invalid(`${at}: \`cwd\` must be an absolute path, not \`${entry.cwd}\`.`);
+    invalid(`${at}: \`cwd\` must be an absolute path; received \`${entry.cwd}\`.`);
 }
 
-/** Why a pattern is not usable, or null. */
+/** Returns the problem with a pattern, or null. */
 function patternProblem(pattern: string): string | null {
   if (pattern.trim() === "") return "is empty";
   if (/^\/.*\/[a-z]*$/.test(pattern) && /[\\^$+()|[\]{}]/.test(pattern))
-    return "looks like a regular expression; only `*` and `?` are understood";
+    return "looks like a regular expression; patterns support only `*` and `?`";
   if (pattern.length > 1000) return "is longer than 1000 characters";
   return null;
 }
@@ -56,24 +58,24 @@ function patternProblem(pattern: string): string | null {
 function checkRule(at: string, rule: UserRule): void {
   const name = rule.id ? `${at} (${rule.id})` : at;
   if (!["allow", "ask", "deny"].includes(rule.decision))
-    invalid(`${name}: \`decision\` must be allow, ask or deny, not \`${rule.decision}\`.`);
+    invalid(`${name}: \`decision\` must be one of allow, ask, deny; received \`${rule.decision}\`.`);
   if ((rule.prefix === undefined) === (rule.pattern === undefined))
-    invalid(`${name}: give either \`prefix\` or \`pattern\`.`);
-  if (rule.prefix?.length === 0) invalid(`${name}: \`prefix\` is empty.`);
+    invalid(`${name}: set either \`prefix\` or \`pattern\`, but not both.`);
+  if (rule.prefix?.length === 0) invalid(`${name}: \`prefix\` must not be empty.`);
   const problem = rule.pattern === undefined ? null : patternProblem(rule.pattern);
   if (problem) invalid(`${name}: the pattern \`${rule.pattern}\` ${problem}.`);
   for (const example of rule.match ?? []) {
-    if (!catches(rule, example)) invalid(`${name}: its example \`${example}\` in \`match\` does not match.`);
+    if (!catches(rule, example)) invalid(`${name}: the example \`${example}\` in \`match\` does not match the rule.`);
   }
   for (const example of rule.not_match ?? []) {
-    if (catches(rule, example)) invalid(`${name}: its example \`${example}\` in \`not_match\` matches.`);
+    if (catches(rule, example)) invalid(`${name}: the example \`${example}\` in \`not_match\` matches the rule.`);
   }
 }
 
 function checkPermit(at: string, id: string): void {
   const rule = RULES.find((one) => one.id === id);
-  if (!rule) invalid(`${at}: there is no rule \`${id}\`.`);
-  else if (rule.tier === "blocked") invalid(`${at}: the rule \`${id}\` is a hard block and cannot be lifted.`);
+  if (!rule) invalid(`${at}: unknown rule \`${id}\`.`);
+  else if (rule.tier === "blocked") invalid(`${at}: the rule \`${id}\` cannot be overridden.`);
 }
 
 const EXAMPLE_WORLD = {
@@ -89,7 +91,7 @@ function catches(rule: UserRule, text: string): boolean {
 
 function oneOf(source: string, key: string, value: string | undefined, allowed: readonly string[]): void {
   if (value !== undefined && !allowed.includes(value)) {
-    invalid(`${source}: \`${key}\` must be one of ${allowed.join(", ")}, not \`${value}\`.`);
+    invalid(`${source}: \`${key}\` must be one of ${allowed.join(", ")}; received \`${value}\`.`);
   }
 }
 
@@ -97,7 +99,7 @@ function invalid(message: string): never {
   throw new SallyportError("InvalidConfiguration", message, [
     {
       action: "fix_configuration",
-      hint: "Correct the named key; `sallyport check -- COMMAND` shows how a command is judged.",
+      hint: "Correct the key. `sallyport check -- COMMAND` shows the verdict for a command.",
     },
   ]);
 }

@@ -81,8 +81,11 @@ test("what the embedding program gives comes after the operator's file and befor
 test("what the embedding program gives is held to the same shape", (t) => {
   const fixture = configFixture(t);
   const given = (value: unknown) => refused(() => fixture.load({ given: value as never })).message;
-  assert.equal(given({ securty: "deny" }), "the given policy: `securty` is not a known key; did you mean `security`?");
-  assert.match(given({ rules: [{ decision: "deny" }] }), /^the given policy: `rules\[0\]`: give either/);
+  assert.equal(
+    given({ securty: "deny" }),
+    "the `policy` option: `securty` is not a known key; did you mean `security`?",
+  );
+  assert.match(given({ rules: [{ decision: "deny" }] }), /^the `policy` option: `rules\[0\]`: set either/);
 });
 
 test("the exec toolset is off unless ENABLE_EXECUTE or the operator says so; the workspace can only switch it off", (t) => {
@@ -105,39 +108,35 @@ const WRONG: [says: unknown, message: string, where?: string][] = [
   ['{\n "limits": {"sesions": 3}}', "`limits.sesions` is not a known key; did you mean `sessions`?", "2:13"],
   ['{"agents": {"ci": {"retention": {}}}}', "`agents.ci.retention` is not a known key;", "1:20"],
   ['{"rules": [{"decision": "deny", "patern": "x"}]}', "`rules[0].patern` is not a known key; did you mean `pattern`?"],
-  ['{"xyz": 1}', "`xyz` is not a known key; known here: $schema, security,"],
+  ['{"xyz": 1}', "`xyz` is not a known key; the allowed keys are $schema, security,"],
   ['{"security": "high"}', '`security` must be one of "deny", "allowlist", "full"; received "high".', "1:2"],
   ['{"limits": {"sessions": 0}}', "`limits.sessions` must be at least 1; received 0."],
-  ['{"limits": {"sessions": 1.5}}', "`limits.sessions` must be a whole number; received 1.5."],
+  ['{"limits": {"sessions": 1.5}}', "`limits.sessions` must be an integer; received 1.5."],
   ['{"limits": {"sessions": "9"}}', '`limits.sessions` must be a number; received "9".'],
   ['{"limits": []}', "`limits` must be an object; received []."],
-  ['{"env": {"pass": "PATH"}}', '`env.pass` must be a list; received "PATH".'],
+  ['{"env": {"pass": "PATH"}}', '`env.pass` must be an array; received "PATH".'],
   ['{"toolsets": {"bash": null}}', "`toolsets.bash` must be true or false; received null."],
-  ['{"allowlist": [{"args": "x"}]}', "`allowlist[0].pattern` must be a text."],
-  ['{"rules": [{"decision": "deny", "prefix": [1]}]}', "`rules[0].prefix[0]` must be a text or a list of texts"],
-  ['{"rules": [{"decision": "deny"}]}', "give either `prefix` or `pattern`"],
+  ['{"allowlist": [{"args": "x"}]}', "`allowlist[0].pattern` must be a string."],
+  ['{"rules": [{"decision": "deny", "prefix": [1]}]}', "`rules[0].prefix[0]` must be a string or an array of strings"],
+  ['{"rules": [{"decision": "deny"}]}', "set either `prefix` or `pattern`"],
   [
     '{"rules": [{"decision": "deny", "prefix": ["rm"], "match": ["ls"]}]}',
-    "its example `ls` in `match` does not match",
+    "the example `ls` in `match` does not match",
   ],
   ['{"agents": {"ci": {"allowlist": [{"pattern": "*"}]}}}', "allows every program"],
-  [
-    '{"allowDenied": ["privilage"]}',
-    '`allowDenied[0]`: there is no rule "privilage"; did you mean "privilege"?',
-    "1:18",
-  ],
-  ['{"allowDenied": ["delete-vital"]}', '`allowDenied[0]`: "delete-vital" cannot be lifted.'],
-  ['{"allowDenied": ["self-approval"]}', '"self-approval" cannot be lifted.'],
+  ['{"allowDenied": ["privilage"]}', '`allowDenied[0]`: unknown rule "privilage"; did you mean "privilege"?', "1:18"],
+  ['{"allowDenied": ["delete-vital"]}', '`allowDenied[0]`: the rule "delete-vital" cannot be overridden.'],
+  ['{"allowDenied": ["self-approval"]}', '"self-approval" cannot be overridden.'],
   [
     '{"callback": {"webhook": {"url": "ftp://x", "secretFile": "/x"}}}',
-    "`callback.webhook.url` must be an http or https address",
+    "`callback.webhook.url` must be an `http` or `https` URL",
   ],
-  ['{"approvals": {"quorum": {"rule": "majority"}}}', "`approvals.quorum.approvers` must name who decides"],
-  ['{"approvals": {"quorum": {"approvers": ["a", "a"]}}}', "names somebody twice"],
-  ['{"agents": {"a b": {}}}', "must be a name of an agent"],
+  ['{"approvals": {"quorum": {"rule": "majority"}}}', "which requires a list of names in `approvals.quorum.approvers`"],
+  ['{"approvals": {"quorum": {"approvers": ["a", "a"]}}}', "contains the same name twice"],
+  ['{"agents": {"a b": {}}}', "must be a valid agent name"],
   ["[]", "the file must be an object; received []."],
-  ['{"a":', "not JSON: expected a value but found the end of the file.", "1:6"],
-  ["{\n'a': 1}", "not JSON: expected a key in double quotes but found `'`.", "2:1"],
+  ['{"a":', "the file is not valid JSON: expected a value but found the end of the file.", "1:6"],
+  ["{\n'a': 1}", "the file is not valid JSON: expected a key in double quotes but found `'`.", "2:1"],
 ];
 
 for (const [says, message, where] of WRONG) {
@@ -165,7 +164,7 @@ test("the workspace's file is a regular file that lies in the workspace", (t) =>
   const outside = join(fixture.folder, "secret.json");
   writeFileSync(outside, '{"security": "deny"}');
   symlinkSync(outside, fixture.file);
-  assert.match(refused(() => fixture.load()).message, /is a link that leads out of the workspace/);
+  assert.match(refused(() => fixture.load()).message, /is a symbolic link to a location outside the workspace/);
 
   rmSync(fixture.file);
   writeFileSync(join(fixture.workspace, "real.json"), '{"security": "deny"}');
@@ -182,17 +181,17 @@ test("the workspace's file is a regular file that lies in the workspace", (t) =>
 
   rmSync(fixture.file);
   fixture.workspaceSays(`{"$schema": "${"x".repeat(300_000)}"}`);
-  assert.match(refused(() => fixture.load()).message, /is larger than 262144 bytes/);
+  assert.match(refused(() => fixture.load()).message, /is larger than 256 KiB/);
 
   writeFileSync(fixture.file, Buffer.from([0x7b, 0xff, 0x7d]));
-  assert.match(refused(() => fixture.load()).message, /is not UTF-8/);
+  assert.match(refused(() => fixture.load()).message, /is not valid UTF-8/);
 });
 
 test("the operator's file must not be writable by everybody", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({});
   chmodSync(fixture.operator, 0o666);
-  assert.match(refused(() => fixture.load()).message, /can be written by everybody/);
+  assert.match(refused(() => fixture.load()).message, /is world-writable/);
   chmodSync(fixture.operator, 0o664);
   fixture.load();
 });
@@ -200,7 +199,7 @@ test("the operator's file must not be writable by everybody", (t) => {
 test("a workspace that holds the operator's file is warned about", (t) => {
   const fixture = configFixture(t);
   assert.deepEqual(fixture.load().warnings, []);
-  assert.match(fixture.load({ workspace: fixture.folder }).warnings[0] ?? "", /lies in the workspace/);
+  assert.match(fixture.load({ workspace: fixture.folder }).warnings[0] ?? "", /is inside the workspace/);
 });
 
 test("the operator's file is found as the XDG standard says", () => {

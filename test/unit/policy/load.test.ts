@@ -29,28 +29,36 @@ const good: Policy = {
 test("a good policy loads as it is", () => assert.equal(loadPolicy(good), good));
 
 const bad: [string, Policy, RegExp][] = [
-  ["security", { security: "none" as never }, /`security` must be one of deny, allowlist, full, not `none`/],
+  ["security", { security: "none" as never }, /`security` must be one of deny, allowlist, full; received `none`/],
   ["agent's mode", { agents: { a: { ask: "maybe" as never } } }, /`agents\.a\.ask`/],
   [
     "match that does not",
     { rules: [{ id: "r", prefix: ["git", "push"], decision: "deny", match: ["git pull"] }] },
-    /rules\[0\]` \(r\): its example `git pull` in `match` does not match/,
+    /rules\[0\]` \(r\): the example `git pull` in `match` does not match/,
   ],
   [
     "not_match that does",
     { rules: [{ prefix: ["git"], decision: "deny", not_match: ["sudo git pull"] }] },
-    /its example `sudo git pull` in `not_match` matches/,
+    /the example `sudo git pull` in `not_match` matches/,
   ],
   ["two kinds", { rules: [{ prefix: ["a"], pattern: "a", decision: "deny" }] }, /either `prefix` or `pattern`/],
   ["no kind", { rules: [{ decision: "deny" }] }, /either `prefix` or `pattern`/],
-  ["decision", { rules: [{ prefix: ["a"], decision: "block" as never }] }, /`decision` must be allow, ask or deny/],
+  [
+    "decision",
+    { rules: [{ prefix: ["a"], decision: "block" as never }] },
+    /`decision` must be one of allow, ask, deny/,
+  ],
   ["regular expression", { rules: [{ pattern: "/(a+)+$/", decision: "deny" }] }, /looks like a regular expression/],
   ["pattern for everything", { allowlist: [{ pattern: "**" }] }, /allows every program/],
   ["empty pattern", { allowlist: [{ pattern: " " }] }, /is empty/],
-  ["expiry", { allowlist: [{ pattern: "git", expires: "soon" }] }, /`expires` is no time: `soon`/],
+  [
+    "expiry",
+    { allowlist: [{ pattern: "git", expires: "soon" }] },
+    /`expires` must be a time in ISO 8601 format; received `soon`/,
+  ],
   ["relative folder", { allowlist: [{ pattern: "git", cwd: "src" }] }, /`cwd` must be an absolute path/],
-  ["unknown permit", { permits: ["sudo"] }, /there is no rule `sudo`/],
-  ["hard permit", { permits: ["delete-vital"] }, /is a hard block and cannot be lifted/],
+  ["unknown permit", { permits: ["sudo"] }, /unknown rule `sudo`/],
+  ["hard permit", { permits: ["delete-vital"] }, /cannot be overridden/],
 ];
 
 for (const [name, policy, message] of bad) {
