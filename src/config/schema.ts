@@ -107,7 +107,7 @@ const limits = () =>
         .optional()
         .describe("Maximum number of sessions that an agent starts per minute"),
     })
-    .describe("Limits of each command and each agent");
+    .describe("Limits of each command and each agent; see docs/limits.md");
 
 const timeouts = () =>
   z
@@ -158,7 +158,10 @@ const approvals = () =>
         .describe("Time after which an undecided approval request is denied, in minutes"),
       quorum: z
         .strictObject({
-          rule: z.enum(QUORUM).optional().describe("Number of approvers that must approve a request"),
+          rule: z
+            .enum(QUORUM)
+            .optional()
+            .describe("Number of approvers that must approve a request: any one, a majority, or all"),
           approvers: names(
             "Names of the approvers; if empty, everyone with access to the state folder can decide and the rule is `any`",
           ).optional(),
@@ -166,7 +169,7 @@ const approvals = () =>
         .optional()
         .describe("Approvals that a request needs"),
     })
-    .describe("Settings for approvals");
+    .describe("Settings for approvals; see docs/approvals.md");
 
 const tier = (what: string) => z.enum(PERMISSION).optional().describe(what);
 const permissions = () =>
@@ -189,12 +192,16 @@ const toolsets = () =>
   z
     .strictObject({
       runner: toolset("Toolset with `run`, `run_background`, `kill_process` and `is_blocked`"),
-      process: toolset("Toolset with `process.run` and the other `process.*` tools"),
-      exec: toolset("Toolset with `execute`, `execute_pty` and `process_manager`; also enabled by `ENABLE_EXECUTE=1`"),
+      process: toolset(
+        "Toolset with `process.run`, `process.monitor`, `process.kill`, `process.list` and `process.logs`",
+      ),
+      exec: toolset(
+        "Toolset with `execute`, `execute_pty`, `process_manager`, `process_list`, `process_poll` and `process_log`; also enabled by `ENABLE_EXECUTE=1`",
+      ),
       shell: toolset("Toolset with `exec` and `process`"),
       bash: toolset("Toolset with `Bash`, `BashOutput` and `KillShell`"),
     } satisfies Record<(typeof TOOLSETS)[number], unknown>)
-    .describe("Toolsets that are offered to agents");
+    .describe("Toolsets that are offered to agents; see docs/toolsets.md");
 
 const callback = () =>
   z
@@ -222,7 +229,9 @@ const callback = () =>
         .optional()
         .describe("DBOS workflow queue; requires the package `@dbos-inc/dbos-sdk`"),
     })
-    .describe("Callbacks for each work item, such as the end of a background command");
+    .describe(
+      "Command, webhook or queue to call for each work item, such as the end of a background command; see docs/work-queue.md",
+    );
 
 const fleet = () =>
   z
@@ -273,7 +282,7 @@ const config = () =>
         .describe(
           "Commands that require approval: `on-miss` for those that are not allowed, `always` for all, `off` to deny instead of asking",
         ),
-      sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands"),
+      sandbox: z.enum(SANDBOX).optional().describe("Sandbox profile of commands; see docs/sandbox.md"),
       network: z
         .union(
           [z.enum(NETWORK), z.strictObject({ ports: z.array(count(65_535)).max(MAX_PORTS) })],
@@ -306,7 +315,7 @@ const config = () =>
         .describe("Programs that run without approval when `security` is `allowlist`"),
       safeBins: names("Built-in text filters that need no allowlist entry (default: all of them)").optional(),
       allowDenied: names(
-        "Ids of built-in denials that require approval instead, such as `privilege` (`sudo`, `su`, `doas`)",
+        "IDs of built-in denials that require approval instead, such as `privilege` (`sudo`, `su`, `doas`)",
       ).optional(),
       env: env().optional(),
       limits: limits().optional(),
