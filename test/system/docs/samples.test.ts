@@ -56,10 +56,25 @@ test("the configuration samples are valid", () => {
   }
 });
 
-/** The servers that a sample of an MCP host's configuration names. */
+/** Returns the servers in a sample of an MCP host's configuration, or undefined when the sample is not one. */
 function hostServers(value: object): Record<string, { command: string; args: string[] }> | undefined {
-  const { mcpServers, servers, context_servers } = value as Record<string, ReturnType<typeof hostServers>>;
-  return mcpServers ?? servers ?? context_servers;
+  const { mcpServers, servers, context_servers, mcp } = value as Record<string, ReturnType<typeof hostServers>>;
+  return mcpServers ?? servers ?? context_servers ?? (mcp && splitCommands(mcp));
+}
+
+/** opencode writes the program and its arguments as one array. */
+function splitCommands(entries: object): ReturnType<typeof hostServers> {
+  const commands = Object.entries(entries as Record<string, { command: string[] }>);
+  return Object.fromEntries(
+    commands.map(
+      ([
+        name,
+        {
+          command: [command = "", ...args],
+        },
+      ]) => [name, { command, args }],
+    ),
+  );
 }
 
 test("what the samples have MCP hosts start is a command line that there is", async () => {

@@ -13,16 +13,22 @@ import { hasCommands, indentedLines, isRun, type Step, stepsOf } from "./steps.t
 /** The blocks with commands that are not run here, by page and first line, and why. All others are. */
 const NOT_RUN: Record<string, string> = {
   "README.md: scripts/try.sh": "the other script runs this test",
-  "README.md: sallyport run -- npm test": "a list of what there is; commands.test.ts knows its options",
   "CONTRIBUTING.md: scripts/try.sh": "whole test runs, and benches",
   "docs/benchmarks.md: npm run bench": "takes minutes, and a quiet machine",
   "docs/cli.md: $ sallyport run --sandbox off -- echo hello":
     "a person answers: test/integration/cli/run-asked.test.ts",
   "docs/cli.md: $ sallyport doctor": "tells of one machine: test/integration/cli/doctor.test.ts",
   "docs/fleet.md: nats-server -js": "test/fixtures/nats.ts starts one, on a port of its own",
-  "docs/getting-started.md: npm install sallyport": "test/system/pack does so, with the package as it is packed",
+  "docs/getting-started.md: npm install -g sallyport": "test/system/pack installs the package",
+  "docs/getting-started.md: claude mcp add": "not our program",
+  "docs/guides/approve-remotely.md: sallyport serve --listen 100.64.0.7:4180": "needs a certificate and that address",
+  "docs/guides/approve-remotely.md: sallyport serve --allow-host": "runs behind a proxy",
+  "docs/guides/connect-an-agent.md: claude mcp add sallyport": "not our program",
+  "docs/guides/connect-an-agent.md: claude mcp add --transport http": "not our program",
+  "docs/guides/run-in-containers.md: docker run -d": "needs a container engine",
+  "docs/guides/uninstall.md: rm -rf ~/.local/state/sallyport": "deletes files that other tests use",
+  "docs/guides/upgrade.md: sallyport nodes drain": "needs two workers",
   "docs/keeper.md: ps -ef | grep 'keeper:'": "looks at everything on the machine",
-  "docs/mcp.md: claude mcp add --transport http commands": "another's program",
   "docs/scale.md: node bench/fleet/scale.ts --workers 1000 --servers 1": "takes minutes, and much memory",
   "docs/terminals.md: $ sallyport run -it -- vim notes.txt": "a person types: test/integration/cli/attach.test.ts",
 };
