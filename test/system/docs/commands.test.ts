@@ -13,6 +13,9 @@ const CALLS = /\bsallyport ((?:-\S+ )*)([a-z]+(?:-[a-z]+)*)([^\n`|;#$]*)/g;
 /** Where a mistake is shown, together with what it is answered with. */
 const MISTAKES = new Set(["rnu"]);
 
+/** Lines that Sallyport prints, and the name that a host gives to the server. */
+const NOT_A_CALL = /^sallyport: .*$|(?<=\bmcp add (?:--transport http )?)sallyport\b/gm;
+
 function unknownIn(text: string): string[] {
   const unknown: string[] = [];
   for (const [call, before = "", name = "", rest = ""] of text.matchAll(CALLS)) {
@@ -38,7 +41,7 @@ for (const { path, text } of pages()) {
     // In prose `sallyport` can be a name; what is code stands in a block, an indented block or between backticks.
     const code = [...text.matchAll(/^```[\s\S]*?^```$|^ {4}.*$|`[^`\n]+`/gm)].map(([part]) => part);
     const calls = code.filter((part) => /(^|[\s`$])sallyport /m.test(part) && !/^sallyport:/m.test(part));
-    const unknown = calls.flatMap((part) => unknownIn(part.replace(/^sallyport: .*$/gm, "")));
+    const unknown = calls.flatMap((part) => unknownIn(part.replaceAll(NOT_A_CALL, "")));
     assert.deepEqual(
       unknown.filter((call) => ![...MISTAKES].some((mistake) => call.includes(mistake))),
       [],
