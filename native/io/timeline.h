@@ -6,8 +6,8 @@
 
 #include "io/stream_file.h"
 
-/* Records when which stream grew by how much. docs/keeper.md describes the file. Blocks start with absolute positions,
- * so that a reader can start at any block and the middle can be punched out. */
+/* Records when which stream grew by how much. docs/keeper-protocol.md describes the file. Blocks start with absolute
+ * positions, so that a reader can start at any block and the middle can be punched out. */
 #define TIMELINE_HEADER 128u
 #define TIMELINE_BLOCK 4096u
 #define TIMELINE_BLOCK_HEADER 32u

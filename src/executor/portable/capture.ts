@@ -112,7 +112,7 @@ function dropRange(fd: number, start: number, end: number, size: number): number
   return written === 0 ? start : end + written;
 }
 
-/** The format of the timeline file, as docs/keeper.md describes it. */
+/** The format of the timeline file, as docs/keeper-protocol.md describes it. */
 const HEADER = 128;
 const BLOCK = 4096;
 const BLOCK_HEADER = 32;
