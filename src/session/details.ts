@@ -3,33 +3,33 @@ import { commandLine } from "../text/command-line.ts";
 import { formatDuration, formatSize } from "../text/format.ts";
 import type { Pair } from "../text/table.ts";
 
-/** Everything a person may want to know about a session, in the order they would ask. */
+/** Returns a session's details as labelled values, in display order. */
 export function sessionDetails(info: SessionInfo): Pair[] {
   const pairs: (Pair | null)[] = [
     ["id", info.id],
     ["name", info.name],
-    ["status", info.lingering ? `${info.status}, processes it started live on` : info.status],
+    ["status", info.lingering ? `${info.status}, descendant processes still running` : info.status],
     ["exit", exitText(info)],
     ["command", commandLine(info.command, info.args)],
-    ["run", info.args === null ? "through bash" : "directly"],
+    ["run", info.args === null ? "with bash" : "directly"],
     ["cwd", info.cwd],
     ["agent", info.agent],
     ["sandbox", info.sandbox],
     given("intent", info.intent),
     ["kind", `${info.background ? "background" : "foreground"}, output ${info.capture}`],
     given("host", info.host),
-    given("asked by", info.gateway),
+    given("requested by", info.gateway),
     given("pid", info.pid),
     ["started", info.startedAt],
     given("ended", info.endedAt),
-    ["took", formatDuration(info.durationMs)],
+    ["duration", formatDuration(info.durationMs)],
     ["deadline", info.timeoutMs === 0 ? "none" : formatDuration(info.timeoutMs)],
     given("limits", limitsText(info.limits)),
     ...usagePairs(info),
     ...Object.entries(info.streams).map(([name, stream]): Pair => [name, streamText(stream)]),
     given("log file", info.logFile),
     info.envNames.length > 0 ? ["variables", info.envNames.join(" ")] : null,
-    info.leftover > 0 ? ["left behind", `${info.leftover} processes when the command ended`] : null,
+    info.leftover > 0 ? ["leftover", `${info.leftover} processes when the command ended`] : null,
     ...info.warnings.map((warning): Pair => ["warning", warning]),
     ...info.hints.map((hint): Pair => ["hint", hint]),
     given("error", info.error?.message),
@@ -51,12 +51,12 @@ function limitsText(limits: SessionLimits | null): string | null {
   if (limits === null) return null;
   const { memoryBytes, cpu, processes, diskBytes, fileSize, openFiles } = limits;
   const parts = [
-    memoryBytes === null ? null : `${formatSize(memoryBytes)} of memory`,
-    cpu === null ? null : `${cpu} processors`,
+    memoryBytes === null ? null : `${formatSize(memoryBytes)} memory`,
+    cpu === null ? null : `${cpu} CPUs`,
     processes === null ? null : `${processes} processes and threads`,
     diskBytes === null ? null : `${formatSize(diskBytes)} written`,
-    fileSize === null ? null : `${formatSize(fileSize)} a file`,
-    openFiles === null ? null : `${openFiles} open files a process`,
+    fileSize === null ? null : `${formatSize(fileSize)} per file`,
+    openFiles === null ? null : `${openFiles} open files per process`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? "none" : parts.join(", ");
 }
@@ -65,7 +65,7 @@ function usagePairs({ resourceUsage: usage }: SessionInfo): Pair[] {
   if (!usage) return [];
   return [
     ["cpu", formatDuration(usage.cpuMs)],
-    ["memory", `${formatSize(usage.memoryPeakBytes)} at its peak`],
+    ["memory", `${formatSize(usage.memoryPeakBytes)} peak`],
     ["i/o", `${formatSize(usage.ioReadBytes)} read, ${formatSize(usage.ioWriteBytes)} written`],
   ];
 }
@@ -74,7 +74,7 @@ function streamText({ bytes, droppedStart, droppedEnd, lost }: StreamInfo): stri
   const dropped = droppedEnd - droppedStart;
   return [
     formatSize(bytes),
-    ...(dropped > 0 ? [`${formatSize(dropped)} in the middle dropped`] : []),
+    ...(dropped > 0 ? [`${formatSize(dropped)} dropped from the middle`] : []),
     ...(lost > 0 ? [`${formatSize(lost)} lost to a full disk`] : []),
   ].join(", ");
 }

@@ -3,81 +3,94 @@ import { type ErrorType, type Recovery, SallyportError } from "../core/error.ts"
 import type { ExceededLimit } from "../core/launch.ts";
 import { formatSize } from "../text/format.ts";
 
-const LIST = { action: "list_processes", hint: "`sallyport ps -a` lists all sessions." };
-const CHECK_STATUS = { action: "check_status", hint: "`sallyport inspect` shows its final state and exit code." };
+const LIST = { action: "list_processes", hint: "List all sessions with `sallyport ps -a`." };
+
+function checkStatus(name: string): Recovery {
+  return { action: "check_status", hint: `Show its status and exit code with \`sallyport inspect ${name}\`.` };
+}
 
 export function alreadyExited(name: string): SallyportError {
-  return new SallyportError("AlreadyExited", `The session ${name} has already ended.`, [CHECK_STATUS]);
+  return new SallyportError("AlreadyExited", `Session \`${name}\` has already ended.`, [checkStatus(name)]);
 }
 
 export function nameInUse(name: string): SallyportError {
-  return new SallyportError("NameInUse", `There is a session named ${JSON.stringify(name)} already.`, [
-    { action: "choose_name", hint: "Choose another name, or leave it out." },
-    { action: "remove_session", hint: `Or remove the old one: sallyport rm ${name}` },
+  return new SallyportError("NameInUse", `A session named \`${name}\` already exists.`, [
+    { action: "choose_name", hint: "Choose another name, or omit it to get a generated one." },
+    { action: "remove_session", hint: `Or remove the old session with \`sallyport rm ${name}\`.` },
   ]);
 }
 
 export function gatewayClosed(): SallyportError {
-  return new SallyportError("GatewayClosed", "This gateway has been closed.", [
+  return new SallyportError("GatewayClosed", "This gateway is closed.", [
     {
       action: "open_gateway",
-      hint: "Open another one: openGateway(). Its commands and their sessions go on meanwhile.",
+      hint: "Open another one with `openGateway()`. Commands that are running keep running.",
     },
   ]);
 }
 
 export function stillRunning(name: string): SallyportError {
-  return new SallyportError("StillRunning", `The session ${name} is still running.`, [
-    { action: "force_kill", hint: "End it first (`sallyport kill`), or remove it with force." },
+  return new SallyportError("StillRunning", `Session \`${name}\` is still running.`, [
+    {
+      action: "force_kill",
+      hint: `Stop it first with \`sallyport kill ${name}\`, or remove it with \`sallyport rm --force ${name}\`.`,
+    },
   ]);
 }
 
 export function stdinClosed(name: string): SallyportError {
-  return new SallyportError("StdinClosed", `The session ${name} does not read input (any more).`, [
-    CHECK_STATUS,
-    { action: "open_stdin", hint: 'Only a session started with stdin "open" (`run -i`) can be written to.' },
+  return new SallyportError("StdinClosed", `Session \`${name}\` does not accept input.`, [
+    checkStatus(name),
+    {
+      action: "open_stdin",
+      hint: 'Start it with `stdin: "open"` (`run -i`) to write to it. Input is accepted until stdin is closed.',
+    },
   ]);
 }
 
 export function notOnTerminal(name: string): SallyportError {
-  return new SallyportError("NotOnTerminal", `The session ${name} is not on a terminal.`, [
-    { action: "use_pty", hint: "Start it with `pty: true` (`run -t`); `warnings` tells if none could be had." },
-    { action: "write", hint: "On pipes a session that was started with stdin `open` takes plain `write`." },
+  return new SallyportError("NotOnTerminal", `Session \`${name}\` has no terminal.`, [
+    {
+      action: "use_pty",
+      hint: "Start it with `pty: true` (`run -t`). If it was, its `warnings` say why no terminal was available.",
+    },
+    { action: "write", hint: 'A session on pipes that was started with `stdin: "open"` accepts `write`.' },
   ]);
 }
 
 export function invalidSize(columns: unknown, rows: unknown, most: number): SallyportError {
-  const message = `A terminal has 1 to ${most} columns and rows; received ${String(columns)} and ${String(rows)}.`;
+  const received = `${String(columns)} columns and ${String(rows)} rows`;
+  const message = `A terminal must have 1 to ${most} columns and 1 to ${most} rows; received ${received}.`;
   return new SallyportError("InvalidRequest", message, [
-    { action: "use_valid_size", hint: "For example { columns: 120, rows: 30 }." },
+    { action: "use_valid_size", hint: "For example, use `{ columns: 120, rows: 30 }`." },
   ]);
 }
 
 export function keeperUnavailable(name: string): SallyportError {
-  return new SallyportError("KeeperUnavailable", `The keeper of the session ${name} does not answer.`, [
-    { action: "retry", hint: "Try again: it may have too many callers at this moment." },
-    CHECK_STATUS,
+  return new SallyportError("KeeperUnavailable", `The keeper of session \`${name}\` did not respond.`, [
+    { action: "retry", hint: "Try again. The keeper may have reached its connection limit." },
+    checkStatus(name),
   ]);
 }
 
 export function unknownPictureFormat(received: unknown): SallyportError {
   return new SallyportError("InvalidRequest", `\`format\` must be "svg"; received ${JSON.stringify(received)}.`, [
-    { action: "use_svg", hint: 'Use picture("svg"), or screen() for the text.' },
+    { action: "use_svg", hint: 'Use `picture("svg")`, or `screen()` for the text.' },
   ]);
 }
 
 export function sessionNotFound(reference: string): SallyportError {
-  return new SallyportError("SessionNotFound", `There is no session ${JSON.stringify(reference)}.`, [LIST]);
+  return new SallyportError("SessionNotFound", `No such session: ${JSON.stringify(reference)}.`, [LIST]);
 }
 
 export function sessionRemoved(name: string): SallyportError {
-  return new SallyportError("SessionNotFound", `The session ${name} has been removed.`, [LIST]);
+  return new SallyportError("SessionNotFound", `Session \`${name}\` has been removed.`, [LIST]);
 }
 
 export function ambiguousId(reference: string): SallyportError {
-  const message = `${JSON.stringify(reference)} is the beginning of several ids.`;
+  const message = `${JSON.stringify(reference)} is a prefix of more than one session ID.`;
   return new SallyportError("AmbiguousId", message, [
-    { action: "use_longer_prefix", hint: "Give more of the id, or the session's name." },
+    { action: "use_longer_prefix", hint: "Use more characters of the ID, or the session's name." },
     LIST,
   ]);
 }
@@ -89,28 +102,28 @@ interface Exceeded {
   details: Record<string, unknown>;
 }
 
-/** The setting's name, and its value as people say it. */
+/** For each limit, its configuration key and how its value is displayed. */
 const LIMIT: Record<ExceededLimit["kind"], { key: string; shown: (value: number) => string }> = {
   memory: { key: "memoryBytes", shown: formatSize },
   processes: { key: "processes", shown: (value) => `${value} processes and threads` },
   disk: { key: "diskBytes", shown: (value) => `${formatSize(value)} written` },
-  fileSize: { key: "fileSize", shown: (value) => `${formatSize(value)} a file` },
+  fileSize: { key: "fileSize", shown: (value) => `${formatSize(value)} per file` },
 };
 
 const OPTIMIZE_HINT: Record<ExceededLimit["kind"], string> = {
-  memory: "Make it use less memory: smaller batches, fewer workers at a time, streams instead of whole files.",
-  processes: "Make it start fewer processes at a time, such as `make -j2` or a smaller pool of workers.",
-  disk: "Make it write less, or to where nothing is kept: pipe it on instead of storing it.",
-  fileSize: "Make it write smaller files, or split what it writes.",
+  memory: "Reduce memory use: smaller batches, fewer parallel workers, streams instead of whole files.",
+  processes: "Start fewer processes at a time, for example with `make -j2` or a smaller worker pool.",
+  disk: "Write less data, or pipe it to the next program instead of storing it.",
+  fileSize: "Write smaller files, or split the output into several files.",
 };
 
-/** Which limit ended a command, what it was and how far the command got. */
+/** Returns the error of a command that was killed for exceeding a limit, with the limit and the peak usage. */
 export function limitExceeded({ kind, value, peak }: ExceededLimit): Exceeded {
   const { key, shown } = LIMIT[kind];
-  const reached = peak > 0 ? `; it got to ${shown(peak)}` : "";
+  const reached = peak > 0 ? ` (peak: ${shown(peak)})` : "";
   return {
     type: "ResourceLimitExceeded",
-    message: `It exceeded its ${NAME[kind]} limit of ${shown(value)}${reached}, so it was ended with everything it had started.`,
+    message: `The command exceeded its ${NAME[kind]} limit of ${shown(value)}${reached}. It was killed with all its processes.`,
     recovery: [
       { action: "increase_limits", hint: increaseHint(kind, key) },
       { action: "optimize", hint: OPTIMIZE_HINT[kind] },
@@ -127,31 +140,31 @@ const NAME: Record<ExceededLimit["kind"], string> = {
 };
 
 function increaseHint(kind: ExceededLimit["kind"], key: string): string {
-  const byOperator = `the operator can raise \`limits.${key}\` in sallyport.json.`;
-  if (kind === "disk" || kind === "fileSize") return `If it needs more, ${byOperator}`;
-  return `Ask for more, up to what is configured; ${byOperator}`;
+  const byOperator = `The operator can raise \`limits.${key}\` in sallyport.json.`;
+  if (kind === "disk" || kind === "fileSize") return byOperator;
+  return `Request a higher limit, up to the configured maximum. ${byOperator}`;
 }
 
-/** A part of the tree met the limit, but the command itself ended by itself. */
+/** Returns the warning for a command that exited on its own after some of its descendants had exceeded a limit. */
 export function limitWarning({ kind, value }: ExceededLimit): string {
-  return `processes it started exceeded the ${NAME[kind]} limit of ${LIMIT[kind].shown(value)} and were ended`;
+  return `child processes exceeded the ${NAME[kind]} limit of ${LIMIT[kind].shown(value)} and were killed`;
 }
 
-/** The keeper died and took the command with it: nobody knows how far it got. */
+/** Returns the error of a session whose keeper was killed, and with it the command: no exit record exists. */
 export function sessionLost(): { type: ErrorType; message: string; recovery: Recovery[] } {
   return {
     type: "SessionLost",
-    message: "The command's keeper was killed and the command with it; how far it got is not known.",
+    message: "The command's keeper was killed, and the command with it. The exit code is unknown.",
     recovery: [
-      { action: "check_logs", hint: "Its output up to then is in the session's logs." },
-      { action: "retry", hint: "Run it again if that is safe." },
+      { action: "check_logs", hint: "Check the session's logs for the output up to that point." },
+      { action: "retry", hint: "Run the command again if that is safe." },
     ],
   };
 }
 
-/** Refuses what is not a time: it would reach the keeper as something else, or not at all. */
+/** Throws unless `value` is a duration that the keeper can represent. */
 export function assertMilliseconds(option: string, value: unknown, hint: string): void {
   if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_TIMEOUT_MS) return;
-  const message = `\`${option}\` must be a whole number of milliseconds from 0 to ${LONGEST_TIMEOUT_MS}; received ${String(value)}.`;
+  const message = `\`${option}\` must be an integer number of milliseconds from 0 to ${LONGEST_TIMEOUT_MS}; received ${String(value)}.`;
   throw new SallyportError("InvalidRequest", message, [{ action: "fix_request", hint }]);
 }

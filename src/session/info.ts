@@ -21,7 +21,7 @@ function streamsOf(row: SessionRow, record: ExitRecord | null, data: SessionData
   return streams;
 }
 
-/** A row as callers see it. */
+/** Converts a session's row to the public `SessionInfo`. */
 export function sessionInfo(row: SessionRow, executor: Executor): SessionInfo {
   const record = row.record === null ? null : (JSON.parse(row.record) as ExitRecord);
   const data = executor.data(row);

@@ -7,7 +7,7 @@ import type { Registry } from "./registry.ts";
 import { removeSession } from "./retention.ts";
 import type { SessionRecords } from "./session.ts";
 
-/** The sessions of this state folder, one at a time. */
+/** Session records of this state folder. */
 export class LocalSessions implements SessionRecords {
   readonly #registry: Registry;
 
@@ -69,8 +69,8 @@ export class LocalSessions implements SessionRecords {
 }
 
 /**
- * A session by its id, its name, or a prefix of its id that no other has. With `agent`, those of others are as if they
- * did not exist: nobody learns from the answer whether they do.
+ * Finds a session by its ID, its name, or a unique prefix of its ID. With `agent`, sessions of other agents are treated
+ * as nonexistent, so that the answer does not reveal whether they exist.
  */
 export function findSession(store: SessionStore, given: string, agent?: string): SessionRow {
   const reference = String(given);

@@ -1,4 +1,4 @@
-/** Plain, friendly words that are hard to misread. 256 each, so that one random byte picks a word without bias. */
+/** Easily readable words. There are 256 in each list, so that one random byte selects a word without bias. */
 const ADJECTIVES = words(`
   agile airy alert ample amused ancient apt aqua arctic artful astute autumn avid aware balmy basic beaming
   blooming blue bold bonny brave brief bright brisk bronze bubbly busy candid caring casual cheery chief chilly
@@ -41,12 +41,12 @@ function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
-/** A readable name such as `brisk-otter`: one of 65,536, picked by the low 16 bits of `random`. */
+/** Returns a readable name such as `brisk-otter`: one of 65,536, selected by the low 16 bits of `random`. */
 export function nameFor(random: number): string {
   return `${ADJECTIVES[random & 0xff]}-${NOUNS[(random >>> 8) & 0xff]}`;
 }
 
-/** The same name with a number from 2 to 9999 (`brisk-otter-4711`), picked by the high 16 bits, for when it is taken. */
+/** Returns the same name with a number from 2 to 9999 (`brisk-otter-4711`), which the high 16 bits select. */
 export function numberedNameFor(random: number): string {
   return `${nameFor(random)}-${2 + ((random >>> 16) % 9998)}`;
 }

@@ -12,19 +12,19 @@ import { limitExceeded, limitWarning, sessionLost } from "./errors.ts";
 import { launchFailure } from "./failure/launch.ts";
 import { lostOutputWarning, unenforcedLimitWarnings } from "./warnings.ts";
 
-/** What a program says about its end is at the end. */
+/** How much of the end of stderr is searched for hints: programs report fatal errors last. */
 const TAIL_BYTES = 32 << 10;
 
 type SandboxedRun = Pick<SessionRow, "cwd" | "sandbox">;
 
-/** Why the sandbox may have stopped a command that did not end well; `text` is what it said. */
+/** Returns hints on how the sandbox may have caused a non-zero exit. `text` is the command's error output. */
 export function hintsFor(text: string, { cwd, sandbox }: SandboxedRun, record: ExitRecord): string[] {
   const failed = record.reason === "exited" && record.code !== 0;
   if (!failed || sandbox === null || text === "") return [];
   return sandboxHints(text, { sandbox: decodeSnapshot(sandbox), cwd, home: homedir() });
 }
 
-/** The same for a command whose words are only in its log; JSON, as its row keeps it. */
+/** Returns the hints for the session's row, as JSON. Reads the command's error output from its log. */
 function storedHints(row: SandboxedRun, ending: ExitOutcome, data: SessionData): string {
   if (ending === "lost" || ending.account || ending.reason !== "exited" || ending.code === 0 || row.sandbox === null)
     return "[]";
@@ -35,7 +35,7 @@ function lastErrorOutput(data: SessionData): string {
   try {
     return data.errorTail(TAIL_BYTES);
   } catch {
-    return ""; // removed, or unreadable: an end is an end without hints too
+    return ""; // The log is removed or unreadable; hints are optional.
   }
 }
 
@@ -51,10 +51,10 @@ type StartedSession = Pick<SessionRow, "command" | "args" | "cwd" | "capture" | 
 
 type Outcome = Pick<SessionEnd, "status" | "warnings" | "error">;
 
-/** Whoever waits is told first, and the row is written a moment later: of one end both say the same. */
+/** The outcome by exit record: the caller's result and the row, which is written later, must agree. */
 const outcomes = new WeakMap<ExitRecord, Outcome>();
 
-/** What became of a session, in a word and what there is to say about it. */
+/** Returns the status, warnings and error of a session that has ended. */
 export function outcomeOf(row: StartedSession, ending: ExitOutcome): Outcome {
   if (ending === "lost") return { status: "lost", warnings: row.warnings, error: JSON.stringify(sessionLost()) };
   let outcome = outcomes.get(ending);
@@ -76,7 +76,7 @@ function computeOutcome(row: StartedSession, ending: ExitRecord): Outcome {
   };
 }
 
-/** Who ran it elsewhere has looked at all there is to look at. */
+/** The outcome of a command that a worker ran, which has already determined status, warnings and error. */
 function reportedOutcome(
   row: StartedSession,
   { status, warnings, error }: ExitReport,
@@ -85,7 +85,7 @@ function reportedOutcome(
   return { status, warnings: JSON.stringify([...before, ...warnings]), error: error && JSON.stringify(error) };
 }
 
-/** What a session's row says once it has ended. */
+/** Returns the fields to write to a session's row when it has ended. */
 export function endedFields(row: StartedSession, ending: ExitOutcome, data: SessionData): SessionEnd {
   const outcome: Omit<SessionEnd, "endedMs" | "lingering" | "bytes" | "record"> = {
     ...outcomeOf(row, ending),
@@ -109,7 +109,7 @@ function launchError(row: Pick<SessionRow, "command" | "args" | "cwd">, record: 
 
 const SIGXFSZ = 25;
 
-/** The limit that ended it. Of the size of a file the kernel tells only the process itself, by a signal. */
+/** Returns the limit that ended the command. The kernel reports an exceeded file size only by SIGXFSZ to the process. */
 function exceededLimit({ limits }: StartedSession, { reason, limit, signal, code }: ExitRecord): ExceededLimit | null {
   if (reason === "limit") return limit ?? null;
   const tooLong = reason === "exited" && (signal === SIGXFSZ || code === 128 + SIGXFSZ);
@@ -132,7 +132,7 @@ function warningsOf(row: StartedSession, record: ExitRecord): string {
   return notes.length === 0 ? row.warnings : JSON.stringify([...(JSON.parse(row.warnings) as string[]), ...notes]);
 }
 
-/** A full disk costs output, never the command; the loss is counted and said. */
+/** On a full disk a command keeps running and loses output; the lost bytes are counted and reported. */
 function lostOutputWarnings(row: StartedSession, record: ExitRecord): string[] {
   const names = row.capture === "merged" ? ["output"] : ["stdout", "stderr"];
   return record.streams.flatMap((s, i) => (s.lost > 0 ? [lostOutputWarning(names[i] ?? "output", s.lost)] : []));

@@ -6,7 +6,7 @@ import { sandboxLabel } from "../sandbox/describe.ts";
 import { decodeSnapshot } from "../sandbox/snapshot.ts";
 import type { SessionFields } from "../storage/sessions.ts";
 
-/** Why a command was not run, as its result says it. */
+/** The status and error of a command that was not run. */
 export interface Refusal {
   status: "blocked" | "denied" | "pending" | "failed";
   error: { type: ErrorType; message: string; recovery: readonly Recovery[] };
@@ -16,7 +16,7 @@ const MOST_QUOTED_CHARACTERS = 16 << 10;
 
 const REPORT: Recovery = {
   action: "report",
-  hint: "Report this to the user; do not try to get around it by writing the command differently.",
+  hint: "Report this to the user. Do not rewrite the command to get around the decision.",
 };
 
 export function commandRefused({ verdict, reasons }: Verdict): Refusal {
@@ -41,44 +41,45 @@ function quoteReason({ message, rule }: Reason): string {
   return `${message.replace(/^This /, "this ").replace(/\.$/, "")} (${rule}).`;
 }
 
-export function approvalDenied({ id, status, decisions }: Approval): Refusal {
-  const no = decisions.find(({ decision }) => decision === "deny");
-  const who = no ? `${no.who} said no${no.reason ? `: ${no.reason}` : "."}` : "nobody answered in time.";
-  const message = status === "expired" ? `Denied: ${who}` : `Denied by a person: ${who}`;
+export function approvalDenied({ id, decisions }: Approval): Refusal {
+  const denial = decisions.find(({ decision }) => decision === "deny");
+  const message = denial
+    ? `Denied by ${denial.who}${denial.reason ? `: ${denial.reason}` : "."}`
+    : "Denied: the approval request expired without a decision.";
   return {
     status: "denied",
     error: {
       type: "CommandDenied",
       message,
-      recovery: [{ action: "approval", hint: `It was approval ${id}.` }, REPORT],
+      recovery: [{ action: "approval", hint: `The approval request was ${id}.` }, REPORT],
     },
   };
 }
 
-/** It was not even judged: its folder, variables or deadline are not to be had, or the agent has too much running. */
+/** A request that failed before policy was evaluated: an invalid folder, variable or deadline, or a quota. */
 export function requestFailed({ type, message, recovery }: SallyportError): Refusal {
   const hints = recovery.map(({ action, hint }) => ({ action, hint: short(hint) }));
   return { status: "failed", error: { type, message: short(message), recovery: hints } };
 }
 
-/** It quotes what was asked for, which may be megabytes long and is kept with the session (promise 6). */
+/** Shortens a text that quotes the request: it may be megabytes long and is stored with the session (invariant 6). */
 function short(text: string): string {
   if (text.length <= MOST_QUOTED_CHARACTERS) return text;
   return `${text.slice(0, MOST_QUOTED_CHARACTERS).toWellFormed()}… [${text.length - MOST_QUOTED_CHARACTERS} more characters]`;
 }
 
-/** Nothing here can confine it, and the operator would rather have nothing run then. */
+/** The error when no sandbox is available and the configuration requires one. */
 export function sandboxUnavailable(): SallyportError {
-  const message = "Nothing on this machine can confine a command, and the configuration requires it (`require`).";
+  const message = "This machine cannot sandbox commands, and the configuration requires a sandbox (`require`).";
   return new SallyportError("SandboxUnavailable", message, [
-    { action: "check_sandbox", hint: "See what is missing and how to get it: sallyport doctor" },
-    { action: "ask_operator", hint: "The operator can take `require` out of the configuration." },
+    { action: "check_sandbox", hint: "Run `sallyport doctor` to see what is missing and how to fix it." },
+    { action: "ask_operator", hint: "The operator can remove `require` from the configuration." },
   ]);
 }
 
 export function changedAfterApproval(): Refusal {
-  const message = "Denied: what would run kept changing after it was approved.";
-  const hint = "Let whatever rewrites the program, script or folder finish, then ask again.";
+  const message = "Denied: the files of the command kept changing after it was approved.";
+  const hint = "Wait until the program, script or folder is no longer being modified, then submit the command again.";
   return { status: "denied", error: { type: "CommandDenied", message, recovery: [{ action: "retry", hint }] } };
 }
 
@@ -87,16 +88,19 @@ export function approvalPending({ id, expiresAt }: Approval): Refusal {
     status: "pending",
     error: {
       type: "ApprovalPending",
-      message: `A person has to approve this first (approval ${id}, until ${expiresAt}). Nothing has run yet.`,
+      message: `Approval required: request ${id} is pending until ${expiresAt}. Nothing has run yet.`,
       recovery: [
-        { action: "approve", hint: `A person decides with: sallyport approve ${id} (or sallyport deny ${id}).` },
-        { action: "retry", hint: "Ask for exactly the same command again afterwards; the approval is used then." },
+        {
+          action: "approve",
+          hint: `A person can decide with \`sallyport approve ${id}\` or \`sallyport deny ${id}\`.`,
+        },
+        { action: "retry", hint: "Submit exactly the same command again after it is approved." },
       ],
     },
   };
 }
 
-/** A worker's own operator wants it asked, and no word of a person came with it that counts there. */
+/** The refusal when a worker's own policy requires approval and the job has no attestation that the worker accepts. */
 export function attestationMissing({ reasons }: Verdict, { message, recovery }: SallyportError): Refusal {
   const [reason] = reasons;
   const why = reason ? ` ${reason.message.replace(/\.$/, "")} (${reason.rule}).` : "";
@@ -104,16 +108,16 @@ export function attestationMissing({ reasons }: Verdict, { message, recovery }: 
     status: "denied",
     error: {
       type: "StatementRefused",
-      message: `Denied where it would have run: it needs a person's yes there.${why} ${message}`,
+      message: `Denied by the worker: its policy requires approval for this command.${why} ${message}`,
       recovery: [
         ...recovery,
-        { action: "ask_here", hint: '`ask: "always"` with the request has a person asked at the gateway.' },
+        { action: "ask_here", hint: 'Submit the request with `ask: "always"` to request approval at the gateway.' },
       ],
     },
   };
 }
 
-/** Why a line that was typed is not known, although all its keys are. */
+/** The reason for a typed line whose final text cannot be derived from its keys. */
 export function unknowableLine(): Reason {
   return {
     rule: "unanalyzable",
@@ -123,7 +127,7 @@ export function unknowableLine(): Reason {
   };
 }
 
-/** What a run that was not let through resolves to: nothing ran. */
+/** Returns the result of a run that was refused: nothing was started. */
 export function refusedResult(
   {
     name,

@@ -13,38 +13,41 @@ import type { Refusal } from "./refusal.ts";
 import { hasReceivedInput } from "./terminal/input.ts";
 
 const NAME_ATTEMPTS = 4;
-/** Long enough for the ends of several short commands, too short for a person to miss one. */
+/** Ends are batched for at most this long: several short commands share a write, and no person notices the delay. */
 const WRITE_WITHIN_MS = 25;
-/** So many that were typed into are remembered when they have ended. */
+/** The number of ended executions with input that are kept, so that a late wait still sees their output. */
 const MOST_ENDED = 100;
 const RUNNING = { status: "running", lingering: false } as const;
 
 /**
- * What else is to be stored with an end; `first`: the main process's. Called before the transaction; what it returns is
- * called in it, by the one gateway whose word it was.
+ * Prepares further writes that belong to a session's end. `first` is true for the end of the main process. It is called
+ * before the transaction; the function it returns runs inside it, and only in the gateway that recorded the end.
  */
 export type EndListener = (session: SessionFields, ended: SessionEnd, first: boolean) => () => void;
 
-/** One that has ended; `mark` writes so, once there is room. Until then its exit record is all that tells of its end. */
+/**
+ * A session whose end could not be written to the table because the disk is full. Its exit record is the only trace of
+ * the end until `mark` has written the row.
+ */
 export interface UnrecordedEnd extends FinishedRow {
   mark: () => boolean;
 }
 
-/** Who asks for it next tries again; with too few descriptors there is enough to do without it. */
+/** Ignores a lack of file descriptors: the next caller that needs the session attaches to it again. */
 function ignoreShortage(error: unknown): void {
   if (!(error instanceof SallyportError && error.type === "ResourceLimitExceeded")) throw error;
 }
 
-/** The sessions of a state folder: the table, and the executions this gateway holds on to. */
+/** The sessions of a state folder: the table, and the executions that this gateway is attached to. */
 export class Registry {
   readonly #store: SessionStore;
   readonly executor: Executor;
   readonly #database: DatabaseSync;
   readonly #onEnd: EndListener;
   #executions = new Map<string, Execution>();
-  /** Those that ended last and were typed into: what they answered may be waited for only now. */
+  /** The latest ended executions that received input: a caller may still wait for the output that followed it. */
   #endedExecutions = new Map<string, Execution>();
-  /** What is known of those this gateway launched, until they end. */
+  /** Rows of the sessions that this gateway launched and that have not ended. */
   #launched = new Map<string, SessionFields>();
   #closed = false;
   #sessionsLost = false;
@@ -60,8 +63,8 @@ export class Registry {
   }
 
   /**
-   * Writes the row that precedes every launch, or that tells of one that was refused. Returns the name it got; null
-   * when the wanted one is taken.
+   * Writes the row that precedes every launch, or that records a refusal. Returns the session's name, or null when the
+   * wanted name is in use.
    */
   record(session: SessionFields, wanted: string | undefined, refusal?: Refusal): string | null {
     const name = this.#insert(session, wanted);
@@ -79,12 +82,12 @@ export class Registry {
     return this.#store.insert({ ...session, name: session.id }) ? session.id : null;
   }
 
-  /** Follows an execution to its end and writes down what becomes of it. `session` spares looking it up again. */
+  /** Follows an execution to its end and records the end. Passing `session` saves a lookup. */
   track(execution: Execution, session?: SessionFields): void {
     const { id } = execution;
     this.#executions.set(id, execution);
     if (session) this.#launched.set(id, session);
-    // A foreground command's pid is in its exit record; until then its keeper knows it.
+    // The pid of a foreground command is in its exit record.
     if (session?.background) {
       void execution.started.then((pid) => {
         if (pid !== null) this.#bestEffort(() => this.#store.setPid(id, pid));
@@ -107,7 +110,7 @@ export class Registry {
     if (host !== null) this.#bestEffort(() => this.#store.setHost(id, host));
   }
 
-  /** A foreground command is a background one from now on, also for those who hear of its end. False: too late. */
+  /** Turns a foreground command into a background one. Returns false when the session has ended. */
   toBackground(execution: Execution): boolean {
     if (!this.store.toBackground(execution.id)) return false;
     const session = this.#launched.get(execution.id);
@@ -119,9 +122,9 @@ export class Registry {
   }
 
   /**
-   * Ends are written a moment later, all of that moment at once: the exit record on disk is the truth, and nobody who
-   * waits for a command, or gives the next one, is to wait for the database as well. Whoever looks here sees them
-   * written; another gateway that looks meanwhile finds the record, as it would had this one died.
+   * Ends are written in batches, shortly after they happen, so that no caller waits for the database. The exit record on
+   * disk is authoritative until then. Reads through this registry flush the batch first; other gateways find the exit
+   * record, as they would if this gateway had been killed.
    */
   #queueEnd(session: SessionFields, ending: ExitOutcome, host: string | null): void {
     if (ending === "lost") this.#sessionsLost = true;
@@ -129,7 +132,7 @@ export class Registry {
     this.#writeTimer ??= setTimeout(() => this.flush(), WRITE_WITHIN_MS);
   }
 
-  /** Writes the ends that were put off; within a transaction, as part of it. */
+  /** Writes the queued ends. Joins the current transaction if there is one. */
   flush(): void {
     if (this.#queuedEnds.length === 0) return;
     if (this.#writeTimer) clearTimeout(this.#writeTimer);
@@ -149,19 +152,19 @@ export class Registry {
     else this.#bestEffort(() => inTransaction(this.#database, writeAll));
   }
 
-  /** The table, with every end that is known of. */
+  /** The table, after all queued ends have been written. */
   get store(): SessionStore {
     if (this.#closed) throw gatewayClosed();
     this.flush();
     return this.#store;
   }
 
-  /** Whose a session is; null: there is none. Of ends nothing is session, so none has to be written for that. */
+  /** Returns the agent of a session, or null when there is no such session. Does not need the queued ends. */
   ownerOf(id: string): string | null {
     return this.#store.get(id)?.agent ?? null;
   }
 
-  /** Writes what is left to write; nothing can be looked up here any more. */
+  /** Writes the queued ends. Lookups throw afterwards. */
   close(): void {
     this.flush();
     this.#closed = true;
@@ -181,7 +184,10 @@ export class Registry {
     if (this.#endedExecutions.size > MOST_ENDED) this.#endedExecutions.delete(oldest);
   }
 
-  /** Looks at all that is to be written of an end; what it returns writes it, and is true for the one whose word it was. */
+  /**
+   * Gathers everything that an end writes. The returned function writes it, and returns true if this gateway was the one
+   * that recorded the end.
+   */
   #writing(row: SessionRow, ended: SessionEnd): () => boolean {
     const from = { status: row.status, lingering: row.lingering === 1 };
     const alongside = this.#onEnd(row, ended, from.status === "running");
@@ -193,7 +199,7 @@ export class Registry {
       });
   }
 
-  /** Writes an ending into its row, once. True when this call was the one that did. */
+  /** Writes an end to its row, once. Returns true if this call wrote it. */
   settle(id: string, ending: ExitOutcome): boolean {
     const row = this.store.get(id);
     const ended = row && this.#changeFor(row, ending);
@@ -201,7 +207,7 @@ export class Registry {
     return ended ? this.#writing(row, ended)() : false;
   }
 
-  /** Of these, those that have ended, which a full disk keeps from being marked so in the table. */
+  /** Returns the sessions among `rows` that have ended but cannot be marked as ended because the disk is full. */
   unrecordedEnds(rows: SessionRow[]): UnrecordedEnd[] {
     return rows.flatMap((row) => {
       const ending = this.#executions.has(row.id) ? null : this.#findEnding(row);
@@ -225,15 +231,15 @@ export class Registry {
     return this.executor.lookUpExit(row, () => this.store.get(row.id)?.keeper_pid);
   }
 
-  /** A keeper that was killed together with its zygote may have left processes: the next zygote to start ends them. */
+  /** Starts a zygote if sessions were lost: a keeper killed with its zygote may leave processes, which the next ends. */
   async #cleanUpLost(): Promise<void> {
     if (!this.#sessionsLost) return;
     this.#sessionsLost = false;
-    const slot = await this.executor.prepare().catch(() => null); // nobody to be had: the next command tries again
+    const slot = await this.executor.prepare().catch(() => null); // the next command tries again
     slot?.cancel();
   }
 
-  /** The row as it should be by now: its end may have come while nobody was looking. */
+  /** Returns the current row, after recording an end that happened while no gateway was attached. */
   reconcile(row: SessionRow): SessionRow {
     const live = row.status === "running" || row.lingering === 1;
     if (!live || this.#executions.has(row.id)) return row;
@@ -243,16 +249,19 @@ export class Registry {
       this.settle(row.id, ending);
       return this.store.get(row.id) ?? row;
     } catch {
-      // A full disk: said all the same, and written as soon as the database can take it.
+      // The disk is full. The end is reported to the caller anyway, and written as soon as the database accepts it.
       const { endedMs, lingering, ...ended } =
         this.#changeFor(row, ending) ?? endedFields(row, ending, this.executor.data(row));
       return { ...row, ...ended, ended_ms: endedMs, lingering: lingering ? 1 : 0 };
     }
   }
 
-  /** How many sessions of an agent live. From `limit` on each is looked at that this gateway does not watch. */
+  /**
+   * Counts the running sessions of an agent. Only when the count reaches `limit` is each session that this gateway is not
+   * attached to checked for an unrecorded end.
+   */
   running(agent: string, limit: number): number {
-    const count = this.#store.running(agent); // ends that were put off count as long as there is room
+    const count = this.#store.running(agent); // includes sessions with a queued end
     if (count < limit) return count;
     for (const row of this.store.live()) if (row.agent === agent) this.reconcile(row);
     return this.store.running(agent);
@@ -262,17 +271,17 @@ export class Registry {
     return sessionInfo(this.reconcile(row), this.executor);
   }
 
-  /** The execution of a session that this gateway has at hand. */
+  /** Returns the execution if this gateway is attached to it. */
   held(id: string): Execution | null {
     return this.#executions.get(id) ?? null;
   }
 
-  /** The execution through which this gateway typed into a session that has ended since. */
+  /** Returns the execution of an ended session if this gateway had sent input to it. */
   endedExecution(id: string): Execution | null {
     return this.#endedExecutions.get(id) ?? null;
   }
 
-  /** The execution of a session, found again if need be; null when it has ended. */
+  /** Returns the execution of a session, attaching to it if necessary; null when it has ended. */
   async execution(id: string): Promise<Execution | null> {
     const known = this.#executions.get(id) ?? this.#attaching.get(id);
     if (known) return known;
@@ -285,7 +294,7 @@ export class Registry {
         return execution;
       },
       (error) => {
-        this.#attaching.delete(id); // whoever asks next tries again
+        this.#attaching.delete(id); // the next caller tries again
         throw error;
       },
     );
@@ -293,7 +302,7 @@ export class Registry {
     return attaching;
   }
 
-  /** Takes up every session that is still running, and settles those that ended unseen. */
+  /** Attaches to every running session, and records the end of those that ended while no gateway was attached. */
   async recover(): Promise<void> {
     const pending = this.store.live().filter((row) => {
       const now = this.reconcile(row);
@@ -303,16 +312,16 @@ export class Registry {
     await this.#cleanUpLost();
   }
 
-  /** The end of a session is on disk in any case: a database that cannot take it now is caught up with later. */
+  /** Runs a write whose failure is harmless: the exit record on disk holds the end until the row can be written. */
   #bestEffort(write: () => void): void {
     try {
       write();
     } catch {
-      // Disk full or database closed; `reconcile` finds the exit record.
+      // The disk is full or the database is closed; `reconcile` finds the exit record later.
     }
   }
 
-  /** What an ending changes about a row; null when it is nothing new. */
+  /** Returns the changes that an end makes to a row; null when the row already has them. */
   #changeFor(row: SessionRow, ending: ExitOutcome): SessionEnd | null {
     if (row.status !== "running" && row.lingering !== 1) return null;
     const ended = endedFields(row, ending, this.executor.data(row));

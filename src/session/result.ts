@@ -32,7 +32,7 @@ function read(folder: string, capture: NewSession["capture"], ending: ExecutionO
   const stdout = readStreamText(folder, "stdout", RESULT_BYTES, known?.[0]?.bytes);
   const stderr = readStreamText(folder, "stderr", RESULT_BYTES, known?.[1]?.bytes);
   const sizes: Partial<Record<StreamName, number>> = { stdout: known?.[0]?.bytes, stderr: known?.[1]?.bytes };
-  // With one stream silent there is nothing to interleave.
+  // With output on one stream only, there is nothing to interleave.
   const output =
     stderr.text === ""
       ? stdout.text
@@ -43,17 +43,17 @@ function read(folder: string, capture: NewSession["capture"], ending: ExecutionO
   return { stdout: stdout.text, stderr: stderr.text, output, truncated };
 }
 
-/** A command that could not be started says why in its row; one that its shell could not run, in what the shell said. */
+/** Returns the launch error stored with the session, or one derived from the shell's message on stderr. */
 function errorOf(session: SessionFields, error: string | null, exitCode: number | null, stderr: string) {
   if (error !== null) return JSON.parse(error) as RunResult["error"];
   if (session.args !== null || !mayBeShellFailure(exitCode)) return null;
   return shellFailure(exitCode, stderr, { cwd: session.cwd, path: process.env.PATH ?? "" });
 }
 
-/** The gateway was closed meanwhile: the command goes on, and any other gateway finds it. */
+/** The outcome when the gateway was closed while the command ran: the command continues and can be found again. */
 const STILL_RUNNING = { status: "running", warnings: "[]", error: null } as const;
 
-/** What a foreground run resolves to. */
+/** Builds the result of a foreground run. */
 export function runResult(name: string, session: SessionFields, ending: ExecutionOutcome, folder: string): RunResult {
   const record = typeof ending === "string" ? null : ending;
   const ended = ending === "detached" ? STILL_RUNNING : outcomeOf(session, ending);
@@ -83,16 +83,16 @@ export function runResult(name: string, session: SessionFields, ending: Executio
   };
 }
 
-/** Sequences that put text anywhere on the screen, or take all of it over: what they leave is a picture, not lines. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+/** Sequences that position the cursor absolutely, scroll, or switch to the alternate screen. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
 const PAINTS_SCREEN = /\x1b\[(?:[\d;]*[HLMSTdfr]|\?(?:47|1047|1049)h)/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches escape sequences
 const CLEARED_FIRST = /^\x1b\[H\x1b\[2?J(?:\x1b\[3J)?/;
 
 /**
- * What a command that ran on a terminal answers with: text, not the bytes that drew it. Of a program that wrote lines,
- * these lines as they ended up; of one that painted the screen, what was on it last and what had scrolled off. The log
- * keeps every byte. Null: it was not on a terminal.
+ * Returns the output of a command that ran on a terminal as text instead of raw bytes. A program that wrote lines yields
+ * those lines in their final state; a full-screen program yields its last screen and the scrollback. The log keeps every
+ * byte. Null when the command did not run on a terminal.
  */
 export async function terminalOutput(folder: string): Promise<Pick<RunResult, "stdout" | "output"> | null> {
   const history = readTerminalHistory(folder);
@@ -104,7 +104,7 @@ export async function terminalOutput(folder: string): Promise<Pick<RunResult, "s
   return { stdout: output, output };
 }
 
-/** Apart, where the middle is missing: what was on the line where it was cut says nothing about where it goes on. */
+/** Renders the text before and after omitted bytes separately: the cursor position at the cut is unknown after it. */
 function lineOutput(text: string, omittedAt: number | null): string {
   if (omittedAt === null) return terminalText(text);
   return terminalText(text.slice(0, omittedAt)) + terminalText(text.slice(omittedAt));

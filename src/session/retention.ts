@@ -8,21 +8,21 @@ import type { FinishedRow, SessionRow } from "../storage/sessions.ts";
 import { stillRunning } from "./errors.ts";
 import type { Registry, UnrecordedEnd } from "./registry.ts";
 
-/** Many short-lived gateways share a state folder; one of them cleaning now and then is enough. */
+/** The interval between automatic cleanups, across all gateways of a state folder. */
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
 const REFUSED: ReadonlySet<string> = new Set(["blocked", "denied", "pending"]);
 const MOST_REFUSED = 1000;
-/** What a session's folder takes besides its streams. */
+/** The estimated size of a session folder without its streams. */
 const FOLDER_BYTES = 8192;
-/** How long cleaning waits for room that removed files leave. */
+/** How long cleaning waits for the space of removed files to become available. */
 const ROOM_WITHIN_MS = 5000;
 const ROOM_EVERY_MS = 20;
-/** So many are removed before others get their turn. */
+/** The number of sessions removed before yielding to the event loop. */
 const AT_ONCE = 50;
 
 type Progress = (done: number, total: number) => void;
 
-/** Removes a finished session's row, then its files: what a crash leaves in between is a stray folder. */
+/** Removes a finished session's row, then its files. A crash in between leaves a stray folder, which cleaning removes. */
 export async function removeSession(registry: Registry, { id, name }: Pick<SessionRow, "id" | "name">): Promise<void> {
   const row = registry.store.get(id);
   const doomed = (row && registry.unrecordedEnds([row])[0]) ?? { id };
@@ -32,9 +32,9 @@ export async function removeSession(registry: Registry, { id, name }: Pick<Sessi
 }
 
 /**
- * On a full disk the files go first, to make room for the change of the row: then the row is to go later. One whose end
- * is not in the table keeps the record of it until then: whatever happens meanwhile, nobody may take it for one that
- * never ran (promise 4).
+ * Removes one session. On a full disk the files are removed first, to make space for the database write, and the row is
+ * deleted later. A session whose end is not in the table keeps its exit record until then, so that it cannot be mistaken
+ * for one that never ran (invariant 4).
  */
 function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" | "later" {
   const { id, mark } = session;
@@ -53,7 +53,7 @@ function removeOne(registry: Registry, session: RemovalTarget): "gone" | "live" 
   }
 }
 
-/** Removes finished sessions beyond the limits, oldest first. Never a running one. Others run in between. */
+/** Removes finished sessions that exceed the limits, oldest first. Yields to the event loop regularly. */
 export async function clean(registry: Registry, retention: Retention, onProgress?: Progress): Promise<CleanReport> {
   const sweeping = sweep(registry, retention);
   let step = sweeping.next();
@@ -69,17 +69,17 @@ export async function clean(registry: Registry, retention: Retention, onProgress
   return report;
 }
 
-/** A keeper that ends lets go of removed files a moment later: until then there is no room to change a row. */
+/** Deletes rows, retrying while the disk is full: a keeper that is exiting may still hold removed files open. */
 async function deleteRows(registry: Registry, rows: RemovalTarget[]): Promise<void> {
   const until = performance.now() + ROOM_WITHIN_MS;
   for (const row of rows) while (!deleteRow(registry, row, performance.now() < until)) await sleep(ROOM_EVERY_MS);
 }
 
-/** False: there is still no room, and more patience. */
+/** Deletes one row. Returns false when the disk is still full and `patient` allows another attempt. */
 function deleteRow(registry: Registry, { id, mark }: RemovalTarget, patient: boolean): boolean {
   try {
     mark?.();
-    // Others may know better by now, that some of it still runs: then it stays.
+    // Another gateway may have found that some of its processes still run; the session is kept in that case.
     if (registry.store.delete(id) || !registry.store.get(id)) registry.executor.remove(id);
     return true;
   } catch (error) {
@@ -88,14 +88,14 @@ function deleteRow(registry: Registry, { id, mark }: RemovalTarget, patient: boo
   }
 }
 
-/** What is to be removed; with `mark`, one whose end is not in the table yet. */
+/** A session to remove. `mark` is set when its end is not in the table yet. */
 type RemovalTarget = Pick<UnrecordedEnd, "id"> & Partial<Pick<UnrecordedEnd, "mark">>;
 
 interface Swept extends CleanReport {
   later: (FinishedRow & RemovalTarget)[];
 }
 
-/** Step by step, for those who have other things to do. */
+/** Removes sessions one at a time, so that the caller decides when to yield. */
 function* sweep(registry: Registry, retention: Retention): Generator<{ done: number; total: number }, Swept> {
   const now = Date.now();
   const swept: Swept = { removed: [], freedBytes: 0, later: [] };
@@ -118,19 +118,19 @@ function addRemoved(report: CleanReport, id: string, bytes: number): void {
 }
 
 function newestFirst(one: FinishedRow, other: FinishedRow): number {
-  return one.id < other.id ? 1 : -1; // an id begins with its time
+  return one.id < other.id ? 1 : -1; // IDs start with their creation time.
 }
 
-/** What is too old, too many or too much, of rows that come newest first. */
+/** Selects the rows that exceed the age, count or size limits. `rows` must be ordered newest first. */
 function overLimits(rows: FinishedRow[], retention: Retention, now: number): FinishedRow[] {
   let bytes = 0;
   let kept = 0;
   let refused = 0;
   return rows.filter((row) => {
-    // A command may be megabytes long, and is kept whole even where it was refused.
+    // The command text may be megabytes long, and is stored in full even if the command was refused.
     const size = row.bytes + row.textBytes + FOLDER_BYTES;
     const tooOld = retention.maxAgeMs > 0 && now - (row.ended_ms ?? 0) > retention.maxAgeMs;
-    // Refusals cost an agent nothing: any number of them must not push out what really ran.
+    // Refusals are cheap to produce, so they have a separate limit and cannot displace sessions that ran.
     const tooMany = REFUSED.has(row.status)
       ? ++refused > MOST_REFUSED
       : retention.maxCount > 0 && ++kept > retention.maxCount;
@@ -141,7 +141,7 @@ function overLimits(rows: FinishedRow[], retention: Retention, now: number): Fin
   });
 }
 
-/** Cleans if nobody has for a while. Nobody asked for it, so nobody is troubled when it does not work out this time. */
+/** Cleans if no gateway has done so recently. Best effort: errors are ignored. */
 export function cleanIfDue(registry: Registry, state: string, retention: Retention): boolean {
   const stamp = join(state, "cleaned");
   try {
@@ -154,19 +154,19 @@ export function cleanIfDue(registry: Registry, state: string, retention: Retenti
     for (const row of step.value.later) deleteRow(registry, row, true);
     return true;
   } catch {
-    return false; // disk full or read-only, or the state folder was removed
+    return false; // The disk is full or read-only, or the state folder was removed.
   }
 }
 
-/** Where the exec toolset's plain logs are, within the workspace; each is named by its session's id. */
+/** The folder in the workspace with the exec toolset's plain logs, which are named after session IDs. */
 export const EXEC_LOG_FOLDER = ".tmp/exec";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SUFFIX = ".log";
 
 /**
- * Removes logs older than `maxAgeMs` of sessions that do not run any more. Each folder is entered through the
- * descriptor of the one above: a link that an agent put in its place leads nowhere.
+ * Removes logs older than `maxAgeMs` whose sessions have ended. Each folder is opened through its parent's descriptor
+ * without following symbolic links, so that a link planted by an agent cannot redirect the removal.
  */
 export function cleanExecLogs(workspace: string, maxAgeMs: number, isLive: (id: string) => boolean): number {
   const folder = openExecLogFolder(workspace);
@@ -188,7 +188,7 @@ function isExpiredLog(place: string, name: string, beforeMs: number, isLive: (id
   return stat?.isFile() === true && stat.mtimeMs < beforeMs && !isLive(id);
 }
 
-/** Null: there is no such folder. */
+/** Returns a descriptor of the log folder, or null when it does not exist. */
 function openExecLogFolder(workspace: string): number | null {
   let at = -1;
   try {

@@ -21,10 +21,11 @@ import { outputSize, waitForCondition } from "./terminal/wait-for.ts";
 import { liveUsage } from "./usage.ts";
 
 const LINES = 5;
-/** Enough for the last lines unless they are very long; those are cut (promise 6). */
+/** Enough for the last lines unless they are very long; long lines are truncated (invariant 6). */
 const TAIL_BYTES = 64 * 1024;
 const LONGEST_LINE = 2000;
-/** The last lines of what an ended session wrote, both streams in order. An unreadable log has none. */
+
+/** Returns the last lines of an ended session's output, both streams in order; none if the log is unreadable. */
 function lastLines(folder: string, capture: Capture): string[] {
   const lines = tailOf(folder, capture).split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -37,12 +38,12 @@ function tailOf(folder: string, capture: Capture): string {
     const tail = omittedAt === null ? text : text.slice(omittedAt);
     return capture === "merged" && readTerminalHistory(folder) !== null ? terminalText(tail) : tail;
   } catch {
-    // The callback itself matters more than what it quotes.
+    // The callback is sent even if the log cannot be quoted.
     return "";
   }
 }
 
-/** Reads the session folders of this machine; shares drawn screens between sessions. */
+/** Reads session folders on this machine. One cache of rendered screens serves all sessions. */
 export class LocalSessionReader implements SessionReader {
   readonly #screens = new ScreenCache();
 
@@ -63,7 +64,7 @@ export class LocalSessionReader implements SessionReader {
   }
 }
 
-/** What a keeper of this machine wrote to a session's folder. */
+/** The data that a keeper on this machine wrote to a session folder. */
 class SessionFolder implements SessionData {
   readonly #id: string;
   readonly #folder: string;
@@ -89,12 +90,12 @@ class SessionFolder implements SessionData {
   }
 
   terminal(): TerminalHistory | null {
-    // Only one stream can be a terminal's.
+    // A terminal always has a single merged stream.
     return this.#capture === "merged" ? readTerminalHistory(this.#folder) : null;
   }
 
   size(): number {
-    // Every key asks: of a single stream the file itself tells.
+    // Called for every key. For a single stream the file size is enough.
     if (this.#capture === "merged") return statSync(join(this.#folder, "output"), { throwIfNoEntry: false })?.size ?? 0;
     return outputSize(this.#folder, this.#capture);
   }
@@ -170,7 +171,7 @@ class SessionFolder implements SessionData {
     return liveUsage(keeperPid, this.#processes(this.#id));
   }
 
-  /** How large its terminal was when; a session without one has no screen. */
+  /** Returns the sizes its terminal has had. Throws for a session without a terminal. */
   #sizes(name: string): [SizeChange, ...SizeChange[]] {
     const history = this.terminal();
     if (history && "sizes" in history) return history.sizes;

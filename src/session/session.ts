@@ -26,55 +26,55 @@ import { encodeKeys, encodePaste } from "./terminal/keys.ts";
 import type { TypedCommand } from "./terminal/typed-input.ts";
 import { assertConditions } from "./terminal/wait-for.ts";
 
-/** Of what is typed into a command, so much is kept in the audit. */
+/** The number of input bytes recorded per audit entry. */
 const MOST_NOTED = 4096;
 
-/** Where a session is looked up: in this state folder, or at the worker that runs it for another gateway. */
+/** The source of a session's records: this state folder, or the worker that runs the session for another gateway. */
 export interface SessionRecords {
   readonly executor: Pick<Executor, "data">;
-  /** Null: it has been removed. */
+  /** Returns null when the session has been removed. */
   info(id: string): SessionInfo | null;
-  /** Null: it has been removed. */
+  /** Returns null when the session has been removed. */
   located(id: string): SessionRef | null;
-  /** Null: it has been removed. */
+  /** Returns null when the session has been removed. */
   usage(id: string): { usage: ResourceUsage | null; processes: ProcessInfo[] } | null;
-  /** Where what is known here is only what was last heard. */
+  /** Updates records that are cached copies of a worker's. */
   refresh?(): Promise<void>;
-  /** The execution this gateway has at hand. */
+  /** Returns the execution if this gateway is attached to it. */
   held(id: string): Execution | null;
-  /** The execution through which this gateway typed into one that has ended since. */
+  /** Returns the execution of an ended session if this gateway had sent input to it. */
   endedExecution(id: string): Execution | null;
-  /** Found again if need be; null when it has ended. */
+  /** Returns the execution, attaching to it if necessary; null when it has ended. */
   execution(id: string): Promise<Execution | null>;
-  /** False: too late. */
+  /** Returns false when the session has ended. */
   toBackground(execution: Execution): boolean;
-  /** From now; 0: there is none any more. */
+  /** Records a new deadline, in milliseconds from now; 0 for none. */
   setDeadline(id: string, timeoutMs: number): void;
-  /** Throws where what is kept of it is another's to remove. */
+  /** Throws if the session's records belong to another gateway, which alone may remove them. */
   assertOwn?(): void;
   remove(id: string): Promise<void>;
 }
 
 const DEFAULT_GRACE_MS = 5000;
-/** A session of this moment is not claimed yet, and one with many callers may have no room for another. */
+/** Attaching is retried: a keeper may not have claimed a new session yet, or may have reached its connection limit. */
 const REACH_EVERY_MS = 50;
 const REACH_ATTEMPTS = 100;
 
-/** What a session needs from the gateway. */
+/** Functions of the gateway that a session calls. */
 interface SessionHooks {
-  /** Writes down what was done to a session, and by whom. */
+  /** Records an operation on a session in the audit log. */
   audit(entry: Pick<NewAuditEntry, "kind" | "session" | "outcome" | "summary" | "detail"> & { agent?: string }): void;
-  /** Lets an operation on a session through, or throws; a promise where that takes time. */
+  /** Throws or rejects unless the operation is allowed. Returns a promise only if approval is required. */
   authorize(
     operation: "write" | "kill" | "extend" | "remove" | "read",
     session: { id: string; name: string },
     detail?: { words?: readonly string[]; input?: Uint8Array },
   ): Promise<void> | undefined;
-  /** Lets what is typed into a shell through, or throws. */
+  /** Rejects unless policy allows the commands typed into a shell. */
   authorizeInput(session: { id: string; name: string }, commands: readonly TypedCommand[]): Promise<void>;
 }
 
-/** One session, whoever started it. */
+/** A handle to one session, which any gateway may have started. */
 export class Session implements SessionHandle {
   readonly id: string;
   readonly name: string;
@@ -132,9 +132,9 @@ export class Session implements SessionHandle {
   }
 
   async write(data: string | Uint8Array): Promise<void> {
-    // A copy: what was permitted and noted is what is written.
+    // Copied, so that the bytes written are the bytes that were authorized and audited.
     const bytes = Buffer.from(data as Uint8Array);
-    // Awaited also where nobody is asked: who waits for what this brings, and says so right behind, comes first.
+    // Always yields, so that a `waitFor` that the caller starts right after this call sees the output of this input.
     await this.#hooks.authorize("write", this, { input: bytes });
     await this.#write(this.#records.held(this.id) ?? (await this.#live()), bytes);
   }
@@ -169,7 +169,7 @@ export class Session implements SessionHandle {
       closed: () => stdinClosed(this.name),
     };
     try {
-      // Every key goes this way: where the data tells, nothing is waited for.
+      // Called for every key: local data answers synchronously.
       const terminal = execution.onTerminal
         ? await execution.onTerminal()
         : isOnTerminal(execution, () => this.#ownData());
@@ -180,7 +180,7 @@ export class Session implements SessionHandle {
     }
   }
 
-  /** Refused input is audited as well. */
+  /** Authorizes typed commands and audits a refusal. */
   async #authorizeInput(commands: TypedCommand[]): Promise<void> {
     try {
       await this.#hooks.authorizeInput(this, commands);
@@ -200,14 +200,14 @@ export class Session implements SessionHandle {
 
   async waitFor(conditions: WaitConditions = {}): Promise<WaitOutcome> {
     assertConditions(conditions);
-    // What comes from now on counts, and now is the call, not when somebody has permitted it.
+    // Output counts from the time of the call, not from the time of an approval.
     const data = this.#data(this.info());
     const now = data.size();
     await this.#hooks.authorize("read", this);
     const { status, pty } = this.info();
     if (conditions.input && status === "running" && pty === null) throw notOnTerminal(this.name);
     const execution = status === "running" ? await this.#liveOrEnded() : null;
-    // What comes in answer to what was typed may be there before anybody can begin to wait for it, and so may the end.
+    // The output that follows this gateway's last input, and even the end, may precede the call to `waitFor`.
     const typedInto = execution ?? this.#records.endedExecution(this.id);
     const offset = conditions.offset ?? (typedInto ? outputOffsetAtInput(typedInto) : undefined) ?? now;
     const found = await data.waitFor(execution, offset === undefined ? conditions : { ...conditions, offset });
@@ -255,7 +255,7 @@ export class Session implements SessionHandle {
     const release = execution.hold();
     try {
       if (!(await execution.kill(order))) throw alreadyExited(this.name);
-      // Sent whatever happens to the entry: a full disk must not keep anybody from ending what fills it.
+      // The signal is sent even if the audit entry cannot be written: a command that fills the disk must be killable.
       this.#auditIfPossible("signal", "sent", `${name} to ${this.name}`, {
         signal: order.signal,
         graceMs,
@@ -270,7 +270,7 @@ export class Session implements SessionHandle {
   }
 
   async extend(timeoutMs: number): Promise<void> {
-    assertMilliseconds("timeoutMs", timeoutMs, "0 lifts the deadline; otherwise it is counted from now.");
+    assertMilliseconds("timeoutMs", timeoutMs, "Use 0 to remove the deadline. Other values count from now.");
     await this.#hooks.authorize("extend", this, { words: [`${timeoutMs}ms`] });
     const execution = await this.#live();
     if (!(await execution.setDeadline(timeoutMs))) throw alreadyExited(this.name);
@@ -343,7 +343,7 @@ export class Session implements SessionHandle {
 
   async #live(): Promise<Execution> {
     const held = this.#records.held(this.id);
-    if (held) return held; // every key goes this way: nothing is looked up for it
+    if (held) return held; // Called for every key, so no lookup here.
     for (let attempt = 0; attempt < REACH_ATTEMPTS; attempt++) {
       const { status, lingering } = this.info();
       if (status !== "running" && !lingering) throw alreadyExited(this.name);
@@ -355,13 +355,13 @@ export class Session implements SessionHandle {
   }
 }
 
-/** What the audit says was typed. What its reader could not see either is not told. */
+/** Returns the input as the audit log records it. Input that the terminal does not echo, such as a password, is omitted. */
 function typedSummary(bytes: Uint8Array, hidden: boolean): string {
-  if (hidden) return "(not shown on the terminal, so not here either)";
+  if (hidden) return "(not echoed by the terminal, so not recorded)";
   return Buffer.from(bytes.subarray(0, MOST_NOTED)).toString();
 }
 
-/** Waits for an event of a command, which keeps this process from ending meanwhile, but no longer than told. */
+/** Waits for an event of an execution, a timeout or an abort. Keeps this process alive meanwhile. */
 async function holdUntil(
   execution: Pick<Execution, "hold">,
   event: Promise<unknown>,

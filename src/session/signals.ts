@@ -8,9 +8,9 @@ for (const [name, number] of Object.entries(constants.signals)) {
   if (!BY_NUMBER.has(number)) BY_NUMBER.set(number, name as NodeJS.Signals);
 }
 
-/** Signals that ask a program to end; a whole tree gets them, and SIGKILL after the grace. */
+/** Signals that terminate a program. They are sent to the whole process tree, followed by SIGKILL after the grace period. */
 const TERMINATING = new Set(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGABRT"]);
-/** Signals that make sense only for a whole tree. */
+/** Other signals that are sent to the whole process tree. */
 const WHOLE_TREE = new Set(["SIGSTOP", "SIGTSTP", "SIGCONT"]);
 
 export function signalName(number: number): NodeJS.Signals | null {
@@ -19,7 +19,7 @@ export function signalName(number: number): NodeJS.Signals | null {
   return BY_NUMBER.get(number) ?? (`SIGRT${number - 34 >= 0 ? `MIN+${number - 34}` : number}` as NodeJS.Signals);
 }
 
-/** `SIGTERM`, `TERM`, `term` and `15` are the same signal. */
+/** Parses a signal. `SIGTERM`, `TERM`, `term` and `15` are equivalent. */
 export function signalNumber(signal: string): number {
   const text = String(signal);
   const name = text.toUpperCase().replace(/^(?!SIG)/, "SIG");
@@ -27,17 +27,18 @@ export function signalNumber(signal: string): number {
   if (number === undefined || number < 1 || number > 64) {
     throw new SallyportError(
       "InvalidRequest",
-      `\`signal\` must be a signal's name or number; received ${JSON.stringify(text)}.`,
-      [{ action: "use_valid_signal", hint: "For example SIGTERM, SIGINT, SIGKILL or SIGUSR1." }],
+      `\`signal\` must be a signal name or number; received ${JSON.stringify(text)}.`,
+      [{ action: "use_valid_signal", hint: "For example, use SIGTERM, SIGINT, SIGKILL or SIGUSR1." }],
     );
   }
   return number;
 }
 
-/** Who gets it: what ends, stops or continues goes to the whole tree; a message (SIGUSR1) to the main process. */
+/** Builds the request for a signal. Signals that end, stop or continue go to the whole tree, others to the main process. */
 export function killRequest(signal: string, graceMs: number | null): KillRequest {
   const number = signalNumber(signal);
-  if (graceMs !== null) assertMilliseconds("graceMs", graceMs, "0 kills at once, null never escalates.");
+  if (graceMs !== null)
+    assertMilliseconds("graceMs", graceMs, "Use 0 to kill immediately, or null to never send SIGKILL.");
   const name = signalName(number) ?? "";
   const ends = TERMINATING.has(name);
   return {

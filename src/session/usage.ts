@@ -3,17 +3,17 @@ import type { ProcessInfo } from "../core/gateway.ts";
 import type { ResourceUsage } from "../core/result.ts";
 import type { ExitRecord } from "../executor/execution.ts";
 
-/** The kernel counts CPU in ticks of 1/100 s on every Linux there is. */
+/** Linux reports CPU time in ticks of 1/100 s (USER_HZ) on all platforms. */
 const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
-/** A tree is looked at as it is; one that grows meanwhile does not keep us forever. */
+/** Bounds the walk over a tree that forks faster than it can be read. */
 const MOST_PROCESSES = 10_000;
 
 function read(path: string): string | null {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return null; // it ended meanwhile
+    return null; // The process has ended.
   }
 }
 
@@ -37,7 +37,7 @@ interface Sample extends ProcessInfo {
 function sample(pid: number): Sample | null {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === null) return null;
-  // The name may hold spaces and parentheses: what counts follows the last one.
+  // The name may contain spaces and parentheses; the other fields follow the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const number = (index: number) => Number(fields[index] ?? 0);
   const io = read(`/proc/${pid}/io`) ?? "";
@@ -47,7 +47,7 @@ function sample(pid: number): Sample | null {
     ppid: number(1),
     state: fields[0] ?? "?",
     command: command || stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")),
-    // Its own time and that of the children it has waited for.
+    // The process's own time and that of the children it has waited for.
     cpuMs: (number(11) + number(12) + number(13) + number(14)) * MS_PER_TICK,
     memoryBytes: number(21) * PAGE_BYTES,
     readBytes: Number(/rchar: (\d+)/.exec(io)?.[1] ?? 0),
@@ -55,7 +55,7 @@ function sample(pid: number): Sample | null {
   };
 }
 
-/** Every process of a command (null: all below its keeper), and what they use together right now. */
+/** Returns a command's processes (`own`, or all descendants of its keeper when null) and their current total usage. */
 export function liveUsage(keeperPid: number, own: number[] | null): { usage: ResourceUsage; processes: ProcessInfo[] } {
   const usage: ResourceUsage = { cpuMs: 0, memoryPeakBytes: 0, ioReadBytes: 0, ioWriteBytes: 0 };
   const processes: ProcessInfo[] = [];
@@ -77,14 +77,14 @@ export function liveUsage(keeperPid: number, own: number[] | null): { usage: Res
   return { usage, processes };
 }
 
-/** What a finished command used in all. */
+/** Returns the total usage of a finished command; null when it is unknown. */
 export function finalUsage(record: ExitRecord): ResourceUsage | null {
-  // Nothing runs in no memory at all: an executor that cannot measure says 0.
+  // An executor that cannot measure memory reports 0.
   if (record.reason === "failed" || record.maxRssKib === 0) return null;
   return {
-    // Of processes nobody waited for only their group knows; a group that was used for a part knows less.
+    // Only the cgroup counts processes that were never waited for. A cgroup that was joined late counts less.
     cpuMs: Math.round(Math.max(record.treeCpuUs ?? 0, record.userUs + record.systemUs) / 1000),
-    // A group counts pages that others read first as theirs, so that a small tree can seem smaller than its largest process.
+    // A cgroup does not count pages that another group read first, so it may report less than the largest process uses.
     memoryPeakBytes: Math.max(record.treePeakBytes ?? 0, record.maxRssKib * 1024),
     ioReadBytes: record.readBytes,
     ioWriteBytes: record.writeBytes,

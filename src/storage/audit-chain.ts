@@ -78,8 +78,8 @@ function* verifySteps(
   const report = (why: string | null, seq = at.seq + 1): ChainReport => {
     return { entries: at.seq, head: at, broken: why === null ? null : { seq, why } };
   };
-  if (!bounds.head) return report("the row that says how far the log goes is missing");
-  if (bounds.first < 1n) return report("there are entries before the first", Number(bounds.first));
+  if (!bounds.head) return report("the head of the log is missing");
+  if (bounds.first < 1n) return report("it precedes the first entry", Number(bounds.first));
 
   const read = batchReader(database, batch);
   while (at.seq < total) {
@@ -91,9 +91,9 @@ function* verifySteps(
         const seq = fields[1] as number;
         if (seq !== at.seq + 1) return report("it is missing");
         fields[0] = at.hash;
-        if (hash("sha256", encoded(fields)) !== own) return report("it was altered, or does not belong here");
+        if (hash("sha256", encoded(fields)) !== own) return report("it was altered or inserted");
         at = { seq, hash: own };
-        if (anchor?.seq === seq && anchor.hash !== own) return report("it is not the one noted down earlier", seq);
+        if (anchor?.seq === seq && anchor.hash !== own) return report("it does not match the anchor", seq);
       }
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -103,9 +103,9 @@ function* verifySteps(
     onProgress?.(at.seq, total);
     yield;
   }
-  if (at.hash !== bounds.head.hash) return report("it is not the latest entry that was written", at.seq);
-  if (bounds.last > BigInt(total)) return report("it was not written by Sallyport: it comes after the latest entry");
-  if (anchor && anchor.seq > at.seq) return report(`it is missing: there were ${anchor.seq} entries once`);
+  if (at.hash !== bounds.head.hash) return report("it is not the latest entry written", at.seq);
+  if (bounds.last > BigInt(total)) return report("it was not written by Sallyport: it follows the latest entry");
+  if (anchor && anchor.seq > at.seq) return report(`it is missing: the log once had ${anchor.seq} entries`);
   return report(null);
 }
 

@@ -169,9 +169,9 @@ export class AuditLog {
 
 /** Nothing may run unrecorded: better to stop. */
 function headMissing(): SallyportError {
-  return new SallyportError("StateUnusable", "The audit log was tampered with: its head is missing.", [
-    { action: "verify_audit", hint: "`sallyport audit verify` says how much of it can be trusted." },
-    { action: "other_state", hint: "Keep this state folder as evidence and use another: --state DIR." },
+  return new SallyportError("StateUnusable", "The audit log has been tampered with: its head is missing.", [
+    { action: "verify_audit", hint: "Run `sallyport audit verify` to see how much of the log can be trusted." },
+    { action: "other_state", hint: "Keep this state folder as evidence and use another one with `--state DIR`." },
   ]);
 }
 

@@ -10,9 +10,9 @@ const BUSY_TIMEOUT_MS = 10_000;
 function unusable(path: string, message: string, hint: string, errcode?: number): SallyportError {
   const recovery = [
     { action: "fix_state", hint },
-    { action: "other_state", hint: "Or use another state folder: --state DIR, or SALLYPORT_STATE." },
+    { action: "other_state", hint: "Or use another state folder with `--state DIR` or `SALLYPORT_STATE`." },
   ];
-  return new SallyportError("StateUnusable", `${path}: ${message}`, recovery, { errcode });
+  return new SallyportError("StateUnusable", `${path}: ${message}.`, recovery, { errcode });
 }
 
 /** Opens the database of a state folder, bringing it up to date. Never recreates one that it cannot read. */
@@ -76,17 +76,18 @@ export function stateError(path: string, cause: unknown): SallyportError {
   const error = cause as SqliteError;
   const code = primaryCode(error);
   if (code === CORRUPT || code === NOT_A_DATABASE) {
-    const hint = "Restore it from a copy, or move it away to start afresh; session logs are in sessions/ beside it.";
-    return unusable(path, `is damaged (${error.message})`, hint);
+    const hint =
+      "Restore the database from a backup, or move it away to start with an empty one. Session logs are in `sessions/`.";
+    return unusable(path, `the database is damaged (${error.message})`, hint);
   }
-  if (code === READ_ONLY) return unusable(path, "cannot be written", "Make the state folder writable.");
+  if (code === READ_ONLY) return unusable(path, "the database cannot be written", "Make the state folder writable.");
   if (code === FULL)
-    return unusable(path, "the disk is full", "Free some space; `sallyport clean` removes old sessions.", FULL);
+    return unusable(path, "the disk is full", "Free disk space; `sallyport clean` removes old sessions.", FULL);
   if (code === BUSY) {
-    const hint = "Another program holds it for very long: look who has it open (`fuser FILE`), then try again.";
-    return unusable(path, `stayed locked (${error.message})`, hint);
+    const hint = "Find the program that holds the lock with `fuser FILE`, then try again.";
+    return unusable(path, `the database is locked by another program (${error.message})`, hint);
   }
-  return unusable(path, error.message, "Check that the state folder exists, is yours and is writable.");
+  return unusable(path, error.message, "Check that the state folder exists, belongs to you and is writable.");
 }
 
 function version(database: DatabaseSync): number {
@@ -99,7 +100,7 @@ function migrate(database: DatabaseSync, path: string): void {
   try {
     const from = version(database); // asked again under the lock: another gateway may have been quicker
     if (from > MIGRATIONS.length) {
-      const message = `was made by a newer Sallyport (version ${from}, this one knows ${MIGRATIONS.length})`;
+      const message = `the database was created by a newer version of Sallyport (schema ${from}, supported ${MIGRATIONS.length})`;
       throw unusable(path, message, "Upgrade Sallyport.");
     }
     for (const step of MIGRATIONS.slice(from)) database.exec(step);

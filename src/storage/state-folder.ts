@@ -6,7 +6,7 @@ import { SallyportError } from "../core/error.ts";
 function unusable(folder: string, message: string, hint: string): SallyportError {
   return new SallyportError("StateUnusable", `The state folder ${folder} ${message}.`, [
     { action: "fix_state", hint },
-    { action: "other_state", hint: "Or use another one: --state DIR, or SALLYPORT_STATE." },
+    { action: "other_state", hint: "Or use another one with `--state DIR` or `SALLYPORT_STATE`." },
   ]);
 }
 
@@ -37,23 +37,19 @@ export function openStateFolder(path: string): string {
     makeFolder(folder);
     real = realpathSync(folder);
   } catch (error) {
-    throw unusable(folder, `cannot be made (${(error as Error).message})`, "Check its path and who may write there.");
+    throw unusable(folder, `cannot be created (${(error as Error).message})`, "Check its path and permissions.");
   }
   const status = lstatSync(real);
-  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Name a folder.");
+  if (!status.isDirectory()) throw unusable(folder, "is not a folder", "Use the path of a folder.");
   const uid = process.getuid?.();
   if (uid !== undefined && status.uid !== uid) {
-    throw unusable(
-      folder,
-      `belongs to another user (uid ${status.uid})`,
-      "Each user needs a state folder of their own.",
-    );
+    throw unusable(folder, `belongs to another user (uid ${status.uid})`, "Use a separate state folder for each user.");
   }
   try {
     if ((status.mode & 0o077) !== 0) chmodSync(real, 0o700);
     accessSync(real, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    throw unusable(folder, "cannot be written", "Make it writable, or free its disk if it was mounted read-only.");
+    throw unusable(folder, "cannot be written", "Make it writable, or remount its file system if it is read-only.");
   }
   return real;
 }

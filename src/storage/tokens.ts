@@ -11,22 +11,22 @@ const quoted = (name: string) => JSON.stringify(name.slice(0, NAME_LENGTH));
 function badTokenName(name: string): ErrorText {
   const rule = "1 to 63 letters, digits, `_`, `.`, `:`, `@` or `-`";
   return [
-    `${quoted(name)} cannot be a token's name.`,
-    [{ action: "fix_request", hint: `A name is ${rule}, and starts with a letter or digit.` }],
+    `${quoted(name)} is not a valid token name.`,
+    [{ action: "fix_request", hint: `Use ${rule}, starting with a letter, digit or \`_\`.` }],
   ];
 }
 
 function tokenNameTaken(name: string): ErrorText {
   return [
-    `There is a token ${quoted(name)} already, or there was.`,
-    [{ action: "other_name", hint: "Choose another name: in the audit each must mean one." }],
+    `A token named ${quoted(name)} exists or existed.`,
+    [{ action: "other_name", hint: "Choose another name. Names are not reused, because audit entries refer to them." }],
   ];
 }
 
 function noSuchToken(reference: string): ErrorText {
   return [
-    `There is no token ${quoted(reference)}.`,
-    [{ action: "list_tokens", hint: "`sallyport token list` names them." }],
+    `No such token: ${quoted(reference)}.`,
+    [{ action: "list_tokens", hint: "List all tokens with `sallyport token list`." }],
   ];
 }
 

@@ -57,17 +57,19 @@ class WorkNotifier {
   }
 }
 
-const LIST = { action: "list_work", hint: "`sallyport work list -a` shows every item and its state." };
+const LIST = { action: "list_work", hint: "List all items and their states with `sallyport work list -a`." };
 
 function workNotFound(id: number): SallyportError {
-  return new SallyportError("WorkNotFound", `There is no work item ${id}.`, [LIST]);
+  return new SallyportError("WorkNotFound", `No such work item: ${id}.`, [LIST]);
 }
 
 function leaseLost(id: number, done: boolean): SallyportError {
-  const why = done ? "it was done by another worker" : "its lease ran out and it was claimed again, or was never yours";
-  return new SallyportError("LeaseLost", `The work item ${id} is not yours: ${why}.`, [
-    { action: "drop_work", hint: "Drop it: whoever holds it now will see to it." },
-    { action: "lease_longer", hint: "Claim with a longer lease if the work takes longer." },
+  const why = done
+    ? "another worker has completed the item"
+    : "it has expired and the item was claimed again, or it was never issued";
+  return new SallyportError("LeaseLost", `The lease on work item ${id} is not valid: ${why}.`, [
+    { action: "drop_work", hint: "Stop working on this item; it belongs to another worker." },
+    { action: "lease_longer", hint: "Claim items with a longer lease if the work takes longer." },
     LIST,
   ]);
 }

@@ -1,12 +1,12 @@
 import { type Context, createContext, Script } from "node:vm";
 import { SallyportError } from "../core/error.ts";
 
-/** Patterns come from models: one that backtracks for ever must not stop everybody else. */
+/** Patterns come from models; one that backtracks without end must not block the process. */
 const LONGEST_MS = 250;
-/** On a machine so busy that we hardly ran in that time it is not the pattern's fault, and it is tried again. */
+/** A search that timed out is retried if this process got little CPU time, as on a busy machine. */
 const ATTEMPTS = 3;
 
-/** V8 stops a search only when it runs in a context of its own. */
+/** V8 can interrupt a search only in a separate context. */
 let context: Context | null = null;
 
 const SEARCH = new Script("pattern.exec(text)");
@@ -24,8 +24,8 @@ function runWithTimeout<T>(script: Script, pattern: RegExp, text: string, parame
         if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
         const { user, system } = process.cpuUsage(before);
         if (attempt < ATTEMPTS && (user + system) / 1000 < LONGEST_MS / 2) continue;
-        const hint = "Use a simpler pattern, without nested repetition.";
-        throw badPattern(parameter, pattern.source, "takes too long on this output", hint);
+        const hint = "Use a simpler pattern without nested repetition.";
+        throw badPattern(parameter, pattern.source, "takes too long to match this output", hint);
       }
     }
   } finally {
@@ -33,23 +33,23 @@ function runWithTimeout<T>(script: Script, pattern: RegExp, text: string, parame
   }
 }
 
-/** As `pattern.exec`, but not for ever. */
+/** Runs `pattern.exec(text)` with a time limit. */
 export function search(pattern: RegExp, text: string): RegExpExecArray | null {
   return runWithTimeout(SEARCH, pattern, text, "pattern");
 }
 
-/** The lines that match. */
+/** Returns the lines that match the pattern. */
 export function matchingLines(text: string, pattern: string): string {
   return runWithTimeout(FILTER, regularExpression(pattern, "filter"), text, "filter");
 }
 
-/** A model's own; an invalid one is reported. */
+/** Compiles a pattern from a request. `parameter` is named in the error when it is invalid. */
 export function regularExpression(pattern: string, parameter: string): RegExp {
   try {
     return new RegExp(pattern);
   } catch (error) {
-    const why = `is no regular expression (${(error as Error).message})`;
-    throw badPattern(parameter, pattern, why, "Escape special characters with \\.");
+    const why = `is not a valid regular expression (${(error as Error).message})`;
+    throw badPattern(parameter, pattern, why, "Escape special characters with `\\`.");
   }
 }
 

@@ -16,7 +16,7 @@ export interface LaunchFailure {
   recovery: Recovery[];
 }
 
-/** Why a command could not be started, and the ways out of it (promise 8). */
+/** Returns why a command could not be started, and how to recover (invariant 8). */
 export function launchFailure(record: ExitRecord, program: string, cwd: string): LaunchFailure {
   const { step = "start", errno = 0 } = record;
   const place: LookupContext = { cwd, path: process.env.PATH ?? "" };
@@ -28,27 +28,27 @@ export function launchFailure(record: ExitRecord, program: string, cwd: string):
   if (errno === E.E2BIG) {
     return {
       type: "ArgumentsTooLong",
-      message: "The arguments and environment together are longer than the system takes.",
+      message: "The arguments and environment together exceed the system's limit.",
       recovery: [{ action: "use_stdin", hint: "Pass the data through stdin or a file instead." }],
     };
   }
   return spawnFailed(program, step, errno);
 }
 
-/** The program is not there, or what it needs to be executed is not. */
+/** Returns the error for a program that does not exist, or whose interpreter does not exist. */
 export function notFound(program: string, place: LookupContext): LaunchFailure {
   const missing = missingInterpreter(program, place);
   if (missing !== null) return missing;
   const word = quotedName(program);
   const recovery = suggestions(program, place);
-  recovery.push({ action: "check_path", hint: `Check whether it is installed and on PATH: command -v ${word}` });
+  recovery.push({ action: "check_path", hint: `Check that it is installed and on PATH with \`command -v ${word}\`.` });
   if (!program.includes("/")) {
-    recovery.push({ action: "use_full_path", hint: "Name the executable by its full path." });
+    recovery.push({ action: "use_full_path", hint: "Use the full path of the executable." });
   }
   return { type: "CommandNotFound", message: `Command not found: ${shownName(program)}`, recovery };
 }
 
-/** The kernel says "no such file" of a file that exists when what should interpret it does not. */
+/** The kernel reports ENOENT for an existing file when the interpreter of that file does not exist. */
 function missingInterpreter(program: string, { cwd, path }: LookupContext): LaunchFailure | null {
   const file = program.includes("/") ? resolve(cwd, program) : findProgram(program, path);
   const interpreter = file === null ? null : interpreterOf(file);
@@ -59,14 +59,14 @@ function missingInterpreter(program: string, { cwd, path }: LookupContext): Laun
   if (interpreter.windowsLine) {
     return {
       type: "CommandNotFound",
-      message: `${name} has Windows line endings: its first line asks for ${asked} followed by a carriage return.`,
-      recovery: [{ action: "fix_line_endings", hint: `Convert it: sed -i 's/\\r$//' ${word}` }],
+      message: `${name} has Windows line endings: its first line names ${asked} followed by a carriage return.`,
+      recovery: [{ action: "fix_line_endings", hint: `Convert it with \`sed -i 's/\\r$//' ${word}\`.` }],
     };
   }
   const isScript = interpreter.kind === "script";
   const hint = isScript
-    ? `Correct its first line, or run it with another interpreter: bash ${word}`
-    : "It was built for another system or C library: use a build for this one.";
+    ? `Fix its first line, or run it with another interpreter, such as \`bash ${word}\`.`
+    : "It was built for another system or C library. Use a build for this system.";
   return {
     type: "CommandNotFound",
     message: `${name} needs ${isScript ? "the interpreter" : "the loader"} ${asked}, which does not exist.`,
@@ -83,23 +83,28 @@ export function permissionDenied(program: string, place: LookupContext): LaunchF
 export function wrongFormat(program: string): LaunchFailure {
   return {
     type: "SpawnFailed",
-    message: `${shownName(program)} is not a program this machine can run: it has no \`#!\` line, or was built for another processor.`,
+    message: `${shownName(program)} cannot run on this machine: it has no \`#!\` line, or was built for another processor.`,
     recovery: [
-      { action: "check_format", hint: `See what it is: file ${quotedName(program)}` },
-      { action: "use_interpreter", hint: `If it is a script, name its interpreter: bash ${quotedName(program)}` },
+      { action: "check_format", hint: `Check its type with \`file ${quotedName(program)}\`.` },
+      {
+        action: "use_interpreter",
+        hint: `If it is a script, run it with its interpreter, such as \`bash ${quotedName(program)}\`.`,
+      },
     ],
   };
 }
 
-/** The folder to run in, or the file to log to, is not there or not where it should be; null for any other step. */
+/** Returns the error for a working directory or log file that does not exist or is out of scope; null for other steps. */
 function pathFailure(step: string, errno: number, cwd: string): LaunchFailure | null {
   const folder = `The working directory ${shownName(cwd)}`;
   if (step === "chdir") return workdirFailure(folder, cwd, errno);
-  if (step === "scope") return outOfScope(folder);
-  if (step === "scope-log") {
-    return outOfScope(errno === E.EMLINK ? "A file that the log file is another name of" : "The log file");
-  }
-  return null;
+  if (step === "scope") return outOfScope(`${folder} is outside the workspace.`);
+  if (step !== "scope-log") return null;
+  return outOfScope(
+    errno === E.EMLINK
+      ? "The log file has more than one hard link, so it may be a file outside the workspace."
+      : "The log file is outside the workspace.",
+  );
 }
 
 function workdirFailure(folder: string, cwd: string, errno: number): LaunchFailure {
@@ -107,9 +112,9 @@ function workdirFailure(folder: string, cwd: string, errno: number): LaunchFailu
     errno === E.ENOTDIR || isFile(cwd)
       ? "is not a folder"
       : errno === E.EACCES
-        ? "may not be entered"
+        ? "cannot be entered"
         : "does not exist";
-  const recovery = [{ action: "check_scope", hint: "Name an existing folder, or leave `cwd` out for the workspace." }];
+  const recovery = [{ action: "check_scope", hint: "Use an existing folder, or omit `cwd` to run in the workspace." }];
   return { type: "WorkdirNotFound", message: `${folder} ${why}.`, recovery };
 }
 
@@ -121,59 +126,61 @@ function isFile(path: string): boolean {
   }
 }
 
-/** The path was in the workspace when it was checked, and is not any more: somebody moved a link under it. */
-function outOfScope(what: string): LaunchFailure {
+/** The keeper's check failed although the gateway's passed: a symbolic link in the path was changed in between. */
+function outOfScope(message: string): LaunchFailure {
   return {
     type: "PathOutOfScope",
-    message: `${what} does not lie in the workspace.`,
-    recovery: [{ action: "check_scope", hint: "Name a place in the workspace that is not changed meanwhile." }],
+    message,
+    recovery: [
+      { action: "check_scope", hint: "Use a path in the workspace that nothing changes while the command starts." },
+    ],
   };
 }
 
 const RETRY: Recovery = { action: "retry", hint: "Retry the operation." };
 const CHECK_PERMISSIONS: Recovery = {
   action: "check_permissions",
-  hint: "Verify that the command is executable and that its folders may be entered.",
+  hint: "Check that the command is executable and that its parent folders can be entered.",
 };
 
 const CHECK_SANDBOX: Recovery = {
   action: "check_sandbox",
-  hint: "See what this machine can do and how to reach more: sallyport doctor",
+  hint: "Run `sallyport doctor` to see what this machine supports and how to enable more.",
 };
 
 const LESS_STRICT: Recovery = {
   action: "ask_operator",
-  hint: "The operator can choose a profile this machine can do, or take `require` out of the configuration.",
+  hint: "The operator can choose a profile that this machine supports, or remove `require` from the configuration.",
 };
 
 const BY_STEP: Record<string, string> = {
-  claim: "its session folder could not be made",
+  claim: "its session folder could not be created",
   folder: "its session folder could not be opened",
-  record: "there was no room for its exit record",
-  control: "its control socket could not be made",
+  record: "no space could be reserved for its exit record",
+  control: "its control socket could not be created",
   log: "its log file could not be opened",
-  pipe: "no pipe could be made for its output",
-  stdin: "its input could not be prepared",
+  pipe: "no pipe could be created for its output",
+  stdin: "its stdin could not be prepared",
   fork: "no process could be forked",
-  "limit-core": "its limit for core dumps could not be set",
-  "limit-files": "its limit for open files could not be set",
-  "limit-file-size": "its limit for file sizes could not be set",
-  "limit-processes": "its limit for processes could not be set",
-  "limit-data": "its limit for memory could not be set",
-  cgroup: "it could not join the group that counts what it uses",
+  "limit-core": "its core dump limit could not be set",
+  "limit-files": "its open file limit could not be set",
+  "limit-file-size": "its file size limit could not be set",
+  "limit-processes": "its process limit could not be set",
+  "limit-data": "its memory limit could not be set",
+  cgroup: "it could not join its cgroup",
   "sandbox-landlock": "its file access could not be restricted",
   "sandbox-seccomp": "its system calls could not be restricted",
   "sandbox-capabilities": "its capabilities could not be dropped",
-  "sandbox-privileges": "new privileges could not be ruled out for it",
-  "sandbox-mount": "its private view of the files could not be made",
-  "sandbox-namespace": "its namespaces could not be made",
-  "sandbox-user": "it could not be made to run as the user that is configured",
-  "sandbox-memory": "there was no memory for its sandbox",
-  "sandbox-require": "this machine cannot confine it as strictly as is required",
-  keeper: "nobody took it up before its gateway or its keeper was gone",
+  "sandbox-privileges": "it could not be kept from gaining privileges (no_new_privs)",
+  "sandbox-mount": "its mount namespace could not be set up",
+  "sandbox-namespace": "its namespaces could not be created",
+  "sandbox-user": "it could not switch to the configured user",
+  "sandbox-memory": "there was not enough memory for its sandbox",
+  "sandbox-require": "this machine does not support the required sandbox",
+  keeper: "no keeper accepted it before its gateway or keeper exited",
 };
 
-/** A step of the start failed that has little to do with the command itself. */
+/** Returns the error for a failed step that is unrelated to the program file, such as the fork or the sandbox. */
 function spawnFailed(program: string, step: string, errno: number): LaunchFailure {
   const what = BY_STEP[step] ?? `the step "${step}" failed`;
   const why = errno ? ` (${errorName(errno)})` : "";
@@ -186,17 +193,23 @@ function spawnFailed(program: string, step: string, errno: number): LaunchFailur
 
 function recoveryFor(errno: number, step: string): Recovery[] {
   if (errno === E.ENOSPC || errno === E.EDQUOT) {
-    return [{ action: "free_space", hint: "Free some disk space; `sallyport clean` removes old sessions." }];
+    return [{ action: "free_space", hint: "Free disk space; `sallyport clean` removes old sessions." }];
   }
   if (errno === E.EAGAIN) {
     return [
-      { action: "increase_limits", hint: "The system is out of processes: end some, or raise ulimit -u." },
+      {
+        action: "increase_limits",
+        hint: "The process limit is reached. Stop some processes, or raise it with `ulimit -u`.",
+      },
       RETRY,
     ];
   }
   if (errno === E.EMFILE || errno === E.ENFILE) {
     return [
-      { action: "increase_limits", hint: "Out of descriptors: raise ulimit -n, then restart the keeper." },
+      {
+        action: "increase_limits",
+        hint: "The open file limit is reached. Raise it with `ulimit -n`, then restart the keeper.",
+      },
       RETRY,
     ];
   }
@@ -205,7 +218,7 @@ function recoveryFor(errno: number, step: string): Recovery[] {
     return [{ action: "check_path", hint: "`logFile` must name a regular file in an existing, writable folder." }];
   }
   if (errno === E.ETXTBSY) {
-    return [{ action: "retry", hint: "The program is being written: wait until that is done, then retry." }];
+    return [{ action: "retry", hint: "The program file is open for writing. Wait until it is closed, then retry." }];
   }
   return step === "keeper" ? [RETRY] : [CHECK_PERMISSIONS, RETRY];
 }

@@ -7,10 +7,10 @@ import { findProgram, isProgram, type LookupContext, namesIn, programNames } fro
 
 const MOST_NAMES = 3;
 const FARTHEST_UP = 8;
-/** Where projects keep programs of their own. */
+/** Folders in which projects install their own programs. */
 const PROJECT_FOLDERS = ["node_modules/.bin", ".venv/bin", "venv/bin"];
 
-/** Other names for the same program, or a command that does the same; the first that is installed is suggested. */
+/** Alternative names of a program, or commands with the same function. The first one installed is suggested. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   python: ["python3"],
   pip: ["pip3", "python3 -m pip"],
@@ -31,7 +31,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   open: ["xdg-open"],
 };
 
-/** Words that only a shell knows: there is no such program to run directly. */
+/** Shell builtins and keywords, which do not exist as programs. */
 const SHELL_ONLY: ReadonlySet<string> = new Set(
   "cd source . export unset alias unalias set shopt eval exec read declare local typeset readonly let history jobs fg bg wait disown ulimit umask trap pushd popd dirs type hash builtin command if for while until case function [[ ((".split(
     " ",
@@ -39,8 +39,8 @@ const SHELL_ONLY: ReadonlySet<string> = new Set(
 );
 
 /**
- * Suggestions for a command that was not found, the likeliest first. They are read from file names only: nothing is
- * run to find them.
+ * Returns suggestions for a command that was not found, the most likely first. They are derived from file names; no
+ * program is run.
  */
 export function suggestions(program: string, place: LookupContext): Recovery[] {
   const found = program.includes("/") ? forPath(program, place) : forName(program, place);
@@ -48,7 +48,7 @@ export function suggestions(program: string, place: LookupContext): Recovery[] {
 }
 
 function forName(program: string, place: LookupContext): (Recovery | null)[] {
-  // The command had a PATH of its own.
+  // The program is on the gateway's PATH, so the command ran with a different PATH.
   const elsewhere = onPath(program, place.path);
   if (elsewhere !== null) return [elsewhere];
   const offered = [inFolder(program, place), inProject(program, place), alias(program, place)];
@@ -87,7 +87,7 @@ function onPath(name: string, path: string): Recovery | null {
   return file === null ? null : { action: "did_you_mean", hint: `Did you mean ${quotedName(file)}?` };
 }
 
-/** The current folder is not on PATH, on purpose. */
+/** Suggests `./name` for a program in the working directory, which is not on PATH. */
 function inFolder(program: string, { cwd }: LookupContext): Recovery | null {
   const name = [program, `${program}.sh`].find((each) => isProgram(join(cwd, each)) || hasScript(cwd, each));
   return name === undefined ? null : didYouMean([`./${name}`]);
@@ -113,14 +113,16 @@ function inProject(program: string, { cwd }: LookupContext): Recovery | null {
 function alias(program: string, { path }: LookupContext): Recovery | null {
   const others = Object.hasOwn(ALIASES, program) ? (ALIASES[program] ?? []) : [];
   const other = others.find((each) => findProgram(each.split(" ")[0] ?? "", path) !== null);
-  return other === undefined ? null : { action: "use_alternative", hint: `Use ${other} instead, which is installed.` };
+  return other === undefined ? null : { action: "use_alternative", hint: `Use \`${other}\`, which is installed.` };
 }
 
-/** Shell text given as a program's name. */
+/** Detects shell text that was passed as a program name. */
 function shellWords(program: string, { path }: LookupContext): Recovery | null {
   const [first = ""] = program.trim().split(/\s+/, 1);
   const isText = first !== program && (SHELL_ONLY.has(first) || findProgram(first, path) !== null);
   if (!isText && !SHELL_ONLY.has(program)) return null;
-  const why = isText ? "Give the program and its arguments apart" : `${quotedName(program)} is part of the shell`;
-  return { action: "use_shell", hint: `${why}; to have it run by the shell leave \`args\` out.` };
+  const hint = isText
+    ? "Pass the program and its arguments separately, or omit `args` to run the text with the shell."
+    : `${quotedName(program)} is part of the shell. Omit \`args\` to run it with the shell.`;
+  return { action: "use_shell", hint };
 }

@@ -4,27 +4,27 @@ import { quotedName } from "../../text/command-line.ts";
 import { interpreterOf, type LookupContext, pathFolders } from "./programs.ts";
 
 interface PermissionProblem {
-  /** What stands in the way, as the end of a sentence that begins with the program's name. */
+  /** The problem, as a predicate: the end of a sentence that starts with the program's name. */
   why: string;
   hint: string;
 }
 
-/** What is missing for a program to be executed, found by looking at it as the kernel does. */
+/** Determines why the kernel refused to execute a program, by making the kernel's checks in the same order. */
 export function permissionProblem(program: string, { cwd, path }: LookupContext): PermissionProblem {
   const file = program.includes("/") ? resolve(cwd, program) : firstOnPath(program, path);
   if (file === null) return UNKNOWN;
   const closed = closedFolder(file);
   if (closed !== null) {
     return {
-      why: `lies in ${closed}, which may not be entered.`,
-      hint: `Its owner must allow it: chmod +x ${quotedName(closed)}`,
+      why: `is in ${closed}, which cannot be entered.`,
+      hint: `Ask the folder's owner to run \`chmod +x ${quotedName(closed)}\`.`,
     };
   }
   const stats = statOf(file);
   if (stats === null) return UNKNOWN;
   if (stats.isDirectory())
-    return { why: "is a folder.", hint: `Name a program in it, or list it: ls ${quotedName(program)}` };
-  if (!stats.isFile()) return { why: "is not a regular file.", hint: "Name an executable file." };
+    return { why: "is a folder.", hint: `Use a program in it, or list it with \`ls ${quotedName(program)}\`.` };
+  if (!stats.isFile()) return { why: "is not a regular file.", hint: "Use an executable file." };
   const runner = runnerOf(file);
   if ((stats.mode & 0o111) === 0) return notExecutable(program, runner);
   const mount = noexecMount(realpathSync(file));
@@ -32,28 +32,28 @@ export function permissionProblem(program: string, { cwd, path }: LookupContext)
     const way =
       runner === null
         ? "Copy it to another folder"
-        : `Run it with ${runner} ${quotedName(program)}, or copy it to another folder`;
-    return { why: `lies on ${mount}, which is mounted noexec.`, hint: `${way}.` };
+        : `Run it with \`${runner} ${quotedName(program)}\`, or copy it to another folder`;
+    return { why: `is on ${mount}, which is mounted noexec.`, hint: `${way}.` };
   }
   return mayExecute(file) ? interpreterRefused(file) : onlyForOthers(stats);
 }
 
 const UNKNOWN: PermissionProblem = {
-  why: "may not be executed here: its permissions, the sandbox or a security module forbid it.",
-  hint: "Verify that the command is executable and that its folders may be entered.",
+  why: "cannot be executed here: its permissions, the sandbox or a security module forbid it.",
+  hint: "Check that the command is executable and that its parent folders can be entered.",
 };
 
 function notExecutable(program: string, runner: string | null): PermissionProblem {
   const name = quotedName(program);
-  const other = runner === null ? "" : `, or run it with ${runner} ${name}`;
-  return { why: "is not executable.", hint: `Make it so: chmod +x ${name}${other}` };
+  const other = runner === null ? "" : `, or run it with \`${runner} ${name}\``;
+  return { why: "is not executable.", hint: `Make it executable with \`chmod +x ${name}\`${other}.` };
 }
 
 function onlyForOthers({ mode, uid, gid }: Stats): PermissionProblem {
   const rights = (mode & 0o7777).toString(8).padStart(4, "0");
   return {
-    why: `may be executed by others only (mode ${rights}, owner ${uid}, group ${gid}).`,
-    hint: "Its owner must allow it: chmod o+x, or a group that you are in.",
+    why: `is not executable by this user (mode ${rights}, owner ${uid}, group ${gid}).`,
+    hint: "Ask the file's owner to run `chmod o+x` on it, or to give it a group that you are in.",
   };
 }
 
@@ -61,12 +61,12 @@ function interpreterRefused(file: string): PermissionProblem {
   const interpreter = interpreterOf(file);
   if (interpreter === null || mayExecute(interpreter.path) || !existsSync(interpreter.path)) return UNKNOWN;
   return {
-    why: `asks for ${interpreter.path}, which may not be executed.`,
-    hint: `Correct its first line, or run: chmod +x ${interpreter.path}`,
+    why: `needs ${interpreter.path}, which is not executable.`,
+    hint: `Fix its first line, or run \`chmod +x ${interpreter.path}\`.`,
   };
 }
 
-/** The first name of that kind on PATH is what was refused: the kernel went on, but found nothing better. */
+/** Returns the first file of that name on PATH. The lookup tried the remaining folders after it and found none. */
 function firstOnPath(program: string, path: string): string | null {
   return (
     pathFolders(path)
@@ -92,7 +92,7 @@ const RUNNERS: Readonly<Record<string, string>> = {
   ".rb": "ruby",
 };
 
-/** What runs a script that may not be executed itself. */
+/** Returns a program that can run the script, or null when none is known. */
 function runnerOf(file: string): string | null {
   const interpreter = interpreterOf(file);
   if (interpreter?.kind === "loader") return null;
@@ -117,7 +117,7 @@ function statOf(file: string): Stats | null {
   }
 }
 
-/** The mount point a path lies under, when nothing on it may be executed; null otherwise, or when it cannot be told. */
+/** Returns the mount point of a path if it is mounted noexec; null otherwise, or when the mounts cannot be read. */
 function noexecMount(path: string): string | null {
   let found = { point: "", options: "" };
   for (const line of readMounts().split("\n")) {
@@ -127,7 +127,7 @@ function noexecMount(path: string): string | null {
       String.fromCharCode(Number.parseInt(octal, 8)),
     );
     const holds = point === "/" || path === point || path.startsWith(`${point}/`);
-    // Of two mounts on one point the later covers the earlier.
+    // A later mount on the same mount point hides an earlier one.
     if (point !== "" && holds && point.length >= found.point.length) found = { point, options };
   }
   return found.options.split(",").includes("noexec") ? found.point : null;

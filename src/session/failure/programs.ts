@@ -13,10 +13,10 @@ import { delimiter, join } from "node:path";
 
 const MOST_FOLDERS = 64;
 const MOST_NAMES = 20_000;
-/** A folder on a slow disk (a network mount, the other system's) is not waited for again and again. */
+/** Stops the listing when PATH has folders on slow file systems, such as network mounts. */
 const LONGEST_MS = 100;
 
-/** Where a command was to run: its working directory, and the PATH on which its name was looked up. */
+/** The context in which a program is looked up: the command's working directory and PATH. */
 export interface LookupContext {
   cwd: string;
   path: string;
@@ -29,7 +29,7 @@ interface Listing {
 
 const listings = new Map<string, Listing>();
 
-/** Folders of a PATH that mean the same wherever one stands. */
+/** Returns the absolute folders of a PATH. */
 export function pathFolders(path: string): string[] {
   return path
     .split(delimiter)
@@ -37,7 +37,7 @@ export function pathFolders(path: string): string[] {
     .slice(0, MOST_FOLDERS);
 }
 
-/** The names of all programs on a PATH; listed again only where a folder has changed. */
+/** Returns the names of all programs on a PATH. Folder listings are cached until the folder changes. */
 export function programNames(path: string): Set<string> {
   const names = new Set<string>();
   const until = performance.now() + LONGEST_MS;
@@ -48,7 +48,7 @@ export function programNames(path: string): Set<string> {
   return names;
 }
 
-/** Names in a folder, none when it cannot be read. */
+/** Returns the names in a folder; none when it cannot be read. */
 export function namesIn(folder: string): readonly string[] {
   try {
     const { mtimeMs } = statSync(folder);
@@ -63,7 +63,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A workspace's folder may hold millions: no more than are looked at are read. */
+/** Reads a bounded number of names: a folder of the workspace may have millions of entries. */
 function firstNames(folder: string): string[] {
   const names: string[] = [];
   const open = opendirSync(folder, { bufferSize: 1024 });
@@ -77,7 +77,7 @@ function firstNames(folder: string): string[] {
   return names;
 }
 
-/** Where on a PATH a program is that may be executed; null: nowhere. */
+/** Returns the path of an executable program on PATH, or null when there is none. */
 export function findProgram(name: string, path: string): string | null {
   for (const folder of pathFolders(path)) {
     const file = join(folder, name);
@@ -95,18 +95,19 @@ export function isProgram(file: string): boolean {
   }
 }
 
-/** The kernel looks no further for a `#!` line than this, and a loader's name lies within it too. */
+/** How much of a file is read. An ELF file's loader name is within the first bytes, as is a `#!` line. */
 const HEAD_BYTES = 4096;
+/** The kernel reads no more than this of a `#!` line. */
 const SHEBANG_BYTES = 256;
 
 export interface Interpreter {
   path: string;
   kind: "script" | "loader";
-  /** Its first line ends as lines do on Windows, and the kernel takes the carriage return for part of the name. */
+  /** True when the `#!` line ends in CR LF. The kernel treats the carriage return as part of the interpreter's name. */
   windowsLine: boolean;
 }
 
-/** What a file needs to be executed: the program of its `#!` line, or the loader of a dynamic ELF program. */
+/** Returns the interpreter of a `#!` line, or the loader of a dynamically linked ELF program. */
 export function interpreterOf(file: string): Interpreter | null {
   const head = headOf(file);
   if (head === null) return null;
@@ -119,7 +120,7 @@ export function interpreterOf(file: string): Interpreter | null {
   return path === null ? null : { path, kind: "loader", windowsLine: false };
 }
 
-/** As the kernel would name it, so that a name with a carriage return does not exist. */
+/** Reports whether the interpreter does not exist under the name that the kernel uses, carriage return included. */
 export function isMissing({ path, windowsLine }: Interpreter): boolean {
   return !existsSync(windowsLine ? `${path}\r` : path);
 }
@@ -127,7 +128,7 @@ export function isMissing({ path, windowsLine }: Interpreter): boolean {
 function headOf(file: string): Buffer | null {
   let fd: number | null = null;
   try {
-    // Opening a device may do something, and opening a pipe waits for its writer, also one swapped in just now.
+    // Opening a device can have side effects, and opening a FIFO blocks, even one swapped in after the check.
     if (!statSync(file).isFile()) return null;
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if (!fstatSync(fd).isFile()) return null;
@@ -142,7 +143,7 @@ function headOf(file: string): Buffer | null {
 
 const PT_INTERP = 3;
 
-/** The PT_INTERP segment of a little-endian 64-bit ELF file. */
+/** Returns the PT_INTERP segment of a little-endian 64-bit ELF file. */
 function loaderOf(head: Buffer): string | null {
   if (head.length < 64 || head.toString("latin1", 0, 6) !== "\x7fELF\x02\x01") return null;
   const table = Number(head.readBigUInt64LE(32));

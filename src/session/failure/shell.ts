@@ -1,7 +1,7 @@
 import { type LaunchFailure, notFound, permissionDenied, wrongFormat } from "./launch.ts";
 import type { LookupContext } from "./programs.ts";
 
-/** What a shell said, last of all, about a command it could not run. */
+/** The last error message of a shell, about a command that it could not run. */
 interface ShellError {
   program: string;
   kind: "not-found" | "refused" | "format";
@@ -23,11 +23,11 @@ const FORMAT = [
   ": Exec format error",
 ];
 
-/** `bash: line 3: `, `sh: 1: exec: `, `env: `, `timeout: failed to run command `. */
+/** Prefixes such as `bash: line 3: `, `sh: 1: exec: `, `env: ` and `timeout: failed to run command `. */
 const PREFIX = /^[^:\s][^:]{0,200}: (?:line \d+: |\d+: )?(?:exec: )?(?:failed to run command )?/;
 const LONGEST_LINE = 4096;
 
-/** Understands bash, dash, and the commands that run others; null when the last line of stderr is something else. */
+/** Parses the last line of stderr as an error of bash, dash or a wrapper such as `env`; null when it is not one. */
 function parseShellError(stderr: string): ShellError | null {
   const end = stderr.trimEnd();
   const line = end.slice(end.lastIndexOf("\n") + 1);
@@ -50,7 +50,7 @@ function matchEnding(said: string, endings: string[], kind: ShellError["kind"]):
   return ending === undefined ? null : named(said.slice(0, -ending.length), kind);
 }
 
-/** Without the quotes that some put around it; a name bash had to write as `$'…'` is not one to look for. */
+/** Strips quotes around the program's name. A name that bash printed as `$'…'` is ignored. */
 function named(said: string, kind: ShellError["kind"]): ShellError | null {
   const program = /^[‘'`"](.*)[’'"]$/.exec(said)?.[1] ?? said;
   return program === "" || program.startsWith("$'") ? null : { program, kind };
@@ -59,14 +59,14 @@ function named(said: string, kind: ShellError["kind"]): ShellError | null {
 const NOT_EXECUTABLE = 126;
 const NOT_FOUND = 127;
 
-/** The codes by which a shell says that it could not run a command. */
+/** Reports whether the exit code is one that shells use for a command they could not run. */
 export function mayBeShellFailure(exitCode: number | null): boolean {
   return exitCode === NOT_EXECUTABLE || exitCode === NOT_FOUND;
 }
 
 /**
- * Why a shell could not run a command, from its exit code and what it said last; null when it said nothing of the
- * kind. The same answers as for a program that was run directly.
+ * Returns why a shell could not run a command, derived from its exit code and its last error message; null when there is
+ * no such message. The errors are the same as for a program that is run directly.
  */
 export function shellFailure(exitCode: number | null, stderr: string, place: LookupContext): LaunchFailure | null {
   if (!mayBeShellFailure(exitCode)) return null;

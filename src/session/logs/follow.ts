@@ -7,7 +7,7 @@ import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { lastBlockBelow } from "./timeline.ts";
 import { endOf, type LogView, spansFrom, viewOf } from "./view.ts";
 
-/** How far a returning reader has read each stream. */
+/** The offsets up to which a returning reader has read each stream. */
 type ReadOffsets = Partial<Record<StreamName, number>>;
 
 /** Reports that a log may have grown, or that nothing more will be written to it. Spurious reports are harmless. */
@@ -18,9 +18,9 @@ interface OutputNotifier {
 }
 
 /**
- * Everything from where the query starts (`after`, `offset`, `tail`, `fromLine`, `sinceMs`), then what is written from then on,
- * until `notifier` says "ended" and the rest is given. No chunk ends inside a character. It holds one chunk at a
- * time, so it also serves to read a whole log of any size. Ends quietly when `signal` is aborted.
+ * Yields the log from where the query starts (`after`, `offset`, `tail`, `fromLine`, `sinceMs`), then new output until
+ * `notifier` reports "ended". No chunk ends inside a character. Only one chunk is held in memory, so a log of any size
+ * can be read. Returns without an error when `signal` is aborted.
  *
  * @example
  * const ended = { next: async () => "ended" as const };
@@ -67,13 +67,13 @@ export async function* followLog(
   }
 }
 
-/** What the notifier brought, if it goes on where we are: then no file need be looked into. */
+/** Returns the notifier's output if it continues at `position`, which saves reading the files. */
 function pieceAtHand(notifier: OutputNotifier, position: number): Piece | null {
   const fresh = notifier.fresh?.() ?? null;
   return fresh?.offset === position ? { ...fresh, stream: "output", dropped: 0, position } : null;
 }
 
-/** Null once aborted, whether or not the notifier minds the signal. */
+/** Returns the next event, or null once aborted, even if the notifier ignores the signal. */
 async function nextEvent(notifier: OutputNotifier, signal: AbortSignal): Promise<"grew" | "ended" | null> {
   if (signal.aborted) return null;
   const aborted = Promise.withResolvers<null>();
@@ -89,10 +89,10 @@ async function nextEvent(notifier: OutputNotifier, signal: AbortSignal): Promise
   }
 }
 
-/** More than this is read from the log: a follower that is slow must not make a gateway keep what it has not taken. */
+/** The most output held in memory for a follower. A slow follower reads the rest from the log. */
 const MOST_PENDING_BYTES = 16 * 1024;
 
-/** Turns an execution's growth and end into what a log follower waits for. */
+/** Creates a notifier that reports the growth and end of an execution's output. */
 export function outputNotifier(execution: Execution | null): OutputNotifier & { stop(): void } {
   let grew = false;
   let ended = execution === null;
@@ -116,7 +116,7 @@ export function outputNotifier(execution: Execution | null): OutputNotifier & { 
       if (!grew && !ended) {
         await new Promise<void>((resolve) => {
           const done = () => {
-            signal?.removeEventListener("abort", done); // or a long log would leave one for every piece of it
+            signal?.removeEventListener("abort", done); // Otherwise every piece of a long log would leave a listener.
             resolve();
           };
           notifier = done;
@@ -133,7 +133,7 @@ export function outputNotifier(execution: Execution | null): OutputNotifier & { 
   };
 }
 
-/** What came since it was last taken, in one piece; nothing once a part of it is not at hand. */
+/** Output since the last `take`, as one piece; nothing if a part of it is not in memory. */
 class PendingOutput {
   #pieces: OutputDelta[] = [];
   #bytes = 0;
@@ -159,8 +159,8 @@ class PendingOutput {
 }
 
 /**
- * Where in a view the first byte lies that they have not had. Of two streams one may have been ahead: a character that
- * was begun is not given out before the rest of it came, while the other stream goes on.
+ * Returns the position of the first byte that the reader has not received. One stream may be ahead of the other, because
+ * an incomplete character is held back while the other stream continues.
  */
 function resumePosition(view: LogView, left: ReadOffsets): number {
   const { log, only } = view;
@@ -178,7 +178,7 @@ function resumePosition(view: LogView, left: ReadOffsets): number {
   return first + second;
 }
 
-/** What is new of a piece; null: nothing. */
+/** Returns the part of a piece that the reader has not received; null when there is none. */
 function unreadPart(piece: Piece, left: ReadOffsets): Piece | null {
   const known = Math.max(0, (left[piece.stream] ?? 0) - piece.offset);
   if (known === 0) return piece;

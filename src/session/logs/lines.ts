@@ -7,13 +7,13 @@ export const LINE_FEED = 0x0a;
 
 const FOUR_LINE_FEEDS = 0x0a0a_0a0a;
 
-/** How many there are: four bytes at a time, twice as fast as one by one and far faster than `indexOf` on short lines. */
+/** Counts line feeds four bytes at a time: twice as fast as byte by byte, and far faster than `indexOf` on short lines. */
 function countLineFeeds(bytes: Uint8Array): number {
   const aligned = Math.min(bytes.length, -bytes.byteOffset & 3);
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (bytes.length - aligned) >>> 2);
   let count = countEach(bytes, 0, aligned) + countEach(bytes, aligned + words.length * 4, bytes.length);
   for (let index = 0; index < words.length; index++) {
-    // A byte that is a line feed becomes 0, and a word with a byte of 0 is found by a borrow into its top bit.
+    // The XOR turns line feeds into zero bytes; the subtraction detects a zero byte by the borrow into its top bit.
     const word = (words[index] as number) ^ FOUR_LINE_FEEDS;
     if (((word - 0x0101_0101) & ~word & 0x8080_8080) === 0) continue;
     if ((word & 0xff) === 0) count++;
@@ -30,7 +30,7 @@ function countEach(bytes: Uint8Array, from: number, to: number): number {
   return count;
 }
 
-/** The index after the nth one, which must exist. */
+/** Returns the index after the nth line feed, which must exist. */
 function afterLineFeed(bytes: Buffer, nth: number): number {
   let at = 0;
   for (let feed = 0; feed < nth; feed++) at = bytes.indexOf(LINE_FEED, at) + 1;
@@ -40,9 +40,8 @@ function afterLineFeed(bytes: Buffer, nth: number): number {
 const STEP_BYTES = 64 * 1024;
 
 /**
- * Where the last `lines` lines before `end` begin, but at most `maxBytes` (that can be read) before it, which may cut
- * a line, and a character.
- * Goes back from the end in small steps, so it takes as long as those lines are long, however large the log.
+ * Returns where the last `lines` lines before `end` begin, at most `maxBytes` readable bytes before it. That limit may
+ * cut a line, and a character. Reads backwards in small steps, so the time depends on those lines, not on the log's size.
  */
 export async function lastLinesStart(
   view: LogView,
@@ -61,7 +60,7 @@ export async function lastLinesStart(
     const to = from;
     const start = Math.max(0, to - step);
     if (step > STEP_BYTES && hasData(view, start, to)) {
-      // The far side of a hole is near: go on with small steps, so as not to hold much.
+      // A large step over a hole has reached data again: use small steps, to limit memory.
       step /= 2;
       continue;
     }
@@ -69,7 +68,7 @@ export async function lastLinesStart(
     const found = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
     for (const piece of pieces.reverse()) {
       if (piece.bytes.length === 0) continue;
-      // The line feed that ends the last line does not begin another.
+      // A final line feed ends the last line and does not start another.
       const searchable = atEnd && piece.bytes.at(-1) === LINE_FEED ? piece.bytes.length - 1 : piece.bytes.length;
       atEnd = false;
       const { at, left } = nthLineFeedFromEnd(piece, searchable, missing);
@@ -103,7 +102,7 @@ function nthLineFeedFromEnd(piece: Piece, searchable: number, count: number): { 
   return { at, left };
 }
 
-/** The range of positions that holds lines `fromLine` to `toLine` (from 1, inclusive), and how many lines there are. */
+/** The positions of lines `fromLine` to `toLine` (from 1, inclusive), and the total number of lines. */
 interface LineRange {
   start: number;
   end: number;
@@ -111,8 +110,8 @@ interface LineRange {
 }
 
 /**
- * Goes through all of it once, since nothing else tells where lines begin. What follows the last line feed is a line
- * too; dropped bytes do not end one.
+ * Finds lines by number. Reads the whole view once, because there is no index of lines. Text after the last line feed is
+ * a line; dropped bytes do not end a line.
  */
 export async function findLines(view: LogView, end: number, fromLine: number, toLine: number): Promise<LineRange> {
   const pace = { bytes: 0 };

@@ -3,11 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import { outOfDescriptors } from "../../executor/errors.ts";
 
 /**
- * A file that may not exist yet: a missing one is an empty one, looked for again at each use.
+ * A file that may not exist yet. A missing file reads as empty, and every use tries to open it again.
  *
- * Reads are synchronous on purpose. What is read was just written, so it lies in the page cache, where a read of
- * 64 KiB takes some 10 µs, while each trip through the thread pool costs 30 µs and more. Whoever reads
- * much lets others run in between (pace.ts).
+ * Reads are synchronous on purpose: logs are mostly in the page cache, where a read of 64 KiB takes about 10 µs, while
+ * each trip through the thread pool costs 30 µs or more. Long reads call `yieldAfter`.
  */
 export interface LogFile {
   readonly path: string;
@@ -35,7 +34,7 @@ export function sizeOf(file: LogFile): number {
   return fd === null ? 0 : fstatSync(fd).size;
 }
 
-/** Fills `into` from `offset` on, and says how much of it could be filled. */
+/** Reads from `offset` into `into`. Returns the number of bytes read. */
 export function readAt(file: LogFile, into: Uint8Array, offset: number): number {
   const fd = descriptorOf(file);
   if (fd === null) return 0;
@@ -56,12 +55,12 @@ export function closeFile(file: LogFile): void {
 
 const BYTES_PER_TURN = 256 * 1024;
 
-/** Work done since others could run. */
+/** The bytes read since the last yield to the event loop. */
 export interface Pace {
   bytes: number;
 }
 
-/** Lets others run after each 256 KiB: reading is synchronous, and a log may have gigabytes. */
+/** Yields to the event loop after each 256 KiB: reading is synchronous, and a log may have gigabytes. */
 export async function yieldAfter(pace: Pace, bytes: number): Promise<void> {
   pace.bytes += bytes;
   if (pace.bytes < BYTES_PER_TURN) return;

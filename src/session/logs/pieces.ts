@@ -2,7 +2,7 @@ import type { LogChunk, StreamName } from "../../core/session.ts";
 import { holeOf, PIECE_BYTES, readStream } from "./session-log.ts";
 import { type LogView, spansBetween } from "./view.ts";
 
-/** How many bytes at the end are the beginning of a UTF-8 character that is still to be completed: 0 to 3. */
+/** Returns how many bytes at the end (0 to 3) start a UTF-8 character that is incomplete. */
 export function unfinishedBytes(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const lead = bytes[bytes.length - back] as number;
@@ -15,7 +15,7 @@ export function unfinishedBytes(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Overlong forms, surrogates and what lies past U+10FFFF can never be completed. */
+/** Rejects overlong forms, surrogates and code points past U+10FFFF, which can never be completed. */
 function canFollow(lead: number, second: number): boolean {
   if (lead === 0xe0) return second >= 0xa0;
   if (lead === 0xed) return second < 0xa0;
@@ -24,17 +24,17 @@ function canFollow(lead: number, second: number): boolean {
   return true;
 }
 
-/** How many bytes at the start are the rest of a character begun before: 0 to 3. */
+/** Returns how many bytes at the start (0 to 3) continue a character that began before them. */
 export function continuationBytes(bytes: Uint8Array): number {
   let count = 0;
   while (count < 3 && count < bytes.length && ((bytes[count] as number) & 0xc0) === 0x80) count++;
   return count;
 }
 
-/** The beginnings of characters held back, by stream: the rest of one may come after bytes of the other stream. */
+/** Incomplete characters that are held back, by stream. The rest may arrive after bytes of the other stream. */
 export type PartialCharacters = Map<StreamName, Piece>;
 
-/** Cuts pieces at characters: takes one in, gives those out that are complete. */
+/** Adds a piece to the held bytes, and returns the pieces that end at a character boundary. */
 export function completeCharacters(held: PartialCharacters, piece: Piece): Piece[] {
   const out: Piece[] = [];
   let whole = piece;
@@ -58,7 +58,7 @@ export function completeCharacters(held: PartialCharacters, piece: Piece): Piece
     ...(cut === 0 ? whole : { ...piece, dropped: 0 }),
     offset: whole.offset + cut,
     bytes: whole.bytes.subarray(cut),
-    // Begun in an earlier piece: perhaps bytes of the other stream lie in between.
+    // A character that began in an earlier piece may have bytes of the other stream in between.
     position: before < 0 ? whole.position : piece.position + before,
   };
   held.set(piece.stream, start);
@@ -66,24 +66,24 @@ export function completeCharacters(held: PartialCharacters, piece: Piece): Piece
   return out;
 }
 
-/** What is held back, as it is: nothing will complete it. */
+/** Returns the incomplete characters as they are, when no more bytes will arrive. */
 export function flushPartial(held: PartialCharacters): Piece[] {
   const pieces = [...held.values()];
   held.clear();
   return pieces;
 }
 
-/** A piece of a log that knows where in its view it lies. Its bytes may end inside a character. */
+/** A piece of a log with its position in the view. Its bytes may end inside a character. */
 export interface Piece extends LogChunk {
   position: number;
 }
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Room is left for a character begun in the piece before (characters.ts). */
+/** Leaves space for an incomplete character of the previous piece. */
 const READ_BYTES = PIECE_BYTES - 3;
 
-/** Reads [from, to) of a view piece by piece. Holes are skipped and counted; a last empty piece tells of one at the end. */
+/** Reads [from, to) of a view in pieces. Holes are skipped and counted; a final empty piece reports a hole at the end. */
 export function* readPieces(view: LogView, from: number, to: number): Generator<Piece> {
   const { log } = view;
   let dropped = 0;
@@ -99,7 +99,7 @@ export function* readPieces(view: LogView, from: number, to: number): Generator<
         ? NO_BYTES
         : readStream(log, span.stream, at, Math.min(end - at, READ_BYTES));
       if (bytes.length === 0) {
-        // Not in a hole either: the file is shorter than it was.
+        // Outside a hole, the file must have been truncated.
         const next = inHole(view, span.stream, at) ? Math.min(end, holeOf(log, span.stream).end) : end;
         dropped += next - at;
         at = next;
@@ -118,7 +118,7 @@ function inHole(view: LogView, stream: number, offset: number): boolean {
   return hole.start <= offset && offset < hole.end;
 }
 
-/** The first `limit` bytes of pieces. Those of a character begun before them are skipped when they were cut off blindly. */
+/** Yields the first `limit` bytes of `pieces`. With "cut", the rest of a character cut at the start is skipped. */
 export function* takePieces(pieces: Iterable<Piece>, limit: number, start: "exact" | "cut"): Generator<Piece> {
   if (limit <= 0) return;
   let room = limit;

@@ -15,20 +15,20 @@ import { closeSessionLog, openSessionLog } from "./session-log.ts";
 import { refreshHeader, type TimelineHeader } from "./timeline.ts";
 import { endOf, type LogView, totalBytes, viewOf } from "./view.ts";
 
-/** Bytes in a slice when the query names no limit. */
+/** Bytes in a slice when the query has no limit. */
 export const DEFAULT_LIMIT = 1024 * 1024;
 
-/** A slice is held in memory, so no limit may be larger; follow a log to get it all. */
+/** The largest limit of a slice, which is held in memory. Following a log returns all of it. */
 const MAX_LIMIT = 16 * 1024 * 1024;
 
 const LONGEST_CHARACTER = 4;
 
-/** How often a tail is looked for while its log is dropped faster than it is read. */
+/** How often a tail is read again while output is dropped faster than it is read. */
 const ATTEMPTS = 8;
 
 /**
- * A slice of a log. `limit` counts bytes that are given, not dropped ones. For both streams of an "apart" capture,
- * interleaved, offsets count the bytes of both. A merged capture has one stream, and gives it whichever is asked for.
+ * Reads a slice of a log. `limit` counts returned bytes, not dropped ones. For interleaved streams of an "apart" capture,
+ * offsets count the bytes of both. A merged capture has one stream, which is returned for any `stream`.
  */
 export async function readLog(
   folder: string,
@@ -55,8 +55,8 @@ export async function readLog(
 }
 
 /**
- * A hole that grew while a tail was read may have taken the lines it was to give, and their end with them. Looks again
- * from the new end; a writer that outruns every attempt gets its gap counted in `droppedBytes`.
+ * Reads a selection, and reads a tail again if the hole grew meanwhile and reached the selected lines. When the writer is
+ * faster than every attempt, the gap is counted in `droppedBytes`.
  */
 async function readConsistently(view: LogView, query: LogQuery, limit: number) {
   for (let attempt = 1; ; attempt++) {
@@ -73,7 +73,7 @@ function holeEnds({ holes }: TimelineHeader): string {
   return holes.map((hole) => hole.end).join();
 }
 
-/** A limit below the length of a character would give nothing for ever: it is stretched to that one character. */
+/** Extends a limit shorter than the first character to that character; otherwise a reader would never advance. */
 async function readAtLeastOneCharacter(view: LogView, selection: Selection, limit: number): Promise<Slice> {
   let slice = await readSlice(view, selection, limit);
   for (let longer = limit + 1; limit > 0 && slice.stuck && longer <= LONGEST_CHARACTER; longer++) {
@@ -90,7 +90,7 @@ function limitOf(query: LogQuery): number {
 interface Slice {
   pieces: Piece[];
   next: number;
-  /** The limit was reached inside the very first character. */
+  /** True when the limit was reached inside the first character. */
   stuck: boolean;
 }
 
@@ -109,7 +109,7 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
   }
   const complete = !view.live && (given < limit || next >= selection.end);
   for (const piece of flushPartial(held)) {
-    // Left for the next read, which may complete it; what lies before bytes given already must go now.
+    // Left for the next read, which may complete it, unless bytes after it have already been returned.
     if (!complete && piece.position + piece.bytes.length === next) next = piece.position;
     else pieces.push(piece);
   }
@@ -117,8 +117,8 @@ async function readSlice(view: LogView, selection: Selection, limit: number): Pr
 }
 
 /**
- * What a query selects of a log as it is now, chunk by chunk, so that it may be of any size. Without a `limit` it is
- * given whole. No chunk ends inside a character, save where the selection does.
+ * Yields the current content of a log that a query selects, in chunks, so that it may have any size. There is no default
+ * `limit`. No chunk ends inside a character unless the selection does.
  */
 export async function* streamLog(
   folder: string,

@@ -2,13 +2,13 @@ import type { LogQuery } from "../../core/session.ts";
 import { findLines, lastLinesStart } from "./lines.ts";
 import { type LogView, positionSince } from "./view.ts";
 
-/** What a query picks out of a view: positions, and what was learned on the way. */
+/** The range of positions that a query selects from a view. */
 export interface Selection {
   start: number;
   end: number;
-  /** Known when lines were asked for by number. */
+  /** Set when lines were selected by number. */
   totalLines?: number;
-  /** "cut" where it begins only to keep a limit, perhaps inside a character. */
+  /** "cut" when the start was moved to respect a limit, possibly into a character. */
   begins: "exact" | "cut";
 }
 
@@ -16,7 +16,7 @@ function natural(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0;
 }
 
-/** `sinceMs` narrows any of the others. `tail` goes before line numbers, those before `offset`. */
+/** Resolves a query. `tail` takes precedence over line numbers, and those over `offset`; `sinceMs` narrows the result. */
 export async function select(view: LogView, query: LogQuery, end: number, maxBytes: number): Promise<Selection> {
   const floor = query.sinceMs === undefined ? 0 : positionSince(view, query.sinceMs);
   const selection = await selectLines(view, query, end, maxBytes);

@@ -2,10 +2,10 @@ import type { Capture, StreamInfo, StreamName } from "../../core/session.ts";
 import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts";
 import { closeTimeline, openTimeline, type Range, refreshHeader, type Timeline } from "./timeline.ts";
 
-/** No piece of a log is larger, so that memory does not depend on the log's size. */
+/** The largest piece of a log, so that memory does not depend on the log's size. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Least to read at a time: two interleaved streams are made of very short spans. */
+/** The least to read at a time, because interleaved streams consist of very short spans. */
 const READ_AHEAD_BYTES = 64 * 1024;
 
 /** The open files of one session. Stream 0 is `stdout` (or the only one, `output`), stream 1 is `stderr`. */
@@ -17,7 +17,7 @@ export interface SessionLog {
 
 interface StreamReader {
   readonly file: LogFile;
-  /** What was read last. Never written to again, since pieces handed out are views of it. */
+  /** The bytes read last. The buffer is never reused, because returned pieces are views of it. */
   window: { offset: number; bytes: Buffer };
 }
 
@@ -48,7 +48,7 @@ function readerOf(log: SessionLog, stream: number): StreamReader {
   return reader;
 }
 
-/** Bytes written to a stream so far; 0 for one that does not exist (a garbled timeline may name it). */
+/** Returns the bytes written to a stream so far; 0 for an unknown stream, which a corrupt timeline may name. */
 export function streamSize(log: SessionLog, stream: number): number {
   const reader = log.streams[stream];
   return reader === undefined ? 0 : sizeOf(reader.file);
@@ -59,8 +59,8 @@ export function holeOf(log: SessionLog, stream: number): Range {
 }
 
 /**
- * At most `length` bytes of a stream from `offset` on. Empty when `offset` lies in a hole by now, which
- * `holeOf` then shows, or past the end.
+ * Reads at most `length` bytes of a stream from `offset`. Returns no bytes past the end, and in a hole that has been
+ * punched meanwhile, which `holeOf` then reports.
  */
 export function readStream(log: SessionLog, stream: number, offset: number, length: number): Buffer {
   const reader = readerOf(log, stream);
@@ -78,14 +78,14 @@ function readWindow(log: SessionLog, stream: number, offset: number, length: num
   if (available <= 0) return Buffer.alloc(0);
   const bytes = Buffer.allocUnsafe(Math.min(available, PIECE_BYTES, Math.max(length, READ_AHEAD_BYTES)));
   const filled = readAt(reader.file, bytes, offset);
-  // A hole is announced before it is punched: only what lies outside the hole announced by now is surely data.
+  // A hole is announced before it is punched, so only bytes outside the hole announced by now are known to be data.
   refreshHeader(log.timeline);
   const hole = holeOf(log, stream);
   if (hole.end <= offset || hole.end <= hole.start) return bytes.subarray(0, filled);
   return bytes.subarray(0, Math.max(0, Math.min(filled, hole.start - offset)));
 }
 
-/** How much of each stream there is, was punched out, and could not be written. */
+/** Returns, for each stream, the bytes written, the punched range, and the bytes that could not be written. */
 export function streamInfo(folder: string, capture: Capture): Partial<Record<StreamName, StreamInfo>> {
   const log = openSessionLog(folder, capture);
   try {

@@ -14,7 +14,7 @@ import { closeSessionLog, openSessionLog, streamNames } from "./session-log.ts";
 import { closeTimeline, openTimeline, type Range } from "./timeline.ts";
 import { totalBytes, viewOf } from "./view.ts";
 
-/** Bytes of a stream that a foreground run answers with. */
+/** The most bytes of a stream in the result of a foreground run. */
 const DEFAULT_TEXT_BYTES = 1024 * 1024;
 
 /** Head and tail of a log, joined. */
@@ -22,13 +22,13 @@ interface LogText {
   text: string;
   /** Bytes between head and tail that are not in the text. */
   omittedBytes: number;
-  /** Where in the text (a string index) they are missing; null when nothing is. */
+  /** The index in `text` at which they are missing; null when nothing is. */
   omittedAt: number | null;
 }
 
 const EMPTY: LogText = { text: "", omittedBytes: 0, omittedAt: null };
 
-/** Decodes both ends of `length` bytes, cut where a character begins. */
+/** Decodes the head and tail of `length` bytes, both cut at character boundaries. */
 function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
   if (head.length + tail.length >= length) {
     return { text: Buffer.concat([head, tail]).toString("utf8"), omittedBytes: 0, omittedAt: null };
@@ -43,12 +43,12 @@ function joinEnds(head: Buffer, tail: Buffer, length: number): LogText {
   };
 }
 
-/** Reused, since nearly every output fits and a foreground run is not to pay for memory it does not need. */
+/** A shared buffer that fits nearly every output and saves an allocation per run. */
 const sharedBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
- * A whole stream as text, or its head and tail where it is longer than `maxBytes`. For a command that has ended.
- * `size` is how much the caller knows to be written: at 0 the disk is not touched.
+ * Returns a stream as text, or its head and tail if it is longer than `maxBytes`. For a command that has ended. `size` is
+ * the stream's size if the caller knows it; when it is 0, the disk is not accessed.
  */
 export function readStreamText(
   folder: string,
@@ -61,7 +61,7 @@ export function readStreamText(
   try {
     const filled = readAt(file, sharedBuffer, 0);
     const whole = filled < sharedBuffer.length;
-    // A hole reads as NULs: without any, there is no need to ask the timeline.
+    // A hole reads as NULs. Without NULs there is no hole, and the timeline is not needed.
     if (whole && filled <= maxBytes && !sharedBuffer.subarray(0, filled).includes(0)) {
       return filled === 0
         ? EMPTY
@@ -83,7 +83,7 @@ function holeIn(folder: string, stream: StreamName): Range {
   return timeline.header.holes[stream === "stderr" ? 1 : 0];
 }
 
-/** What to leave out: the hole, and around it (or in the middle) as much as it takes. */
+/** Returns the range to omit: the hole, extended as necessary, or the middle if there is no hole. */
 function omittedRange(length: number, hole: Range, maxBytes: number): Range {
   const half = Math.floor(maxBytes / 2);
   const end = Math.min(hole.end, length);
@@ -96,8 +96,8 @@ function omittedRange(length: number, hole: Range, maxBytes: number): Range {
 }
 
 /**
- * All that a command wrote, in the order it did, as text, or head and tail of it. For a command that has ended.
- * With `sizes`, a run that wrote to one stream only costs no more than reading that one.
+ * Returns the output of both streams in order as text, or its head and tail. For a command that has ended. With `sizes`,
+ * only one stream is read if the command wrote only to that one.
  */
 export function readMergedText(
   folder: string,

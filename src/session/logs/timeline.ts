@@ -9,7 +9,7 @@ import { closeFile, type LogFile, logFile, readAt, sizeOf } from "./log-file.ts"
  *   block   u64 time base (ms since start), u64 offset of stream 0, u64 offset of stream 1, u64 0, then records
  *   record  u32 ms since the time base, u32 kind << 30 | length; a length of 0 ends the block
  *
- * Nothing a file claims is trusted: it may be cut short or hold garbage after a crash or on a full disk.
+ * The content is not trusted: after a crash or on a full disk, the file may be truncated or contain garbage.
  */
 const HEADER_BYTES = 128;
 const BLOCK_BYTES = 4096;
@@ -18,7 +18,7 @@ const RECORD_BYTES = 8;
 
 const VERSION = 1;
 
-/** Times beyond this are no dates, and would make `toISOString` throw. */
+/** The largest valid date; `toISOString` throws for later ones. */
 const LAST_DATE_MS = 8.64e15;
 
 /** A half-open range; empty when `end <= start`. */
@@ -28,14 +28,14 @@ export interface Range {
 }
 
 export interface TimelineHeader {
-  /** False for a missing, foreign or newer timeline: then there are no blocks to read either. */
+  /** False for a missing or unknown timeline, or one of a newer version; its blocks cannot be read. */
   valid: boolean;
   startMs: number;
-  /** What was punched out of each stream. */
+  /** The range punched out of each stream. */
   holes: readonly [Range, Range];
   /** Bytes of each stream that never reached the disk. */
   lost: readonly [number, number];
-  /** What was punched out of the timeline itself, in blocks. */
+  /** The range of blocks punched out of the timeline itself. */
   blockHole: Range;
 }
 
@@ -45,7 +45,7 @@ export interface BlockHeader {
 }
 
 export interface Block extends BlockHeader {
-  /** The records, and possibly garbage after the first of length 0. */
+  /** The records, possibly followed by garbage after the first record of length 0. */
   records: Buffer;
 }
 
@@ -59,7 +59,7 @@ const NO_HEADER: TimelineHeader = {
   blockHole: NOTHING,
 };
 
-/** As a number; what a number cannot hold becomes the largest it can, which every reader then cuts to the file's size. */
+/** Reads a u64, clamped to the largest safe integer; readers clamp such offsets to the file's size. */
 function u64(bytes: Buffer, at: number): number {
   const value = bytes.readUInt32LE(at + 4) * 0x1_0000_0000 + bytes.readUInt32LE(at);
   return Math.min(value, Number.MAX_SAFE_INTEGER);
@@ -109,7 +109,7 @@ export function* recordsOf(block: Block, startMs: number): Generator<Record> {
   }
 }
 
-/** How often a search starts over because blocks were punched out under it, before it gives up and starts at the front. */
+/** How often a search is repeated when blocks are punched out during it, before it falls back to the first block. */
 const SEARCH_ATTEMPTS = 3;
 
 export interface Timeline {
@@ -128,8 +128,8 @@ export function closeTimeline(timeline: Timeline): void {
 }
 
 /**
- * Reads the header again. The keeper announces a hole there before it punches it, so whoever read data must look
- * here afterwards before believing the NULs it may have got.
+ * Reads the header again. The keeper announces a hole in the header before punching it, so a reader must refresh the
+ * header after reading data, to tell NULs in the output from a hole.
  */
 export function refreshHeader(timeline: Timeline): TimelineHeader {
   const bytes = Buffer.allocUnsafe(HEADER_BYTES);
@@ -137,7 +137,7 @@ export function refreshHeader(timeline: Timeline): TimelineHeader {
   return timeline.header;
 }
 
-/** Blocks written so far, the punched ones and a last partial one included. */
+/** Returns the number of blocks written so far, including punched blocks and a partial last block. */
 export function blockCount(timeline: Timeline): number {
   if (!timeline.header.valid && !refreshHeader(timeline).valid) return 0;
   const bytes = sizeOf(timeline.file) - HEADER_BYTES;
@@ -145,7 +145,7 @@ export function blockCount(timeline: Timeline): number {
   return Math.max(0, Math.floor(bytes / BLOCK_BYTES) + partial);
 }
 
-/** The block to read after this one: the next that is not punched out. */
+/** Returns the next block that is not punched out. */
 export function blockAfter(timeline: Timeline, index: number): number {
   return outsideHole(timeline.header.blockHole, index + 1);
 }
@@ -160,12 +160,12 @@ function readBlockBytes(timeline: Timeline, index: number, length: number): Buff
   return filled < BLOCK_HEADER_BYTES ? null : bytes.subarray(0, filled);
 }
 
-/** A block that was punched out since the header was read is all NULs; only the very first may rightly begin so. */
+/** Detects a block punched out after the header was read: it is all NULs. Only the first block may start with NULs. */
 function isBlank(header: BlockHeader, index: number): boolean {
   return index > 0 && header.baseMs === 0 && header.offsets[0] === 0 && header.offsets[1] === 0;
 }
 
-/** Null when there is nothing to be had there (any more). */
+/** Reads a block; null when it does not exist or has been punched out. */
 export function readBlock(timeline: Timeline, index: number): Block | null {
   const bytes = readBlockBytes(timeline, index, BLOCK_BYTES);
   if (bytes === null) return null;
@@ -181,8 +181,8 @@ function readBlockHeader(timeline: Timeline, index: number): BlockHeader | null 
 }
 
 /**
- * The last block whose `key` is below `value`, or 0. Keys (an offset, a time) must not fall from block to block;
- * in a garbled timeline they do, and then the answer is some block or other.
+ * Returns the last block whose `key` (an offset or a time) is below `value`, or 0. Keys must not decrease from block to
+ * block; in a corrupt timeline, where they do, the result is an arbitrary block.
  */
 export function lastBlockBelow(timeline: Timeline, value: number, key: (header: BlockHeader) => number): number {
   for (let attempt = 0; attempt < SEARCH_ATTEMPTS; attempt++) {
@@ -195,13 +195,13 @@ export function lastBlockBelow(timeline: Timeline, value: number, key: (header: 
 
 function search(timeline: Timeline, value: number, key: (header: BlockHeader) => number): number | null {
   const written = blockCount(timeline);
-  // Searched as if the punched blocks had never been: position n is the nth block that is still there.
+  // The search ignores punched blocks: position n is the nth block that still exists.
   const hole = timeline.header.blockHole;
   const punched = Math.max(0, Math.min(hole.end, written) - hole.start);
   const blockAt = (position: number) => (punched > 0 && position >= hole.start ? position + punched : position);
   let low = 0;
   let high = Math.max(0, written - punched - 1);
-  // Followers ask for the end again and again: look there first.
+  // Followers mostly ask for the end, so the search starts there.
   let middle = high;
   while (low < high) {
     const header = readBlockHeader(timeline, blockAt(middle));

@@ -2,20 +2,20 @@ import type { LogQuery } from "../../core/session.ts";
 import { PIECE_BYTES, type SessionLog, streamSize } from "./session-log.ts";
 import { type BlockHeader, blockAfter, blockCount, lastBlockBelow, readBlock, recordsOf } from "./timeline.ts";
 
-/** A run of bytes of one stream, as the keeper saw them arrive. */
+/** Consecutive bytes of one stream, as they arrived at the keeper. */
 export interface Span {
   stream: number;
   offset: number;
   length: number;
-  /** Where it lies in what is read: its offset for one stream, the bytes of both before it for two interleaved. */
+  /** The position in the view: the offset for one stream, or the bytes of both streams before it if interleaved. */
   position: number;
-  /** Unknown for what the timeline does not cover. */
+  /** Null for bytes that the timeline does not cover. */
   timeMs: number | null;
-  /** Bytes of this stream that could not be written right before it. The last span may consist of nothing else. */
+  /** Bytes of this stream right before the span that could not be written. The last span may have no other bytes. */
   lost: number;
 }
 
-/** How far one stream has been given out. */
+/** The progress in one stream. */
 interface Cursor {
   stream: number;
   offset: number;
@@ -24,10 +24,10 @@ interface Cursor {
 }
 
 /**
- * The spans from a block on (0: from the very beginning), in the order they arrived; of one stream or of all.
+ * Yields the spans from a block (0 is the first) in order of arrival, of one stream or of all.
  *
- * Offsets only ever move forward, and what the timeline skips (a hole in it, garbage, a cut-off end) is filled in,
- * stream 0 before stream 1. So each byte of the streams comes exactly once, whatever the timeline says.
+ * Offsets only increase, and ranges that the timeline does not cover (a hole, garbage, a truncated end) are filled in,
+ * stream 0 before stream 1. So each byte of the streams is yielded exactly once, even with a corrupt timeline.
  */
 export function* spansFrom(log: SessionLog, firstBlock: number, only: number | null): Generator<Span> {
   const { timeline } = log;
@@ -84,7 +84,7 @@ function positionOf(cursors: readonly Cursor[]): number {
   return position;
 }
 
-/** Streams are written before the timeline that tells of it, so an offset past the size known is a reason to look again. */
+/** Clamps an offset to the stream's size. Streams are written before the timeline, so the known size may be outdated. */
 function reachable(log: SessionLog, cursor: Cursor, offset: number): number {
   if (offset > cursor.size) cursor.size = streamSize(log, cursor.stream);
   return Math.min(offset, cursor.size);
@@ -106,16 +106,19 @@ function advance(
   return span;
 }
 
-/** A stream may be silent for gigabytes of the other. Where it speaks again; null for nowhere; 0 where that is unsure. */
+/**
+ * Returns the block in which a stream continues, because it may have no output for gigabytes of the other stream; null
+ * when it does not continue, 0 when that cannot be determined.
+ */
 function nextBlockWithOutput(log: SessionLog, stream: number, cursor: Cursor | undefined): number | null {
   const slot = stream === 0 ? 0 : 1;
-  // Lost bytes leave no mark in the offsets that are searched.
+  // Lost bytes are not reflected in the offsets that are searched.
   if (cursor === undefined || log.timeline.header.lost[slot] > 0) return 0;
   if (reachable(log, cursor, cursor.offset + 1) <= cursor.offset) return null;
   return lastBlockBelow(log.timeline, cursor.offset + 1, (header) => header.offsets[slot]);
 }
 
-/** Joins neighbours, so that a program writing byte by byte does not make a million pieces. The first one's time counts. */
+/** Joins adjacent spans, so that byte-by-byte output does not yield a million pieces. Keeps the time of the first. */
 function* joinSpans(spans: Iterable<Span>): Generator<Span> {
   let open: Span | null = null;
   for (const span of spans) {
@@ -134,17 +137,17 @@ function follows(before: Span, after: Span): boolean {
 }
 
 /**
- * What a query looks at, as one row of bytes: positions count from 0, dropped bytes included. For one stream a
- * position is an offset; for two interleaved streams it is the number of bytes of both before it.
+ * The bytes that a query reads, as one sequence. Positions start at 0 and include dropped bytes. For one stream a
+ * position is an offset; for interleaved streams it is the number of bytes of both before it.
  */
 export interface LogView {
   readonly log: SessionLog;
-  /** The one stream looked at; null for all, interleaved. */
+  /** The stream that is read; null for both streams, interleaved. */
   readonly only: 0 | 1 | null;
   readonly live: boolean;
 }
 
-/** A merged capture has one stream only, `output`, and gives it whichever stream is asked for. */
+/** Creates a view. A merged capture has a single stream, `output`, which is used for any `stream`. */
 export function viewOf(log: SessionLog, stream: LogQuery["stream"], live: boolean): LogView {
   if (log.names.length === 1 || stream === "stdout") return { log, only: 0, live };
   return { log, only: stream === "stderr" ? 1 : null, live };
@@ -155,20 +158,20 @@ function positionKey(view: LogView): (header: BlockHeader) => number {
   return only === null ? ({ offsets }) => offsets[0] + offsets[1] : ({ offsets }) => offsets[only];
 }
 
-/** Bytes written to what is looked at. */
+/** Returns the number of bytes written to the streams of the view. */
 export function totalBytes(view: LogView): number {
   if (view.only !== null) return streamSize(view.log, view.only);
   return streamSize(view.log, 0) + streamSize(view.log, 1);
 }
 
-/** How far it can be read now. While two streams are being written, their order is known as far as the timeline goes. */
+/** Returns the readable end of the view. For two live streams, the order is known only as far as the timeline goes. */
 export function endOf(view: LogView): number {
   return view.live && view.only === null ? coveredBytes(view.log) : totalBytes(view);
 }
 
 function coveredBytes(log: SessionLog): number {
   const last = blockCount(log.timeline) - 1;
-  // The last block may just have been begun: then the one before it tells.
+  // The last block may not have records yet; the one before it is used in that case.
   for (let index = last; index >= 0 && index >= last - 1; index--) {
     const block = readBlock(log.timeline, index);
     if (block === null) continue;
@@ -181,7 +184,7 @@ function coveredBytes(log: SessionLog): number {
   return 0;
 }
 
-/** The spans that make up [from, to), cut to fit. */
+/** Yields the spans of [from, to), cut to that range. */
 export function* spansBetween(view: LogView, from: number, to: number): Generator<Span> {
   const firstBlock = lastBlockBelow(view.log.timeline, from, positionKey(view));
   yield* joinSpans(cutSpans(spansFrom(view.log, firstBlock, view.only), view.live, from, to));
@@ -190,7 +193,7 @@ export function* spansBetween(view: LogView, from: number, to: number): Generato
 function* cutSpans(spans: Iterable<Span>, live: boolean, from: number, to: number): Generator<Span> {
   for (const span of spans) {
     if (span.length === 0) {
-      // Loss at the very end is told with the next bytes, if there may be any.
+      // Bytes lost at the end of a live log are reported with the next span.
       if (!live && span.position >= from) yield span;
       continue;
     }
@@ -203,7 +206,7 @@ function* cutSpans(spans: Iterable<Span>, live: boolean, from: number, to: numbe
   }
 }
 
-/** Where to begin to see all that came at or after a time. What came at a time unknown is rather shown than not. */
+/** Returns the position from which all output at or after a time is included. Output of unknown time is included too. */
 export function positionSince(view: LogView, sinceMs: number): number {
   const { log, only } = view;
   const sinceStart = sinceMs - log.timeline.header.startMs;

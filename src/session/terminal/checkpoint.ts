@@ -4,15 +4,15 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { TerminalSize } from "../../core/terminal.ts";
 
-/** A terminal's state at a byte of its log, so that what came before need not be drawn again. */
+/** A terminal's state at an offset of its log, which saves rendering the output before it again. */
 interface Checkpoint {
   offset: number;
   size: TerminalSize;
-  /** The output that brings a new terminal of this size there. */
+  /** Output that puts a new terminal of this size into the state. */
   output: Uint8Array;
 }
 
-/** One that is larger is not written, and not read. */
+/** The largest checkpoint that is written or read. */
 const MOST_BYTES = 4 << 20;
 const MOST_HEADER_BYTES = 512;
 
@@ -26,11 +26,11 @@ const Header = z.strictObject({
 
 const NAME = "screen";
 
-/** Best effort: without one, the next look at the screen takes longer. */
+/** Writes a checkpoint. Best effort: without it, the next rendering takes longer. */
 export function writeCheckpoint(folder: string, { offset, size, output }: Checkpoint): void {
   if (output.length > MOST_BYTES - MOST_HEADER_BYTES) return;
   const header = { version: 1, offset, ...size, sha256: digest(offset, output) };
-  // Several gateways may do so at once: each writes a file of its own, and the last one's stays.
+  // Several gateways may write at the same time: each writes its own file, and the last rename wins.
   const temporary = join(folder, `${NAME}.${process.pid}`);
   try {
     writeFileSync(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), output]), { mode: 0o600 });
@@ -40,7 +40,7 @@ export function writeCheckpoint(folder: string, { offset, size, output }: Checkp
   }
 }
 
-/** Null: there is none, or none that is whole. `logBytes`: one of a longer log cannot be of this one. */
+/** Reads the checkpoint; null when it is missing, damaged, or past the end of the log (`logBytes`). */
 export function readCheckpoint(folder: string, logBytes: number): Checkpoint | null {
   const bytes = readBounded(join(folder, NAME));
   const end = bytes?.subarray(0, MOST_HEADER_BYTES).indexOf(0x0a) ?? -1;

@@ -4,13 +4,13 @@ import { SHELLS } from "../../shell/commands/shells.ts";
 import { readsTerminal } from "../../shell/needs-terminal.ts";
 
 const SHELL_NAMES = new Set(SHELLS);
-/** What is typed into these goes to a shell inside, on a terminal of its own. */
+/** Programs that pass input on to a shell on another terminal. */
 const MULTIPLEXERS = new Set(["tmux", "screen", "zellij", "script", "dtach", "abduco", "byobu", "dvtm"]);
 
-/** How a line typed into a program that is no shell becomes a shell's: what the first group holds. */
+/** Shell escapes of programs that are not shells. The first group is the command that the shell runs. */
 const ESCAPES: readonly { programs: string[]; line: RegExp }[] = [
   // `:!cmd`, `:%!cmd`, `:r !cmd`, `:w !cmd`, also after leaving insert mode.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the key that leaves insert mode
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Escape leaves insert mode
   { programs: ["vi", "vim", "nvim", "view", "ex", "rvim", "vimdiff"], line: /(?:^|\x1b):[^!]*!(.*)$/s },
   { programs: ["less", "more", "most", "pg", "man"], line: /^\s*(?:[!#]|\|\S)(.*)$/s },
   { programs: ["gdb", "lldb"], line: /^\s*(?:(?:platform\s+)?(?:shell|!)|pipe[^|]*\||\|[^|]*\|)\s*(.*)$/s },
@@ -39,7 +39,7 @@ const ESCAPES: readonly { programs: string[]; line: RegExp }[] = [
 
 function namesOf({ program, argv }: TerminalProcess): string[] {
   const called = basename(argv[0] ?? "").replace(/^-/, "");
-  // `vim.basic`, `python3.13`, `tmux: client`: as they are known.
+  // Reduces names such as `vim.basic`, `python3.13` and `tmux: client` to the usual name.
   const names = [
     called,
     called.replace(/[.:\s].*$/, ""),
@@ -48,26 +48,26 @@ function namesOf({ program, argv }: TerminalProcess): string[] {
   return [...new Set(names)];
 }
 
-/** Whether it takes commands from its terminal: a shell without a script and without `-c`, or what holds one. */
+/** Reports whether a process reads commands from its terminal: an interactive shell, or a multiplexer. */
 export function readsCommands(process: TerminalProcess): boolean {
   const names = namesOf(process);
   if (names.some((name) => MULTIPLEXERS.has(name))) return true;
   return names.some((name) => SHELL_NAMES.has(name)) && readsTerminal(process.argv);
 }
 
-/** What of these lines the program would have a shell run; null: nothing. */
+/** Returns the commands in these lines that the program would pass to a shell; null when there are none. */
 export function shellEscape(process: TerminalProcess, text: string): string | null {
   const names = namesOf(process);
   const { line: pattern } = ESCAPES.find(({ programs }) => programs.some((name) => names.includes(name))) ?? {};
   return pattern ? matchEscapes(text, [pattern]) : null;
 }
 
-/** The same for a program that one of the lines before may start, whichever it is. */
+/** Like `shellEscape`, for an unknown program that an earlier line may have started. */
 export function anyShellEscape(text: string): string | null {
   return matchEscapes(text, MARKED);
 }
 
-/** Those whose escapes no shell takes for something else. */
+/** The escapes that have no other meaning to a shell. */
 const MARKED = ESCAPES.filter(({ programs }) => !programs.includes("less") && !programs.includes("ed")).map(
   ({ line }) => line,
 );

@@ -13,8 +13,8 @@ import { serializeScreen } from "./serialize-screen.ts";
 const graphemesAddon = loadAddon();
 
 /**
- * The addon decodes its tables as it is loaded, and takes the buffer they come in for one of its own: out of Node's pool
- * of small buffers they would be read from the wrong place, depending on what was in use before.
+ * The addon decodes its tables when it is loaded, and ignores the byte offset of the buffer they are in. Buffers from
+ * Node's pool have such an offset, so pooling is disabled while the addon is loaded.
  */
 function loadAddon(): { UnicodeGraphemesAddon: typeof UnicodeGraphemesAddon } {
   const size = Buffer.poolSize;
@@ -26,11 +26,11 @@ function loadAddon(): { UnicodeGraphemesAddon: typeof UnicodeGraphemesAddon } {
   }
 }
 
-/** Characters that join the one before them, in one cell; no script needs so many, and a cell has no end otherwise. */
+/** The most characters joined into one cell. No script needs as many, and a cell could grow without limit otherwise. */
 const MOST_JOINED = 32;
 const JOINS = 1;
 
-/** Lets a terminal put what a reader sees as one character (an emoji family, a letter with accents) into one cell. */
+/** Makes a terminal put a grapheme cluster (an emoji family, a letter with accents) into one cell. */
 function useGraphemes(terminal: Terminal): void {
   const inner = providerOf(new graphemesAddon.UnicodeGraphemesAddon());
   let joined = 0;
@@ -51,7 +51,7 @@ function useGraphemes(terminal: Terminal): void {
   terminal.unicode.activeVersion = "bounded-graphemes";
 }
 
-/** The addon offers its provider to the terminal it is loaded into, and to nobody else. */
+/** Obtains the addon's provider, which it only registers with a terminal, by activating it on a stub. */
 function providerOf(addon: { activate(terminal: never): void }): IUnicodeVersionProvider {
   const offered: IUnicodeVersionProvider[] = [];
   const unicode = { activeVersion: "", register: (provider: IUnicodeVersionProvider) => offered.push(provider) };
@@ -61,23 +61,23 @@ function providerOf(addon: { activate(terminal: never): void }): IUnicodeVersion
   return provider;
 }
 
-/** Cells kept of what scrolled off: 2000 rows of an ordinary terminal, fewer of a wide one. 12 bytes each. */
+/** Cells of scrollback, 12 bytes each: 2000 rows of a terminal with 120 columns, fewer of a wider one. */
 const SCROLLBACK_CELLS = 240_000;
 const MOST_SCROLLBACK = 2000;
 
-/** How much is drawn at a stretch: few bytes can have a whole screen cleared, and others are to get their turn. */
+/** Bytes drawn without yielding. A few bytes can clear a whole screen, so the amount depends on the screen's size. */
 const MOST_CHUNK_BYTES = 16 * 1024;
 const LEAST_CHUNK_BYTES = 256;
 const CELLS_PER_CHUNK = 80_000_000;
 
 const TITLE_CELLS = 200;
 
-/** Of what scrolled off, for those who look on: some 500 rows of an ordinary terminal. */
+/** Cells of scrollback in a repaint for viewers: about 500 rows of a terminal with 120 columns. */
 const REPAINTED_CELLS = 60_000;
-/** A sequence that goes on for longer is not begun again for those who come later. */
+/** The longest incomplete sequence that is sent again to a viewer that joins. */
 const MOST_UNFINISHED_BYTES = 4096;
 
-/** The largest size a program or a person may ask for. */
+/** The largest number of rows or columns. */
 const MOST_SIDE = 1000;
 
 export interface ScreenOptions {
@@ -85,7 +85,7 @@ export interface ScreenOptions {
   scrollback?: boolean;
 }
 
-/** A terminal without a person: fed with a program's output, it knows what a person would see. */
+/** A headless terminal that renders a program's output. */
 export class Emulator {
   readonly #terminal: InstanceType<typeof headless.Terminal>;
   readonly tracker = new ModeTracker();
@@ -116,7 +116,7 @@ export class Emulator {
     return this.#terminal.options.scrollback ?? 0;
   }
 
-  /** Resolves when all of it is drawn. Others run meanwhile. */
+  /** Draws output. Resolves when all of it is drawn; yields to the event loop meanwhile. */
   feed(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return Promise.resolve();
     this.tracker.push(bytes);
@@ -129,7 +129,7 @@ export class Emulator {
     });
   }
 
-  /** Only between two `feed`s. */
+  /** Resizes the terminal. Must not be called while `feed` is in progress. */
   resize(size: TerminalSize): void {
     const { columns, rows } = clamp(size);
     if (columns !== this.#terminal.cols || rows !== this.#terminal.rows) this.#terminal.resize(columns, rows);
@@ -144,7 +144,7 @@ export class Emulator {
       rows,
       lines: screenLines(active, rows),
       cursor: {
-        // After the last column the cursor waits there for what comes.
+        // After writing to the last column, the cursor is past it until the next character.
         column: Math.min(active.cursorX, columns - 1),
         row: active.cursorY,
         visible: this.tracker.cursorVisible,
@@ -157,21 +157,21 @@ export class Emulator {
     };
   }
 
-  /** What scrolled off and what is on the screen now, without the blank lines at the end. */
+  /** Returns the scrollback and the screen as text, without trailing blank lines. */
   text(): string {
     const { active } = this.#terminal.buffer;
     return [...logicalLines(active, active.length)].join("\n").trimEnd();
   }
 
-  /** The output that would bring a new terminal of this size here; null in the middle of a sequence or character. */
+  /** Returns output that puts a new terminal of this size into this state; null inside a sequence or character. */
   serialize(): Uint8Array | null {
     if (!this.tracker.canSerialize) return null;
     return Buffer.from(serializeScreen(this.#terminal, this.tracker));
   }
 
   /**
-   * The same for somebody who looks on, with little of what scrolled off, at any moment: `unfinished` bytes before the
-   * end begin a sequence or character that has no effect yet, and are to be written once more.
+   * Returns output that puts a viewer's terminal into this state, with little scrollback. Unlike `serialize`, it works
+   * inside a sequence or character: `unfinished` is the number of its bytes, which must be sent to the viewer again.
    */
   repaint(): { output: Uint8Array; unfinished: number } {
     const rows = Math.floor(REPAINTED_CELLS / this.size.columns);

@@ -11,7 +11,7 @@ export function assertSize({ columns, rows }: TerminalSize): void {
   if (!fine) throw invalidSize(columns, rows, MOST_CELLS);
 }
 
-/** What the file `sizes` says of a session. Null: it never was to be on a terminal. */
+/** Reads the session's `sizes` file. Null when no terminal was requested. */
 export function readTerminalHistory(folder: string): TerminalHistory | null {
   let text: string;
   try {
@@ -21,7 +21,7 @@ export function readTerminalHistory(folder: string): TerminalHistory | null {
   }
   const [, step, errno] = /^pipes (\S+) (\d+)\n/.exec(text) ?? [];
   if (step !== undefined) return { failed: { step, errno: Number(errno) } };
-  // A last line without its end is being written, or was cut off by a full disk.
+  // An incomplete last line is still being written, or was cut off by a full disk.
   const lines = text.split("\n").slice(0, -1);
   const [first, ...rest] = lines.flatMap((line) => {
     const [offset, columns, rows] = line.split(" ").map(Number);
@@ -30,7 +30,7 @@ export function readTerminalHistory(folder: string): TerminalHistory | null {
   return first ? { sizes: [first, ...rest] } : null;
 }
 
-/** The size it has now, or had last. */
+/** Returns the current or last size of the terminal. */
 export function lastSize(history: TerminalHistory | null): TerminalSize | null {
   if (history === null || "failed" in history) return null;
   const { columns, rows } = history.sizes.at(-1) ?? history.sizes[0];

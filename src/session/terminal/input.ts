@@ -5,22 +5,22 @@ import { readsCommands } from "./command-readers.ts";
 import { lastSize } from "./history.ts";
 import { endsLine, firstLineEnd, type TypedCommand, typedCommands } from "./typed-input.ts";
 
-/** How long to wait before offering again what a command did not read. */
+/** The delay before input that the command did not accept is written again. */
 const RETRY_MS = 15;
-/** How long the program in front gets to take a line before the next is judged as if anybody might read it. */
+/** How long to wait for the foreground program to read a line before the next line is checked for any possible reader. */
 const LINE_READ_MS = 1000;
 const POLL_MS = 5;
 
-/** What the session does before and after input is written. */
+/** Functions of the session that are called before and after input is written. */
 export interface InputHooks {
-  /** Lets these through, or throws. */
+  /** Rejects unless policy allows the typed commands. */
   authorize(commands: TypedCommand[]): Promise<void>;
-  /** Writes down what is typed; `hidden`: not what it is. */
+  /** Records the input in the audit log, without its content if `hidden`. */
   audit(bytes: Uint8Array, hidden: boolean): void;
   closed(): Error;
 }
 
-/** Types keys into a terminal, each line judged for the program that will read it. */
+/** Writes keys to a terminal. Each line is authorized for the program that will read it. */
 export async function writeToTerminal(
   execution: Execution,
   keys: Uint8Array,
@@ -29,7 +29,7 @@ export async function writeToTerminal(
 ): Promise<void> {
   let rest = keys;
   noteInputStart(execution);
-  // Keys that end no line have nobody run anything yet: they need not wait for anything.
+  // Keys that do not end a line cannot run a command, so they are written without authorization.
   if (!endsLine(keys)) return writeKeys(execution, keys, hooks);
   while (rest.length > 0) {
     const state = await execution.inputState();
@@ -45,7 +45,7 @@ export async function writeToTerminal(
   }
 }
 
-/** To a command on pipes, which no shell's line editing stands before. */
+/** Writes input to a command on pipes, where no line editing applies. */
 export async function writeToPipe(execution: Execution, bytes: Uint8Array, hooks: InputHooks): Promise<void> {
   noteInputStart(execution);
   hooks.audit(bytes, false);
@@ -59,7 +59,7 @@ async function writeKeys(execution: Execution, keys: Uint8Array, hooks: InputHoo
   hooks.audit(keys, execution.wroteHidden);
 }
 
-/** Writes all of it, however slowly it is read. */
+/** Writes all bytes, waiting as long as the command takes to read them. */
 async function writeAll(
   execution: Pick<Execution, "write">,
   bytes: Uint8Array,
@@ -75,8 +75,8 @@ async function writeAll(
 }
 
 /**
- * How many bytes can be judged for the same reader. A program with a shell behind it may end with any key, and then the
- * shell gets the rest: the end of a line goes by itself, once it is seen who will get that.
+ * Returns how many bytes certainly go to the same reader. A foreground program started by a shell may exit on any key,
+ * and the shell then reads the rest, so each line end is written separately after its reader is known.
  */
 function bytesForOneReader(state: InputState, keys: Uint8Array): number {
   const { reading, foreground, processes } = state;
@@ -86,17 +86,17 @@ function bytesForOneReader(state: InputState, keys: Uint8Array): number {
   return end < 0 ? keys.length : Math.max(end, 1);
 }
 
-/** What is known of a session that is typed into: where its output ended before the last keys, for one. */
+/** The state of a session that receives input from this gateway. */
 interface InputRecord {
   data: SessionData;
   terminal: boolean;
-  /** Undefined: nothing was typed, or is just on its way. */
+  /** The output offset at which the last input was written; undefined before the first input or while it is written. */
   typedAt: number | undefined;
 }
 
 const inputRecords = new WeakMap<Execution, InputRecord>();
 
-/** Whether it is on a terminal; that does not change, and every key asks. */
+/** Reports whether the session is on a terminal. Cached, because it never changes and is needed for every key. */
 export function isOnTerminal(execution: Execution, dataOf: () => SessionData): boolean {
   let record = inputRecords.get(execution);
   if (!record) {
@@ -111,20 +111,20 @@ export function hasReceivedInput(execution: Execution): boolean {
   return inputRecords.has(execution);
 }
 
-/** An executor that says where the output ended when it wrote spares every key a look at the file. */
+/** Records the output offset before a write, unless the executor reports it with the write. */
 function noteInputStart(execution: Execution): void {
   const record = inputRecords.get(execution);
   if (!record) return;
   record.typedAt = execution.wroteAt === undefined ? record.data.size() : undefined;
 }
 
-/** What is typed in several parts was typed where the first of them was. */
+/** Input written in several parts keeps the offset of its first part. */
 function noteInputEnd(execution: Execution): void {
   const record = inputRecords.get(execution);
   if (record) record.typedAt ??= execution.wroteAt;
 }
 
-/** Where its output ended before this gateway last typed something; undefined while that is on its way. */
+/** Returns the output offset at which this gateway last wrote input; undefined while a write is in progress. */
 export function outputOffsetAtInput(execution: Execution): number | undefined {
   return inputRecords.get(execution)?.typedAt;
 }

@@ -4,8 +4,8 @@ import { visible } from "../../text/visible.ts";
 import { graphemesOf } from "../../text/width.ts";
 
 /**
- * How xterm (and with it nearly every terminal of today) encodes the keys that have a name. `letter`: `CSI letter`, in
- * application cursor mode `SS3 letter`. `function`: always `SS3 letter`. `tilde`: `CSI number ~`. `plain`: a character.
+ * The encoding of a named key in xterm and compatible terminals. `letter` keys send `CSI letter`, or `SS3 letter` in
+ * application cursor mode. `function` keys always send `SS3 letter`, `tilde` keys `CSI number ~`, `plain` keys a character.
  */
 type NamedKey =
   | { kind: "letter"; letter: string }
@@ -18,7 +18,7 @@ const tilde = (number: number): NamedKey => ({ kind: "tilde", number });
 
 const ESC = "\u001b";
 
-/** Under the name that is suggested to whoever mistypes one. */
+/** Keys by canonical name. */
 const KEYS: Record<string, NamedKey> = {
   Up: letter("A"),
   Down: letter("B"),
@@ -38,10 +38,10 @@ const KEYS: Record<string, NamedKey> = {
 };
 
 for (const [index, name] of ["P", "Q", "R", "S"].entries()) KEYS[`F${index + 1}`] = { kind: "function", letter: name };
-// The numbers have gaps: they are those of the keys of the VT220.
+// The numbers are those of the VT220's keys and have gaps.
 for (const [index, number] of [15, 17, 18, 19, 20, 21, 23, 24].entries()) KEYS[`F${index + 5}`] = tilde(number);
 
-/** What tmux, curses, browsers and people call them. */
+/** Names used by tmux, curses and browsers, and common abbreviations. */
 const OTHER_NAMES: Record<string, string> = {
   return: "Enter",
   cr: "Enter",
@@ -68,7 +68,7 @@ const KEY_NAMES: readonly string[] = Object.keys(KEYS);
 const BY_NAME = new Map(Object.entries(KEYS).map(([name, key]) => [name.toLowerCase(), key]));
 for (const [other, name] of Object.entries(OTHER_NAMES)) BY_NAME.set(other, KEYS[name] as NamedKey);
 
-/** Capital letters do not matter in a name; null: there is no such key. */
+/** Looks up a key by name, ignoring case; null when there is no such key. */
 function namedKey(name: string): NamedKey | null {
   return BY_NAME.get(name.toLowerCase()) ?? null;
 }
@@ -78,43 +78,43 @@ const MOST_SUGGESTED = 3;
 
 const NAME_KEYS = {
   action: "name_keys",
-  hint: "Keys are named like Enter, Escape, Tab, Up, PageDown, F5, C-c, M-x and S-Tab; 0x1b is a byte.",
+  hint: "Use key names such as Enter, Escape, Tab, Up, PageDown, F5, C-c, M-x and S-Tab, or a byte such as 0x1b.",
 };
 
 const WRITE_TEXT = {
   action: "write_text",
-  hint: "To type a text, write or paste it instead; a key is one of its characters.",
+  hint: "To type text, write or paste it. A key is a key name or a single character.",
 };
 
 function unknownKey(key: string, names: readonly string[]): SallyportError {
   const near = nearKeys(key, names);
   const recovery = near.length > 0 ? [{ action: "use_near_name", hint: `Did you mean ${near.join(" or ")}?` }] : [];
-  return new SallyportError("InvalidRequest", `There is no key ${shown(key)}.`, [...recovery, NAME_KEYS, WRITE_TEXT], {
+  return new SallyportError("InvalidRequest", `Unknown key: ${shown(key)}.`, [...recovery, NAME_KEYS, WRITE_TEXT], {
     near,
   });
 }
 
-/** A terminal sends characters, not keys: most modifiers leave no trace on most characters. */
+/** Terminals encode characters, not key presses, so most combinations of modifier and character have no encoding. */
 function keyWithoutCode(key: string): SallyportError {
-  return new SallyportError("InvalidRequest", `A terminal has no code for the key ${shown(key)}.`, [
-    { action: "drop_modifier", hint: "Programs cannot tell it from the key without the modifier: send that one." },
+  return new SallyportError("InvalidRequest", `Terminals have no code for the key ${shown(key)}.`, [
+    { action: "drop_modifier", hint: "Send the key without the modifier; programs cannot tell them apart." },
     NAME_KEYS,
   ]);
 }
 
 function notKeys(received: unknown): SallyportError {
-  const kind = Array.isArray(received) ? "a list with something else in it" : `a ${typeof received}`;
-  return new SallyportError("InvalidRequest", `\`keys\` must be a list of names; received ${kind}.`, [NAME_KEYS]);
+  const kind = Array.isArray(received) ? "a list with other values" : `a ${typeof received}`;
+  return new SallyportError("InvalidRequest", `\`keys\` must be a list of strings; received ${kind}.`, [NAME_KEYS]);
 }
 
 function tooManyKeys(count: number, most: number): SallyportError {
-  return new SallyportError("InvalidRequest", `At most ${most} keys are sent at once; received ${count}.`, [
+  return new SallyportError("InvalidRequest", `\`keys\` must have at most ${most} entries; received ${count}.`, [
     WRITE_TEXT,
-    { action: "split_keys", hint: "Or send them in several calls." },
+    { action: "split_keys", hint: "Or send the keys in several calls." },
   ]);
 }
 
-/** The modifiers are kept: who mistyped `C-Hom` meant `C-Home`. */
+/** Returns similar key names, with the modifiers of the original: `C-Home` for `C-Hom`. */
 function nearKeys(key: string, names: readonly string[]): string[] {
   const [, modifiers = "", name = ""] = /^((?:[a-z]+[-+])*)(.*)$/isu.exec(key) ?? [];
   const lower = new Map(names.map((known) => [known.toLowerCase(), known]));
@@ -127,7 +127,7 @@ function shown(key: string): string {
   return `"${visible(cut)}"`;
 }
 
-/** What a program switched on at its terminal, and keys depend on. */
+/** Terminal modes, set by the program, that affect how keys are encoded. */
 interface KeyModes {
   applicationCursor: boolean;
 }
@@ -139,18 +139,18 @@ interface Modifiers {
 }
 
 const MOST_KEYS = 4096;
-/** Longer than any name with its modifiers, and than any character made of several. */
+/** Longer than any key name with its modifiers, and than any grapheme cluster. */
 const LONGEST_KEY = 64;
 const ESCAPE = "\u001b";
 
-// `C-x`, `Ctrl+x`; the key itself comes last, so that `C--` is Control and a minus.
+// Matches `C-` and `Ctrl+` only before another character, so that `C--` is Control and a minus.
 const MODIFIER = /^(C|Ctrl|Control|M|Meta|A|Alt|S|Shift)[-+](?=.)/iu;
 const CARET = /^\^([@-_a-z?])$/;
 const HEX = /^0x((?:[\da-f]{2})+)$/i;
 
 /**
- * The bytes a terminal would send for these keys: names (`Enter`, `Up`, `F5`), single characters, each with modifiers
- * (`C-c`, `M-x`, `S-Tab`, also `Ctrl+C` and `^C`), and bytes in hex (`0x1b`).
+ * Returns the bytes that a terminal sends for these keys. A key is a name (`Enter`, `Up`, `F5`) or a single character,
+ * with optional modifiers (`C-c`, `M-x`, `S-Tab`, also `Ctrl+C` and `^C`), or bytes in hex (`0x1b`).
  *
  * @example
  * encodeKeys(["Escape", ":", "w", "q", "Enter"], { applicationCursor: false });
@@ -187,7 +187,7 @@ function split(key: string): { name: string; modifiers: Modifiers } {
   return { name: caret, modifiers: { ...modifiers, control: true } };
 }
 
-/** Keyboards have none any more: terminals send Shift with F1 to F12 for them, and say so in terminfo. */
+/** Maps F13 to F24 to Shift with F1 to F12, which is what terminals send for them according to terminfo. */
 function functionKeyAbove12(name: string, modifiers: Modifiers): NamedKey | null {
   const number = Number(/^f(1[3-9]|2[0-4])$/i.exec(name)?.[1]);
   if (Number.isNaN(number) || modifiers.shift) return null;
@@ -196,7 +196,7 @@ function functionKeyAbove12(name: string, modifiers: Modifiers): NamedKey | null
 }
 
 function encodeNamed(key: NamedKey, modifiers: Modifiers, modes: KeyModes): string | null {
-  // 1 and a bit for each modifier.
+  // The modifier parameter is 1 plus one bit per modifier.
   const number = 1 + (modifiers.shift ? 1 : 0) + (modifiers.meta ? 2 : 0) + (modifiers.control ? 4 : 0);
   switch (key.kind) {
     case "letter":
@@ -223,7 +223,7 @@ function encodeCharacter(character: string, { shift, meta, control }: Modifiers)
   return text === null ? null : (meta ? ESCAPE : "") + text;
 }
 
-// Digits and the slash as xterm has them, for keyboards on which the right character is hard to reach.
+// xterm's alternatives for control characters that are hard to type on some keyboards.
 const CONTROL_AS = new Map(Object.entries({ "2": "@", "3": "[", "4": "\\", "5": "]", "6": "^", "7": "_", "/": "_" }));
 
 function controlCharacter(character: string): string | null {
@@ -247,8 +247,8 @@ const START = "\u001b[200~";
 const END = "\u001b[201~";
 
 /**
- * What a terminal sends when this text is pasted. Where the program asked for it, the text is marked as pasted, so that
- * it is not taken for keys; a mark within the text must not end that early.
+ * Returns what a terminal sends when this text is pasted. If the program has enabled bracketed paste (`marked`), the text
+ * is enclosed in markers. Markers inside the text are removed, so that it cannot end the paste early.
  */
 export function encodePaste(text: string, marked: boolean): string {
   const typed = text.replaceAll(START, "").replaceAll(END, "").replace(/\r?\n/g, "\r");

@@ -7,19 +7,19 @@ import { Emulator, type ScreenOptions } from "./emulator.ts";
 import { readTerminalHistory } from "./history.ts";
 import { ModeTracker } from "./mode-tracker.ts";
 
-/** As much is always drawn: some 50 ms. */
+/** Output up to this size is always drawn in full; it takes about 50 ms. */
 const ALWAYS_DRAWN = 1 << 20;
 
-/** No more than this is drawn at once: a full-screen program has painted all of its screen anew by then. */
+/** The most output that is drawn: within it, a full-screen program has repainted its whole screen. */
 const MOST_DRAWN = 4 << 20;
 
-/** No more than this is looked through for modes at all. */
+/** The most output that is scanned for modes. */
 const MOST_SKIMMED = 128 << 20;
 
 /**
- * Where to begin, so that the screen at the end of a long output is known soon. An output of plain lines is drawn from
- * where enough of them are left to push everything else off the screen and out of what is kept above it: the result
- * is the same. One that paints the screen is drawn from its last megabytes, in the modes that were set before.
+ * Returns where to start drawing a long output. Plain lines are drawn from where enough of them remain to fill the screen
+ * and the scrollback, which gives the same result as drawing everything. Output that moves the cursor is drawn from its
+ * last megabytes, with the modes that were set before.
  */
 function replayStart(reader: LogReader, from: number, end: number, emulator: Emulator): number {
   if (end - from <= ALWAYS_DRAWN) return from;
@@ -36,21 +36,21 @@ function replayStart(reader: LogReader, from: number, end: number, emulator: Emu
   return Math.max(from, end - MOST_DRAWN);
 }
 
-/** Where to begin to look for modes. */
+/** Returns where to start scanning for modes. */
 function modeScanStart(from: number, end: number): number {
   return Math.max(from, end - MOST_SKIMMED);
 }
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** A run of bytes of the log; `gap`: what came right before it is gone, punched out for the disk cap. */
+/** Consecutive bytes of the log. `gap` is true when the bytes right before it were dropped for the disk cap. */
 interface LogPiece {
   offset: number;
   bytes: Uint8Array;
   gap: boolean;
 }
 
-/** A terminal session's one stream, read by offset. */
+/** Reads the single stream of a terminal session by offset. */
 class LogReader {
   readonly #log;
 
@@ -62,7 +62,7 @@ class LogReader {
     return streamSize(this.#log, 0);
   }
 
-  /** What is between two offsets, in blocks, without what was punched out. */
+  /** Yields the bytes between two offsets in blocks, skipping punched ranges. */
   *between(from: number, to: number): Generator<LogPiece> {
     let gap = false;
     for (let at = from; at < to; ) {
@@ -85,17 +85,17 @@ class LogReader {
   }
 }
 
-/** So much more drawn is worth a checkpoint: a fifth of a second. */
+/** Bytes drawn between checkpoints; they take about 0.2 s to draw. */
 const CHECKPOINT_EVERY = 4 << 20;
 
-/** An output made to be slow is not drawn to its end: after so much CPU time it goes on with its last bytes. */
+/** The CPU time for drawing output. Output that takes longer, such as a malicious one, is skipped up to its last bytes. */
 const DRAW_CPU_LIMIT_US = 3_000_000;
 const LAST_BYTES = 64 * 1024;
 
 const DEFAULT_SIZE: TerminalSize = { columns: 120, rows: 30 };
 const CANCEL = Uint8Array.of(0x18);
 
-/** The terminal of a session as its log tells it, up to where the log was last read. */
+/** The terminal of a session, rendered from its log up to where the log was last read. */
 export class LogTerminal {
   readonly #folder: string;
   readonly #reader: LogReader;
@@ -109,7 +109,7 @@ export class LogTerminal {
     this.#emulator = new Emulator(size);
   }
 
-  /** From the last checkpoint, if there is a whole one, else from the beginning. */
+  /** Renders the log, from the last valid checkpoint if there is one. */
   static async open(folder: string): Promise<LogTerminal> {
     const terminal = new LogTerminal(folder, sizesOf(folder)[0] ?? DEFAULT_SIZE);
     try {
@@ -132,7 +132,7 @@ export class LogTerminal {
     this.#saved = checkpoint.offset;
   }
 
-  /** Draws what was written since. */
+  /** Draws the output written since the last call. */
   async catchUp(): Promise<void> {
     const end = this.#reader.size;
     const sizes = sizesOf(this.#folder);
@@ -145,7 +145,7 @@ export class LogTerminal {
     if (this.#offset - this.#saved >= CHECKPOINT_EVERY) this.#save();
   }
 
-  /** Passes over output, minding only the modes it sets. */
+  /** Skips output, tracking only the modes that it sets. */
   async #skipTo(to: number): Promise<void> {
     if (to <= this.#offset) return;
     const { tracker } = this.#emulator;
@@ -155,7 +155,7 @@ export class LogTerminal {
       await setImmediate();
     }
     this.#offset = to;
-    // Drawing goes on at the end of a sequence, or else it is broken off.
+    // Drawing resumes after the current sequence; one that is too long is cancelled.
     for (const { bytes } of this.#reader.between(to, to + LAST_BYTES)) {
       for (let at = 0; at < bytes.length && !tracker.isSettled; at++) {
         tracker.push(bytes.subarray(at, at + 1));
@@ -166,7 +166,7 @@ export class LogTerminal {
     await this.#emulator.feed(tracker.prelude());
   }
 
-  /** False: it takes too long. */
+  /** Draws up to `end`. Returns false when it takes too much CPU time. */
   async #draw(end: number, sizes: readonly SizeChange[]): Promise<boolean> {
     const begun = process.cpuUsage();
     for (let at = this.#offset; ; at = this.#offset) {
@@ -181,7 +181,7 @@ export class LogTerminal {
         const isLong = end - this.#offset > LAST_BYTES + BLOCK_BYTES;
         if (isLong && process.cpuUsage(begun).user > DRAW_CPU_LIMIT_US) return false;
       }
-      // What is missing at the end was punched out, or is being written.
+      // Bytes missing at the end were punched out, or are still being written.
       if (this.#offset < Math.min(end, next)) this.#offset = Math.min(end, next);
     }
   }
@@ -197,13 +197,13 @@ export class LogTerminal {
     return { ...this.#emulator.screen(options), offset: this.#offset };
   }
 
-  /** A sequence that was begun is left to what follows. */
+  /** Returns a repaint. Its offset precedes an incomplete sequence, which is sent with the output that follows. */
   repaint(): Repaint {
     const { output, unfinished } = this.#emulator.repaint();
     return { ...this.#emulator.size, output, offset: this.#offset - unfinished };
   }
 
-  /** What scrolled off and what is on the screen. */
+  /** Returns the scrollback and the screen as text. */
   text(): string {
     return this.#emulator.text();
   }

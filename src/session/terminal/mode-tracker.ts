@@ -1,15 +1,16 @@
 import { EscapeScanner } from "../../text/terminal/escape.ts";
 
+/** The most colour sequences kept. */
 const MOST_KEPT = 32;
-/** None that means anything is longer. */
+/** The longest parameters of a colour sequence that are kept. */
 const LONGEST = 64;
 
 const ZERO = 0x30;
 const SEMICOLON = 0x3b;
 
-/** The colours and styles in force, as the sequences that set them since the last reset. */
+/** The current colours and styles, as the sequences that set them since the last reset. */
 class ActiveColours {
-  // Bytes in a ring: nothing is as frequent as colours, and only the last ones are ever looked at.
+  // A ring of bytes: colour sequences are the most frequent, and only the last ones matter.
   #bytes = Buffer.alloc(MOST_KEPT * LONGEST);
   #lengths = new Uint8Array(MOST_KEPT);
   #count = 0;
@@ -18,14 +19,14 @@ class ActiveColours {
     this.#count = 0;
   }
 
-  /** The parameters of one sequence. */
+  /** Adds the parameters of one sequence. */
   push(bytes: Uint8Array, from: number, to: number): void {
     const first = from === to ? ZERO : (bytes[from] as number);
     if (to - from <= 1 && first === ZERO) {
       this.#count = 0;
       return;
     }
-    if (first > SEMICOLON || to - from > LONGEST) return; // a private sequence, or none
+    if (first > SEMICOLON || to - from > LONGEST) return; // a private or invalid sequence
     if (first === ZERO && bytes[from + 1] === SEMICOLON) this.#count = 0;
     const slot = this.#count++ % MOST_KEPT;
     let target = slot * LONGEST;
@@ -43,35 +44,33 @@ class ActiveColours {
   }
 }
 
-/**
- * Follows a program's output without drawing it, some twenty times as fast as a terminal that does: which modes it
- * switched on, and whether it is in the middle of a sequence or a character. What a terminal restored from a
- * checkpoint, or brought past megabytes of repaints, cannot know otherwise. Memory is bounded whatever comes.
- */
-
 const FEED = 0x0a;
 const SHIFT_OUT = 0x0e;
 const SHIFT_IN = 0x0f;
 const COLOUR = 0x6d;
 
-/** What is kept of a sequence: more than any that matters has. */
+/** The longest sequence that is interpreted. */
 const LONGEST_SEQUENCE = 64;
 const LONGEST_TITLE = 1024;
 const MOST_MODES = 64;
 
-/** Control sequences that reach beyond the current line: with one of them, an output is more than lines. */
+/** Final characters of sequences that reach beyond the current line. Output with one of them is not plain lines. */
 const MOVES_CURSOR = "ABEFHJLMSTdefru";
 
-/** By final character: 1 to be read, 2 only to be counted. */
+/** By final character: 1 for sequences that are interpreted, 2 for those that are only counted. */
 const HANDLED = new Uint8Array(128);
 for (const final of MOVES_CURSOR) HANDLED[final.charCodeAt(0)] = 2;
 for (const final of "hlrp") HANDLED[final.charCodeAt(0)] = 1;
 
-// Whatever these modes do, they do it before any other.
-/** Not a state, but something done with the cursor. */
+/** Saves or restores the cursor; not a persistent mode. */
 const SAVED_CURSOR = "?1048";
 const ALTERNATE_SCREEN = new Set(["?47", "?1047", "?1049"]);
 
+/**
+ * Tracks the modes that a program's output sets, and whether the output ends inside a sequence or character. About
+ * twenty times as fast as drawing. A terminal that is restored from a checkpoint, or that skipped output, needs it to
+ * get into the right modes. Memory is bounded for any output.
+ */
 export class ModeTracker {
   readonly #scanner = new EscapeScanner({
     control: (code) => this.#controlCharacter(code),
@@ -89,26 +88,27 @@ export class ModeTracker {
   #last = 0;
   #saved = new Map<boolean, { colours: string[]; charsets: Map<string, string>; shifted: string }>();
 
-  /** Line feeds, and sequences that reach beyond their line, so far. */
+  /** The number of line feeds so far. */
   lineFeeds = 0;
+  /** The number of sequences so far that reach beyond the current line. */
   cursorMoves = 0;
 
-  /** Not in the middle of a sequence or a character. */
+  /** False inside a sequence or a character. */
   get isSettled(): boolean {
     return this.#scanner.isSettled;
   }
 
-  /** Settled, and what comes next cannot belong to a character (an accent, the rest of an emoji) that is drawn already. */
+  /** True when settled and the next bytes cannot extend the last grapheme cluster (an accent, the rest of an emoji). */
   get canSerialize(): boolean {
     return this.isSettled && this.#last < 0x80;
   }
 
-  /** Bytes since the one that began the sequence or character it is in the middle of. */
+  /** The number of bytes of an incomplete sequence or character. */
   get begun(): number {
     return this.#scanner.begun;
   }
 
-  /** What has another terminal take what comes for the rest of such a string, which nobody sees. */
+  /** A sequence that opens a string without effect, so that another terminal ignores the rest of an incomplete string. */
   get swallow(): string {
     const kind = this.#scanner.openString;
     return kind === null ? "" : `\x1b${kind === "]" ? "]7777;" : "_"}`;
@@ -171,14 +171,14 @@ export class ModeTracker {
       if (mode === "?1049" && final === "h") this.#saveStyle();
       for (const other of ALTERNATE_SCREEN) this.#modes.delete(other);
     }
-    // The last one of a group counts: a later mode is not to be undone by an earlier one.
+    // Deleted first, to keep the modes in the order in which they were set last.
     this.#modes.delete(mode);
     this.#modes.set(mode, final);
     if (mode === "?1049" && final === "l") this.#restoreStyle();
     if (this.#modes.size > MOST_MODES) this.#modes.delete(this.#modes.keys().next().value as string);
   }
 
-  /** With the cursor's position go its colours and character sets, for each screen apart. */
+  /** Saves colours and character sets, which are part of a saved cursor. Each screen has its own. */
   #saveStyle(): void {
     this.#saved.set(this.#isAlternate, {
       colours: this.colours(),
@@ -223,12 +223,12 @@ export class ModeTracker {
     this.#wasReset = true;
   }
 
-  /** The sequences since colours were last reset. */
+  /** Returns the colour sequences since the last reset. */
   colours(): string[] {
     return this.#colours.sequences();
   }
 
-  /** What brings a terminal that saw nothing of this output into the modes it left. It moves the cursor. */
+  /** Returns output that puts a new terminal into the modes that this output has set. It moves the cursor. */
   prelude(): Uint8Array {
     const alternate = [...this.#modes].find(([mode]) => ALTERNATE_SCREEN.has(mode));
     const parts = [
@@ -245,18 +245,18 @@ export class ModeTracker {
     return Buffer.from(parts.join(""), "latin1");
   }
 
-  /** The sequences that set what is set, but for which screen is shown. */
+  /** Returns the sequences that set the modes, except for the choice of screen. */
   modes(): string[] {
     const switches = [...this.#modes].filter(([mode]) => !ALTERNATE_SCREEN.has(mode));
     return switches.map(([mode, final]) => `\x1b[${mode}${final}`);
   }
 
-  /** Bytes as characters, like all that is kept of the output. */
+  /** Returns the sequence that sets the title, as latin1: each character is one byte of the output. */
   title(): string {
     return this.#title === null ? "" : `\x1b]2;${this.#title}\x07`;
   }
 
-  /** As in the sequence that set them; empty for the whole screen. */
+  /** The parameters of the sequence that set the margins; empty for the whole screen. */
   get margins(): string {
     return this.#margins;
   }
@@ -265,7 +265,7 @@ export class ModeTracker {
     return this.#modes.get("?25") !== "l";
   }
 
-  /** Line drawing characters in place of letters, for instance. */
+  /** Returns the sequences that select character sets, such as line drawing. */
   charsets(): string {
     return [...this.#charsets].map(([slot, name]) => `\x1b${slot}${name}`).join("") + this.#shifted;
   }

@@ -4,21 +4,20 @@ import { type Pace, yieldAfter } from "../logs/log-file.ts";
 import { closeSessionLog, openSessionLog, readStream, streamSize } from "../logs/session-log.ts";
 import { type Span, spansFrom } from "../logs/view.ts";
 
-/** What the first line of a recording tells. */
+/** The data in the first line of a recording. */
 interface RecordingHead {
   startedMs: number;
   command: string;
   title: string;
 }
 
-/** Neighbours of the same moment are one event, up to this many bytes. */
+/** The largest event. Adjacent output of the same time is joined up to this size. */
 const MOST_BYTES = 64 * 1024;
 const CANCEL = "\x18";
 
 /**
- * What a session wrote to its terminal as an asciicast of version 2: a line of JSON for the head, and one for each
- * piece of output or change of size, with the seconds since the start. Only output: what was typed is in it as far as
- * the program showed it.
+ * Yields the session's terminal output as an asciicast (version 2): a line of JSON for the header, and one for each piece
+ * of output or resize, with the seconds since the start. Input is included only where the program echoed it.
  */
 export async function* asciicast(
   folder: string,
@@ -37,7 +36,7 @@ export async function* asciicast(
   });
   const log = openSessionLog(folder, "merged");
   const pace: Pace = { bytes: 0 };
-  // A character whose bytes came in two pieces goes with the second.
+  // A character that is split over two pieces is written with the second.
   const decoder = new StringDecoder("utf8");
   const end = streamSize(log, 0);
   let seconds = 0;
@@ -51,7 +50,7 @@ export async function* asciicast(
         yield line([seconds, "r", `${columns}x${rows}`]);
       }
       const bytes = readStream(log, 0, span.offset, Math.min(span.length, end - span.offset));
-      // Punched out for the disk cap: a sequence that was cut by it is broken off.
+      // After a hole punched for the disk cap, an incomplete sequence is cancelled.
       const gap = span.offset > read ? CANCEL : "";
       read = span.offset + bytes.length;
       const text = gap + decoder.write(bytes);
@@ -81,7 +80,7 @@ function* sameMoment(spans: Iterable<Span>): Generator<Piece> {
   if (open) yield open;
 }
 
-/** Cut where the size changed, and none too long. */
+/** Splits spans where the size changed, and at the maximum length. */
 function* pieces(spans: Iterable<Piece>, changes: readonly SizeChange[]): Generator<Piece> {
   for (const span of spans) {
     const end = span.offset + span.length;

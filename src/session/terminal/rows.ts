@@ -1,18 +1,18 @@
 import type { IBuffer, IBufferCell, IBufferLine } from "@xterm/headless";
 import type { ScreenRun } from "../../core/terminal.ts";
 
-// Controls, and characters that are not seen but act on their neighbours: overrides of the writing direction, tags, zero
-// widths. Without them a person reads the same text as a model. Joiners stay: emoji are made with them.
+// Control characters and invisible characters that affect others: bidirectional overrides, tags, zero-width characters.
+// Without them a person and a model read the same text. Joiners are kept, because emoji sequences need them.
 const HIDDEN =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 const PLAIN = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2500-\u25ff]*$/;
 
-/** The text of a cell, or of many, without what is hidden in it. */
+/** Removes hidden characters from the text of cells. */
 export function seen(text: string): string {
   return PLAIN.test(text) ? text : text.replace(HIDDEN, "");
 }
 
-/** The rows of a terminal's screen, as they are seen: what is concealed is blank. */
+/** Returns the visible rows of a terminal's screen. Concealed text is blank. */
 export function screenLines(buffer: IBuffer, rows: number): string[] {
   const cell = buffer.getNullCell();
   return Array.from({ length: rows }, (_, row) => {
@@ -35,7 +35,7 @@ function cellText(cell: IBufferCell): string {
   return cell.isInvisible() ? blank : seen(cell.getChars()) || blank;
 }
 
-/** Per row, runs of cells that look the same; nothing for blanks that look like the empty screen. */
+/** Returns, for each row, runs of cells with the same attributes. Trailing blanks without attributes are omitted. */
 export function screenRuns(buffer: IBuffer, rows: number): ScreenRun[][] {
   const cell = buffer.getNullCell();
   return Array.from({ length: rows }, (_, row) => {
@@ -53,7 +53,7 @@ function lineRuns(line: IBufferLine, cell: IBufferCell): ScreenRun[] {
     if (width === 0) continue;
     const text = cellText(cell);
     const look = lookOf(cell);
-    // A character of two cells, or made of several, is a run of its own: in all others cells and characters agree.
+    // A wide or combined character gets a separate run, so that all other runs have one character per cell.
     const alone = width > 1 || text.length > 1;
     if (open !== null && !alone && sameLook(open, look) && open.start + open.length === column) {
       open.text += text;
@@ -99,14 +99,14 @@ function sameLook(a: Look, b: Look): boolean {
   );
 }
 
-/** Blanks at the end that look like the empty screen are none. In a run of several cells there is a character per cell. */
+/** Removes trailing blanks that look like the empty screen. A run of several cells has one character per cell. */
 function trimmed(run: ScreenRun): ScreenRun {
   if (run.background !== null || run.inverse || run.underline || run.strikethrough) return run;
   const text = run.text.trimEnd();
   return text.length === run.text.length ? run : { ...run, text, length: text.length };
 }
 
-/** The rows above one, from the oldest that is kept, as lines: one that was wrapped at the edge is one line again. */
+/** Yields the rows before `end`, from the oldest kept, as lines. Wrapped rows are joined. */
 export function* logicalLines(buffer: IBuffer, end: number): Generator<string> {
   let text: string | null = null;
   for (let row = 0; row < end; row++) {

@@ -1,21 +1,21 @@
 import type { LogTerminal } from "./log-terminal.ts";
 
-/** Terminals kept drawn up to where they were last looked at; each takes some 3 MB. */
+/** The number of rendered terminals that are kept; each takes about 3 MB. */
 const MOST_KEPT = 8;
 const IDLE_MS = 60_000;
 
 interface CachedTerminal {
   terminal: Promise<LogTerminal>;
-  /** The last one who uses it, and with them all before. */
+  /** Settles when the last caller, and with it all earlier ones, has finished. */
   turn: Promise<unknown>;
   idle: NodeJS.Timeout | null;
 }
 
-/** The terminals a gateway looks at. One that was looked at a moment ago has only what is new to draw. */
+/** Caches rendered terminals, so that a recently used one needs to draw only new output. */
 export class ScreenCache {
   readonly #kept = new Map<string, CachedTerminal>();
 
-  /** Calls `use` with the session's terminal as its log has it by now. One caller at a time. */
+  /** Calls `use` with the session's terminal, up to date with its log. One caller at a time. */
   async with<T>(id: string, folder: string, use: (terminal: LogTerminal) => T | Promise<T>): Promise<T> {
     const kept = this.#kept.get(id) ?? this.#open(id, folder);
     if (kept.idle) clearTimeout(kept.idle);
@@ -30,7 +30,7 @@ export class ScreenCache {
       () => false,
     );
     kept.turn = last;
-    // The newest is the last to go.
+    // Moved to the end of the map: the least recently used is dropped first.
     this.#kept.delete(id);
     this.#kept.set(id, kept);
     this.#dropOldest();
@@ -42,7 +42,7 @@ export class ScreenCache {
     return turn;
   }
 
-  /** Its files are about to go. */
+  /** Drops a session's terminal, before its files are removed. */
   forget(id: string): void {
     const kept = this.#kept.get(id);
     if (kept) this.#drop(id, kept);
@@ -53,7 +53,7 @@ export class ScreenCache {
   }
 
   #open(id: string, folder: string): CachedTerminal {
-    // Loaded when first needed: most gateways never look at a screen, and none should start later for it.
+    // Loaded on first use: most gateways never render a screen, and the module would slow down their start.
     const terminal = import("./log-terminal.ts").then((module) => module.LogTerminal.open(folder));
     const kept: CachedTerminal = { terminal, turn: terminal.catch(() => {}), idle: null };
     this.#kept.set(id, kept);
@@ -67,7 +67,7 @@ export class ScreenCache {
     }
   }
 
-  /** Closed when nobody uses it any more. */
+  /** Removes a terminal, and closes it after its last caller has finished. */
   #drop(id: string, kept: CachedTerminal): void {
     if (this.#kept.get(id) === kept) this.#kept.delete(id);
     if (kept.idle) clearTimeout(kept.idle);

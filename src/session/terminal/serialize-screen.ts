@@ -2,8 +2,8 @@ import type { IBuffer, IBufferCell, IBufferLine, Terminal } from "@xterm/headles
 import type { ModeTracker } from "./mode-tracker.ts";
 
 /**
- * The output that brings a new terminal of the same size to where this one is: everything kept above the screen, both
- * screens, the cursor, the modes; of what scrolled off no more rows than asked for. Only a cursor position that the program saved, and tab stops it set, are lost.
+ * Returns output that puts a new terminal of the same size into the state of this one: both screens, the cursor, the
+ * modes and at most `scrolledOff` rows of scrollback. A saved cursor position and custom tab stops are not restored.
  */
 export function serializeScreen(
   terminal: Terminal,
@@ -34,7 +34,7 @@ function cursorAndModes(terminal: Terminal, tracker: ModeTracker): string {
   ].join("");
 }
 
-/** The cursor waits behind the last column after a character was written there, and only then. */
+/** Returns output that puts the cursor past the last column, by writing the character in that column again. */
 function pastTheEdge(buffer: IBuffer, top: number): string {
   const line = buffer.getLine(buffer.baseY + buffer.cursorY);
   let column = buffer.cursorX - 1;
@@ -55,7 +55,7 @@ function rowsOf(buffer: IBuffer, from = 0): string {
     const line = buffer.getLine(row);
     if (line === undefined) continue;
     const { text, isFull } = rowOf(line, cell);
-    // A row that goes on in the next is written up to its edge, and the next begins there by itself.
+    // A wrapped row is written up to the edge, so that the terminal wraps to the next row by itself.
     const goesOn = isFull && buffer.getLine(row + 1)?.isWrapped;
     parts.push(text, goesOn || row === buffer.length - 1 ? "" : "\x1b[m\r\n");
   }
@@ -67,7 +67,7 @@ function rowOf(line: IBufferLine, cell: IBufferCell): { text: string; isFull: bo
   let style = "\x1b[m";
   let blanks = 0;
   const fill = () => {
-    // Erased and stepped over: a blank that was never written is not the same as a space.
+    // Erased and skipped instead of written as spaces: an empty cell differs from a space.
     if (blanks > 0) text += `\x1b[${blanks}X\x1b[${blanks}C`;
     blanks = 0;
   };

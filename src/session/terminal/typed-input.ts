@@ -1,37 +1,37 @@
 import type { InputState } from "../../executor/execution.ts";
 import { anyShellEscape, readsCommands, shellEscape } from "./command-readers.ts";
 
-/** What a shell that gets these keys would be given to run. */
+/** The complete lines that a shell would run after these keys. */
 interface CompletedLines {
-  /** With the keys that edit the line obeyed and, where that makes a difference, as if they did nothing. */
+  /** The lines with editing keys applied and, if different, with editing keys ignored. */
   readings: string[];
-  /** No key was among it that may put something else on the line: from the history, or by completion. */
+  /** False when a key may have put other text on the line, from the history or by completion. */
   knowable: boolean;
 }
 
-/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what it is about */
-/** Return, line feed, and C-o, which also runs the line. */
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: matches control keys */
+/** Matches Return, line feed, and C-o, which also runs the line. */
 const LINE_END = /[\r\n\u000f]/;
 const PASTE_MARK = /\x1b\[20[01]~/g;
 const ESCAPE_KEY = /\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~]|[^[O])?/g;
 const EDITING_KEY = /[\x00-\x08\x0b-\x1f\x7f]/;
-/** C-c, C-d, C-z and C-\: they end or stop something, but put nothing on the line. */
+/** Matches C-c, C-d, C-z and C-\, which do not put text on the line. */
 const SIGNALS = /[\x03\x04\x1a\x1c]/g;
-/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what it is about */
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: matches control keys */
 
-/** Whether any of these keys is one. */
+/** Reports whether any of these keys ends a line. */
 export function endsLine(keys: Uint8Array): boolean {
   return keys.some((key) => key === 0x0d || key === 0x0a || key === 0x0f);
 }
 
-/** The index of the first key that ends a line; -1: none. */
+/** Returns the index of the first key that ends a line, or -1. */
 export function firstLineEnd(keys: Uint8Array): number {
   return Buffer.from(keys).toString("latin1").search(LINE_END);
 }
 
 /**
- * The lines that are complete once `keys` have followed what was `typed` before; null when none is. Within a paste a tab
- * is a blank, otherwise it completes.
+ * Returns the lines that `keys`, after the keys `typed` before, complete; null when there are none. In a paste a tab is a
+ * blank, otherwise it triggers completion.
  */
 function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): CompletedLines | null {
   const text = Buffer.concat([typed, keys]).toString();
@@ -45,7 +45,7 @@ function completedLines(typed: Uint8Array, keys: Uint8Array, pasted = false): Co
   return { readings: edited === plain ? [plain] : [edited, plain], knowable: !edits };
 }
 
-/** Nothing of it can end up on a line. */
+/** Reports whether none of the keys can put text on a line. */
 function isSignalsOnly(keys: Uint8Array): boolean {
   return Buffer.from(keys).toString("latin1").replace(SIGNALS, "") === "";
 }
@@ -58,7 +58,7 @@ function withoutKeys(line: string): string {
   return [...line.replace(ESCAPE_KEY, "")].filter((key) => key === "\t" || !EDITING_KEY.test(key)).join("");
 }
 
-/** Erasing keys as shells have them out of the box. */
+/** Applies the erasing keys with the default bindings of shells. */
 function afterEditing(line: string): string {
   let kept: string[] = [];
   for (const key of line.replace(ESCAPE_KEY, "")) {
@@ -70,20 +70,21 @@ function afterEditing(line: string): string {
   return kept.join("");
 }
 
-/** A text that somebody's keys would have a shell run. */
+/** A command that typed keys would run in a shell. */
 export interface TypedCommand {
   text: string;
-  /** Where that shell is; null: unknown. */
+  /** The shell's working directory; null when unknown. */
   cwd: string | null;
+  /** False when the command's final text cannot be derived from the keys. */
   knowable: boolean;
 }
 
-/** Of a line whose first keys another program took, so many beginnings are tried. */
+/** The most suffixes that are checked of a line whose first keys another program may have read. */
 const MOST_TAILS = 512;
 
 /**
- * What these keys would have a shell run, as far as that can be told from outside. Where the program in front waits for
- * input, it gets them; where it does not, whichever shell of this terminal reads next may get them.
+ * Returns the commands that these keys would run in a shell, as far as that can be observed. The foreground program gets
+ * the keys if it is reading; otherwise any shell on this terminal may read them next.
  */
 export function typedCommands(state: InputState, keys: Uint8Array, pasted = false): TypedCommand[] {
   const completed = completedLines(state.typed, keys, pasted);
@@ -91,7 +92,7 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
   const front = state.foreground ? [state.foreground] : [];
   const readers = state.reading ? front : [...front, ...state.processes];
   const shell = readers.find(readsCommands);
-  // A password, for `read -s` in a shell: with a prompt of its own a shell takes key by key, or shows what is typed.
+  // Canonical mode without echo is a password prompt, such as `read -s`: a shell's prompt reads key by key, or echoes.
   const hidden = state.canonical && !state.echo;
   if (shell && !hidden) {
     const shared = state.typed.subarray(0, state.typedBefore);
@@ -100,7 +101,7 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
     const texts = [...completed.readings, ...possibleTails(state, keys, pasted), ...(later === null ? [] : [later])];
     return [...new Set(texts)].map((text) => ({ text, cwd: shell.cwd, knowable }));
   }
-  // Keys that act are part of how a program is driven: its escapes are looked for in the keys as they are.
+  // Programs other than shells interpret control keys themselves, so escapes are searched in the unmodified keys.
   const raw = Buffer.concat([state.typed, keys]).toString().replace(/\r/g, "\n");
   return front.flatMap((process) => {
     const text = shellEscape(process, raw);
@@ -108,7 +109,7 @@ export function typedCommands(state: InputState, keys: Uint8Array, pasted = fals
   });
 }
 
-/** What is left for the shell of a line whose first keys may have gone to another program. */
+/** Returns what a shell may read of a line whose first keys may have been read by another program. */
 function possibleTails({ typed, typedBefore }: InputState, keys: Uint8Array, pasted: boolean): string[] {
   return Array.from({ length: Math.min(typedBefore, MOST_TAILS) }, (_, at) => at + 1).flatMap(
     (at) => completedLines(typed.subarray(at), keys, pasted)?.readings ?? [],

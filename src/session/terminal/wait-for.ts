@@ -10,7 +10,7 @@ import { readPieces } from "../logs/pieces.ts";
 import { closeSessionLog, openSessionLog, type SessionLog } from "../logs/session-log.ts";
 import { endOf, viewOf } from "../logs/view.ts";
 
-/** Enough for any prompt or message; what lies further back is not looked at again (promise 6). */
+/** The number of bytes searched for a pattern: enough for any prompt or message, and bounded (invariant 6). */
 const WINDOW = 64 * 1024;
 
 const TAB = 0x09;
@@ -18,8 +18,8 @@ const FEED = 0x0a;
 const RETURN = 0x0d;
 
 /**
- * A terminal's output as it comes, without its escape sequences, for patterns to be looked for in. Knows for each
- * byte that is left where in the output it was.
+ * Output without escape sequences, in which patterns are searched while it grows. Maps each remaining byte to its
+ * position in the original output.
  */
 class PlainOutput {
   readonly #bytes = Buffer.allocUnsafe(2 * WINDOW);
@@ -32,14 +32,14 @@ class PlainOutput {
   #added: Uint8Array = this.#bytes;
   #position = 0;
 
-  /** At most WINDOW of them at a time, to be searched before the next. `position`: of the first of these bytes. */
+  /** Adds at most WINDOW bytes, which must be searched before the next call. `position` is that of the first byte. */
   add(bytes: Uint8Array, position: number): void {
     this.#added = bytes;
     this.#position = position;
     this.#scanner.push(bytes);
   }
 
-  /** The first match in the last part of what came, and the position after it. */
+  /** Returns the first match in the current window, and the position after it. */
   find(pattern: RegExp): { match: string; end: number } | null {
     const text = this.#bytes.toString("utf8", 0, this.#used);
     const found = search(pattern, text);
@@ -59,7 +59,7 @@ class PlainOutput {
   }
 
   #keepText(bytes: Uint8Array, from: number, to: number): void {
-    // The first byte of a character that was split comes apart: it ended the bytes before these.
+    // The scanner delivers the first byte of a split character in a separate array; it belongs to the bytes before these.
     const isAdded = bytes === this.#added;
     for (let at = from; at < to; at++) this.#keep(bytes[at] as number, this.#position + (isAdded ? at + 1 : 0));
   }
@@ -69,7 +69,7 @@ class PlainOutput {
   }
 }
 
-/** Wakes one waiter when an execution's output grows, its main process ends, a moment has come, or it is called off. */
+/** Wakes one waiter when an execution's output grows, its main process exits, a time is reached, or the wait is aborted. */
 class Wakeup {
   ended = false;
   #notified = false;
@@ -91,7 +91,7 @@ class Wakeup {
     signal?.addEventListener("abort", this.#notify, { once: true });
   }
 
-  /** Whatever has rung since the last call counts: nothing is missed in between. `atMs` is by `performance.now`. */
+  /** Resolves at the next event, or at once if one occurred since the last call. `atMs` is a `performance.now` time. */
   async next(atMs: number): Promise<void> {
     const delay = Math.min(Math.max(0, Math.ceil(atMs - performance.now())), LONGEST_TIMER_MS);
     if (!this.#notified && !this.#signal?.aborted) {
@@ -113,13 +113,13 @@ class Wakeup {
   }
 }
 
-/** Nothing tells when a process begins to read; it is looked at when output came, and then less and less often. */
+/** The start of a read cannot be observed, so the process is polled: first after output, then at growing intervals. */
 const FIRST_POLL_MS = 5;
 const LONGEST_POLL_MS = 100;
 
 type Outcome = Omit<WaitOutcome, "info">;
 
-/** Waits until one of the conditions holds, or the main process has ended. `execution` is null once it has. */
+/** Waits until one of the conditions holds or the main process has exited; `execution` is null if it already has. */
 export async function waitForCondition(
   execution: Execution | null,
   folder: string,
@@ -138,7 +138,7 @@ export async function waitForCondition(
   }
 }
 
-/** Bytes in the log, both streams together. */
+/** Returns the number of bytes in the log, both streams together. */
 export function outputSize(folder: string, capture: Capture): number {
   const log = openSessionLog(folder, capture);
   try {
@@ -169,7 +169,7 @@ class ConditionWait {
     this.#conditions = conditions;
     this.#wakeup = wakeup;
     const { pattern, quietMs, timeoutMs } = conditions;
-    // Looked for in a text that grows: where the last search ended is of no use to the next.
+    // The searched text grows, so the pattern must not keep a position between searches (`g` and `y` flags).
     this.#pattern = pattern ? new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, "")) : null;
     this.#seen = endOf(viewOf(log, undefined, execution !== null));
     this.#position = conditions.offset ?? this.#seen;
@@ -192,7 +192,7 @@ class ConditionWait {
     return { reason, match: null, offset };
   }
 
-  /** Takes in what was written since. What matches came before whatever else is true by now. */
+  /** Reads new output and searches it. A match takes precedence over the other conditions. */
   async #readNew(ended: boolean): Promise<Outcome | null> {
     const view = viewOf(this.#log, undefined, !ended);
     const end = endOf(view);
@@ -230,20 +230,21 @@ class ConditionWait {
     this.#pollAt = performance.now() + this.#pollAfter;
     this.#pollAfter = Math.min(this.#pollAfter * 2, LONGEST_POLL_MS);
     if (!state?.reading) return null;
-    // What it wrote before it began to wait is in the log by now, and may be what was waited for.
+    // Output written before the process began to read is in the log by now and may match the pattern.
     return (await this.#readNew(false)) ?? this.#outcome("input", state.bytes);
   }
 
-  /** Also when the news of it has not come yet: a gateway that was busy must not take its own silence for quiet. */
+  /** Checks the log itself: a busy gateway may not have processed the event for new output yet. */
   #grewMeanwhile(): boolean {
     return endOf(viewOf(this.#log, undefined, true)) !== this.#seen;
   }
 }
 
-/** Refuses what could never come true, or would come true at once by mistake. */
+/** Throws if a condition is invalid. */
 export function assertConditions({ pattern, offset, quietMs, timeoutMs }: WaitConditions): void {
-  if (quietMs !== undefined) assertMilliseconds("quietMs", quietMs, "How long nothing is to be written.");
-  if (timeoutMs !== undefined) assertMilliseconds("timeoutMs", timeoutMs, "How long to wait at most.");
+  if (quietMs !== undefined)
+    assertMilliseconds("quietMs", quietMs, "`quietMs` is how long the output must not change.");
+  if (timeoutMs !== undefined) assertMilliseconds("timeoutMs", timeoutMs, "`timeoutMs` is the longest time to wait.");
   if (pattern !== undefined && !(pattern instanceof RegExp)) throw invalidCondition("pattern", "a regular expression");
   if (offset !== undefined && !(Number.isSafeInteger(offset) && offset >= 0))
     throw invalidCondition("offset", "a byte offset");
@@ -251,6 +252,6 @@ export function assertConditions({ pattern, offset, quietMs, timeoutMs }: WaitCo
 
 function invalidCondition(name: string, wanted: string): SallyportError {
   return new SallyportError("InvalidRequest", `\`${name}\` must be ${wanted}.`, [
-    { action: "fix_request", hint: "For example waitFor({ pattern: /\\$ $/, timeoutMs: 10_000 })." },
+    { action: "fix_request", hint: "For example, `waitFor({ pattern: /\\$ $/, timeoutMs: 10_000 })`." },
   ]);
 }

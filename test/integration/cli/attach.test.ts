@@ -181,7 +181,7 @@ test("send-keys types by name, literally, or as a paste", async () => {
 test("a key that does not exist, or a session without a terminal, is told as such", async () => {
   const inner = await gateway.start({ command: "sleep 60", name: "piped" });
   const wrong = await sits(["send-keys", "piped", "Enter"]);
-  await shows(wrong, /is not on a terminal/, 0);
+  await shows(wrong, /has no terminal/, 0);
   await ends(wrong, 125);
   await inner.kill({ graceMs: 0 });
 });

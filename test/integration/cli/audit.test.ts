@@ -120,14 +120,14 @@ test("verify: whole is 0 and prints the head; broken is 1 and names the entry", 
   const other = `5:${"0".repeat(64)}`;
   const forged = await verify("--anchor", other, "--json");
   assert.equal(forged.code, 1);
-  assert.deepEqual(JSON.parse(forged.stdout).broken, { seq: 5, why: "it is not the one noted down earlier" });
+  assert.deepEqual(JSON.parse(forged.stdout).broken, { seq: 5, why: "it does not match the anchor" });
 
   withLog((_, execute) => execute("UPDATE audit SET outcome = 'denied' WHERE seq = 3"), state);
   const broken = await verify();
   assert.equal(broken.code, 1);
-  assert.equal(broken.stdout, "broken\t3\tit was altered, or does not belong here\n");
+  assert.equal(broken.stdout, "broken\t3\tit was altered or inserted\n");
   const person = await box.terminal(["audit", "verify", "--state", state]);
-  assert.match(person.stdout, /Entry 3 breaks the audit log: it was altered, or does not belong here\./);
+  assert.match(person.stdout, /Entry 3 breaks the audit log: it was altered or inserted\./);
   assert.match(person.stdout, /The 2 before it are whole\./);
 });
 

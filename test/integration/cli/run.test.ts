@@ -203,5 +203,5 @@ test("waiting for a person can be interrupted", async () => {
 test("in the background it does not wait", async () => {
   const { stderr, code } = await box.run(["run", "-d", "--sandbox", "off", "--", "true"]);
   assert.equal(code, 126);
-  assert.match(stderr, /^sallyport: A person has to approve this first/);
+  assert.match(stderr, /^sallyport: Approval required: request /);
 });

@@ -110,7 +110,7 @@ test("mistakes are told", async () => {
   ]) {
     const { stderr, code } = await box.run(args);
     assert.notEqual(code, 0);
-    assert.match(stderr, /The session piped is not on a terminal\./);
+    assert.match(stderr, /Session `piped` has no terminal\./);
   }
   assert.throws(() => readFileSync(join(box.folder, "b.cast")));
   assert.match((await box.run(["screen", "--watch", "piped"])).stderr, /`--watch` needs a terminal/);

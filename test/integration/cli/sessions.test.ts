@@ -57,7 +57,7 @@ test("an unknown or ambiguous session is told as such, and the others go on", as
   assert.equal((JSON.parse(stderr) as { error: { type: string } }).error.type, "SessionNotFound");
   const ambiguous = await box.run(["inspect", "0"]);
   assert.equal(ambiguous.code, 125);
-  assert.match(ambiguous.stderr, /^sallyport: "0" is the beginning of several ids\.\n {2}/);
+  assert.match(ambiguous.stderr, /^sallyport: "0" is a prefix of more than one session ID\.\n {2}/);
 });
 
 test("without a session the commands that need one say so", async () => {
@@ -146,7 +146,7 @@ test("limits: given on the command line, shown by inspect and stats", async () =
   const [row] = JSON.parse((await box.run(["stats", "--json", "small"])).stdout) as { limits: unknown }[];
   assert.deepEqual(row?.limits, limits);
   const inspected = (await box.run(["inspect", "small"])).stdout;
-  assert.match(inspected, /^limits\t64M of memory, 0\.5 processors, 20 processes and threads$/m);
+  assert.match(inspected, /^limits\t64M memory, 0\.5 CPUs, 20 processes and threads$/m);
   const { stdout } = await box.terminal(["stats", "--once", "small"], { columns: 120 });
   assert.match(stdout, /[\d.]+% of 50% .* [\d.]+[KM] of 64M /);
   await box.run(["kill", "-s", "KILL", "small"]);
@@ -162,7 +162,7 @@ test("a command over its limit: the reason on stderr, the signal in the exit cod
     "for i in {1..20}; do sleep 60 & done; wait",
   ]);
   assert.equal(code, 137);
-  assert.match(stderr, /^sallyport: It exceeded its process limit of 5 processes and threads; it got to \d+/m);
+  assert.match(stderr, /^sallyport: The command exceeded its process limit of 5 processes and threads \(peak: \d+/m);
 });
 
 test("rm takes finished sessions, and running ones only by force", async () => {

@@ -41,7 +41,7 @@ for (const [args, complaint] of [
   [["create", "a", "--role", "king"], /`--role` must be/],
   [["create", "a", "--expires", "0"], /in the future/],
   [["revoke"], /which token/],
-  [["revoke", "nobody"], /no token "nobody"/],
+  [["revoke", "nobody"], /No such token: "nobody"/],
   [["burn"], /knows create, list, revoke and link/],
   [["list", "x"], /takes no `x`/],
 ] as const) {

@@ -44,6 +44,9 @@ test("wait for a pattern on pipes, as JSON with what matched", async () => {
 
 test("what cannot be waited for is told", async () => {
   assert.match(await waited("--offset", "0", "talks"), /^ 125sallyport: `--offset` needs a `--pattern`/);
-  assert.match(await waited("--pattern", "(", "talks"), /^ 125sallyport: `--pattern`: "\(" is no regular expression/);
+  assert.match(
+    await waited("--pattern", "(", "talks"),
+    /^ 125sallyport: `--pattern`: "\(" is not a valid regular expression/,
+  );
   assert.match(await waited("--input", "talks"), /^ 125sallyport: .*terminal/);
 });

@@ -98,9 +98,12 @@ test("mistakes are told, with a way out", async () => {
     [["work", "claim", "1"], /`work claim` takes no `1`/],
     [["work", "ack", "1"], /`work ack` needs the item's id and the lease it was claimed with: ID LEASE/],
     [["work", "ack", "x", "y"], /`work ack` needs/],
-    [["work", "ack", "7", "guessed"], /There is no work item 7\.\n {2}`sallyport work list -a`/],
-    [["work", "ack", "1", "guessed"], /The work item 1 is not yours/],
-    [["work", "retry", "1", "guessed"], /The work item 1 is not yours/],
+    [
+      ["work", "ack", "7", "guessed"],
+      /No such work item: 7\.\n {2}List all items and their states with `sallyport work list -a`/,
+    ],
+    [["work", "ack", "1", "guessed"], /The lease on work item 1 is not valid/],
+    [["work", "retry", "1", "guessed"], /The lease on work item 1 is not valid/],
     [["work", "--only", "lost"], /`--only` must be one of pending, claimed, done/],
   ];
   for (const [args, expected] of cases) {

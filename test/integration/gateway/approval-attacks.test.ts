@@ -185,7 +185,7 @@ test("a no goes back to the agent with its reason", async () => {
   });
   const result = await gateway.run({ command: "echo no" });
   assert.equal(result.status, "denied");
-  assert.match(result.error?.message ?? "", /tester said no: not on a Sunday/);
+  assert.match(result.error?.message ?? "", /Denied by tester: not on a Sunday/);
 });
 
 /** A look at the files is good for a second. */

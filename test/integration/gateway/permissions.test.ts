@@ -49,7 +49,7 @@ test("ask waits for a person, once for each time", async () => {
     },
   });
   const session = await gateway.start({ command: "sleep 60" });
-  await assert.rejects(session.kill(), { type: "CommandDenied", message: /tester said no: leave it/ });
+  await assert.rejects(session.kill(), { type: "CommandDenied", message: /Denied by tester: leave it/ });
   assert.equal(session.info().status, "running");
   assert.equal((await session.kill()).status, "killed");
   assert.deepEqual(asked, Array(2).fill(`sallyport kill ${session.name}`));

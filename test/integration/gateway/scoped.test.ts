@@ -20,7 +20,7 @@ test("a scoped gateway finds its agent's sessions only, by id, name and prefix",
   for (const reference of [theirs, "theirs", theirs.slice(0, -1)]) {
     assert.throws(() => scoped.session(reference), {
       type: "SessionNotFound",
-      message: `There is no session ${JSON.stringify(reference)}.`,
+      message: `No such session: ${JSON.stringify(reference)}.`,
     });
     assert.equal(gateway.session(reference).id, theirs, "the gateway itself finds all");
   }

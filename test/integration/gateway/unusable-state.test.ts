@@ -51,7 +51,7 @@ test("a state folder whose parent is a file, and one that is a file, are told as
   writeFileSync(fixture.path("file"), "");
   await assert.rejects(
     fixture.open({ state: fixture.path("file", "state") }),
-    teaches("StateUnusable", /cannot be made/),
+    teaches("StateUnusable", /cannot be created/),
   );
   await assert.rejects(fixture.open({ state: fixture.path("file") }), teaches("StateUnusable", /./));
   symlinkSync("nowhere", fixture.path("dangling"));
@@ -140,7 +140,7 @@ test("a database of a newer version is refused and not touched", async (t) => {
   };
   const version = set(9999);
   copyFileSync(path, fixture.path("copy"));
-  await assert.rejects(fixture.open(), teaches("StateUnusable", /newer Sallyport.*9999/));
+  await assert.rejects(fixture.open(), teaches("StateUnusable", /newer version of Sallyport.*9999/));
   assert.ok(readFileSync(path).equals(readFileSync(fixture.path("copy"))));
   set(version);
   const again = await fixture.open();

@@ -57,87 +57,87 @@ test("each way a start fails has its own answer", () => {
       "execve",
       E.EACCES,
       "./plain.sh",
-      "PermissionDenied: Permission denied: ./plain.sh is not executable. Make it so: chmod +x ./plain.sh, or run it with /bin/bash ./plain.sh.",
+      "PermissionDenied: Permission denied: ./plain.sh is not executable. Make it executable with `chmod +x ./plain.sh`, or run it with `/bin/bash ./plain.sh`.",
     ],
     [
       "execve",
       E.EACCES,
       "./plain.py",
-      "PermissionDenied: Permission denied: ./plain.py is not executable. Make it so: chmod +x ./plain.py, or run it with python3 ./plain.py.",
+      "PermissionDenied: Permission denied: ./plain.py is not executable. Make it executable with `chmod +x ./plain.py`, or run it with `python3 ./plain.py`.",
     ],
     [
       "execve",
       E.EACCES,
       "./data",
-      "PermissionDenied: Permission denied: ./data is not executable. Make it so: chmod +x ./data.",
+      "PermissionDenied: Permission denied: ./data is not executable. Make it executable with `chmod +x ./data`.",
     ],
     [
       "execve",
       E.EACCES,
       "./inner",
-      "PermissionDenied: Permission denied: ./inner is a folder. Name a program in it, or list it: ls ./inner.",
+      "PermissionDenied: Permission denied: ./inner is a folder. Use a program in it, or list it with `ls ./inner`.",
     ],
     [
       "execve",
       E.EACCES,
       "./good",
-      "PermissionDenied: Permission denied: ./good may not be executed here: its permissions, the sandbox or a security module forbid it. Verify that the command is executable and that its folders may be entered.",
+      "PermissionDenied: Permission denied: ./good cannot be executed here: its permissions, the sandbox or a security module forbid it. Check that the command is executable and that its parent folders can be entered.",
     ],
     [
       "execve",
       E.ENOENT,
       "./bad",
-      "CommandNotFound: ./bad needs the interpreter /no/such/interpreter, which does not exist. Correct its first line, or run it with another interpreter: bash ./bad.",
+      "CommandNotFound: ./bad needs the interpreter /no/such/interpreter, which does not exist. Fix its first line, or run it with another interpreter, such as `bash ./bad`.",
     ],
     [
       "execve",
       E.ENOENT,
       "./windows.sh",
-      "CommandNotFound: ./windows.sh has Windows line endings: its first line asks for /bin/sh followed by a carriage return. Convert it: sed -i 's/\\r$//' ./windows.sh.",
+      "CommandNotFound: ./windows.sh has Windows line endings: its first line names /bin/sh followed by a carriage return. Convert it with `sed -i 's/\\r$//' ./windows.sh`.",
     ],
     ["execve", E.ENOENT, "./god", "CommandNotFound: Command not found: ./god. Did you mean ./good?"],
     [
       "execve",
       E.ENOENT,
       "no-such-thing-at-all",
-      "CommandNotFound: Command not found: no-such-thing-at-all. Check whether it is installed and on PATH: command -v no-such-thing-at-all.",
+      "CommandNotFound: Command not found: no-such-thing-at-all. Check that it is installed and on PATH with `command -v no-such-thing-at-all`.",
     ],
     [
       "execve",
       E.ENOEXEC,
       "./garbage",
-      "SpawnFailed: ./garbage is not a program this machine can run: it has no `#!` line, or was built for another processor. See what it is: file ./garbage.",
+      "SpawnFailed: ./garbage cannot run on this machine: it has no `#!` line, or was built for another processor. Check its type with `file ./garbage`.",
     ],
     [
       "execve",
       E.ETXTBSY,
       "./good",
-      'SpawnFailed: ./good could not be started: the step "execve" failed (ETXTBSY). The program is being written: wait until that is done, then retry.',
+      'SpawnFailed: ./good could not be started: the step "execve" failed (ETXTBSY). The program file is open for writing. Wait until it is closed, then retry.',
     ],
     [
       "execve",
       E.E2BIG,
       "./good",
-      "ArgumentsTooLong: The arguments and environment together are longer than the system takes. Pass the data through stdin or a file instead.",
+      "ArgumentsTooLong: The arguments and environment together exceed the system's limit. Pass the data through stdin or a file instead.",
     ],
     [
       "fork",
       E.EAGAIN,
       "./good",
-      "SpawnFailed: ./good could not be started: no process could be forked (EAGAIN). The system is out of processes: end some, or raise ulimit -u.",
+      "SpawnFailed: ./good could not be started: no process could be forked (EAGAIN). The process limit is reached. Stop some processes, or raise it with `ulimit -u`.",
     ],
     [
       "claim",
       E.ENOSPC,
       "./good",
-      "SpawnFailed: ./good could not be started: its session folder could not be made (ENOSPC). Free some disk space; `sallyport clean` removes old sessions.",
+      "SpawnFailed: ./good could not be started: its session folder could not be created (ENOSPC). Free disk space; `sallyport clean` removes old sessions.",
     ],
   ];
   for (const [step, errno, program, expected] of cases) assert.equal(told(step, errno, program), expected, program);
 });
 
 test("a working directory that is none says why", () => {
-  const end = "Name an existing folder, or leave `cwd` out for the workspace.";
+  const end = "Use an existing folder, or omit `cwd` to run in the workspace.";
   const gone = join(folder, "gone");
   const data = join(folder, "data");
   assert.equal(
@@ -150,7 +150,7 @@ test("a working directory that is none says why", () => {
   );
   assert.equal(
     told("chdir", E.EACCES, "x", folder),
-    `WorkdirNotFound: The working directory ${folder} may not be entered. ${end}`,
+    `WorkdirNotFound: The working directory ${folder} cannot be entered. ${end}`,
   );
 });
 
@@ -205,9 +205,9 @@ test("a program on a noexec mount is told so, from mountinfo", () => {
     const error = () => launchError({ step: "execve", errno: E.EACCES }, `./${name}`, folder);
     withMountinfo(mountinfo, () => {
       const { message, recovery } = error();
-      assert.equal(message.includes(`lies on ${mount}, which is mounted noexec.`), mount !== null, message);
+      assert.equal(message.includes(`is on ${mount}, which is mounted noexec.`), mount !== null, message);
       if (mount === null) return;
-      assert.equal(recovery[0]?.hint, `Run it with /bin/sh './${name}', or copy it to another folder.`);
+      assert.equal(recovery[0]?.hint, `Run it with \`/bin/sh './${name}'\`, or copy it to another folder.`);
     });
     withMountinfo(null, () => assert.doesNotMatch(error().message, /noexec/));
   }
@@ -220,7 +220,7 @@ test("a folder that may not be entered is named", { skip: process.getuid?.() ===
   chmodSync(closed, 0o600);
   const { message } = launchError({ step: "execve", errno: E.EACCES }, "closed/x", folder);
   chmodSync(closed, 0o700);
-  assert.equal(message, `Permission denied: closed/x lies in ${closed}, which may not be entered.`);
+  assert.equal(message, `Permission denied: closed/x is in ${closed}, which cannot be entered.`);
 });
 
 const KINDS = {
@@ -267,23 +267,23 @@ test("a real bash is understood", async () => {
     [
       "true; ./bad",
       127,
-      "./bad needs the interpreter /no/such/interpreter, which does not exist. Correct its first line, or run it with another interpreter: bash ./bad.",
+      "./bad needs the interpreter /no/such/interpreter, which does not exist. Fix its first line, or run it with another interpreter, such as `bash ./bad`.",
     ],
     [
       "./plain.sh",
       126,
-      "Permission denied: ./plain.sh is not executable. Make it so: chmod +x ./plain.sh, or run it with /bin/bash ./plain.sh.",
+      "Permission denied: ./plain.sh is not executable. Make it executable with `chmod +x ./plain.sh`, or run it with `/bin/bash ./plain.sh`.",
     ],
-    ["./inner", 126, "Permission denied: ./inner is a folder. Name a program in it, or list it: ls ./inner."],
+    ["./inner", 126, "Permission denied: ./inner is a folder. Use a program in it, or list it with `ls ./inner`."],
     [
       "./garbage",
       126,
-      "./garbage is not a program this machine can run: it has no `#!` line, or was built for another processor. See what it is: file ./garbage.",
+      "./garbage cannot run on this machine: it has no `#!` line, or was built for another processor. Check its type with `file ./garbage`.",
     ],
     [
       "no-such-thing-at-all --x | cat; exit 127",
       127,
-      "Command not found: no-such-thing-at-all. Check whether it is installed and on PATH: command -v no-such-thing-at-all.",
+      "Command not found: no-such-thing-at-all. Check that it is installed and on PATH with `command -v no-such-thing-at-all`.",
     ],
     ["echo 'all is well' >&2; exit 127", 127, null],
     ["no-such-thing-at-all; exit 3", 3, null],

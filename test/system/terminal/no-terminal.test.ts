@@ -34,7 +34,7 @@ test("where no terminal can be had the command runs on pipes, and says why", asy
   const result = await gateway.run({ command: "test -t 1 || echo piped; echo too >&2", pty: true });
   assert.equal(result.exitCode, 0);
   assert.equal(result.output, "piped\ntoo\n");
-  const note = /no terminal could be had \(ptmx: no space left on device\), so it ran on pipes/;
+  const note = /no terminal was available \(ptmx: no space left on device\), so the command ran on pipes/;
   assert.match(result.warnings.join("\n"), note);
   const info = gateway.session(result.id).info();
   assert.equal(info.pty, null);

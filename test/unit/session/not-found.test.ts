@@ -29,7 +29,7 @@ function hints(program: string, { cwd, path }: Partial<typeof place> = {}): stri
     const { errno } = constants;
     const { recovery } = launchError({ step: "execve", errno: errno.ENOENT }, program, cwd ?? place.cwd);
     return recovery
-      .filter(({ action, hint }) => action !== "use_full_path" && !hint.startsWith("Check whether it is installed"))
+      .filter(({ action, hint }) => action !== "use_full_path" && !hint.startsWith("Check that it is installed"))
       .map(({ action, hint }) => `${action}: ${hint}`);
   } finally {
     process.env.PATH = PATH;
@@ -46,14 +46,14 @@ test("suggests the likeliest command first", () => {
     ["notes.py", "did_you_mean: Did you mean ./notes.py?"],
     ["run", "did_you_mean: Did you mean ./run?"],
     ["eslint", "did_you_mean: Did you mean node_modules/.bin/eslint?"],
-    ["python", "use_alternative: Use python3 instead, which is installed."],
-    ["docker-compose", "use_alternative: Use docker compose instead, which is installed."],
-    ["rg", "use_alternative: Use grep -rn instead, which is installed."],
+    ["python", "use_alternative: Use `python3`, which is installed."],
+    ["docker-compose", "use_alternative: Use `docker compose`, which is installed."],
+    ["rg", "use_alternative: Use `grep -rn`, which is installed."],
     ["jq"],
-    ["cd", "use_shell: cd is part of the shell; to have it run by the shell leave `args` out."],
+    ["cd", "use_shell: cd is part of the shell. Omit `args` to run it with the shell."],
     [
       "git status",
-      "use_shell: Give the program and its arguments apart; to have it run by the shell leave `args` out.",
+      "use_shell: Pass the program and its arguments separately, or omit `args` to run the text with the shell.",
     ],
     ["grep", `did_you_mean: Did you mean ${join(folder, "bin/grep")}?`],
     ["no-such-thing-at-all"],

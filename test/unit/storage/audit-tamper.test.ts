@@ -25,7 +25,7 @@ function tampered(sql: string | (() => void), options: Parameters<AuditLog["veri
   }
 }
 
-const ALTERED = "it was altered, or does not belong here";
+const ALTERED = "it was altered or inserted";
 const SHIFT = "UPDATE audit SET seq = -seq WHERE seq >= 7; UPDATE audit SET seq = 1 - seq WHERE seq < 0;";
 const copy = (from: number, to: string) =>
   `INSERT INTO audit SELECT ${to}, at_ms, kind, agent, session, actor, channel, outcome, summary, detail, hash
@@ -67,9 +67,9 @@ const CASES: [what: string, sql: string, seq: number, why: string][] = [
     ALTERED,
   ],
   ["one put in between", `${SHIFT} ${copy(6, "7")}`, 7, ALTERED],
-  ["one put in before the first", copy(1, "0"), 0, "there are entries before the first"],
-  ["one put in far below", copy(1, "-9223372036854775807"), Number(-(2n ** 63n)), "there are entries before the first"],
-  ["one put in after the last", copy(20, "21"), 21, "it was not written by Sallyport: it comes after the latest entry"],
+  ["one put in before the first", copy(1, "0"), 0, "it precedes the first entry"],
+  ["one put in far below", copy(1, "-9223372036854775807"), Number(-(2n ** 63n)), "it precedes the first entry"],
+  ["one put in after the last", copy(20, "21"), 21, "it was not written by Sallyport: it follows the latest entry"],
   [
     "two exchanged",
     "UPDATE audit SET seq = -1 WHERE seq = 7; UPDATE audit SET seq = 7 WHERE seq = 8; UPDATE audit SET seq = 8 WHERE seq = -1",
@@ -87,9 +87,9 @@ const CASES: [what: string, sql: string, seq: number, why: string][] = [
     "the end cut off and the head moved",
     "DELETE FROM audit WHERE seq > 12; UPDATE audit_head SET seq = 12",
     12,
-    "it is not the latest entry that was written",
+    "it is not the latest entry written",
   ],
-  ["the head removed", "DELETE FROM audit_head", 1, "the row that says how far the log goes is missing"],
+  ["the head removed", "DELETE FROM audit_head", 1, "the head of the log is missing"],
   ["a number too large to read", "UPDATE audit SET at_ms = 9223372036854775807 WHERE seq = 7", 7, ""],
 ];
 
@@ -133,7 +133,7 @@ test("a log that was forged throughout is noticed against a head noted elsewhere
   assert.equal(tampered(forge).broken, null);
   assert.deepEqual(tampered(forge, { anchor: noted }).broken, {
     seq: 20,
-    why: "it is not the one noted down earlier",
+    why: "it does not match the anchor",
   });
 });
 
@@ -144,7 +144,7 @@ test("a log that was forged shorter is noticed against a head noted elsewhere", 
   };
   assert.deepEqual(tampered(shorten, { anchor: noted }).broken, {
     seq: 13,
-    why: "it is missing: there were 20 entries once",
+    why: "it is missing: the log once had 20 entries",
   });
 });
 

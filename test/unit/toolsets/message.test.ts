@@ -91,11 +91,11 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
       exitCode: null,
       error: {
         type: "PermissionDenied",
-        message: "Denied by a person: not on a Friday",
+        message: "Denied by root: not on a Friday",
         recovery: [{ action: "report", hint: "Report this to the user." }],
       },
     }),
-    "Denied by a person: not on a Friday. Report this to the user.",
+    "Denied by root: not on a Friday. Report this to the user.",
   ],
   [
     "denied, nothing known",
@@ -130,7 +130,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "lost",
     info({ status: "lost", exitCode: null, error: sessionLost() }),
-    "The command's keeper was killed and the command with it; how far it got is not known. Its output up to then is in the session's logs.",
+    "The command's keeper was killed, and the command with it. The exit code is unknown. Check the session's logs for the output up to that point.",
   ],
   [
     "limit",

@@ -1,9 +1,8 @@
 import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts";
 
 /**
- * The rows of a screen with their colours, for another terminal: every character was taken from a cell and every
- * sequence is written here, so that nothing the program sent reaches that terminal as it was. Rows and columns that
- * do not fit are cut off.
+ * Returns the rows of a screen with their colours, for another terminal. Characters are taken from cells and all
+ * sequences are generated here, so that no sequence of the program reaches that terminal. Rows are cut to `columns`.
  */
 export function ansiRows(screen: Screen, columns: number): string[] {
   if (!screen.attributes) return screen.lines;
@@ -21,7 +20,7 @@ export function ansiRows(screen: Screen, columns: number): string[] {
   });
 }
 
-/** A character of two cells is shown whole or not at all. */
+/** Cuts a run to the columns. A wide character that does not fit is omitted. */
 function cut(run: ScreenRun, columns: number): ScreenRun | null {
   const room = columns - run.start;
   if (room >= run.length) return run;
@@ -48,7 +47,7 @@ function colour(kind: 38 | 48, value: number | string): string {
   return `${kind};2;${(rgb >> 16) & 0xff};${(rgb >> 8) & 0xff};${rgb & 0xff}`;
 }
 
-/** What brings another terminal to where this screen is, so that the program's further output goes on from there. */
+/** Returns output that draws this screen on another terminal, so that the program's further output continues from it. */
 export function redrawSequence(screen: Screen, { columns, rows }: TerminalSize): string {
   const { modes, cursor, alternate } = screen;
   const shown = ansiRows(screen, columns).slice(0, rows);
@@ -65,7 +64,7 @@ export function redrawSequence(screen: Screen, { columns, rows }: TerminalSize):
   ].join("");
 }
 
-/** Which rows of a screen are shown where not all of them fit: those around its cursor. */
+/** Returns the range of rows to show when not all of them fit; it contains the cursor. */
 export function visibleRows({ rows, cursor }: Pick<Screen, "rows" | "cursor">, room: number) {
   const height = Math.max(1, Math.min(rows, room));
   const from = Math.max(0, Math.min(cursor.row - height + 1, rows - height));

@@ -1,21 +1,21 @@
 import type { Screen } from "../../../core/terminal.ts";
 import { Emulator } from "../emulator.ts";
 
-/** What was on the screen from some moment on, for so long. */
+/** A screen and how long it was shown. */
 export interface Frame {
   screen: Screen;
   lastsMs: number;
 }
 
-/** A picture for every moment would be as many as there were keys: those closer together are one. */
+/** The shortest frame. Changes that are closer together are joined, to limit the number of frames. */
 const SHORTEST_MS = 80;
-/** Where nothing happened for longer, nobody wants to wait as long again. */
+/** The longest frame: longer pauses are shortened. */
 const LONGEST_MS = 2000;
 const LAST_MS = 4000;
-/** Of a long recording, the end. Each is held as cells. */
+/** The most frames, which are held in memory as cells. A longer recording keeps its last frames. */
 const MOST_FRAMES = 400;
 
-/** Plays an asciicast into a terminal, and keeps what could be seen. */
+/** Plays an asciicast in a terminal emulator and returns the frames. */
 export async function replay(lines: AsyncIterable<string>): Promise<Frame[]> {
   const frames: Frame[] = [];
   let emulator: Emulator | null = null;

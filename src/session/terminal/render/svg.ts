@@ -2,12 +2,12 @@ import type { Screen, ScreenRun, TerminalSize } from "../../../core/terminal.ts"
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** The terminal's own colours in a picture. */
+/** The default colours of a picture. */
 const FOREGROUND: Rgb = [0xd6, 0xd9, 0xdd];
 const BACKGROUND: Rgb = [0x16, 0x19, 0x1d];
 const CURSOR: Rgb = [0xd6, 0xd9, 0xdd];
 
-/** The sixteen that programs name; softer than the first terminals', so that all of them can be read on the background. */
+/** The sixteen basic colours, chosen to be readable on the background. */
 const NAMED = [
   "2b3036",
   "e0565b",
@@ -27,7 +27,7 @@ const NAMED = [
   "f4f6f8",
 ].map(fromHex);
 
-/** Steps of the 6 x 6 x 6 cube. */
+/** Steps of the 6 x 6 x 6 colour cube. */
 const STEPS = [0, 0x5f, 0x87, 0xaf, 0xd7, 0xff];
 
 function paletteColour(index: number): Rgb {
@@ -42,7 +42,7 @@ function paletteColour(index: number): Rgb {
   return [step(36), step(6), step(1)];
 }
 
-/** What a run is painted with: its colours swapped where it is inverse, and paler where it is dim. */
+/** Returns the colours of a run, after applying inverse and dim. */
 function coloursOf(run: Pick<ScreenRun, "foreground" | "background" | "inverse" | "dim">): {
   text: Rgb;
   behind: Rgb | null;
@@ -89,16 +89,16 @@ const PLAIN = {
   strikethrough: false,
 };
 
-// What XML has no place for, even written out.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+// Characters that XML forbids even as character references.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matches control characters
 const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g;
 
-/** The screen as a picture of text: it can be searched, scaled, and holds any script. Best with attributes. */
+/** Renders a screen as SVG with real text. Without attributes, all text has the default colours. */
 export function screenSvg(screen: Screen): string {
   return picture(screen, screen.title, contentOf(screen));
 }
 
-/** Screens one after the other, over and over. Who wants no motion sees the last. */
+/** Renders frames as an animated SVG that repeats. With reduced motion, only the last frame is shown. */
 export function movieSvg(frames: readonly { screen: Screen; lastsMs: number }[]): string {
   const wholeMs = frames.reduce((sum, { lastsMs }) => sum + lastsMs, 0);
   const columns = Math.max(...frames.map(({ screen }) => screen.columns));
@@ -120,7 +120,7 @@ export function movieSvg(frames: readonly { screen: Screen; lastsMs: number }[])
   return picture({ columns, rows }, frames.at(-1)?.screen.title ?? "", `${style}\n${groups.join("\n")}`);
 }
 
-/** Newer browsers want the style to keep blanks, other programs `xml:space`. */
+/** To preserve blanks, newer browsers need the style, other programs `xml:space`. */
 function picture({ columns, rows }: TerminalSize, title: string, content: string): string {
   const width = columns * CELL_WIDTH + 2 * MARGIN;
   const height = rows * CELL_HEIGHT + 2 * MARGIN;
@@ -142,7 +142,7 @@ ${parts.join("")}</g>
 ${cursor(screen)}`;
 }
 
-/** The runs of each row; of a screen without attributes, one run per line. */
+/** Returns the runs of each row; one run per line if the screen has no attributes. */
 function drawnRows(screen: Screen): ScreenRun[][] {
   if (screen.attributes) return screen.attributes;
   return screen.lines.map((text) => (text === "" ? [] : [{ start: 0, length: [...text].length, text, ...PLAIN }]));
@@ -160,7 +160,7 @@ function text(run: ScreenRun, row: number): string {
   const lines = [run.underline ? "underline" : "", run.strikethrough ? "line-through" : ""].filter(Boolean).join(" ");
   const attributes = [
     `x="${left(run.start)}" y="${top(row) + BASELINE}"`,
-    // Whatever font is at hand, each character stands in its cell.
+    // Keeps each character in its cell with any font.
     `textLength="${run.length * CELL_WIDTH}" lengthAdjust="spacingAndGlyphs"`,
     colour === toHex(FOREGROUND) ? "" : `fill="${colour}"`,
     run.bold ? 'font-weight="bold"' : "",
