@@ -128,7 +128,9 @@ function isTruthy(value: string | undefined): boolean {
   return /^(?:1|true|yes|on)$/i.test(value?.trim() ?? "");
 }
 
-/** An agent that can approve its own requests bypasses every approval (invariant 7), so this denial cannot be lifted. */
+/**
+ * An agent that can approve its own requests bypasses every approval (invariant 7), so this denial cannot be lifted.
+ */
 const NEVER_LIFTED = "self-approval";
 const LIFTABLE = RULES.filter(({ tier, id }) => tier === "deny" && id !== NEVER_LIFTED).map(({ id }) => id);
 

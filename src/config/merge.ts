@@ -117,7 +117,9 @@ type MergeTable<T> = {
   [K in keyof T]-?: Merge<T[K]> | (T[K] extends readonly unknown[] ? never : MergeTable<NonNullable<T[K]>>);
 };
 
-/** An unset permission is that of the toolset, which is never stricter than `ask`. Only `ask` and `deny` can replace it. */
+/**
+ * An unset permission is that of the toolset, which is never stricter than `ask`. Only `ask` and `deny` can replace it.
+ */
 const PERMISSION_LEVELS: readonly Permission[] = ["autonomous", "notify", "ask", "deny"];
 const permissionLevel: Merge<Permission | null> = {
   workspaceMay: "choose a stricter value",

@@ -3,7 +3,9 @@ import type { AllowEntry, UserRule } from "../core/policy.ts";
 import type { OPERATIONS, TOOLSETS } from "../core/settings.ts";
 import { ASK, DEFAULTS, DURABILITY, NETWORK, PERMISSION, QUORUM, SANDBOX, SCOPE, SECURITY } from "../core/settings.ts";
 
-/** The schema of sallyport.json. Every key is optional, unknown keys are rejected. The defaults are in core/settings.ts. */
+/**
+ * The schema of sallyport.json. Every key is optional, unknown keys are rejected. The defaults are in core/settings.ts.
+ */
 const text = z.string().min(1).max(4096);
 const names = (what: string) => z.array(text.max(256)).max(1000).describe(what);
 const paths = (what: string) =>
@@ -369,7 +371,10 @@ const wholeFile = () =>
 
 let made: ReturnType<typeof wholeFile> | null = null;
 
-/** Returns the schema of the whole file. It is built on first use, because that takes longer than the rest of the CLI start. */
+/**
+ * Returns the schema of the whole file. It is built on first use, because that takes longer than the rest of the CLI
+ * start.
+ */
 export function configFile(): ReturnType<typeof wholeFile> {
   made ??= wholeFile();
   return made;

@@ -1,4 +1,4 @@
-/** May a command run by itself in allowlist mode? Each command of the text is asked for alone. */
+/** Decides which commands run without approval in allowlist mode. Each command of a text is checked on its own. */
 import type { CommandFact } from "../core/facts.ts";
 import type { AllowEntry } from "../core/policy.ts";
 import { isInside } from "../shell/path.ts";
@@ -24,7 +24,7 @@ function entryAllows(entry: AllowEntry, fact: CommandFact, { now, agent }: Allow
 function isMeant({ pattern }: AllowEntry, { executable }: CommandFact): boolean {
   if (pattern.includes("/"))
     return executable.resolved !== null && matchesGlob(pattern, executable.resolved, { segments: true });
-  // A bare name is PATH's word: `./git` or `/tmp/git` must not pass as `git`.
+  // A name without a slash matches only programs found on PATH: `./git` and `/tmp/git` do not match `git`.
   const byPath = executable.written !== null && !executable.written.includes("/");
   return (
     byPath &&
@@ -36,7 +36,7 @@ function isMeant({ pattern }: AllowEntry, { executable }: CommandFact): boolean 
 function argumentsMatch({ args }: AllowEntry, fact: CommandFact): boolean {
   if (args === undefined) return true;
   const words = fact.argv.slice(1);
-  // A glob or variable is expanded by the real shell after the check: its words are nobody's to match.
+  // The shell expands globs and variables after this check, so their values cannot be matched.
   if (words.some((word) => word.value === null || word.glob)) return false;
   return matchesGlobs(
     args.split(/\s+/).filter(Boolean),
@@ -45,11 +45,11 @@ function argumentsMatch({ args }: AllowEntry, fact: CommandFact): boolean {
   );
 }
 
-/** Environment that changes no program's behaviour in a way that matters. */
+/** Environment variables that do not change what a program does. */
 const HARMLESS_ENVIRONMENT =
   /^(?:LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|TERM|COLUMNS|LINES|DEBUG|NODE_ENV|RUST_LOG|RUST_BACKTRACE|VERBOSE)$/;
 
-/** No files redirected, no telling environment, nothing unknown: what is left is the command itself. */
+/** Reports whether a command has no redirections to files, no significant variables and no opaque code. */
 export function isPlain(fact: CommandFact): boolean {
   return (
     fact.opaque === null &&
@@ -66,7 +66,7 @@ const HARMLESS_BUILTINS = new Set(
 );
 
 const WRAPPER_FOLDERS = ["/bin", "/usr/bin", "/nix/store"];
-/** Setting these changes what later commands are or do. */
+/** Variables that change which programs run or what they do. */
 const SIGNIFICANT_VARIABLES =
   /^(?:PATH|IFS|CDPATH|ENV|BASH.*|LD_.*|DYLD_.*|SHELL.*|PS\d|PROMPT_COMMAND|.*(?:PAGER|EDITOR|BROWSER|COMMAND|OPTIONS|_OPTS|PRELOAD|ASKPASS)|GIT_.*|NODE_.*|PYTHON.*|PERL.*|RUBY.*|TAR_.*|HOME|TMPDIR|VISUAL)$/;
 
@@ -96,7 +96,10 @@ export function isImplicitlyAllowed(fact: CommandFact, all: readonly CommandFact
   return trusted && fact.unknowns.length === 0 && wrapsSomething(fact, all);
 }
 
-/** The commands inside are judged by themselves; a wrapper around nothing is a command of its own. */
+/**
+ * Reports whether a wrapper contains other commands, which are checked on their own. A wrapper around nothing is
+ * checked like any other command.
+ */
 function wrapsSomething(fact: CommandFact, all: readonly CommandFact[]): boolean {
   return all.some(
     (other) =>

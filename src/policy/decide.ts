@@ -1,9 +1,9 @@
 /**
- * From facts to a verdict. A pure function: the same facts, policy and context always give the same answer.
+ * Turns facts into a verdict. `decide` is a pure function: the same facts, policy and context give the same verdict.
  *
- * 1. the rules that come with Sallyport: hard blocks (promise 3), then default denials
- * 2. the rules of the people who run it
- * 3. the mode: what is not allowed by then is a miss, which is asked or denied
+ * 1. Built-in rules: blocks (invariant 3), then default denials.
+ * 2. Rules from the configuration.
+ * 3. Modes: a command that is not allowed is a miss, which requires approval or is denied.
  */
 import type { Analysis, CommandFact } from "../core/facts.ts";
 import type { Decision, Modes, Policy, Reason, Verdict } from "../core/policy.ts";
@@ -18,12 +18,12 @@ import { ruleMatches } from "./user-rules.ts";
 interface DecideContext {
   workspace: string;
   home: string;
-  /** The kernel confines the command: what nobody can analyse may run. */
+  /** Whether the command runs in a sandbox, in which commands that cannot be analyzed may run. */
   confined: boolean;
-  /** Milliseconds since 1970, for entries that expire. */
+  /** Current time in milliseconds since the epoch, for entries that expire. */
   now: number;
   agent?: string | null;
-  /** Modes of this request; they can only tighten. */
+  /** Modes of this request, which can only tighten the policy. */
   request?: Partial<Modes>;
 }
 
@@ -57,7 +57,7 @@ function rank(decision: Decision): number {
   return SEVERITY.indexOf(decision);
 }
 
-/** Most commands delete and write nothing: a third of the rules need not even look. */
+/** Rules to check for commands without targets. Most commands have none, which skips a third of the rules. */
 const RULES_WITHOUT_TARGETS = RULES.filter(({ onlyTargets }) => !onlyTargets);
 
 function builtInRules(fact: CommandFact, policy: Policy, scene: RuleContext, findings: Finding[]): void {
@@ -120,8 +120,8 @@ function byMode(
   if (!analysis.analyzable) {
     const confined = modes.security === "full" && context.confined;
     for (const { span, why, piped, over } of analysis.unknowns) {
-      // Code that nobody ever saw, not even its author, is no normal work: `curl … | sh`, `base64 -d | sh`. Nor is it
-      // to name what is blocked in a text that is too much to look through.
+      // Code from a pipe (`curl … | sh`) requires approval even in a sandbox, because it was never visible. So does
+      // text that is too large to analyze and mentions a blocked command.
       const decision = confined && !piped && !(over && mentionsBlockedCommand(analysis.text)) ? "allow" : miss;
       const message = `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;
       findings.push({
@@ -195,7 +195,10 @@ function allowOrMiss(
   });
 }
 
-/** The most severe first; each part of the text once per rule, and no lesser rule about what a hard block already names. */
+/**
+ * Sorts findings by severity and removes duplicates: each span once per rule, and no other rule for a span that is
+ * blocked.
+ */
 function reasons(findings: Finding[]): Reason[] {
   if (findings.length === 0) return [];
   const seen = new Set<string>();
@@ -213,22 +216,22 @@ function reasons(findings: Finding[]): Reason[] {
     .map(({ rule, message, span, suggestion }) => ({ rule, message, span, suggestion }));
 }
 
-/** The part of the settings that src/policy judges by. */
+/** Returns the settings that `decide` needs. */
 export function policyOf({ security, ask, rules, allowlist, safeBins, allowDenied }: Settings): Policy {
   return { security, ask, rules, allowlist, safeBins, permits: allowDenied };
 }
 
 /**
- * Whether a text so much as names what a hard block stops. Only for one that is too much to be analysed: without this a
- * long comment or five hundred harmless commands would carry a blocked one past its block (promise 3), and asking about
- * every long text would ask about each long file that is written from a here-document.
+ * Reports whether a text mentions a command that a rule blocks. It is used only for text that is too large to analyze:
+ * without it, a long comment or 500 harmless commands would let a blocked command through (invariant 3). Requiring
+ * approval for all large text would also affect every long here-document.
  */
 function mentionsBlockedCommand(text: string): boolean {
   if (text.length > MAX_TEXT) return true;
   return BLOCKED_NAMES.test(text.replace(/["'\\\n]+/g, (marks) => (marks.includes("\n") ? "\n" : "")));
 }
 
-/** Twice what the kernel takes as one text: who sends more wants it to take long. */
+/** Limit for the search, in characters: twice the size that the kernel accepts as one argument. */
 const MAX_TEXT = 256 << 10;
 
 const POWER_NAMES =
@@ -237,7 +240,7 @@ const DISK_NAMES =
   "mkfs[\\w.]*|mke2fs|mkswap|wipefs|[sc]?fdisk|s?gdisk|parted|blkdiscard|cryptsetup|(?:lv|vg|pv)remove|zpool|zfs|hdparm|nvme";
 const FIREWALL_NAMES = "ip6?tables|nft|ufw|setenforce|aa-teardown|firewall-cmd";
 const BOOT_NAMES = "grub2?-\\w+|update-grub2?|efibootmgr|update-initramfs|dracut|kernel-install";
-/** Deleting, overwriting and opening up what is vital: with a path that starts at the root or at home. */
+/** Commands that delete or change files, with a path that starts at the root or home directory. */
 const VITAL_PATHS = "(?:rm|shred|chmod|chown|find|truncate)\\s[^\\n;|&]{0,100}?[\\s=](?:/|~|\\$HOME|\\$\\{HOME)";
 const DEVICE_PATHS = "(?:of=|>\\s*|\\s)/dev/(?:sd|nvme|vd|xvd|hd|mmcblk|mapper|disk|mem|dm-)|/proc/sysrq|/sys/power";
 const FORK_BOMB = "\\(\\s*\\)\\s*\\{[^|}\\n]{0,80}\\|[^&}\\n]{0,80}&";

@@ -3,18 +3,19 @@ import type { Modes, Security } from "../core/policy.ts";
 const SECURITY: readonly Security[] = ["full", "allowlist", "deny"];
 const DEFAULT_MODES: Modes = { security: "full", ask: "on-miss" };
 
-/** What the modes of everybody with a say come to. */
+/** The result of merging the modes of the operator, the agent, the workspace and the request. */
 export interface EffectiveModes {
   security: Security;
-  /** What is done about a miss: with `ask` off nobody is asked, so it is denied. */
+  /** Decision for a command that is not allowed: `ask`, or `deny` if `ask` is `off`. */
   miss: "ask" | "deny";
-  /** Every command is asked for. */
+  /** Every command requires approval. */
   always: boolean;
 }
 
 /**
- * The operator says what holds; agent, workspace and request can each make it stricter, none can loosen it. "off" and
- * "always" are not more and less of one thing: one denies what would be asked, the other asks what would be allowed.
+ * Merges modes. The operator's modes apply; the agent, the workspace and the request can only tighten them. `off` and
+ * `always` are not comparable: `off` denies what would require approval, `always` requires approval for what would be
+ * allowed.
  */
 export function effectiveModes(operator: Partial<Modes>, ...others: (Partial<Modes> | undefined)[]): EffectiveModes {
   const first = { security: operator.security ?? DEFAULT_MODES.security, ask: operator.ask ?? DEFAULT_MODES.ask };

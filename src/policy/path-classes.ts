@@ -1,4 +1,4 @@
-/** Places on a machine: what must not be deleted, what must not be written, and what is nobody's business but the agent's. */
+/** Classifies paths: those that must not be deleted or written, and those that agents can use freely. */
 import type { Target } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import type { RuleContext } from "./rule.ts";
@@ -30,7 +30,7 @@ const SYSTEM = [
   "/efi",
 ];
 
-/** Folders below which each entry is vital as a whole. */
+/** Folders whose direct entries must not be deleted as a whole. */
 const VITAL_PARENTS = new Set([
   "/",
   "/home",
@@ -62,11 +62,11 @@ const SCRATCH = [
 const PERSONAL =
   /^(?:Documents|Desktop|Downloads|Pictures|Music|Videos|Movies|Public|Templates|Library|\.config|\.local|\.ssh|\.gnupg|\.aws|\.kube|\.mozilla|\.password-store)$/;
 
-/** Files under a home that hold credentials, or that run when a shell, session or tool starts. */
+/** Paths in a home directory that hold credentials, or that run when a shell, session or tool starts. */
 const PERSONAL_FILES =
   /^(?:\.(?:bashrc|bash_profile|bash_login|bash_logout|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|zlogout|kshrc|mkshrc|cshrc|tcshrc|login|logout|inputrc|xinitrc|xprofile|xsession|xsessionrc|pam_environment|netrc|npmrc|yarnrc|yarnrc\.yml|pypirc|gitconfig|git-credentials|gemrc|curlrc|wgetrc|vimrc|exrc|emacs|tmux\.conf|screenrc|pgpass|my\.cnf|vault-token|forward|rhosts|shosts|hushlogin|crontab|envrc|condarc|editrc|lesskey|gdbinit|irbrc|pythonrc)|\.(?:ssh|gnupg|aws|azure|kube|docker|gcloud|password-store|emacs\.d|vim|oh-my-zsh|bashrc\.d|bash_completion\.d|profile\.d|zsh|subversion)(?:\/.*)?|\.config\/(?:git|gh|gcloud|systemd|autostart|fish|nushell|environment\.d|sallyport|rclone|op|containers|nvim|pip|bash|zsh|plasma-workspace|hub|helm|containers)(?:\/.*)?|\.local\/(?:state\/sallyport|share\/(?:keyrings|systemd|autostart|applications|bash-completion))(?:\/.*)?|\.cargo\/(?:credentials(?:\.toml)?|config(?:\.toml)?|env)|\.m2\/settings\.xml|\.gradle\/(?:gradle\.properties|init\.gradle)|Library\/(?:LaunchAgents|Keychains)(?:\/.*)?)$/;
 
-/** What a glob reaches: the folder it lists, and whether it takes in all of that folder. */
+/** Returns the folder that a glob lists, and whether the pattern matches only some of its entries (`narrow`). */
 function reach(target: Target): { path: string; contents: boolean; narrow: boolean } {
   if (!target.glob) return { path: target.path, contents: false, narrow: false };
   const parts = target.path.split("/");
@@ -74,14 +74,17 @@ function reach(target: Target): { path: string; contents: boolean; narrow: boole
   if (at < 0) return { path: target.path, contents: false, narrow: false };
   const folder = parts.slice(0, at).join("/") || "/";
   const rest = parts.slice(at);
-  // `/*/x` and `/h*` both take from the folder listed; `*.o` and `build*` only some of it.
+  // `*` matches every entry of the folder; `*.o`, `build*` and `*/x` match only some of them.
   const narrow =
     rest.length > 1 ||
     !/^(?:\*+|\.\*|\?\*|\*\.\*|\.\[!?\^?[^\]]*\]\*?|\.\?\?\*|\[[^\]]*\]\*|\.\.?\?\*|\?+)$/.test(rest[0] ?? "");
   return { path: folder, contents: true, narrow };
 }
 
-/** The root, a home, a system folder, or everything above the workspace: deleting it ends the machine or the person's work. */
+/**
+ * Reports whether deleting the target would destroy the system or the user's work: the root directory, a home
+ * directory, a system folder, or a folder that contains the workspace.
+ */
 export function isVital(target: Target, scene: RuleContext): boolean {
   const { path, contents, narrow } = reach(target);
   if (path === "/") return true;
@@ -101,7 +104,7 @@ function isScratch(path: string): boolean {
   return SCRATCH.some((folder) => path.startsWith(`${folder}/`));
 }
 
-/** A file of the system, of another person, or one that holds credentials or runs by itself. */
+/** Reports whether the path belongs to the system or another user, holds credentials, or runs at startup. */
 export function isProtected(path: string, scene: RuleContext): boolean {
   if (path === "/") return true;
   const own = isInside(path, scene.home) && path !== scene.home ? path.slice(scene.home.length + 1) : null;
@@ -115,7 +118,7 @@ export function isProtected(path: string, scene: RuleContext): boolean {
   );
 }
 
-/** A first-level folder of the home that holds a person's own things. */
+/** Reports whether the target is a folder of personal files or settings directly in the home directory. */
 export function isPersonal(target: Target, scene: RuleContext): boolean {
   const { path } = reach(target);
   if (!isInside(path, scene.home) || path === scene.home || isInside(path, scene.workspace)) return false;
@@ -125,7 +128,7 @@ export function isPersonal(target: Target, scene: RuleContext): boolean {
 const HARMLESS_DEVICE =
   /^\/dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|ptmx|fd(?:\/.*)?|pts(?:\/.*)?|shm(?:\/.*)?|mqueue(?:\/.*)?|tty[A-Za-z]*\d*|tcp\/.*|udp\/.*)$/;
 
-/** A disk, memory or other device; writing to it goes round every file system. */
+/** Reports whether the path is a disk, memory or another device that is not harmless to write to. */
 export function isDevice(path: string): boolean {
   return path.startsWith("/dev/") && !HARMLESS_DEVICE.test(path);
 }

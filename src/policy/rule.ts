@@ -1,41 +1,44 @@
-/** A rule over facts: plain data, one function, and its own examples, which a test runs. */
+/** A built-in rule: plain data, one function, and examples that a test runs. */
 import type { CommandFact, Span } from "../core/facts.ts";
 import { basename } from "../shell/path.ts";
 
 export interface Rule {
-  /** Stable; shown to people and programs, and named in `permits`. */
+  /** Stable identifier, shown in messages and used in `permits`. */
   id: string;
-  /** `blocked` is lifted by nothing (promise 3); `deny` by a person who names the rule in the configuration. */
+  /**
+   * `blocked` cannot be overridden (invariant 3). The operator can turn `deny` into `ask` by naming the rule in the
+   * configuration.
+   */
   tier: "blocked" | "deny";
-  /** For a person: what is wrong. */
+  /** What a matching command does: a sentence without its subject, which starts with a verb in the third person. */
   message: string;
-  /** A safe way to get what was probably wanted. */
+  /** A safe alternative, in the imperative. */
   suggestion: string;
-  /** It looks at `targets` and at nothing else: a command without any is none of its business. */
+  /** The rule only checks `targets`, so commands without targets need not be checked. */
   onlyTargets?: true;
-  /** Which part of the command is the matter; null: none. */
+  /** Returns the offending part of the command, or null when the rule does not match. */
   find(fact: CommandFact, scene: RuleContext): Span | null;
   catches: readonly string[];
   passes: readonly string[];
 }
 
-/** The world the rules judge in. */
+/** The context in which rules are evaluated. */
 export interface RuleContext {
   workspace: string;
   home: string;
-  /** Every command of the text, for rules about what runs side by side. */
+  /** All commands of the text, for rules about commands that run at the same time. */
   commands: readonly CommandFact[];
 }
 
-/** Programs that answer to many names: theirs says nothing about what is run. */
+/** Programs that run under many names. For links to them, only the name as written identifies the command. */
 const MULTICALL =
   /^(?:busybox|toybox|coreutils|uutils|systemctl|snap|env|sh|bash|dash|python[\d.]*|node|killall5|pkill|pgrep|kmod|lvm|tune2fs|sudo-rs)$/;
 
-/** Every rule asks these of every command; the answers are kept with the fact they are about. */
+/** Caches of `names` and `argumentValues`, which every rule calls for every command. */
 const knownNames = new WeakMap<CommandFact, readonly string[]>();
 const knownValues = new WeakMap<CommandFact, readonly string[]>();
 
-/** The names a command answers to: as written, and what a link of that name leads to. */
+/** Returns the names of a command: as written, and the name of the program that a link with that name points to. */
 export function names(fact: CommandFact): readonly string[] {
   const known = knownNames.get(fact);
   if (known) return known;
@@ -62,7 +65,7 @@ export function argumentValues(fact: CommandFact): readonly string[] {
   return found;
 }
 
-/** Words that are neither options nor the name; the first is a subcommand in commands that have them. */
+/** Returns the arguments that are not options. For commands with subcommands, the first one is the subcommand. */
 export function operands(fact: CommandFact): string[] {
   return argumentValues(fact).filter((value) => !value.startsWith("-"));
 }
@@ -71,7 +74,7 @@ export function nameSpan(fact: CommandFact): Span {
   return fact.argv[0]?.span ?? fact.span;
 }
 
-/** Names that are the matter whatever their arguments, others only with certain ones. */
+/** Splits a space-separated list of names into a set. */
 export function nameSet(list: string): Set<string> {
   return new Set(list.split(/\s+/).filter(Boolean));
 }

@@ -1,21 +1,22 @@
 /**
- * Filters that only turn standard input into standard output. Allowed without an entry, but only in the forms that
- * cannot read a file, write one or start a program: no operands that are paths, only known flags, trusted folders.
+ * Filters that read standard input and write standard output. They need no allowlist entry, but only in forms that
+ * cannot read a file, write a file or start a program: known options, no operands that are paths, programs in trusted
+ * folders.
  */
 import type { CommandFact } from "../core/facts.ts";
 import { isInside } from "../shell/path.ts";
 import { isPlain } from "./allowlist.ts";
 
 interface SafeBin {
-  /** Flags without an argument. */
+  /** Short options that take no value. */
   flags: string;
-  /** Flags with one. */
+  /** Short options that take a value. */
   values: string;
-  /** Whole long options, exactly: an abbreviation of a dangerous one must not pass for something else. */
+  /** Long options, matched in full, so that an abbreviation of a dangerous option is not accepted. */
   long?: readonly string[];
-  /** Operands that are data, not paths (`tr a b`, `grep pattern`). */
+  /** Maximum number of operands, which are data and not paths (`tr a b`, `grep pattern`). */
   operands?: number;
-  /** `head -20` */
+  /** Accepts a number as an option, such as `head -20`. */
   numbers?: boolean;
 }
 
@@ -112,7 +113,7 @@ const SAFE_BINS: Record<string, SafeBin> = {
   nproc: { flags: "", values: "", long: ["all"] },
 };
 
-/** Operands of these are paths or text wherever they point: naming one reads it or not at all. */
+/** These programs process their operands as text and never open them. */
 const TEXT_ONLY = new Set(["basename", "dirname"]);
 
 const TRUSTED = ["/bin", "/usr/bin", "/nix/store", "/run/current-system/sw/bin"];
@@ -123,7 +124,7 @@ export function isSafeBin(fact: CommandFact, kept?: readonly string[] | null): b
   const bin = written === null || !Object.hasOwn(SAFE_BINS, written) ? undefined : SAFE_BINS[written];
   if (!bin || written === null || resolved === null || !isPlain(fact)) return false;
   if (!TRUSTED.some((folder) => isInside(resolved, folder))) return false;
-  // The real shell expands globs and variables after this check: `*` may become `--compress-program=x`.
+  // The shell expands globs and variables after this check: `*` may become `--compress-program=x`.
   if (fact.argv.some((word) => word.value === null || word.glob) || fact.unknowns.length > 0) return false;
   return argumentsAreSafe(
     bin,
@@ -152,7 +153,7 @@ function argumentsAreSafe(bin: SafeBin, words: string[], name: string): boolean 
   return true;
 }
 
-/** How many further words the flag takes; null: not a flag this filter may have. */
+/** Returns the number of arguments that follow the option as its value, or null if the option is not accepted. */
 function flag(bin: SafeBin, word: string): number | null {
   if (word.startsWith("--")) {
     const equals = word.indexOf("=");

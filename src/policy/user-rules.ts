@@ -1,4 +1,4 @@
-/** Rules of the people who run Sallyport, checked against their own examples before they count. */
+/** Matches rules from the configuration. */
 import type { CommandFact } from "../core/facts.ts";
 import type { UserRule } from "../core/policy.ts";
 import { matchesGlob, matchesGlobs } from "../text/glob.ts";
@@ -7,7 +7,7 @@ export function ruleMatches(rule: UserRule, fact: CommandFact): boolean {
   const [first, ...rest] = fact.argv;
   if (!first || fact.executable.name === null) return false;
   const tail = rest.map((word) => word.value);
-  // A path to a program counts as its name when that forbids, not when it allows.
+  // For rules that deny or ask, `/usr/bin/git` also matches as `git`. For rules that allow, it does not.
   const heads =
     rule.decision === "allow" ? [fact.executable.written ?? ""] : [fact.executable.written ?? "", fact.executable.name];
   return heads.some((head) => wordsMatch(rule, [head, ...tail]));
@@ -18,7 +18,7 @@ function wordsMatch(rule: UserRule, words: (string | null)[]): boolean {
   if (rule.pattern === undefined) return false;
   const patterns = rule.pattern.split(/\s+/).filter(Boolean);
   if (words.some((word) => word === null)) {
-    // An unknown word may be anything: that is a match for a rule that forbids, none for one that allows.
+    // An unknown argument could be anything, so it matches rules that deny or ask, but not rules that allow.
     return rule.decision !== "allow" && matchesGlobs(patterns.slice(0, 1), words.slice(0, 1) as string[], matchesGlob);
   }
   return matchesGlobs(patterns, words as string[], matchesGlob);

@@ -1,14 +1,14 @@
 /**
- * Characters that make a person see another command than the one that runs (promise 2: what is analysed is what is
- * shown): control characters, direction changes, invisible characters, blanks that are not ASCII.
+ * Finds characters that make a command look different from the one that runs (invariant 2: the analyzed command is the
+ * one that is shown): control characters, direction changes, invisible characters, non-ASCII spaces.
  */
 import type { Unknown } from "../core/facts.ts";
 
 const ANY = /[^\t\n\x20-\x7e]/;
 
-/** Made when they are needed: looking up what has a property takes longer than judging a plain command. */
+/** Built on first use, because compiling Unicode properties takes longer than checking a plain command. */
 const patterns = () => ({
-  // An emoji may be followed by a variation selector or joiner without hiding anything.
+  // A variation selector or joiner after an emoji hides nothing.
   emojiGlue: /\p{Extended_Pictographic}[\u{1F3FB}-\u{1F3FF}]?[\uFE0F\u200D]+/gu,
   invisible: /(?![\t\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
   blank: /(?! )\p{Zs}/gu,
@@ -37,7 +37,10 @@ export function invisibleCharacters(text: string): Unknown[] {
   return found;
 }
 
-/** Signs that look like the shell's own (`；`, `⁄`, `–`), outside quotes; and words that mix alphabets to look Latin. */
+/**
+ * Reports whether a word contains characters that look like shell syntax (`；`, `⁄`, `–`) outside quotes, or mixes
+ * alphabets to look Latin.
+ */
 export function hasConfusables(value: string, source: string): boolean {
   if (!ANY.test(value)) return false;
   const bare = !/['"]/.test(source);
@@ -49,7 +52,7 @@ export function hasConfusables(value: string, source: string): boolean {
   );
 }
 
-/** Letters that only look like the ASCII ones: a command or option word with them is not what it seems. */
+/** Reports whether a name contains non-ASCII characters, which may only look like ASCII letters. */
 export function hasLookalikes(value: string): boolean {
   return /[^\x20-\x7e\t\n]/.test(value) && !value.includes("/");
 }

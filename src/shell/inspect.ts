@@ -1,11 +1,11 @@
 /**
- * From a text to facts: every command it would run, and what cannot be known about it.
+ * Turns command text into facts: every command it would run, and the parts that cannot be known.
  *
- * 1. confusable.ts    characters that show another command than the one that runs
- * 2. parse.ts         syntax, within caps
- * 3. walk/visit.ts    the compound forms, in the state they would run in
- * 4. expand/          words become values
- * 5. walk/run.ts      each command: what it starts, deletes, writes; commands/ has a model of each
+ * 1. confusable.ts    characters that make a command look different from the one that runs
+ * 2. parse.ts         syntax, within limits
+ * 3. walk/visit.ts    compound commands, in the state in which they would run
+ * 4. expand/          words to values
+ * 5. walk/run.ts      each command: what it starts, deletes and writes; commands/ has the models
  */
 import type { Analysis } from "../core/facts.ts";
 import { invisibleCharacters } from "./confusable.ts";
@@ -18,19 +18,22 @@ import { visitFunction, visitNested, visitText } from "./walk/visit.ts";
 import type { Walk } from "./walk/walk.ts";
 import { finish, isolated, markOverLimit, markUnknown, startWalk } from "./walk/walk.ts";
 
-/** Analyses text for `bash -c`. Never throws: what it cannot understand is unanalyzable. */
+/** Analyzes text for `bash -c`. Never throws: text that cannot be understood is unanalyzable. */
 export function inspect(text: string, context: InspectContext): Analysis {
   const walk = start(text, context);
   guarded(walk, () => {
     for (const unknown of invisibleCharacters(text)) markUnknown(walk, unknown);
-    // Where a carriage return ends the line on another system, the rest of it is a command of its own.
+    // On other systems a carriage return ends the line, so the rest of the line would be a command.
     if (text.includes("\r")) isolated(walk, () => visitText(walk, text.replaceAll("\r", "\n"), rootOrigin(text)));
     visitText(walk, text, rootOrigin(text));
   });
   return analysis(walk);
 }
 
-/** Analyses an argv that is run directly: nothing in it is expanded, but `env`, `bash -c` and the like still run things. */
+/**
+ * Analyzes an argument vector that runs without a shell. Nothing in it is expanded, but programs such as `env` and
+ * `bash -c` run other commands.
+ */
 export function inspectArgv(argv: readonly string[], context: InspectContext): Analysis {
   const words = argv.map(quoteWord);
   const text = words.join(" ");
@@ -60,7 +63,7 @@ function guarded(walk: Walk, start: () => void): void {
     start();
     finish(walk);
   } catch (error) {
-    // Fail closed: whatever the input did to the analysis, the answer is "unanalyzable".
+    // Fail closed: if the analysis throws, the text is unanalyzable.
     const why = `the analysis failed: ${error instanceof Error ? error.message : String(error)}`;
     markOverLimit(walk, { start: 0, end: walk.text.length }, why);
   }

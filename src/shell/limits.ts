@@ -1,49 +1,49 @@
 /**
- * Caps on what is analysed at all. Over one of them a command is unanalyzable, never harmless.
+ * Limits of the analysis. Text that exceeds one of them is unanalyzable, never harmless.
  *
- * The parser is quadratic in a few shapes (unclosed `{` in one word, nested `$(`, many `<<`). The numbers keep its worst
- * measured case near 10 ms, against a promise of 20.
+ * The parser is quadratic for a few inputs (unclosed `{` in one word, nested `$(`, many `<<`). These limits keep its
+ * worst measured case near 10 ms, below the target of 20 ms.
  */
 export const limits = {
-  /** UTF-16 units of command text. */
+  /** Length of the command text, in UTF-16 code units. */
   text: 32 * 1024,
-  /** `$(`, `$((`, `$[`, `<(`, `>(` in the whole text, closed or not. */
+  /** Number of `$(`, `$((`, `$[`, `<(` and `>(` in the text, closed or not. */
   substitutions: 160,
-  /** `${` in the whole text. */
+  /** Number of `${` in the text. */
   expansions: 400,
   backticks: 1000,
-  /** `$`, and `;`, `|`, `&`, in the whole text. */
+  /** Number of `$`, and of `;`, `|` and `&`, in the text. */
   dollars: 1500,
   separators: 2000,
   /** Wildcards and quotes in one run of non-blank characters. */
   signsPerWord: 1024,
-  /** Words, assignments and redirects of one command. */
+  /** Arguments, assignments and redirections of one command. */
   commandWords: 2048,
-  /** Steps of the walk: nested loops are walked once per word, which multiplies. */
+  /** Steps of the walk. Nested loops are walked once per value, which multiplies. */
   steps: 20_000,
   hereDocuments: 64,
-  /** `{` in one run of non-blank characters. */
+  /** Number of `{` in one run of non-blank characters. */
   bracesPerWord: 96,
-  /** Words one brace expansion may make. */
+  /** Words that one brace expansion produces. */
   braceWords: 256,
-  /** Syntax levels (groups, subshells, loops) the walk goes down. */
+  /** Nesting levels of groups, subshells and loops. */
   nesting: 64,
-  /** Commands in the text, those in nested texts, called functions and unrolled loops included. */
+  /** Commands in the text, including nested command strings, called functions and unrolled loops. */
   commands: 400,
-  /** Words of all those commands together: a wrapper repeats the words of what it wraps. */
+  /** Arguments of all those commands. A wrapper repeats the arguments of the command it wraps. */
   words: 20_000,
-  /** Characters of all texts parsed, those found inside texts included. */
+  /** Characters of all parsed text, including nested command strings. */
   parsed: 160 * 1024,
   /** Characters of one word after expansion. */
   value: 16 * 1024,
-  /** Paths whose links are followed: each asks the file system. */
+  /** Paths whose links are resolved, each with a file system call. */
   links: 400,
-  /** Elements of an array that are followed. */
+  /** Elements of an array that are tracked. */
   listItems: 256,
   /** Wrappers around one command. */
   wrappers: 40,
-  /** Texts inside texts (`bash -c "bash -c …"`), and function calls inside function calls. */
+  /** Nested command strings (`bash -c "bash -c …"`), and nested function calls. */
   reentry: 12,
-  /** Values a `for` loop is unrolled over; more than that and its variable is unknown. */
+  /** Values over which a `for` loop is unrolled. With more values, the loop variable is unknown. */
   loopValues: 16,
 } as const;

@@ -1,28 +1,34 @@
-/** What the analysis may know about the machine: executables on PATH, and links. */
+/** Looks up executables on PATH, and resolves symbolic links. */
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { uptimeMs } from "../core/clock.ts";
 
-/** What the analysis may know about the world. All reading of it is injected, so that the analysis itself is pure. */
+/** The context of an analysis. All file system access goes through `lookup`, so that the analysis itself is pure. */
 export interface InspectContext {
-  /** Where the command would start. */
+  /** Directory in which the command would start. */
   cwd: string;
-  /** The home folder `~` stands for. */
+  /** Home directory, for `~`. */
   home: string;
   workspace: string;
-  /** Environment variables whose value is certain when the command runs (`USER`, `TMPDIR`). */
+  /** Environment variables with values that are certain when the command runs (`USER`, `TMPDIR`). */
   env?: Readonly<Record<string, string | undefined>>;
   lookup: Lookup;
 }
 
 export interface Lookup {
-  /** The file a command word means: found on PATH for a bare name, else the path itself if it can be executed. */
+  /**
+   * Returns the executable for a command name: the first match on PATH, or the path itself if the name contains a
+   * slash. Null when there is none.
+   */
   which(name: string, cwd: string | null): string | null;
-  /** The path with its links followed, as far as it exists; null where it cannot be read. */
+  /** Returns the path with its links resolved, as far as it exists. Null when it cannot be read. */
   realpath(path: string): string | null;
 }
 
-/** Long enough for one burst of checks, short enough that a changed file is seen by the next. */
+/**
+ * Time for which results are cached: long enough for several checks of one request, short enough to notice a changed
+ * file.
+ */
 const KEEP_MS = 1000;
 
 export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin"): Lookup {
@@ -55,7 +61,10 @@ export function systemLookup(path = process.env.PATH ?? "/usr/local/bin:/usr/bin
 
 const ANY_MAY_EXECUTE = 0o111;
 
-/** A file that can be executed, links followed; null where there is none. Every run asks: no system call too many. */
+/**
+ * Returns the executable file with its links resolved, or null. Every run calls this, so it makes as few system calls
+ * as possible.
+ */
 function executable(file: string): string | null {
   try {
     const status = statSync(file, { throwIfNoEntry: false });
@@ -68,8 +77,8 @@ function executable(file: string): string | null {
 }
 
 /**
- * Links followed in the part that exists; what does not exist yet keeps its name. A link that leads nowhere yet is
- * followed too: writing through it makes the file it names. Asked by lstat first, since an exception costs 20 µs.
+ * Resolves the links in the part of the path that exists; the rest keeps its name. A dangling link is followed too,
+ * since writing through it creates the file it names. `lstat` is tried first, because an exception costs 20 µs.
  */
 function followLinks(path: string): string | null {
   let head = path;

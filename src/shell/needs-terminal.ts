@@ -2,10 +2,10 @@ import type { CommandFact } from "../core/facts.ts";
 import type { RunRequest } from "../core/request.ts";
 import { SHELLS } from "./commands/shells.ts";
 
-/** Options of shells that take a value of their own. */
+/** Options of shells that take a value. */
 const WITH_VALUE = /^(?:--(?:rcfile|init-file|init-command)|[-+][A-Za-z]*[oO]|-C)$/;
 
-/** Whether a shell called like this takes its commands from where it reads: no script, no `-c`. */
+/** Reports whether a shell with these arguments reads commands from standard input, without a script or `-c`. */
 export function readsTerminal(argv: readonly string[]): boolean {
   for (let i = 1; i < argv.length; i++) {
     const word = argv[i] ?? "";
@@ -20,12 +20,12 @@ export function readsTerminal(argv: readonly string[]): boolean {
 
 const SHELL_NAMES: ReadonlySet<string> = new Set(SHELLS);
 
-/** Whether `auto` means a terminal for this request. A text given to read is for a program that takes no keys. */
+/** Reports whether `auto` selects a terminal for this request. Requests with stdin text never get one. */
 export function mayHaveTerminal({ stdin }: Pick<RunRequest, "stdin">, commands: readonly CommandFact[]): boolean {
   return typeof stdin !== "object" && needsTerminal(commands);
 }
 
-/** Whether one of these commands can do its work only on a terminal. */
+/** Reports whether one of these commands only works on a terminal. */
 export function needsTerminal(commands: readonly CommandFact[]): boolean {
   return commands.some((fact, index) => wantsTerminal(fact, index === commands.length - 1));
 }
@@ -34,14 +34,14 @@ function wantsTerminal(fact: CommandFact, isLast: boolean): boolean {
   const name = fact.executable.name;
   if (name === null || fact.remote || fact.background || !isSeen(fact)) return false;
   const argv = fact.argv.map(({ value, prefix }) => value ?? prefix);
-  if (PAGERS.has(name)) return isLast; // `git log | less`: it reads one thing and asks for keys on another
+  if (PAGERS.has(name)) return isLast; // `git log | less` reads from the pipe and takes keys from the terminal
   if (fact.piped || readsElsewhere(fact)) return false;
   if (SHELL_NAMES.has(name)) return readsTerminal(argv);
   const wants = WANTS_TERMINAL.get(name) ?? WANTS_TERMINAL.get(name.replace(/[\d.]+$/, ""));
   return wants?.(commandLine(argv)) ?? false;
 }
 
-/** False for `vim x > log`: its screen goes to a file. */
+/** Reports whether standard output is not redirected to a file, as it is in `vim x > log`. */
 function isSeen({ redirects }: CommandFact): boolean {
   return !redirects.some(({ kind, fd }) => (kind === "write" || kind === "append") && (fd === null || fd === 1));
 }
@@ -70,20 +70,20 @@ function isValue(before: readonly string[], word: string, withValue: string): bo
 
 function isOption(given: string, wanted: string): boolean {
   if (given === wanted || given.startsWith(`${wanted}=`)) return true;
-  // `-it` is `-i -t`; `-mtext` is `-m text`.
+  // `-it` means `-i -t`; `-mtext` means `-m text`.
   return (
     /^-[^-]$/.test(wanted) && /^-[^-]/.test(given) && /^-[A-Za-z0-9]+$/.test(given) && given.includes(wanted.slice(1))
   );
 }
 
-/** Which programs want a terminal, and when. Names as they are typed; a version behind one (`python3.13`) is ignored. */
+/** Programs that need a terminal, with the condition. A version suffix (`python3.13`) is ignored. */
 
-/** Words of a command line: `has` tells of options, `words` are what is left, in order. */
+/** The parsed arguments of a command. `words` are the arguments that are not options, in order. */
 interface CommandLine {
   words: readonly string[];
-  /** The words again, without those that are the value of one of these options. */
+  /** Returns `words` without the values of these options. */
   operands(withValue: string): readonly string[];
-  /** Any of these is among the options; `-x` also within a cluster such as `-ix`. */
+  /** Reports whether one of these options is given; `-x` also matches within a cluster such as `-ix`. */
   has(...options: string[]): boolean;
 }
 
@@ -94,7 +94,7 @@ const without =
   (...options: string[]): Wants =>
   ({ has }) =>
     !has(...options);
-/** A prompt of its own, unless it was given something to run. */
+/** Matches programs that show a prompt unless they are given something to run. */
 const bare =
   (...options: string[]): Wants =>
   ({ words, has }) =>
@@ -107,7 +107,7 @@ const first =
 const tableOf = (rows: readonly (readonly [string, Wants])[]): ReadonlyMap<string, Wants> =>
   new Map(rows.flatMap(([names, wants]) => names.split(" ").map((name) => [name, wants] as const)));
 
-/** An editor opens unless the message is given, or taken from elsewhere. */
+/** An editor opens unless the commit message is given or taken from elsewhere. */
 const commits = without(
   "-m",
   "-F",
@@ -168,7 +168,7 @@ const WANTS_TERMINAL = tableOf([
     without("--version", "--help"),
   ],
   ["lynx w3m links elinks", without("-dump", "-source", "--dump")],
-  // Coding agents: by themselves they take the screen over; asked one thing they print an answer.
+  // Coding agents take over the screen, unless they are given a single prompt.
   ["claude", without("-p", "--print", "--version", "--help")],
   [
     "codex",
@@ -181,7 +181,7 @@ const WANTS_TERMINAL = tableOf([
   ["aider", without("-m", "--message", "-f", "--message-file", "--version", "--help")],
   ["opencode crush", ({ words, has }) => words[0] !== "run" && words[0] !== "serve" && !has("--version", "--help")],
   ["goose", first("session", "s", "configure")],
-  // Prompts of interpreters: with nothing to run, or asked to stay.
+  // Interpreters show a prompt if they have nothing to run, or with an option for interactive mode.
   [
     "python python2 python3 pypy pypy3",
     ({ words, has }) => has("-i") || (words.length === 0 && !has("-c", "-m", "-V", "--version", "-h", "--help")),
@@ -203,13 +203,13 @@ const WANTS_TERMINAL = tableOf([
   ["lua luajit julia ocaml R", bare("-e", "-f", "-v", "--version", "--help", "--slave")],
   ["php", ({ has }) => has("-a", "--interactive")],
   ["gdb lldb", without("-batch", "--batch", "-b", "--version", "--help")],
-  // Databases.
+  // Database clients.
   ["psql", without("-c", "--command", "-f", "--file", "-l", "--list", "--version", "--help")],
   ["mysql mariadb", without("-e", "--execute", "--version", "--help")],
   ["sqlite3", ({ words, has }) => words.length <= 1 && !has("-cmd", "-version", "-help", "-batch")],
   ["redis-cli", bare("--version", "--help", "--scan", "--pipe", "--eval")],
   ["mongosh mongo", without("--eval", "--version", "--help")],
-  // Other machines, and containers.
+  // Remote shells and containers.
   [
     "ssh",
     ({ operands, has }) =>
@@ -239,5 +239,5 @@ const WANTS_TERMINAL = tableOf([
   ["make", ({ words }) => words.some((word) => /^(?:menu|n)config$/.test(word))],
 ]);
 
-/** They show what another command prints, and take keys from the terminal itself. */
+/** Pagers: they read from a pipe and take keys from the terminal. */
 const PAGERS: ReadonlySet<string> = new Set(["less", "more", "most", "man", "fzf", "bat", "delta", "pspg", "vipe"]);

@@ -1,6 +1,4 @@
-/**
- * The one file that knows the parser. It refuses what the parser cannot do in bounded time, before it tries.
- */
+/** Wraps the parser, and rejects input that the parser cannot process in bounded time. */
 import { parse as unbash } from "unbash";
 import { limits } from "./limits.ts";
 
@@ -29,7 +27,7 @@ import type { ParsedScript, Word as WordNode } from "unbash";
 
 type Parsed = { script: ParsedScript; problem: null } | { script: null; problem: { why: string; at: number } };
 
-/** Parses shell text, or says why it is not looked into. An error anywhere in the text is an error of the whole. */
+/** Parses shell text, or returns the reason why it cannot be parsed. An error anywhere makes the whole text invalid. */
 export function parse(text: string): Parsed {
   const cap = overCap(text);
   if (cap) return { script: null, problem: cap };
@@ -40,7 +38,7 @@ export function parse(text: string): Parsed {
   }
 }
 
-/** Parses one raw word, as brace expansion makes them; null where it turns out to be something else. */
+/** Parses one raw word from a brace expansion. Null when it is not a single word. */
 export function parseWord(raw: string): WordNode | null {
   const parsed = parse(`_ ${raw}`);
   const command = parsed.script?.commands[0]?.command;
@@ -65,7 +63,9 @@ const BRACKET = 91;
 const BACKTICK = 96;
 const BRACE = 123;
 
-/** One pass without regard to quoting: an attacker's quotes cannot make it count less. */
+/**
+ * Returns the first limit that the text exceeds. Quoting is ignored on purpose, so that quotes cannot lower the counts.
+ */
 function overCap(text: string): { why: string; at: number } | null {
   if (text.length > limits.text) return { why: `the text is longer than ${limits.text} characters`, at: limits.text };
   let substitutions = 0;
@@ -92,7 +92,7 @@ function overCap(text: string): { why: string; at: number } | null {
       braces++;
       if (previous === DOLLAR) expansions++;
     }
-    // A continued line joins what it separates: `$\<newline>(` opens a substitution.
+    // A line continuation joins the characters around it: `$\<newline>(` opens a substitution.
     if (code === 92 && text.charCodeAt(i + 1) === 10) i++;
     else previous = code;
     if (substitutions > limits.substitutions)

@@ -1,6 +1,9 @@
-/** Paths as the kernel would read them, without asking it: `//`, `/./` and `..` are gone, a trailing slash too. */
+/** Path functions that do not access the file system. */
 
-/** Null when the path is relative to a folder that is not known. */
+/**
+ * Returns the absolute path without `//`, `.`, `..` or a trailing slash. Null when it is relative and `cwd` is not
+ * known.
+ */
 export function normalise(path: string, cwd: string | null): string | null {
   if (path === "") return null;
   const absolute = path.startsWith("/") ? path : cwd === null ? null : `${cwd}/${path}`;

@@ -1,4 +1,4 @@
-/** POSIX quoting: words as a shell would have to be given them to mean exactly these. */
+/** Quotes arguments for a POSIX shell. */
 export function quoteArgv(argv: readonly string[]): string {
   return argv.map(quoteWord).join(" ");
 }
@@ -7,7 +7,10 @@ export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) && !/^[\w]+=/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Splits text into words as POSIX shlex does: quotes and backslashes, no expansion. Null when a quote is left open. */
+/**
+ * Splits text into words as POSIX shlex does, with quotes and backslashes but without expansion. Null when a quote is
+ * not closed.
+ */
 export function splitWords(text: string): string[] | null {
   const words: string[] = [];
   let word: string | null = null;

@@ -1,7 +1,7 @@
 import type { CommandFact } from "../../core/facts.ts";
 import { argumentValues, nameSet, nameSpan, names, operands, type Rule } from "../rule.ts";
 
-/** Whatever they are given, they make, resize or destroy a file system, a partition or a volume. */
+/** Programs that create, resize or destroy a file system, partition or volume whatever their arguments are. */
 const ALWAYS = nameSet(
   "mke2fs mkdosfs mkntfs mkswap mkudffs mkisofs-device newfs newfs_hfs wipefs blkdiscard resize2fs e2label xfs_admin " +
     "xfs_growfs xfs_repair pvcreate pvremove pvmove pvresize vgcreate vgremove vgreduce vgextend vgsplit vgmerge vgrename vgcfgrestore " +
@@ -13,7 +13,7 @@ const READS =
   /^(?:-l|--list|-L|--help|-h|--version|-V|-v|--show|-s|--summary|--dump|-d|--json|-J|--noheadings|-n|--no-act|--bytes|-p|--print)$/;
 
 interface Sometimes {
-  /** True where these arguments change something. */
+  /** Reports whether these arguments change a disk. */
   changes(given: readonly string[], sub: string, text: string): boolean;
 }
 

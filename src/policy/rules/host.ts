@@ -134,7 +134,7 @@ const READS = nameSet(
   "status show list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines list-automounts list-paths is-active is-enabled is-failed is-system-running cat help get-default show-environment log-level log-target whoami",
 );
 
-/** Of a person's own services, the existing ones may be restarted; new ones would run where nothing watches. */
+/** Actions allowed on existing user services. New services would run without supervision. */
 const USER_UNITS = nameSet("start stop restart reload try-restart daemon-reload reset-failed");
 
 function changesServices(fact: CommandFact): boolean {
@@ -203,7 +203,7 @@ function killsOthers(fact: CommandFact): boolean {
     const takes = /^(?:-s|-n|--signal|-q|--queue)$/.test(first);
     const signal = takes ? 2 : /^-(?:\d+|[A-Za-z]\w*)$/.test(first) || first.startsWith("--signal=") ? 1 : 0;
     const pids = given.slice(signal).filter((word) => word !== "--");
-    // `kill -1 99` sends a signal; `kill -9 -1` and `kill -- -1` reach everything.
+    // `kill -1 99` sends signal 1; `kill -9 -1` and `kill -- -1` signal every process.
     return (
       pids.some((pid) => /^(?:0*1|-0*1)$/.test(pid)) ||
       (signal === 1 && pids.length === 0 && first === "-1" && given.length > 1)

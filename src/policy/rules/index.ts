@@ -7,7 +7,7 @@ import { boot, power, security } from "./power.ts";
 import { accounts, mounting, privilege } from "./privilege.ts";
 import { modeProtected, modeVital, writeBoot, writeDevice, writePower, writeProtected } from "./write.ts";
 
-/** Every rule that comes with Sallyport; the hard ones first. */
+/** All built-in rules, blocks first. */
 export const RULES: readonly Rule[] = [
   deleteVital,
   writeDevice,

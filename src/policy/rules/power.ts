@@ -16,7 +16,7 @@ function turnsOff(fact: CommandFact): boolean {
   const [sub = ""] = operands(fact);
   const given = argumentValues(fact);
   for (const name of names(fact)) {
-    // `shutdown -h` is not a question, `reboot --help` is.
+    // `shutdown -h` halts the machine; `-h` means help for the others.
     if (ALWAYS.has(name))
       return !(given.length === 1 && ASKS.test(given[0] ?? "") && !(name === "shutdown" && given[0] === "-h"));
     if (name === "init" && /^[0-6sSqQu]$/.test(sub)) return true;

@@ -118,7 +118,9 @@ export const accounts: Rule = {
   passes: ["id", "getent passwd", "passwd -S", "cat /etc/passwd", "chmod 755 x", "chmod +x x", "chmod 0644 x"],
 };
 
-/** A set-user-id bit lets whoever runs the file become its owner. */
+/**
+ * Reports whether a command sets the setuid or setgid bit, which lets other users run the file as its owner or group.
+ */
 function setsUid(fact: CommandFact): boolean {
   const given = argumentValues(fact);
   if (isCommand(fact, "chmod"))

@@ -1,4 +1,4 @@
-/** What `echo`, `printf` and `cat` print, where that is evident: it may be piped into a shell. */
+/** Determines the output of `echo`, `printf` and `cat`, which may be piped into a shell. */
 
 import type { Field } from "../expand/field.ts";
 import type { Call } from "../walk/call.ts";
@@ -41,7 +41,7 @@ export function printfOutput(call: Call): StreamContent {
   return text.includes("\0") && /%b/.test(decoded) ? unknownOutput(call) : textContent(text, words);
 }
 
-/** `cat` with nothing to read but its input passes that on; with a file its output is not known. */
+/** Returns the output of `cat`: its standard input if there are no operands, or else unknown. */
 export function catOutput(call: Call): StreamContent {
   const operands = call.argv.slice(1).filter((word) => word.value !== "-" && !word.value?.startsWith("-"));
   if (operands.length > 0 || call.stdin.kind === "none") return unknownOutput(call);

@@ -1,4 +1,4 @@
-/** Builtins of bash: the ones that change what later commands mean, or that run text as code. */
+/** Models the bash builtins that change the meaning of later commands or run text as code. */
 import { arithmeticText, variableName } from "../expand/arithmetic.ts";
 import { type Field, joinFields, tail } from "../expand/field.ts";
 import { limits } from "../limits.ts";
@@ -185,7 +185,7 @@ function complete(call: Call, run: Runner): void {
   }
 }
 
-/** `export`, `declare` and their kin set variables, by names that may themselves be evaluated. */
+/** Models `export`, `declare` and similar builtins. Bash also evaluates subscripts in the variable names. */
 function declare(call: Call): void {
   const options = readOptions(call.argv, { short: "aAfFgiIlnprtuxU" });
   const { walk } = call;
@@ -202,7 +202,7 @@ function declare(call: Call): void {
     });
     const equals = field.prefix.indexOf("=");
     if (equals > 0 && hasOption(options, "i")) arithmeticText(call.walk, tail(field, equals + 1).shape, field.span);
-    // Outside a function `local` fails and sets nothing.
+    // Outside a function, `local` fails and sets nothing.
     if (call.name === "local" && !walk.state.savedLocals) continue;
     const name = (equals < 0 ? field.prefix : field.prefix.slice(0, equals)).replace(/\+$|\[.*$/, "");
     if (call.name !== "export" && call.name !== "readonly" && !hasOption(options, "g")) saveLocal(call, name);
@@ -238,7 +238,7 @@ function unset(call: Call): void {
   }
 }
 
-/** The last words are names of variables that get a value not known yet. */
+/** Marks the variables that `read`, `mapfile`, `getopts` or `printf -v` set as unknown. */
 function readInto(call: Call): void {
   const short = call.name === "printf" ? "v:" : call.name === "read" ? "ersa:d:i:n:N:p:t:u:" : "d:n:O:s:tu:C:c:p:fn";
   const options = readOptions(call.argv, { short });
@@ -261,7 +261,7 @@ function readInto(call: Call): void {
     setVariable(call.walk, call.name === "read" ? "REPLY" : "MAPFILE", { kind: "unknown", exported: false });
 }
 
-/** `cd`, `pushd` and `popd`: where relative paths start from then on. */
+/** Models `cd`, which changes the directory that relative paths start from. */
 function changeFolder(call: Call): void {
   const { operands } = readOptions(call.argv, { short: "LPe@" });
   changeCwd(call, destination(call, operands[0]));
@@ -291,13 +291,13 @@ function destination(call: Call, operand: Field | undefined): string | null {
   if (operand.value === "-") return state.previousCwd;
   if (operand.value === "") return state.cwd;
   if (operand.shape === null || operand.glob || (operand.uncertain && operand.value !== null)) return null;
-  // CDPATH makes a relative folder mean another one.
+  // With CDPATH, a relative directory may be another one.
   if (state.variables.has("CDPATH") && !/^\.{0,2}\//.test(operand.shape)) return null;
   const folder = normalise(operand.shape, state.cwd);
   return folder !== null && folder.length > 4096 ? null : folder;
 }
 
-/** Folders that no `cd` fails on: above the workspace, the home, the root. */
+/** Reports whether a `cd` to this folder cannot fail: it contains the workspace or home directory, or is `/tmp`. */
 function alwaysExists(call: Call, folder: string | null): boolean {
   const { workspace, home } = call.walk.context;
   return folder !== null && (isInside(workspace, folder) || isInside(home, folder) || folder === "/tmp");

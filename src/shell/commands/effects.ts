@@ -1,4 +1,4 @@
-/** Which arguments of a command are what it deletes, overwrites or re-permissions. */
+/** Determines which arguments of a command are files that it deletes, overwrites or changes the permissions of. */
 import { type Field, literal, tail } from "../expand/field.ts";
 import { type Call, markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type Options, optionValue, readOptions } from "./options.ts";
@@ -15,7 +15,10 @@ export const overwrites: Effect = (call, options) => {
   for (const field of options.operands) recordTarget(call, "write", field, false);
 };
 
-/** The first operand is a mode or owner, the rest are files; a mode like `-x` is read as an option, and then all are. */
+/**
+ * The first operand is a mode or owner, and the others are files. A mode such as `-x` is parsed as an option, and then
+ * all operands are files.
+ */
 export const changesMode: Effect = (call, options) => {
   const minus = call.argv.some((field, index) => index > 0 && /^-[rwxXstugoaij=,+]*[wxXstij]/.test(field.value ?? ""));
   const given =
@@ -24,7 +27,7 @@ export const changesMode: Effect = (call, options) => {
   for (const field of files) recordTarget(call, "mode", field, hasOption(options, ...RECURSIVE));
 };
 
-/** Sources and a destination; the destination may be named by an option. */
+/** The last operand is the destination, unless an option names it. */
 export const copies: Effect = (call, options) => {
   const folder = optionValue(options, "t", "target-directory");
   if (folder) recordTarget(call, "write", folder, hasOption(options, ...RECURSIVE, "a", "archive"));
@@ -35,7 +38,7 @@ export const copies: Effect = (call, options) => {
   }
 };
 
-/** `cp passwd /etc` writes `/etc/passwd`. */
+/** Records the file inside a destination folder: `cp passwd /etc` writes `/etc/passwd`. */
 function into(call: Call, source: Field, folder: Field): void {
   if (source.value === null || folder.value === null || source.glob) return;
   const name = source.value.replace(/\/+$/, "").replace(/^.*\//, "");
@@ -110,7 +113,7 @@ export const deletesTrees: Effect = (call, options) => {
   for (const field of options.operands) recordTarget(call, "delete", field, true);
 };
 
-/** `dd of=…` and its descendants. */
+/** Models `dd of=…` and its variants. */
 export const copiesBlocks: Effect = (call) => {
   for (const field of call.argv)
     if (/^(?:of|ofs|hof)=/.test(field.prefix))
@@ -141,7 +144,7 @@ const TAR_LONG =
 
 export function tar(call: Call): void {
   const argv = [...call.argv];
-  // `tar xf a` without a dash.
+  // `tar xf a`, without a dash.
   const bundle = argv[1];
   if (bundle?.value && /^[a-zA-Z]+$/.test(bundle.value))
     argv[1] = { ...bundle, value: `-${bundle.value}`, prefix: `-${bundle.value}` };
@@ -186,12 +189,12 @@ function isRemote(field: Field): boolean {
   return /^[^/]*:/.test(field.value ?? "");
 }
 
-/** `-o` means something else to these. */
+/** Programs for which `-o` does not name an output file. */
 const OTHERWISE = /^(?:[efz]?grep|rg|ag|ack|find|test|\[|ssh|mount|ps|ls|lsblk|stat|echo|printf|git)$/;
 const OUTPUT =
   /^--?(?:o|out|outfile|out-file|output|output-file|outdir|out-dir|output-dir|dest|destination|logfile|log-file|target-dir|install-dir)$/;
 
-/** For programs not listed: an absolute path after an option that usually names an output file is taken for one. */
+/** For other programs, treats an absolute path after an option that usually names an output file as one. */
 export function outputOption(call: Call): void {
   if (OTHERWISE.test(call.name)) return;
   for (const [index, field] of call.argv.entries()) {

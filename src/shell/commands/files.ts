@@ -1,4 +1,4 @@
-/** Commands that delete, overwrite or re-permission files. A new one is a line in the table. */
+/** Commands that delete, overwrite or change the permissions of files. To add one, add a line to the table. */
 
 import { tail } from "../expand/field.ts";
 import type { Call } from "../walk/call.ts";

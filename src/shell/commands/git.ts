@@ -1,11 +1,11 @@
-/** git runs commands from its configuration and from several of its options. */
+/** Models git, which runs commands from its configuration and from several options. */
 
 import { type Field, joinFields, literal, tail } from "../expand/field.ts";
 import { normalise } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
-/** Configuration keys whose value git hands to a shell. */
+/** Configuration keys whose value git runs in a shell. */
 const CODE_KEYS =
   /^(?:core\.(?:pager|editor|sshcommand|gitproxy|fsmonitor|askpass|alternaterefscommand)|pager\..*|sequence\.editor|diff\.external|diff\..*\.(?:command|textconv)|difftool\..*\.cmd|mergetool\..*\.cmd|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|credential\..*|gpg\..*program|gpg\.program|interactive\.difffilter|sendemail\..*cmd|web\.browser|browser\..*|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|ssh\.variant|help\.browser)$/i;
 const RUNS_FROM_ELSEWHERE =
@@ -39,7 +39,7 @@ export function git(call: Call, run: Runner): void {
   }
 }
 
-/** `-c key=value`: aliases that begin with `!` and commands are shell text. */
+/** Models `-c key=value`. Commands, and aliases that start with `!`, are shell text. */
 function setting(call: Call, run: Runner, value: Field): void {
   const equals = value.prefix.indexOf("=");
   const key = equals < 0 ? value.prefix : value.prefix.slice(0, equals);
@@ -59,7 +59,7 @@ function config(call: Call, run: Runner, key: string, value: Field | null, at: F
 
 type Sub = (call: Call, run: Runner, from: number) => void;
 
-/** Runs the value of an option as shell text. An empty value, where the option's value is optional, runs nothing. */
+/** Runs the value of an option as shell text. An empty optional value runs nothing. */
 function runsOption(spec: OptionSpec, ...names: string[]): Sub {
   return (call, run, from) => {
     for (const value of optionValues(readOptions(call.argv, spec, from), ...names))

@@ -1,4 +1,4 @@
-/** Which table knows a command: by its name, versions and variants folded together. */
+/** Selects the models of a command by its name, ignoring version suffixes and variants. */
 import type { Call, Runner } from "../walk/call.ts";
 import { catOutput } from "./builtin-output.ts";
 import { rsync, tar } from "./effects.ts";
@@ -27,7 +27,7 @@ function add(names: readonly string[], ...parts: Handler[]): void {
 
 let built = false;
 
-/** Built on first use: the tables import each other's modules. */
+/** Built on first use, because the model tables import each other. */
 function build(): void {
   built = true;
   add(Object.keys(PREFIXES), prefix);
@@ -85,7 +85,9 @@ function folded(name: string): string {
   return versionless(name.replace(/\.exe$/, ""));
 }
 
-/** Arguments of these decide what is destroyed, stopped or changed: unknown ones make the text unknowable. */
+/**
+ * Commands whose arguments decide what is destroyed, stopped or changed. Unknown arguments make the text unanalyzable.
+ */
 const SENSITIVE = new Set(
   (
     "kill pkill killall killall5 systemctl service init telinit shutdown hostname hostnamectl sysctl iptables ip6tables nft ufw " +

@@ -1,6 +1,6 @@
 /**
- * Interpreters of other languages: code given to them in an argument or on standard input is not analysed. Programs of
- * small languages (awk, sed, sqlite, make) are usually harmless; one that could run or write anything is not.
+ * Models interpreters of other languages. Code in an argument or on standard input is not analyzed. Programs for awk,
+ * sed, sqlite and make are usually harmless, unless they can run commands or write files.
  */
 import type { Field } from "../expand/field.ts";
 import type { Call, Runner } from "../walk/call.ts";
@@ -8,9 +8,12 @@ import { markCommandUnknown, recordTarget } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValues, readOptions } from "./options.ts";
 
 interface Interpreter extends OptionSpec {
-  /** Options whose argument is code. */
+  /** Options whose value is code. */
   code: readonly string[];
-  /** Reads code from standard input when no file is given; `fed`: only matters when something is piped in. */
+  /**
+   * Whether it reads code from standard input when no file is given. With `fed`, this counts only if standard input is
+   * redirected.
+   */
   stdin?: boolean | "fed";
 }
 
@@ -133,7 +136,7 @@ export function interpreter(call: Call): void {
     hands(`\`${call.name}\` reads code from a pipe`);
 }
 
-/** `python3.12` is python. */
+/** Returns the name without its version (`python3.12` to `python`). */
 export function versionless(name: string): string {
   return name.replace(/[-.]?\d[\d.]*$/, "") || name;
 }
@@ -164,7 +167,7 @@ export function awk(call: Call): void {
   if (loads) opaque(call, call.argv[0], "`awk` loads extensions");
 }
 
-/** `$3 > 5` and `a || b` are no pipe and no redirect; `print > "f"` is. */
+/** Removes comparisons (`$3 > 5`, `a || b`), so that only redirections (`print > "f"`) and pipes remain. */
 function comparisonsRemoved(program: string): string {
   if (/\bprintf?\b[^;}\n]*[>|]/.test(program)) return program;
   return program.replace(/"(?:[^"\\]|\\.)*"|\/(?:[^/\\\n]|\\.)+\//g, '""').replace(/\|\||>=|>\s*-?[\d.$A-Za-z_]/g, " ");
@@ -204,7 +207,7 @@ function sedRuns(program: string): boolean {
   return SED_RUNS.test(rest) || /^\s*e\b/.test(rest);
 }
 
-/** Editors and pagers in batch: `vim -c '!cmd'`, `less +!cmd`. */
+/** Models editor and pager commands on the command line: `vim -c '!cmd'`, `less +!cmd`. */
 export function editor(call: Call): void {
   for (const [index, field] of call.argv.entries()) {
     if (index === 0) continue;
@@ -235,7 +238,7 @@ export function sqlite(call: Call): void {
     opaque(call, call.argv[0], "the commands for `sqlite3` may run programs");
 }
 
-/** make and its kin run recipes from files; only what is given on the command line is uncertain. */
+/** Models make and similar tools. They run recipes from files; only code on the command line is marked as unknown. */
 export function make(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "C:f:I:j::l::o:W:E:O::bBdehiknpqrsStvw",

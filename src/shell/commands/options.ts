@@ -1,13 +1,16 @@
-/** Options as getopt_long reads them, abbreviations included: `--compress-prog=x` is `--compress-program=x`. */
+/** Parses options as getopt_long does, including abbreviations: `--compress-prog=x` is `--compress-program=x`. */
 import { type Field, tail } from "../expand/field.ts";
 
-/** `short`: letters, each followed by `:` when it takes an argument. `long`: names, ending in `=` when they do, in one string. */
+/**
+ * The options of a command. `short` lists letters, each followed by `:` if the option takes a value, or `::` if the
+ * value is optional. `long` lists names separated by spaces, each ending in `=` if the option takes a value.
+ */
 export interface OptionSpec {
   short?: string;
   long?: string;
   /** Options end at the first operand, as in commands that run another command. */
   stop?: boolean;
-  /** `-name value` in one word with one dash, as java and openssl have it. */
+  /** Long options start with one dash (`-name value`), as in java and openssl. */
   wordy?: boolean;
 }
 
@@ -16,14 +19,14 @@ interface Option {
   name: string;
   value: Field | null;
   field: Field;
-  /** The specification knows it; if not, the word after it may have been its argument. */
+  /** Whether the option is in the specification. If not, the next argument may be its value. */
   known: boolean;
 }
 
 export interface Options {
   list: Option[];
   operands: Field[];
-  /** Index in argv of the first operand. */
+  /** Index of the first operand in argv. */
   rest: number;
 }
 

@@ -1,4 +1,4 @@
-/** Package managers and build tools that start a command given to them. */
+/** Models package managers and build tools that start a command. */
 
 import { joinFields } from "../expand/field.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
@@ -10,7 +10,7 @@ const NPX = {
   stop: true,
 };
 
-/** `npx cmd`, `npm exec -- cmd`, `pnpm dlx cmd`, `yarn run cmd`. What a package brings is not known. */
+/** Models `npx cmd`, `npm exec -- cmd`, `pnpm dlx cmd` and `yarn run cmd`. The code of packages is not analyzed. */
 export function npm(call: Call, run: Runner): void {
   const direct = call.name === "npx" || call.name === "pnpx" || call.name === "bunx";
   const at = direct ? 0 : call.argv.findIndex((field, index) => index > 0 && !field.value?.startsWith("-"));
@@ -24,7 +24,7 @@ export function npm(call: Call, run: Runner): void {
     run.argv(call, options.operands, { label: direct ? call.name : `${call.name} ${sub}` });
 }
 
-/** `uv run`, `conda run -n x`, `mise exec --`, `nix develop -c`. */
+/** Models `uv run`, `conda run -n x`, `mise exec --` and `nix develop -c`. */
 export function runInEnvironment(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^(?:run|exec|x|tool|develop|shell)$/.test(field.value ?? ""));
   if (at < 0) return;
@@ -65,7 +65,7 @@ export function cargo(call: Call, run: Runner): void {
   if (call.argv[1]?.value === "watch") for (const value of optionValues(options, "s", "shell")) run.text(call, value);
 }
 
-/** `cmake -E env cmd`, `cmake -P file`. */
+/** Models `cmake -E env cmd` and `cmake -E rm`. */
 export function cmake(call: Call, run: Runner): void {
   if (call.argv[1]?.value !== "-E") return;
   const sub = call.argv[2]?.value;
@@ -85,7 +85,10 @@ export function cmake(call: Call, run: Runner): void {
   }
 }
 
-/** busybox and toybox: the first word is the program. The dynamic loader: the first word is its path. */
+/**
+ * Models busybox and toybox, whose first operand is the applet, and the dynamic loader, whose first operand is a
+ * program.
+ */
 export function multicall(call: Call, run: Runner): void {
   call.fact.wrapper = true;
   const options = readOptions(call.argv, {
@@ -98,7 +101,7 @@ export function multicall(call: Call, run: Runner): void {
   run.argv(call, applet ? [applet, ...options.operands] : options.operands);
 }
 
-/** Windows' shell, as agents write it by habit. */
+/** Models `cmd /c`, the Windows shell. */
 export function cmd(call: Call, run: Runner): void {
   const at = call.argv.findIndex((field) => /^\/[ck]$/i.test(field.value ?? ""));
   markCommandUnknown(call, call.fact.span, "code for `cmd` is not analyzed");

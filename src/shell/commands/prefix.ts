@@ -1,6 +1,6 @@
 /**
- * Commands that run the rest of their own arguments as a command: options, perhaps an operand or two, then the command.
- * A new one is a line in the table.
+ * Commands that run their remaining arguments as a command, after options and possibly operands. To add one, add a line
+ * to the table.
  */
 
 import type { Field } from "../expand/field.ts";
@@ -12,19 +12,22 @@ import { environmentCode } from "../walk/environment.ts";
 import { type OptionSpec, optionValue, readOptions } from "./options.ts";
 
 interface Prefix extends OptionSpec {
-  /** Further options stand between those operands and the command (`setarch x86_64 -R cmd`, `perf stat -e x cmd`). */
+  /** Options may also follow the operands (`setarch x86_64 -R cmd`, `perf stat -e x cmd`). */
   optionsAfter?: boolean;
-  /** Operands before the command (`timeout 5 cmd`, `chroot /x cmd`). */
+  /** Number of operands before the command (`timeout 5 cmd`, `chroot /x cmd`). */
   skip?: number;
-  /** With one of these it runs nothing (`taskset -p 1`, `command -v x`). */
+  /** Options with which it runs no command (`taskset -p 1`, `command -v x`). */
   inert?: readonly string[];
-  /** `NAME=value` before the command goes into its environment. */
+  /** `NAME=value` before the command sets its environment. */
   assigns?: boolean;
-  /** The option that sets the folder it starts in. */
+  /** Options that set the working directory of the command. */
   chdir?: readonly string[];
-  /** Keeps running in this shell. */
+  /** The command runs in the current shell. */
   inShell?: boolean;
-  /** Does more than start the command (changes privileges, traces it); allowing the command does not allow this. */
+  /**
+   * It does more than start the command, such as change privileges or trace it, so allowing the inner command does not
+   * allow it.
+   */
   own?: boolean;
 }
 
@@ -155,7 +158,7 @@ export const PREFIXES: Record<string, Prefix> = {
   sched: { skip: 1, inShell: true },
 };
 
-/** These have other subcommands too; only this one runs a command. */
+/** Commands that run another command only with this subcommand. */
 const SUBCOMMAND: Record<string, string> = {
   bundle: "exec",
   poetry: "run",
@@ -166,7 +169,7 @@ const SUBCOMMAND: Record<string, string> = {
   direnv: "exec",
 };
 
-/** Words of zsh: in bash nothing, in zsh they run what follows. */
+/** Names that run another command in zsh but not in bash. */
 const ZSH = new Set(["noglob", "nocorrect", "repeat", "-", "emulate", "zmodload", "autoload", "sched"]);
 
 export function prefix(call: Call, run: Runner): void {
@@ -179,7 +182,7 @@ export function prefix(call: Call, run: Runner): void {
   call.fact.wrapper = !spec.own;
   if (options.list.some((option) => spec.inert?.includes(option.name))) return;
   for (const option of options.list) {
-    // An option that is not in the table may take the next word: then the command starts one word later.
+    // An option that is not in the table may take the next argument, so the command may start one argument later.
     if (!option.known && !/^\d+$/.test(option.name)) {
       if (!call.fact.executable.name || !spec.own)
         markCommandUnknown(
@@ -189,7 +192,7 @@ export function prefix(call: Call, run: Runner): void {
         );
     }
   }
-  // `setarch -R cmd` leaves the architecture out.
+  // `setarch -R cmd` omits the architecture.
   const skip =
     spec.optionsAfter && call.name === "setarch" && call.argv[1]?.value?.startsWith("-") ? 0 : (spec.skip ?? 0);
   let rest = options.operands.slice(skip);
@@ -235,7 +238,7 @@ export function env(call: Call, run: Runner): void {
     if (split) words = [...split, ...words];
   }
   if (splits.length > 0) {
-    // The split words may begin with further options of env itself.
+    // The split words may start with further options of env.
     const again = readOptions([call.argv[0] as Field, ...words], ENV_OPTIONS);
     words = again.operands;
   }
@@ -257,7 +260,7 @@ export function env(call: Call, run: Runner): void {
   run.argv(call, rest, { assignments: [...call.assignments, ...assignments], ...(cwd === undefined ? {} : { cwd }) });
 }
 
-/** Guard and system have split -S differently before: anything but plain words and simple quotes is not followed. */
+/** Splits the value of `env -S`. Implementations differ, so only plain words and simple quotes count as known. */
 function splitString(call: Call, value: Field): Field[] | null {
   if (value.value === null || /[\\$#]/.test(value.value)) {
     markCommandUnknown(call, value.span, "how `env -S` splits this string cannot be determined");

@@ -1,11 +1,14 @@
-/** Commands for another machine or a container: looked into the same way, and marked remote. */
+/**
+ * Models commands that run on another machine or in a container. They are analyzed like local ones and marked as
+ * remote.
+ */
 
 import { type Field, joinFields, tail } from "../expand/field.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
 const SSH = { short: "1246AaB:b:c:D:E:e:F:fGgI:i:J:Kkl:L:Mm:NnO:o:P:p:Q:qR:S:sTtVvW:w:XxYy", stop: true };
-/** Options of ssh that hold a command for the local shell. */
+/** Options of ssh whose value is a command for the local shell. */
 const LOCAL =
   /^(?:ProxyCommand|LocalCommand|KnownHostsCommand|PermitLocalCommand|PKCS11Provider|SecurityKeyProvider|Match)[= ]/i;
 
@@ -55,7 +58,7 @@ export function kubectl(call: Call, run: Runner): void {
     run.argv(call, call.argv.slice(dashes + 1), { remote: true, label: `${call.name} ${sub.value}` });
 }
 
-/** `lxc exec box -- cmd`, `lxc-attach -n box -- cmd`, `adb shell cmd`, `wsl cmd`. */
+/** Models `lxc exec box -- cmd`, `lxc-attach -n box -- cmd`, `adb shell cmd` and `wsl cmd`. */
 export function containerExec(call: Call, run: Runner): void {
   const dashes = call.argv.findIndex((field) => field.value === "--");
   if (dashes > 0) run.argv(call, call.argv.slice(dashes + 1), { remote: true });

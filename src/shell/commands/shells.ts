@@ -1,11 +1,11 @@
-/** Shells: code in an argument, in a file, or on standard input. */
+/** Models shells, which run code from an argument, a file or standard input. */
 
 import { literal } from "../expand/field.ts";
 import { normalise } from "../path.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, optionValues, readOptions } from "./options.ts";
 
-/** Options of a shell that change nothing about what a text means; any other makes the rest of it uncertain. */
+/** Shell options that do not change the meaning of the text. Any other option makes the text uncertain. */
 const HARMLESS_OPTIONS = new Set(
   "errexit nounset pipefail xtrace verbose noclobber noglob errtrace functrace notify monitor hashall".split(" "),
 );
@@ -14,7 +14,7 @@ export function isHarmlessOption(name: string): boolean {
   return HARMLESS_OPTIONS.has(name);
 }
 
-/** `-eu`, `+x`, `-euo` (whose name follows). */
+/** Reports whether the flags are harmless, such as `-eu`, `+x` or `-euo` (followed by an option name). */
 export function isHarmlessFlags(word: string): boolean {
   return /^-[efuxvnCETbhmlrp]*o?$|^\+[efuxvCETbhm]*o?$/.test(word);
 }
@@ -47,14 +47,14 @@ export const SHELLS = [
   "msh",
 ];
 
-/** Their language is the one that is analysed here. */
+/** Shells whose language is analyzed. */
 const BASH_LIKE = new Set(["sh", "bash", "dash", "ash", "rbash"]);
 
-/** Where `sh` is not bash it reads these otherwise: `$'…'` and `&>` mean two other things. */
+/** Syntax that other shells than bash read differently, such as `$'…'` and `&>`. */
 const BASHISM =
   /\$'|\$"|\[\[|(?<!\$)\(\(|[<>]\(|<<<|&>|\|&|\$\[|=\(|;&|\{\w+\}[<>]|\bfunction\s|\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\$\{\w+[/^,@[:!]/;
 
-/** Bash takes its long options with one dash, too. */
+/** Long options of bash that are also accepted with one dash. */
 const ONE_DASH = /^-(?:posix|norc|noprofile|login|rcfile|init-file|restricted|verbose|version|help|debugger)$/;
 
 export function shell(call: Call, run: Runner): void {
@@ -96,7 +96,7 @@ export function shell(call: Call, run: Runner): void {
   const long = options.list.find((option) => option.name === "command");
   if (long?.value) run.text(call, long.value);
   if (hasOption(options, "c") && !long) {
-    // `bash -c -- 'text'` and `bash -c -e 'text'` both take the first operand.
+    // `bash -c -- 'text'` and `bash -c -e 'text'` both run the first operand.
     if (first) run.text(call, first, { positional: args.slice(1), zero: args[0] ?? null });
     else markCommandUnknown(call, call.fact.span, "there is no code after `-c`");
     call.fact.wrapper = BASH_LIKE.has(call.name) && first?.value != null;

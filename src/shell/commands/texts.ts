@@ -1,15 +1,15 @@
-/** Programs that take shell text in one of their arguments and run it. */
+/** Models programs that run shell text given as an argument. */
 
 import { type Field, joinFields, literal, tail } from "../expand/field.ts";
 import { type Call, markCommandUnknown, type Runner } from "../walk/call.ts";
 import { hasOption, type OptionSpec, optionValue, optionValues, readOptions } from "./options.ts";
 
 interface TextRunner extends OptionSpec {
-  /** Options whose argument is shell text. */
+  /** Options whose value is shell text. */
   text: readonly string[];
 }
 
-/** A line for each: the options that hold a command line. */
+/** Programs with options that hold shell text. */
 export const TEXT_OPTIONS: Record<string, TextRunner> = {
   script: {
     short: "c:aeE:fI:m:O:o:qT:t::B:",
@@ -79,7 +79,7 @@ export function textOption(call: Call, run: Runner): void {
   }
 }
 
-/** `watch cmd args`, `concurrently 'a' 'b'`: operands are shell text. */
+/** Models `watch cmd args`, whose operands are joined to shell text. */
 export function watch(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "bcCd::eghn:pq:rtwx",
@@ -97,7 +97,7 @@ export function concurrently(call: Call, run: Runner): void {
     run.text(call, text);
 }
 
-/** hyperfine and entr take whole command lines, too. */
+/** Models `hyperfine`, whose operands and some options are shell text. */
 export function hyperfine(call: Call, run: Runner): void {
   textOption(call, run);
   for (const text of readOptions(call.argv, TEXT_OPTIONS.hyperfine ?? {}).operands) run.text(call, text);
@@ -124,7 +124,7 @@ export function flock(call: Call, run: Runner): void {
   } else run.argv(call, rest);
 }
 
-/** `su`, `sg`, `runuser`, `capsh`: `-c TEXT` after a user, or a command after `--`. */
+/** Models `su`, `sg`, `runuser` and `capsh`: `-c TEXT`, or a command after the options. */
 export function su(call: Call, run: Runner): void {
   const options = readOptions(call.argv, {
     short: "c:g:G:s:lmpPu:fw:T",
@@ -138,7 +138,7 @@ export function su(call: Call, run: Runner): void {
     markCommandUnknown(call, call.fact.span, "`capsh` starts a shell with other privileges");
 }
 
-/** `at` and `batch` run their input later, outside of everything that watches over this command. */
+/** Models `at` and `batch`, which run their standard input later, outside the supervised process tree. */
 export function at(call: Call, run: Runner): void {
   if (call.stdin.kind === "text")
     run.text(call, {
@@ -147,7 +147,7 @@ export function at(call: Call, run: Runner): void {
     });
 }
 
-/** `tmux new 'cmd'`, `screen -dm cmd`: a server outside runs it. */
+/** Models `tmux new 'cmd'` and `screen -dm cmd`, which run commands in a separate server. */
 export function multiplexer(call: Call, run: Runner): void {
   if (call.name === "screen") {
     const options = readOptions(call.argv, { short: "aAc:dDe:h:lLmp:qrRs:S:t:T:UvwxX:", stop: true });

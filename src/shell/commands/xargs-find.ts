@@ -1,4 +1,4 @@
-/** `xargs`, `parallel` and `find -exec`: the command is here, its arguments arrive from elsewhere. */
+/** Models `xargs`, `parallel` and `find -exec`, whose commands receive arguments at run time. */
 import { type Field, joinFields, likely, literal, unknownField } from "../expand/field.ts";
 import { limits } from "../limits.ts";
 import { type Call, markCommandUnknown, type Runner, recordTarget } from "../walk/call.ts";
@@ -38,7 +38,7 @@ function delimiter(options: Options): string | null {
   return { "\\n": "\n", "\\t": "\t", "\\0": "\0" }[given] ?? given.slice(0, 1);
 }
 
-/** The words on standard input, where they are evident; one unknown word where not. */
+/** Returns the arguments on standard input if they can be determined, or else one unknown argument. */
 function stdinArguments(call: Call, file: boolean, separator: string | null): Field[] {
   const feed = call.stdin;
   const span = call.fact.span;
@@ -53,7 +53,7 @@ function stdinArguments(call: Call, file: boolean, separator: string | null): Fi
     .filter((part) => part !== "")
     .map((part) => {
       const field = literal(separator ? part : part.replace(/^(['"])(.*)\1$/, "$2"), "", at);
-      // Paths that `find` would print: everything below its start.
+      // Likely paths, such as those that `find` would print.
       return feed.uncertain ? { ...likely(field, field.value ?? "", feed.uncertain), glob: part.endsWith("*") } : field;
     });
 }
@@ -160,14 +160,17 @@ export function find(call: Call, run: Runner): void {
   call.output = { kind: "text", text: `${below.join("\n")}\n`, field: null, uncertain };
 }
 
-/** Only some files below the start are meant. Below `/` that is still everyone's. */
+/**
+ * Returns a path below the starting point, because the expression selects only some files. For `/`, returns the
+ * starting point itself.
+ */
 function belowStart(start: Field): Field {
   if (start.shape === null || /^\/+$/.test(start.shape)) return start;
   const value = `${start.shape}/_`;
   return { ...start, value: start.value === null ? null : value, prefix: value, shape: value };
 }
 
-/** `{}` stands for the start path and everything below it: whoever deletes `{}` deletes those. */
+/** Replaces `{}` by the starting point, which stands for all paths below it. */
 function withFoundPath(field: Field, start: Field): Field {
   if (!field.value?.includes("{}")) return field;
   const uncertain = start.uncertain ?? {
@@ -178,7 +181,7 @@ function withFoundPath(field: Field, start: Field): Field {
     return { ...field, value: null, prefix: "", shape: null, certain: 0, uncertain, many: false };
   const value = field.value.split("{}").join(start.shape);
   const glob = field.glob || start.glob;
-  // Inside a longer word the name becomes part of code or of another path: only as likely as any other.
+  // Within a longer word, the path becomes part of code or of another path, so the value is only likely.
   if (field.value !== "{}") return { ...likely(field, value, uncertain), glob };
   return { ...field, value: null, prefix: "", shape: value, glob, certain: 0, uncertain };
 }

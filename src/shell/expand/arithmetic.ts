@@ -1,6 +1,6 @@
 /**
- * Arithmetic runs code: bash evaluates the text of every variable in it, and a subscript in that text may hold `$(…)`.
- * So each variable in it must be known to hold a number, or what runs is not known.
+ * Arithmetic can run code: bash evaluates the text of every variable in it, and a subscript in that text may contain
+ * `$(…)`. So each variable must be known to hold a number; otherwise the text is unanalyzable.
  */
 import type { Span } from "../../core/facts.ts";
 import type { TestExpression } from "../parse.ts";
@@ -37,7 +37,7 @@ export function arithmetic(at: Expander, expression: ArithmeticExpression, span:
         node.left.type === "ArithmeticWord" &&
         NAME.test(node.left.value)
       ) {
-        // The right side may read the variable's old text, so it is looked at before the variable becomes a number.
+        // The right side may read the old value of the variable, so it is checked before the variable becomes a number.
         arithmetic(at, node.right, span);
         at.walk.state.variables.set(node.left.value, { kind: "integer", exported: false });
         continue;
@@ -96,7 +96,7 @@ function plainNumber(part: { index: unknown; operation: unknown; prefix: string 
   return !part.index && !part.operation && part.prefix !== "!";
 }
 
-/** True where the text is a number, a variable that holds one, or an element chosen by one of these. */
+/** Reports whether the text is a number, a variable that holds a number, or an array element with such a subscript. */
 export function evaluates(walk: Walk, text: string): boolean {
   if (text === "" || NUMBER.test(text)) return true;
   if (NAME.test(text)) return holdsNumber(walk, text);
@@ -113,7 +113,7 @@ function holdsNumber(walk: Walk, name: string): boolean {
   return NUMBERED.has(name);
 }
 
-/** A subscript, offset or `let` argument: arithmetic given as a word. */
+/** Checks arithmetic that is given as a word: a subscript, an offset or an argument of `let`. */
 export function arithmeticText(walk: Walk, text: string | null, span: Span): void {
   const words = text?.match(/[A-Za-z_][A-Za-z0-9_]*|\d[\w#]*/g) ?? [];
   const odd = text === null || /[^\w\s+\-*/%<>=!&|^~?:(),#.]/.test(text);
@@ -124,7 +124,7 @@ export function arithmeticText(walk: Walk, text: string | null, span: Span): voi
   }
 }
 
-/** The word between the brackets of `a[…]`. Names of associative arrays' keys are text, and harmless as literals. */
+/** Checks the subscript of `a[…]`. Keys of associative arrays are text, which is harmless if it is literal. */
 export function subscript(at: Expander, index: WordNode): void {
   const field = at.expandValue(at, index);
   if (field.value !== null && /^[\w .:/-]*$/.test(field.value) && !NAME.test(field.value)) return;
@@ -158,7 +158,9 @@ export function testExpression(at: Expander, expression: TestExpression): void {
   }
 }
 
-/** A word that bash takes as the name of a variable: a subscript in it is evaluated, command substitutions included. */
+/**
+ * Checks a word that bash uses as a variable name. Bash evaluates a subscript in it, including command substitutions.
+ */
 export function variableName(walk: Walk, field: Field): void {
   const name = field.value?.split("=", 1)[0] ?? null;
   if (name !== null && !field.uncertain && /^-?[\w+]*(?:\[(?:[\w .@*-]*)\])?\+?$/.test(name)) return;

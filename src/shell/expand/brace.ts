@@ -1,9 +1,11 @@
-/** Brace expansion, on the raw text of a word as bash does it: `{rm,-rf,/}` is three words before anything else. */
+/**
+ * Brace expansion of the raw text of a word, as in bash: `{rm,-rf,/}` becomes three words before any other expansion.
+ */
 import { limits } from "../limits.ts";
 
 const SEQUENCE = /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.(-?\d+))?$/;
 
-/** The raw words one raw word becomes; null when they are too many or a quote is left open. */
+/** Returns the raw words that a raw word expands to. Null when there are too many or a quote is not closed. */
 export function expandBraces(raw: string): string[] | null {
   let done: string[] = [];
   let pending = [raw];
@@ -28,7 +30,7 @@ interface Group {
   items: string[];
 }
 
-/** The first `{…}` that is an expansion. Quotes, escapes and substitutions are stepped over as they are. */
+/** Returns the first `{…}` that is an expansion, skipping quotes, escapes and substitutions. */
 function firstGroup(text: string): Group | "open" | null {
   for (let i = 0; i < text.length; i++) {
     const next = stepOver(text, i);
@@ -84,7 +86,10 @@ function sequence(body: string): string[] | null {
   return items;
 }
 
-/** The index after the quoted, escaped or substituted piece at `i`; `i + 1` for an ordinary character; -1 when open. */
+/**
+ * Returns the index after the quoted, escaped or substituted part at `i`, `i + 1` for an ordinary character, or -1 when
+ * the part is not closed.
+ */
 function stepOver(text: string, i: number): number {
   const char = text[i];
   if (char === "\\") return Math.min(i + 2, text.length);
@@ -108,7 +113,7 @@ function closing(text: string, from: number, quote: string): number {
   return -1;
 }
 
-/** The index of the bracket that closes the one at `from`; -1 when none does. */
+/** Returns the index of the bracket that closes the one at `from`, or -1. */
 export function balanced(text: string, from: number): number {
   const open = text[from];
   const close = open === "(" ? ")" : "}";

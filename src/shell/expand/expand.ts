@@ -1,6 +1,6 @@
 /**
- * Words become values, as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, variables set
- * earlier in the same text. What cannot be known stays null, with the reason.
+ * Expands words to values as far as they can be known before the command runs: quoting, `$'…'`, tilde, braces, and
+ * variables set earlier in the same text. An unknown value is null, with the reason.
  */
 import type { Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
@@ -16,7 +16,10 @@ import { type Piece, parameter } from "./parameter.ts";
 import type { Expander } from "./substitution.ts";
 import { addNested, evidentOutput } from "./substitution.ts";
 
-/** `word`: an argument, split and brace-expanded. `value`: an assignment or a redirect target, always one field. */
+/**
+ * `word` is an argument, which is split and brace-expanded. `value` is an assignment or a redirection target, which is
+ * always one field.
+ */
 type Mode = "word" | "value";
 
 export function expander(walk: Walk, origin: Origin): Expander {
@@ -41,13 +44,13 @@ export function expand(at: Expander, node: WordNode, mode: Mode): Field[] {
   return draft.done();
 }
 
-/** One field, whatever it takes: for places where the shell does not split. */
+/** Expands a word to exactly one field, for contexts in which the shell does not split. */
 export function expandValue(at: Expander, node: WordNode): Field {
   const [field] = expand(at, node, "value");
   return field ?? literal("", node.text, spanAt(at.origin, node.pos, node.end));
 }
 
-/** Here-document bodies and double-quoted strings: parts without splitting. */
+/** Expands the parts of a here-document body without splitting. */
 export function expandParts(at: Expander, parts: readonly WordPart[], source: string, origin: Origin): Field {
   const draft = new Draft(source, origin.span);
   for (const part of parts) addPart(at, draft, part, true, "value", false);
@@ -75,7 +78,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
     case "Literal": {
       const value =
         first && !quoted ? tilde(at.walk, part.text, part.value, mode) : { text: part.value, uncertain: null };
-      // A continued line leaves nothing, not an empty word.
+      // A line continuation produces nothing, not an empty word.
       if (value.text !== "")
         draft.add({ text: value.text, uncertain: value.uncertain ? { span, why: value.uncertain } : null });
       return;
@@ -89,7 +92,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       draft.add({ text: part.value, glob: true });
       return;
     case "ExtendedGlob":
-      // Off unless switched on, and in zsh a glob qualifier that can run code.
+      // Extended globs are off by default, and zsh reads this as a glob qualifier, which can run code.
       if (mode === "word") markUnknown(at.walk, { span, why: "`bash -c` does not read this text as a pattern" });
       for (const inner of part.parts ?? []) addPart(at, new Draft("", span), inner, true, "value", false);
       draft.add({ text: part.text, glob: true });
@@ -100,7 +103,7 @@ function addPart(at: Expander, draft: Draft, part: WordPart, quoted: boolean, mo
       return;
     case "DoubleQuoted":
     case "LocaleString":
-      // `"$@"` of nothing is no word at all, unlike every other pair of quotes.
+      // An empty `"$@"` produces no word, unlike other empty quotes.
       draft.present ||= !(part.parts.length === 1 && isAll(part.parts[0]));
       for (const inner of part.parts) addPart(at, draft, inner, true, mode, false);
       return;
@@ -149,7 +152,7 @@ function isClosed(text: string): boolean {
   return text.endsWith(text.startsWith("${") ? "}" : ")");
 }
 
-/** The parser ends a `$(` inside `${x/…}` at the first slash: what the shell would run is read again from the source. */
+/** Parses a substitution again from the source. Inside `${x/…}` the parser ends a `$(` at the first slash. */
 function recover(at: Expander, from: number, span: Origin["span"]): void {
   markUnknown(at.walk, { span, why: "the parser cannot read this substitution" });
   const { source } = at.origin;
@@ -164,7 +167,7 @@ function recover(at: Expander, from: number, span: Origin["span"]): void {
     });
 }
 
-/** A word in the making: pieces are added from left to right, and blanks in unquoted ones end a field. */
+/** Builds fields from the parts of a word, left to right. Whitespace in unquoted parts ends a field. */
 class Draft {
   present = false;
   readonly #source: string;
@@ -212,7 +215,7 @@ class Draft {
     field.many ||= many && output.shape === null;
   }
 
-  /** Pieces of a parameter; `whole` keeps them in one field, as quotes do. */
+  /** Adds the pieces of a parameter. `whole` keeps them in one field, as quotes do. */
   addAll(pieces: Piece[], whole: boolean, splitChanged: boolean): void {
     for (const piece of pieces) {
       if (piece.boundary) this.#end();
@@ -252,7 +255,9 @@ class Draft {
   }
 }
 
-/** `~`, `~user`, `~+` and `~-` at the start of a word, and after `=` in something that looks like an assignment. */
+/**
+ * Expands `~`, `~user`, `~+` and `~-` at the start of a word, and after `=` in a word that looks like an assignment.
+ */
 function tilde(
   walk: Walk,
   raw: string,

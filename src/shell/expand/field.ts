@@ -1,17 +1,17 @@
-/** One word of a command after expansion, with what the contract's `Word` does not need to show. */
+/** An expanded word, with details that `Word` does not expose. */
 import type { Span, Unknown, Word } from "../../core/facts.ts";
 
 export interface Field extends Word {
   /**
-   * The value with its unknown but inert pieces (numbers, fresh temporary names) filled in: good enough to judge a path,
-   * not to be shown. Null when something in it could be anything.
+   * The value with unknown but harmless parts (numbers, temporary names) filled in. It is used to check paths and is
+   * never shown. Null when a part could be anything.
    */
   shape: string | null;
-  /** Why the value is not certain; a field may have a likely value that is not certain. */
+  /** The reason why the value is not certain. `value` may then be a likely value. */
   uncertain: Unknown | null;
-  /** How much of `prefix` is certain; the rest of it is only likely. */
+  /** Number of characters of `prefix` that are certain; the rest is likely. */
   certain: number;
-  /** May become no word, or several. */
+  /** The field may expand to no word or to several words. */
   many: boolean;
 }
 
@@ -29,7 +29,7 @@ export function literal(value: string, source: string, span: Span): Field {
   };
 }
 
-/** The same word with another value, for the part of it that a wrapper takes out (`--exec=rm` gives `rm`). */
+/** Returns the field for the rest of the word, starting at `from` (`--exec=rm` to `rm`). */
 export function tail(field: Field, from: number): Field {
   const certain = Math.max(0, field.certain - from);
   const shape = field.shape?.slice(from) ?? null;
@@ -38,7 +38,7 @@ export function tail(field: Field, from: number): Field {
   return { ...field, value, prefix: value, shape, certain };
 }
 
-/** The same word with a likely value that is not certain. */
+/** Returns the field with a likely value that is not certain. */
 export function likely(field: Field, value: string, uncertain: Field["uncertain"]): Field {
   return { ...field, value, prefix: value, shape: value, certain: 0, uncertain: field.uncertain ?? uncertain };
 }
@@ -50,7 +50,7 @@ export function wordOf(field: Field): Word {
   return value === null ? word : { ...word, likely: value };
 }
 
-/** Several words as one text, as `eval` and `ssh` join them. */
+/** Joins words to one text, as `eval` and `ssh` do. */
 export function joinFields(words: readonly Field[]): Field {
   const [only] = words;
   if (words.length === 1 && only) return only;

@@ -1,4 +1,4 @@
-/** `$x` and `${x…}`: the value of a parameter, where this text or the context settles it. */
+/** Expands `$x` and `${x…}` as far as the text or the context determines the value. */
 import type { Span, Unknown } from "../../core/facts.ts";
 import type { ParameterExpansionPart, WordNode, WordPart } from "../parse.ts";
 import type { Value } from "../walk/state.ts";
@@ -8,7 +8,7 @@ import { arithmeticText, subscript } from "./arithmetic.ts";
 import type { Field } from "./field.ts";
 import type { Expander } from "./substitution.ts";
 
-/** One stretch of a parameter's value. `boundary`: a new word begins here whatever the quoting (`"$@"`). */
+/** A part of the value of a parameter. `boundary` means that a new word starts here even inside quotes (`"$@"`). */
 export type Piece =
   | { text: string; shape: string; glob: boolean; uncertain: Unknown | null; boundary: boolean; whole?: boolean }
   | { text: null; shape: string | null; uncertain: Unknown; boundary: boolean; many: boolean };
@@ -29,7 +29,7 @@ export function parameter(at: Expander, part: Expansion, span: Span, quoted: boo
   return quoted && star ? joinPieces(at, found, span) : found;
 }
 
-/** `"$*"` is one word, with the first character of IFS between its parts. */
+/** Joins the parts of `"$*"` to one word, separated by the first character of IFS. */
 function joinPieces(at: Expander, found: Piece[], span: Span): Piece[] {
   const texts = found.map((piece) => piece.text);
   if (at.walk.state.splitChanged || texts.some((text) => text === null)) return [unknown(span, "$*", false)];
@@ -85,13 +85,13 @@ function operate(
       const length = operation.length ? at.expandValue(at, operation.length) : null;
       arithmeticText(at.walk, offset.shape, span);
       if (length) arithmeticText(at.walk, length.shape, span);
-      // Of `$@` and arrays it takes elements, not characters.
+      // For `$@` and arrays, a slice selects elements and not characters.
       if (base?.kind === "list" || /^[@*]$/.test(part.parameter)) return [unknown(span, part.text, true)];
       return modify(given, "Slice", ":", offset, length, span);
     }
     case "Transform": {
       const how = at.expandValue(at, operation.operand).value;
-      // `@P` expands the text as a prompt, command substitutions included.
+      // `@P` expands the text as a prompt, including command substitutions.
       if (how === null || !/^[QULuAaKk]$/.test(how))
         markUnknown(at.walk, { span, why: "bash evaluates the value of a variable as code" });
       return [unknown(span, part.text, false)];
@@ -104,7 +104,7 @@ function operate(
   }
 }
 
-/** The word after `:-`: outside quotes it is split like any other, but not where it has quotes of its own. */
+/** Expands the word after `:-`. Outside quotes it is split like other words, except for its own quoted parts. */
 function operandPieces(at: Expander, operand: WordNode, quoted: boolean): Piece[] {
   if (quoted) return [fieldPiece(at.expandValue(at, operand))];
   if (!operand.parts) return operand.text === "" ? [] : [fieldPiece(at.expandValue(at, operand))];
@@ -138,7 +138,7 @@ function fromItem(field: Field | undefined): Value | undefined {
 
 const NUMBERS = /^(?:[#?$!]|RANDOM|SRANDOM|SECONDS|LINENO|E?UID|PPID|BASHPID|EPOCHSECONDS)$/;
 
-/** Undefined: neither this text nor the context sets it. The environment might. */
+/** Returns the value of a variable. Undefined when neither the text nor the context sets it; the environment might. */
 export function value(at: Expander, name: string): Value | undefined {
   const { state, context } = at.walk;
   const set = state.variables.get(name);
@@ -211,7 +211,10 @@ function asUncertain(list: Piece[], span: Span): Piece[] {
   return list.map((piece) => ({ ...piece, uncertain: piece.uncertain ?? why }));
 }
 
-/** `${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}` of a known value by literal operands; everything else stays unknown. */
+/**
+ * Operations (`${x#…}`, `${x/…/…}`, `${x:1:2}`, `${x^^}`) that are applied to known values with literal operands. All
+ * other results are unknown.
+ */
 type Kind = "Remove" | "CaseModification" | "Replace" | "Slice";
 
 function modify(

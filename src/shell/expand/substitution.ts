@@ -1,20 +1,20 @@
-/** What the files of this folder share: the expander, and scripts inside words, whose output is sometimes evident. */
+/** Shared parts of the expansion: the expander, and scripts inside words, whose output can sometimes be determined. */
 import type { Span } from "../../core/facts.ts";
 import type { ParsedScript, WordNode } from "../parse.ts";
 import type { Origin } from "../walk/state.ts";
 import type { Nested, Walk } from "../walk/walk.ts";
 import type { Field } from "./field.ts";
 
-/** What expansion needs besides the word; `nested` collects the scripts it finds. */
+/** The context of an expansion. `nested` collects the scripts found inside words. */
 export interface Expander {
   walk: Walk;
   origin: Origin;
   nested: Nested[];
-  /** Set by expand.ts: parameters and arithmetic contain words, and words contain them. */
+  /** Set by expand.ts, because parameters and arithmetic contain words, and words contain parameters and arithmetic. */
   expandValue(at: Expander, word: WordNode): Field;
 }
 
-/** Collects a script inside a word: `$(…)`, `<(…)`. It runs before the command that the word belongs to. */
+/** Collects a script inside a word (`$(…)`, `<(…)`), which runs before the command that the word belongs to. */
 export function addNested(at: Expander, script: ParsedScript | undefined, span: Span): void {
   if (!script) return;
   const inner = { ...at.origin, nesting: at.origin.nesting + 1 };
@@ -45,7 +45,7 @@ export function evidentOutput(walk: Walk, text: string): { text: string | null; 
   return { text: null, shape: null };
 }
 
-/** Output that is a number, so that arithmetic on it runs no code. */
+/** Reports whether the output is a number, so that arithmetic on it runs no code. */
 export function isNumeric(walk: Walk, text: string): boolean {
   const command = text.length < 80 ? body(text) : null;
   return command !== null && NUMBER.test(command) && !shadowed(walk, command);

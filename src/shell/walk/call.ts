@@ -1,4 +1,4 @@
-/** One command about to run, as the tables of wrappers, interpreters and effects see it. */
+/** A command as the models of wrappers, interpreters and file commands see it. */
 import type { CommandFact, Span, Target, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import { wordOf } from "../expand/field.ts";
@@ -19,31 +19,31 @@ export interface Call {
   walk: Walk;
   origin: Origin;
   argv: Field[];
-  /** Last path component of the command word. */
+  /** Last path component of the command name. */
   name: string;
   assignments: Assigned[];
   stdin: StreamContent;
-  /** What it prints, where evident; set by the few commands whose output may become code. */
+  /** Output of the command, if it can be determined. Set by the few commands whose output may become code. */
   output: StreamContent;
-  /** Where a relative path of this command starts. */
+  /** Directory that relative paths of this command start from. */
   cwd: string | null;
   fact: CommandFact;
-  /** Started by a program, not by the shell: builtins and functions do not apply. */
+  /** The command is started by a program and not by the shell, so builtins and functions do not apply. */
   external: boolean;
 }
 
 export interface InnerOptions {
-  /** How this call shows in `via`; its own name if left out. */
+  /** Name of this call in `via` (default: the command name). */
   label?: string;
   assignments?: Assigned[];
   cwd?: string | null;
   remote?: boolean;
   stdin?: StreamContent;
-  /** Keeps shell semantics: `command`, `builtin`, `exec` run in this very shell. */
+  /** The inner command runs in the current shell, as with `command`, `builtin` and `exec`. */
   inShell?: boolean;
 }
 
-/** The functions that start inner work; given by `run.ts`, so that tables need not import it. */
+/** Functions that run inner commands. They are passed as an argument, so that models need not import run.ts. */
 export interface Runner {
   argv(call: Call, argv: Field[], options?: InnerOptions): void;
   text(
@@ -63,14 +63,14 @@ export function innerOrigin(call: Call, options: InnerOptions): Origin {
   };
 }
 
-/** Marks the command, and so the whole text, as not knowable. */
+/** Marks the command, and thereby the whole text, as not fully known. */
 export function markCommandUnknown(call: Call, span: CommandFact["span"], why: string, kind?: "piped" | "over"): void {
   const unknown: Unknown = kind ? { span, why, [kind]: true } : { span, why };
   call.fact.unknowns.push(unknown);
   markUnknown(call.walk, unknown);
 }
 
-/** Runs a step with what a child process sees changed: folder, input, environment. */
+/** Runs a step with the working directory and input of a child process. */
 export function inChild(call: Call, options: InnerOptions, step: () => void): void {
   const run = () => {
     const { state } = call.walk;
@@ -106,7 +106,7 @@ export function recordTarget(call: Call, effect: Target["effect"], field: Field,
   addTarget(call, { effect, path, glob: field.glob, recursive, span: field.span });
 }
 
-/** `cd /; cd gone; rm -rf *`: if the second `cd` fails, a relative path means something else altogether. */
+/** Checks whether a failed `cd` would change the meaning of a relative path, as in `cd /; cd gone; rm -rf *`. */
 function checkFailedCd(call: Call, field: Field, effect: Target["effect"]): void {
   const { workspace } = call.walk.context;
   const bad = call.walk.state.fallbacks.find((folder) => !isInside(folder, workspace) && !folder.startsWith("/tmp"));
@@ -114,14 +114,14 @@ function checkFailedCd(call: Call, field: Field, effect: Target["effect"]): void
     markCommandUnknown(call, field.span, `${AFFECTED[effect]} would be in \`${bad}\` if an earlier \`cd\` failed`);
 }
 
-/** Records a target, and the place a link on the way leads to (a symlink to `/` is `/`). */
+/** Records a target, and the path it resolves to if a symbolic link is involved (a link to `/` is `/`). */
 function addTarget(call: Call, found: Target): void {
   call.fact.targets.push(found);
   if (call.origin.remote) return;
   const { workspace, home } = call.walk.context;
   const real = realPathOf(call.walk, found.path);
   if (real === null || real === found.path) return;
-  // A workspace or home that is itself reached by a link is still the workspace and the home.
+  // If the workspace or home directory is itself reached through a link, the path is given relative to it.
   for (const folder of [workspace, home]) {
     const base = realPathOf(call.walk, folder) ?? folder;
     if (!isInside(real, base) || base === "/") continue;
@@ -134,7 +134,7 @@ function addTarget(call: Call, found: Target): void {
 
 function realPathOf(walk: Walk, path: string): string | null {
   const { links, context } = walk;
-  // Longer than any path the kernel takes: there is nothing there to follow.
+  // The kernel accepts no longer path, so there is no link to resolve.
   if (path.length > 4096) return null;
   const known = links.get(path);
   if (known !== undefined) return known;
@@ -169,7 +169,7 @@ export function emptyFact(walk: Walk, origin: Origin, span: Span): CommandFact {
   };
 }
 
-/** Files the redirects write, as targets; and their content, for when this text runs them later. */
+/** Records the redirections, the files they write, and network connections through `/dev/tcp` and `/dev/udp`. */
 export function addRedirects(call: Call, found: Redirects): void {
   call.fact.redirects = found.facts;
   for (const { field, path } of found.targets) {
@@ -188,7 +188,10 @@ export function finishFact(fact: CommandFact): void {
   }
 }
 
-/** A compound command, an assignment or a bare redirect: no program, but redirects and assignments count. */
+/**
+ * Records a compound command, an assignment or a bare redirection. It runs no program, but its redirections and
+ * assignments count.
+ */
 export function emitKeyword(
   walk: Walk,
   origin: Origin,

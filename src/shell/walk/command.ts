@@ -1,4 +1,4 @@
-/** A simple command: its assignments, words and redirects become values, then run.ts models it. */
+/** Visits a simple command: expands its assignments, arguments and redirections, and passes them to run.ts. */
 import { arithmeticText, evaluates, subscript } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
 import type { Field } from "../expand/field.ts";
@@ -24,7 +24,7 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   const prefix = node.prefix.flatMap((item) => (item.type === "Assignment" ? [item] : []));
   const assigned = prefix.map((item) => assignment(at, item));
   const argv: Field[] = node.name ? expand(at, node.name, "word") : [];
-  // Keys of an associative array are text; of any other array they are arithmetic.
+  // Keys of an associative array are text. Subscripts of other arrays are arithmetic.
   const keyed = node.args.some((item) => item.type === "Word" && /^-\w*A/.test(item.text));
   for (const item of node.args) {
     if (item.type === "Assignment") argv.push(assignmentField(at, item, keyed));
@@ -66,7 +66,7 @@ export function visitCommand(walk: Walk, node: Command, origin: Origin): void {
   }
 }
 
-/** Two words with nothing between them are one for bash (`r<()m`), and were not understood. */
+/** Marks adjacent words that bash reads as one (`r<()m`) but the parser splits. */
 function markTornWords(at: Expander, node: Command): void {
   let end = node.name?.end ?? -1;
   for (const { pos, end: last } of node.args) {
@@ -129,7 +129,10 @@ function assignment(at: Expander, node: Assignment, keyed = false): PendingAssig
   return { name: node.name, field: { ...field, span }, value };
 }
 
-/** `a[0]=x` is known for a variable that is set nowhere else; other subscripts make the array unknown. */
+/**
+ * Returns the value after `a[0]=x`. It is known only if the variable was not set before; other subscripts make the
+ * array unknown.
+ */
 function element0(node: Assignment, before: Value | undefined, value: Value): Value {
   return node.index?.text === "0" && !before ? value : { kind: "unknown", exported: false };
 }
@@ -143,7 +146,7 @@ function element(at: Expander, word: WordNode, keyed: boolean): Field {
   return field;
 }
 
-/** `export A=b` hands `A=b` to the builtin as one word. */
+/** Returns the argument that `export A=b` passes to the builtin: `A=b` as one word. */
 function assignmentField(at: Expander, node: Assignment, keyed: boolean): Field {
   const { field, name } = assignment(at, node, keyed);
   const lead = `${name}${node.append ? "+" : ""}=`;

@@ -1,10 +1,10 @@
-/** Variables that other programs run as code: setting one is running it, sooner or later. */
+/** Finds code in environment variables: programs run the value of some variables as a command. */
 import type { Assigned } from "./call.ts";
 import type { Origin } from "./state.ts";
 import type { Walk } from "./walk.ts";
 import { isolated, markUnknown } from "./walk.ts";
 
-/** The value is a command line for a shell. */
+/** Variables whose value is a shell command. */
 const COMMANDS = new Set(
   (
     "PROMPT_COMMAND PAGER MANPAGER GIT_PAGER SYSTEMD_PAGER BAT_PAGER DELTA_PAGER PSQL_PAGER AWS_PAGER GH_PAGER EDITOR " +
@@ -14,10 +14,10 @@ const COMMANDS = new Set(
   ).split(" "),
 );
 
-/** Expanded as a prompt, command substitutions included. */
+/** Variables that are expanded as a prompt, including command substitutions. */
 const PROMPTS = new Set(["PS0", "PS1", "PS2", "PS4"]);
 
-/** The value makes programs load or configure code from somewhere else. */
+/** Variables that make programs load code or configuration from another location. */
 const LOADERS =
   /^(?:LD_PRELOAD|LD_AUDIT|LD_LIBRARY_PATH|DYLD_INSERT_LIBRARIES|BASH_ENV|ENV|ZDOTDIR|PYTHONSTARTUP|PYTHONHOME|PERL5OPT|PERL5DB|RUBYOPT|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_CONFIG.*|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_DIR|TAR_OPTIONS|RIPGREP_CONFIG_PATH|GCONV_PATH|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|MAKEFLAGS|CURL_HOME|WGETRC|INPUTRC|LUA_INIT.*|PHP_INI_SCAN_DIR|PHPRC|VIMINIT|EXINIT|OPENSSL_CONF|SHELL|NODE_PATH|PYTHONPATH|PERL5LIB|RUBYLIB|CLASSPATH|DOCKER_HOST|KUBECONFIG|LESSKEY)$/;
 

@@ -1,4 +1,4 @@
-/** Redirects: which files a command reads and writes before it even starts, and what it gets on standard input. */
+/** Expands redirections: the files a command reads and writes, and the content of its standard input. */
 import type { Redirect } from "../../core/facts.ts";
 import { expandParts, expandValue } from "../expand/expand.ts";
 import { type Field, literal, wordOf } from "../expand/field.ts";
@@ -11,7 +11,7 @@ import { markUnknown } from "./walk.ts";
 
 export interface Redirects {
   facts: Redirect[];
-  /** Standard input, where one of them sets it. */
+  /** Content of standard input, if a redirection sets it. */
   stdin: StreamContent | null;
   targets: { field: Field; path: string; append: boolean; stdout: boolean }[];
 }
@@ -76,7 +76,8 @@ function hereDocument(
     return { text, field: literal(text, body.text, span), uncertain: null };
   }
   const field = expandParts(at, body.parts, body.text, { ...at.origin, span });
-  // An unknown piece leaves text that still shows the commands around it; `uncertain` keeps it from passing as known.
+  // Unknown parts are replaced by `_`, so that the commands around them are still found. `uncertain` marks the text as
+  // not fully known.
   const text = field.value ?? strip(body.text).replace(/\$\{?\w+\}?|`[^`]*`|\$\([^)]*\)/g, "_");
   return { text: strip(text), field, uncertain: field.uncertain };
 }

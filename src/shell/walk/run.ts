@@ -1,5 +1,6 @@
 /**
- * Models one command without running it: what its name means, what it would start, and what it would touch.
+ * Models one command without running it: the program its name refers to, the commands it starts, and the files it
+ * affects.
  */
 import type { CommandFact, Span } from "../../core/facts.ts";
 import { builtinOf, isBuiltin } from "../commands/builtins.ts";
@@ -98,12 +99,12 @@ function outputOf(written: string | null): StreamContent {
   return { kind: "unknown", why: `the output of ${what}` };
 }
 
-/** Longer than any path the kernel takes: not there. */
+/** Looks up an executable. Names longer than any path that the kernel accepts do not exist. */
 function findExecutable(walk: Walk, word: string, cwd: string | null): string | null {
   return word.length + (cwd?.length ?? 0) > 4096 ? null : walk.context.lookup.which(word, cwd);
 }
 
-/** What the command word means: a function, a builtin, a program on PATH. */
+/** Resolves the command name to a function, a builtin or a program on PATH. */
 function identify(call: Call, word: Field): void {
   const { walk, fact } = call;
   const { executable } = fact;
@@ -119,7 +120,7 @@ function identify(call: Call, word: Field): void {
   executable.name = call.name;
   if (hasLookalikes(call.name))
     markCommandUnknown(call, word.span, "the command name contains characters that only look like ASCII");
-  // In zsh `=rm` runs rm: a text that means something else in another shell is not understood.
+  // In zsh, `=rm` runs rm. Text that means something else in another shell is not treated as known.
   if (/^[=%]/.test(word.value)) markCommandUnknown(call, word.span, "bash and zsh read this command differently");
   const bare = !word.value.includes("/");
   const made = bare && !call.external ? walk.state.functions.get(word.value) : undefined;
@@ -143,7 +144,7 @@ function identify(call: Call, word: Field): void {
   }
 }
 
-/** `x=1 f` and `x=1 eval …`: the assignment holds while the function or builtin runs, and not after. */
+/** Applies the assignments of `x=1 f` or `x=1 eval …` while the function or builtin runs. */
 function assignDuring(call: Call): void {
   const { variables } = call.walk.state;
   const before = call.assignments.map(({ name }) => [name, variables.get(name)] as const);
@@ -156,7 +157,7 @@ function assignDuring(call: Call): void {
   });
 }
 
-/** Everything the tables know about the command: what it starts, hands on, deletes and overwrites. */
+/** Applies the models of the command: the commands it starts, and the files it deletes and writes. */
 function applyModel(call: Call): void {
   const { walk, fact, name } = call;
   if (fact.executable.kind === "function") walk.visitor.functionCall(walk, name, call.argv.slice(1), call.origin);
@@ -170,7 +171,7 @@ function applyModel(call: Call): void {
   if (!fact.wrapper && fact.targets.length === 0) outputOption(call);
 }
 
-/** Commands whose arguments decide what is destroyed must have known ones. */
+/** Marks unknown arguments of commands whose arguments decide what is destroyed. */
 function checkSensitiveArguments(call: Call): void {
   if (!isSensitive(call.name)) return;
   for (const field of call.argv.slice(1)) {
@@ -229,7 +230,7 @@ function runText(
   });
 }
 
-/** A new shell sees only what was exported to it, and none of the functions. */
+/** Limits the state to what a new shell inherits: exported variables, and no functions. */
 function childShell(state: State, assignments: Assigned[], positional: Field[] | null): void {
   for (const [name, value] of state.variables) {
     if (value.exported) continue;

@@ -1,16 +1,18 @@
-/** What is known about variables, the working directory and standard input at one point of the text. */
+/** The known variables, working directory and standard input at one point of the text. */
 import type { Span, Unknown } from "../../core/facts.ts";
 import type { Field } from "../expand/field.ts";
 import type { SyntaxNode } from "../parse.ts";
 
-/** Where a piece of text comes from: offsets in it become offsets in what the caller gave. */
+/** The origin of a piece of text, which maps its offsets to offsets in the original text. */
 export interface Origin {
   source: string;
-  /** Offset of `source` in the whole, or null where it was decoded and only the whole span can be shown. */
+  /**
+   * Offset of `source` in the original text. Null if `source` was decoded, so that only the whole span can be shown.
+   */
   base: number | null;
   span: Span;
   via: readonly string[];
-  /** Bodies of the functions it was called from: by body, since a function may define another one of its own name. */
+  /** Bodies of the functions on the call stack. Bodies and not names, since a function may redefine its own name. */
   calls: readonly SyntaxNode[];
   background: boolean;
   piped: boolean;
@@ -39,15 +41,18 @@ export function spanAt(origin: Origin, start: number, end: number): Span {
   return { start: origin.base + start, end: origin.base + end };
 }
 
-/** `uncertain`: the value is likely (a default, a value set in one branch), so rules may act on it, but it is not certain. */
+/**
+ * The value of a variable. With `uncertain`, the text is a likely value (a default, or a value set in one branch):
+ * rules check it, but it does not count as known.
+ */
 export type Value =
   | { kind: "text"; text: string; glob: boolean; uncertain: Unknown | null; exported: boolean }
-  /** Digits only, whichever they are: inert in a path, safe in arithmetic. */
+  /** An integer with an unknown value, which is harmless in a path and in arithmetic. */
   | { kind: "integer"; exported: boolean }
   | { kind: "list"; items: Field[]; exported: boolean }
   | { kind: "unknown"; exported: boolean };
 
-/** What arrives on standard input, where it matters because code or arguments are read from it. */
+/** Content of a stream, for commands that read code or arguments from standard input. */
 export type StreamContent =
   | { kind: "none" }
   | { kind: "text"; text: string; field: Field | null; uncertain: Unknown | null }
@@ -55,25 +60,28 @@ export type StreamContent =
 
 export interface State {
   variables: Map<string, Value>;
-  /** `$1`… as far as known; null: not known. */
+  /** Positional parameters; null when they are not known. */
   positional: Field[] | null;
   functions: Map<string, FunctionBody>;
   cwd: string | null;
   previousCwd: string | null;
-  /** Where the shell still is if a `cd` on the way here failed; none while each was checked by `&&` or `set -e`. */
+  /**
+   * Directories in which the shell would still be if an earlier `cd` failed. Empty while each `cd` was checked with
+   * `&&` or `set -e`.
+   */
   fallbacks: readonly string[];
-  /** `set -e`: a failed command ends the text. */
+  /** Whether `set -e` is on, so that a failed command ends the text. */
   stopsOnError: boolean;
   directoryStack: (string | null)[];
   stdin: StreamContent;
-  /** PATH or IFS was set: which program a bare name means, or where words split, is no longer known. */
+  /** Whether PATH or IFS was set, so that the program for a name, or the splitting of words, is no longer known. */
   pathChanged: boolean;
   splitChanged: boolean;
-  /** Declared as integers: whatever is assigned to them is evaluated. */
+  /** Variables declared as integers. Bash evaluates every value assigned to them. */
   integers: Set<string>;
-  /** Inside a function: what its local variables hid, to be put back when it returns. */
+  /** Inside a function, the values that its local variables replaced and that are restored on return. */
   savedLocals: Map<string, Value | undefined> | null;
-  /** Files this text wrote, with their content where known: running one of them runs that. */
+  /** Files that this text wrote, with their content if it is known, in case the text runs them. */
   written: Map<string, StreamContent>;
 }
 
@@ -81,7 +89,7 @@ interface FunctionBody {
   body: SyntaxNode;
   source: string;
   origin: Origin;
-  /** False where another way through the text leaves it undefined, or defines it otherwise. */
+  /** False when the function is undefined or defined differently on another path through the text. */
   certain: boolean;
 }
 
@@ -116,7 +124,7 @@ export function copyState(state: State): State {
   };
 }
 
-/** Two ways led here. What differs between them is not known any more. */
+/** Merges the states of two paths through the text. Values that differ become unknown. */
 export function mergeStates(one: State, other: State): State {
   const merged = copyState(one);
   for (const name of new Set([...one.variables.keys(), ...other.variables.keys()])) {

@@ -1,4 +1,4 @@
-/** The compound forms of the language: each puts the commands inside it on the walk, in the state they would run in. */
+/** Visits compound commands: pushes the commands inside them onto the walk, in the state in which they would run. */
 import { arithmetic, testExpression } from "../expand/arithmetic.ts";
 import { expand, expander, expandValue } from "../expand/expand.ts";
 import type { Field } from "../expand/field.ts";
@@ -14,7 +14,7 @@ import { isolated, markOverLimit, markUnknown, pushSteps } from "./walk.ts";
 
 const UNKNOWN_VALUE: Value = { kind: "unknown", exported: false };
 
-/** One step per round, each setting the variable. */
+/** Returns one step for each iteration, which sets the loop variable. */
 function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[] {
   const set = (value: Value) => () => {
     walk.state.variables.set(name, value);
@@ -27,7 +27,7 @@ function unroll(walk: Walk, name: string, fields: Field[] | null): (() => void)[
   return fields.map((field) => set(fieldValue(field, false)));
 }
 
-/** Forgets the variables that the loop's text sets, since the second round starts with what the first one left. */
+/** Marks the variables that the loop sets as unknown, since later iterations start with the values of earlier ones. */
 function forgetLoopVariables(walk: Walk, source: string, except: string | undefined): void {
   const { variables, functions } = walk.state;
   const text = functions.size > 0 ? [source, ...[...functions.values()].map((body) => body.source)].join("\n") : source;
@@ -49,7 +49,7 @@ function forgetLoopVariables(walk: Walk, source: string, except: string | undefi
   }
 }
 
-/** Parses a text and walks it. The caller decides what state it starts in. */
+/** Parses a text and walks it in the current state. */
 export function visitText(walk: Walk, text: string, origin: Origin): void {
   if (origin.reentry > limits.reentry) {
     markOverLimit(walk, origin.span, `command strings are nested more than ${limits.reentry} levels deep`);
@@ -93,7 +93,7 @@ function visitList(walk: Walk, list: CompoundList | SyntaxNode, origin: Origin):
   else visit(walk, list, origin);
 }
 
-/** Scripts found inside words: each in its own copy of the state, before what follows. */
+/** Visits scripts found inside words, each in its own copy of the state, before the remaining steps. */
 export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   for (let i = nested.length - 1; i >= 0; i--) {
     const { script, origin } = nested[i] as Nested;
@@ -107,7 +107,10 @@ export function visitNested(walk: Walk, nested: readonly Nested[]): void {
   }
 }
 
-/** Bash 5.2 prints a substitution back from its parse, and drops the `;` between commands that follow a here-document. */
+/**
+ * Reports whether bash may lose a command separator: bash 5.2 prints a substitution back from its parse tree and drops
+ * the `;` between commands that follow a here-document.
+ */
 function losesSeparator(script: ParsedScript, origin: Origin): boolean {
   const simple = script.commands.every(({ command }) => command.type === "Command" || command.type === "Pipeline");
   if (simple && script.commands.length <= 2) return false;
@@ -246,18 +249,18 @@ function visitPipeline(walk: Walk, commands: readonly SyntaxNode[], origin: Orig
   pushSteps(walk, ...steps);
 }
 
-/** `a && b || c`: what `b` and `c` changed is only certain while they run. */
+/** Visits `a && b || c`. The changes that `b` and `c` make are certain only while they run. */
 function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: readonly string[], origin: Origin): void {
   const ways: State[] = [];
   let before: State;
   const steps = commands.map((command, index) => () => {
     const after = copyState(walk.state);
     const failed = operators[index - 1] === "||";
-    // `a || b && c`: `c` may run without `b`.
+    // In `a || b && c`, `c` may run without `b`.
     if (index > 1 && operators[index - 1] !== operators[index - 2]) {
       for (const way of ways) walk.state = mergeStates(walk.state, way);
     }
-    // Whoever is reached by `||` runs where a `cd` that failed left the shell.
+    // A command after `||` runs in the directory that a failed `cd` left unchanged.
     if (failed) Object.assign(walk.state, { cwd: before.cwd, fallbacks: before.fallbacks });
     before = copyState(walk.state);
     const { fallbacks } = walk.state;
@@ -265,7 +268,7 @@ function visitChain(walk: Walk, commands: readonly SyntaxNode[], operators: read
       walk,
       () => visit(walk, command, origin),
       () => {
-        // What follows `&&` runs only if the `cd` before it worked, and nothing goes on after `|| exit`.
+        // A command after `&&` runs only if the preceding `cd` succeeded, and nothing runs after `|| exit`.
         const leaves = failed && /^\{?\s*(?:exit|return)\b/.test(origin.source.slice(command.pos, command.end));
         if (leaves) walk.state = { ...after, fallbacks };
         else if (index > 0) ways.push(after);
@@ -319,13 +322,13 @@ function defineFunction(walk: Walk, name: string, body: SyntaxNode, origin: Orig
   });
 }
 
-/** A call of a function: its body, with the arguments it is given. */
+/** Visits the body of a function with these arguments. */
 export function visitFunction(walk: Walk, name: string, args: State["positional"], origin: Origin): void {
   const found = walk.state.functions.get(name);
   if (!found) return;
   walk.called.add(found.body);
   const label = `${name}()`;
-  // A function that calls itself is looked into twice, since arguments and variables change on the way; no further.
+  // A recursive function is analyzed twice, since arguments and variables change between calls, but not further.
   if (origin.calls.filter((body) => body === found.body).length >= 2) {
     markUnknown(walk, { span: origin.span, why: `the function \`${name}\` calls itself` });
     return;
@@ -359,7 +362,7 @@ export function visitFunction(walk: Walk, name: string, args: State["positional"
         if (value) walk.state.variables.set(name, value);
         else walk.state.variables.delete(name);
       }
-      // It may have returned before it set anything.
+      // The function may have returned before it set anything.
       if (early) walk.state = mergeStates(walk.state, early);
     },
   );

@@ -1,8 +1,9 @@
 /**
- * The walk over a text: one object that holds what was found, what is known at this point, and what is still to visit.
+ * The walk over a text: one object that holds the results, the current state, and the steps that remain.
  *
- * It runs from an explicit list of steps, not by recursion, so nesting in the input cannot overflow the stack. A step may
- * put further steps in front of the rest; each sees the state its predecessors left, as the shell would.
+ * The walk processes an explicit list of steps instead of recursing, so that nested input cannot overflow the stack. A
+ * step may insert further steps before the remaining ones. Each step sees the state that the previous ones left, as in
+ * the shell.
  */
 import type { CommandFact, Span, Unknown } from "../../core/facts.ts";
 import { limits } from "../limits.ts";
@@ -11,13 +12,13 @@ import type { ParsedScript, SyntaxNode } from "../parse.ts";
 import type { Origin, State, StreamContent, Value } from "./state.ts";
 import { copyState, initialState, NO_CONTENT } from "./state.ts";
 
-/** The entry points of visit.ts, for files below it that find more to visit. */
+/** Entry points of visit.ts, for modules that it imports. */
 interface Visitor {
-  /** Parses a text and walks it. The caller decides what state it starts in. */
+  /** Parses a text and walks it in the current state. */
   text(walk: Walk, text: string, origin: Origin): void;
-  /** Scripts found inside words: each in its own copy of the state, before what follows. */
+  /** Visits scripts found inside words, each in its own copy of the state, before the remaining steps. */
   nested(walk: Walk, nested: readonly Nested[]): void;
-  /** A call of a function: its body, with the arguments it is given. */
+  /** Visits the body of a function with these arguments. */
   functionCall(walk: Walk, name: string, args: State["positional"], origin: Origin): void;
 }
 
@@ -28,11 +29,11 @@ export interface Walk {
   readonly commands: CommandFact[];
   readonly unknowns: Unknown[];
   readonly steps: (() => void)[];
-  /** Visited after the text: trap handlers, and functions that were never called. */
+  /** Steps that run after the text: trap handlers, and functions that are never called. */
   readonly later: (() => void)[];
   readonly called: Set<SyntaxNode>;
   state: State;
-  /** What the last simple command printed, where that is evident. */
+  /** Output of the last simple command, if it can be determined. */
   output: StreamContent;
   budget: { commands: number; words: number; parsed: number };
   readonly links: Map<string, string | null>;
@@ -69,12 +70,12 @@ export function finish(walk: Walk): void {
   }
 }
 
-/** Puts steps in front of everything that waits, in the order given. */
+/** Inserts steps before all remaining ones, in the given order. */
 export function pushSteps(walk: Walk, ...steps: (() => void)[]): void {
   for (let i = steps.length - 1; i >= 0; i--) walk.steps.push(steps[i] as () => void);
 }
 
-/** Runs steps in a copy of the state, as a subshell does, and forgets what they changed. */
+/** Runs steps in a copy of the state, as in a subshell, and discards their changes. */
 export function isolated(walk: Walk, ...steps: (() => void)[]): void {
   let before: State;
   pushSteps(
@@ -92,9 +93,9 @@ export function isolated(walk: Walk, ...steps: (() => void)[]): void {
 
 const MAX_UNKNOWNS = 64;
 
-/** Anything unknown about what would run makes the whole text unanalyzable; the span says which part. */
+/** Records that a part of the text is not known, which makes the whole text unanalyzable. */
 export function markUnknown(walk: Walk, unknown: Unknown): void {
-  // Less important unknowns must not displace those that a person is asked about.
+  // When the list is full, an unknown that always requires approval replaces one that does not.
   if (walk.unknowns.length >= MAX_UNKNOWNS) {
     const known = walk.unknowns.some(({ piped, over }) => (unknown.piped && piped) || (unknown.over && over));
     if (known || !(unknown.piped || unknown.over)) return;
@@ -112,12 +113,12 @@ export function markUnknown(walk: Walk, unknown: Unknown): void {
   walk.unknowns.push(unknown);
 }
 
-/** Some of it is not looked at: there is more than the caps allow. */
+/** Records that a part of the text exceeds a limit and was not analyzed. */
 export function markOverLimit(walk: Walk, span: Span, why: string): void {
   markUnknown(walk, { span, why, over: true });
 }
 
-/** Takes one command from the budget. A text with more is never half checked and then let through. */
+/** Deducts one command from the budget. When the budget is exhausted, the walk stops and the text is unanalyzable. */
 export function spend(walk: Walk, span: Span, words: number): boolean {
   walk.budget.commands--;
   walk.budget.words -= words;
@@ -137,7 +138,7 @@ export function setVariable(walk: Walk, name: string, value: Value): void {
   walk.state.variables.set(name, value);
 }
 
-/** A script inside a word. It runs before the command the word belongs to. */
+/** A script inside a word. It runs before the command that the word belongs to. */
 export interface Nested {
   script: ParsedScript;
   origin: Origin;
