@@ -16,23 +16,23 @@ import { type Ancestry, assertPerson, pidNamespace, readAncestry } from "./self-
 import { DecisionWaiters } from "./waiters.ts";
 
 const SUMMARY_LENGTH = 200;
-/** Of a long command, so much is looked at for secrets. */
-const LOOK_LENGTH = 4096;
+/** How many characters of a long command are searched for secrets. */
+const SEARCHED_LENGTH = 4096;
 
 type AuditPart = Pick<NewAuditEntry, "actor" | "channel" | "outcome"> &
   Partial<Pick<NewAuditEntry, "session" | "detail">>;
 
-/** What the audit is told about an approval: the beginning of the command, and the id to find the rest by. */
+/** Returns an audit entry about an approval: the beginning of the command, and the id of the approval. */
 function auditEntry({ id, agent, request }: Approval, entry: AuditPart): NewAuditEntry {
   const { text } = request.command;
-  // Masked while its lines are lines and nothing is cut: half a secret, or one behind a mark, is not known as one.
-  const safe = maskText(text.slice(0, LOOK_LENGTH));
-  const cut = text.length > LOOK_LENGTH || safe.length > SUMMARY_LENGTH;
-  const summary = shownLine(safe.slice(0, SUMMARY_LENGTH)) + (cut ? "… (cut)" : "");
+  // Secrets are masked before the text is shortened and escaped: a partial or escaped secret is not recognized.
+  const safe = maskText(text.slice(0, SEARCHED_LENGTH));
+  const cut = text.length > SEARCHED_LENGTH || safe.length > SUMMARY_LENGTH;
+  const summary = shownLine(safe.slice(0, SUMMARY_LENGTH)) + (cut ? "… (truncated)" : "");
   return { kind: "approval", agent, session: null, summary, ...entry, detail: { approval: id, ...entry.detail } };
 }
 
-/** A row as callers see it. */
+/** Converts a database row to an `Approval`. */
 function approvalOf(row: ApprovalRow): Approval {
   const decisions = JSON.parse(row.decisions) as RecordedDecision[];
   const denial = row.status === "denied" ? decisions.findLast(({ decision }) => decision === "deny") : undefined;
@@ -52,29 +52,29 @@ function approvalOf(row: ApprovalRow): Approval {
 }
 
 const DEFAULT_EXPIRY_MS = 30 * 60 * 1000;
-/** Of one agent: it must not bury a person, or one request among others. */
-const MOST_WAITING = 1000;
-/** Of one agent, those that are long together: nor must it fill the disk (promise 6). */
-const MOST_WAITING_BYTES = 64 << 20;
-const LONG = MOST_WAITING_BYTES / MOST_WAITING;
+/** The maximum number of pending requests per agent, so that an agent cannot flood the approvers. */
+const MAX_PENDING = 1000;
+/** The maximum size of an agent's pending requests in bytes, so that it cannot fill the disk (invariant 6). */
+const MAX_PENDING_BYTES = 64 << 20;
+const LONG = MAX_PENDING_BYTES / MAX_PENDING;
 
 export interface ApprovalsOptions {
-  /** Told of everything, in the same transaction. */
+  /** Called with every audit entry, in the same transaction. */
   audit?: (entry: NewAuditEntry) => void;
-  /** How long a request waits, and then how long an approval can be used. Default 30 minutes each. */
+  /** How long a request stays pending, and how long an approval can be used after that. Default: 30 minutes each. */
   expiresMs?: number;
   quorum?: Quorum;
   now?: () => number;
-  /** Who started this process; looked up anew for each decision. */
+  /** Determines what started this process. Called for each decision. */
   ancestry?: () => Ancestry;
 }
 
 type ConsumeResult =
   | { ok: true }
-  /** Why it cannot be used; `changed` says what differs, or that it is not (or no longer) approved. */
+  /** `changed` lists the differences from the approved command, or says why the approval is not usable. */
   | { ok: false; status: Approval["status"]; changed: string[] };
 
-/** Requests to a person, their answers, and the one use of each. Several gateways share them through the database. */
+/** Approval requests, their decisions, and the single use of each. Gateways share them through the database. */
 export class Approvals {
   readonly grants: Grants;
   readonly #database: DatabaseSync;
@@ -101,23 +101,23 @@ export class Approvals {
   }
 
   /**
-   * Asks a person. The same thing asked again by the same agent, while it waits or before its approval was used, is the
-   * same request: nobody is asked twice about one thing. Look at the `status` of what comes back.
+   * Requests approval. Returns the existing request when the same agent has already made the same one and it is pending
+   * or approved but unused; check `status`.
    */
   request(asked: NewApproval): Approval {
     const quorum = asked.quorum ?? this.#quorum;
     assertQuorum(quorum);
     const print = fingerprint(asked.binding);
-    // Before the write lock: a long command takes a moment to be made visible.
+    // Done before the write lock is taken: escaping a long command takes time.
     const request = JSON.stringify(describe(asked, this.#changedSinceApproved(asked)));
     return inTransaction(this.#database, () => {
       this.#expireDue();
       const nowMs = this.#now();
       const same = this.#store.open(asked.agent, print, nowMs);
       if (same) return approvalOf(same);
-      if (this.#store.waiting(asked.agent) >= MOST_WAITING) throw tooManyPending(MOST_WAITING);
-      if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MOST_WAITING_BYTES) {
-        throw pendingTooLong(MOST_WAITING_BYTES);
+      if (this.#store.waiting(asked.agent) >= MAX_PENDING) throw tooManyPending(MAX_PENDING);
+      if (request.length > LONG && this.#store.waitingBytes(asked.agent) + request.length > MAX_PENDING_BYTES) {
+        throw pendingTooLong(MAX_PENDING_BYTES);
       }
       const id = newId();
       this.#store.insert({
@@ -133,7 +133,7 @@ export class Approvals {
       });
       const approval = this.#get(id);
       this.#record(approval, { actor: asked.agent, channel: "gateway", outcome: "asked" });
-      // After the transaction this may be part of: nobody is told of a request that is not stored.
+      // Listeners run after the enclosing transaction, so they never see a request that is not stored.
       queueMicrotask(() => {
         for (const listener of [...this.#listeners]) listener(approval);
       });
@@ -141,31 +141,31 @@ export class Approvals {
     });
   }
 
-  /** The differences from an earlier approval of the same command that was not used; shown to the person. */
+  /** Returns the differences from an unused approval of the same command. They are shown to the approver. */
   #changedSinceApproved({ agent, binding }: NewApproval): string[] {
     const bindings = this.#store.approved(agent).map((row) => JSON.parse(row.binding) as Binding);
     const same = bindings.find(({ command, argv }) => command === binding.command && argv === binding.argv);
     return same ? differences(same, binding) : [];
   }
 
-  /** Called with each new request of this process. Returns how to stop. */
+  /** Calls `listener` with each new request of this process. Returns a function that removes the listener. */
   onRequest(listener: (approval: Approval) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called when something may have changed, here or in another process. Returns how to stop. */
+  /** Calls `listener` when approvals may have changed, in any process. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void {
     return this.#waiters.add(listener);
   }
 
-  /** By id or a prefix of it that no other has. */
+  /** Returns an approval by its id or a unique prefix of it. */
   get(reference: string): Approval {
     const row = this.#find(reference);
     return isDue(row, this.#now()) ? inTransaction(this.#database, () => this.#fresh(row.id)) : approvalOf(row);
   }
 
-  /** As it is stored, whether or not its time has run out; null: it was forgotten. Writes nothing. */
+  /** Returns an approval as stored, without expiring it, or null when it was deleted. Writes nothing. */
   stored(id: string): Approval | null {
     const row = this.#store.get(id);
     return row && approvalOf(row);
@@ -176,7 +176,10 @@ export class Approvals {
     return this.#store.list(query).map(approvalOf);
   }
 
-  /** One person's word. Throws when it does not count: decided before, not theirs to decide, or no person at all. */
+  /**
+   * Records one person's decision. Throws when the request is already decided, when they are not an approver of it, or
+   * when the caller is not a person.
+   */
   decide(reference: string, decision: ApprovalDecision): Approval {
     assertDecision(decision);
     const { id } = this.get(reference);
@@ -201,14 +204,14 @@ export class Approvals {
       decided_ms: outcome === "pending" ? null : nowMs,
       expires_ms: outcome === "approved" ? nowMs + this.#expiresMs : Date.parse(approval.expiresAt),
     });
-    const word = decision.decision === "deny" ? "denied" : "approved";
+    const vote = decision.decision === "deny" ? "denied" : "approved";
     const note = { decision: decision.decision, reason: decision.reason ?? null, status: outcome };
-    this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: word, detail: note });
+    this.#record(approval, { actor: decision.who, channel: decision.channel, outcome: vote, detail: note });
     if (outcome === "approved") this.#grant(approval, decisions, decision);
     return this.#get(approval.id);
   }
 
-  /** For good only when everybody who said yes said so, and meant the same. */
+  /** Makes standing grants when every approver chose `always` with the same scope. */
   #grant({ id, agent, request }: Approval, decisions: RecordedDecision[], last: RecordedDecision): void {
     const yes = decisions.filter(({ decision }) => decision !== "deny");
     const agreed = yes.every(
@@ -224,14 +227,14 @@ export class Approvals {
     }
   }
 
-  /** Resolves when it is decided or has expired; with the pending one after `timeoutMs`. */
+  /** Waits until the request is decided or expires. Resolves with the pending request after `timeoutMs`. */
   async wait(reference: string, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<Approval> {
     options.signal?.throwIfAborted();
     const first = this.get(reference);
     if (first.status !== "pending") return first;
     return this.#waiters.until(
       () => {
-        // A look at two columns: thousands may wait, each with megabytes to show.
+        // Reads two columns only: thousands of requests may be pending, each with megabytes of text.
         if (this.#store.isWaiting(first.id, this.#now())) return null;
         const approval = this.get(first.id);
         return approval.status === "pending" ? null : approval;
@@ -241,8 +244,8 @@ export class Approvals {
   }
 
   /**
-   * Uses an approval up, right before launch and in the transaction that records the launch. Once, whoever tries and
-   * whatever dies in between: what was used stays used even if the launch never came.
+   * Uses an approval, in the transaction that records the launch. An approval can be used once: it stays used even if
+   * the process is killed before the launch.
    */
   consume(id: string, binding: Binding, use: { agent: string; session: string }): ConsumeResult {
     return inTransaction(this.#database, () => {
@@ -252,17 +255,17 @@ export class Approvals {
         this.#record(approval, { actor: use.agent, channel: "gateway", ...note });
         return { ok: false, status: approval.status, changed };
       };
-      if (approval.agent !== use.agent) return refuse(["it was approved for another agent"]);
+      if (approval.agent !== use.agent) return refuse(["the approval belongs to another agent"]);
       if (approval.status !== "approved") return refuse([notUsable(approval)]);
       const changed = differences(this.#binding(id), binding);
       if (changed.length > 0) return refuse(changed);
-      if (!this.#store.use(id, use.session)) return refuse(["it was used already"]);
+      if (!this.#store.use(id, use.session)) return refuse(["the approval was already used"]);
       this.#record(approval, { actor: use.agent, channel: "gateway", outcome: "used", session: use.session });
       return { ok: true };
     });
   }
 
-  /** Forgets what was decided, used or expired and is older than this. The audit keeps what it was told. */
+  /** Deletes denied, used and expired requests older than `beforeMs`. Their audit entries are kept. */
   forget(beforeMs: number): number {
     return this.#store.deleteSettled(beforeMs);
   }
@@ -286,11 +289,11 @@ export class Approvals {
     return JSON.parse(this.#store.get(id)?.binding ?? "null") as Binding;
   }
 
-  /** As it is by now: its time may have run out while nobody looked. Within a transaction. */
+  /** Returns an approval after expiring those that are due. Must be called within a transaction. */
   #fresh(id: string): Approval {
     this.#expireDue();
     const row = this.#store.get(id);
-    // So many may be due that it was not its turn yet.
+    // `expireDue` processes a limited number of rows, which may not include this one.
     if (row && isDue(row, this.#now())) this.#expire(row);
     return this.#get(id);
   }
@@ -315,7 +318,7 @@ function isDue(row: ApprovalRow, nowMs: number): boolean {
 }
 
 function notUsable({ status, session, expiresAt }: Approval): string {
-  if (status === "used") return `it was used already, for session ${session}`;
-  if (status === "expired") return `it expired at ${expiresAt}`;
-  return status === "denied" ? "it was denied" : "it is not decided yet";
+  if (status === "used") return `the approval was already used for session ${session}`;
+  if (status === "expired") return `the approval expired at ${expiresAt}`;
+  return status === "denied" ? "the request was denied" : "the request is still pending";
 }

@@ -1,10 +1,10 @@
 /**
- * What an approval is bound to (promise 2): exactly what was asked, down to the bytes of the programs and scripts.
+ * The binding of an approval (invariant 2): everything that determines what runs, down to the bytes of the programs and
+ * scripts.
  *
- * The binding is taken when a person is asked, and again right before launch; any difference and it is asked again. What
- * remains is the moment between that second look and execve: a process that is already running and may write the script
- * could still change it there. The sandbox keeps it from the programs of the system; nothing here keeps it from its own
- * workspace.
+ * A binding is computed when approval is requested and again right before launch; any difference requires a new approval.
+ * A window remains between that second check and execve, in which a running process with write access to a script can
+ * change it. The sandbox protects system programs from this, but not files in the workspace.
  */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
@@ -17,20 +17,20 @@ import { type FileIdentity, identify, isSameFile, ReadingBudget } from "./file-i
 import { familyOf, INTERPRETERS, PROJECT_FILES, RUNNERS, SHELLS } from "./programs.ts";
 
 interface CodeFile {
-  /** As the command would open it: links not followed. */
+  /** The path as the command would open it; symbolic links are not resolved. */
   path: string;
   role: "script" | "project file";
 }
 
 const SOURCING = new Set([".", "source"]);
-/** What an interpreter runs when it is given a folder. */
+/** Files that interpreters run when their argument is a folder. */
 const ENTRY_FILES = ["index.js", "index.ts", "main.js", "mod.ts", "main.go", "__main__.py"];
-/** `node x` finds `x.js`. */
+/** Extensions that interpreters add: `node x` runs `x.js`. */
 const ENDINGS = ["", ".js", ".mjs", ".cjs", ".ts", ".py"];
 
 /**
- * Files named by a shell's, interpreter's or runner's arguments, and the project files it would find by itself. Also
- * what they read on stdin. A file such a script reads in turn is not seen; docs/approvals.md says so.
+ * Returns the files named in the arguments of a shell, interpreter or runner, those redirected to its stdin, and the
+ * project files it would find. Files that these scripts read are not included; docs/approvals.md documents this limit.
  */
 function codeFiles(fact: CommandFact): CodeFile[] {
   const { name, kind } = fact.executable;
@@ -48,32 +48,32 @@ function codeFiles(fact: CommandFact): CodeFile[] {
   for (const candidate of [...args.flatMap(pathsIn), ...modulesIn(args), ...inputs]) {
     const path = resolve(cwd, candidate);
     const files = ENDINGS.map((ending) => path + ending);
-    // `make -C sub`, `node .`, `npm --prefix sub run x`
-    if (look(path) === "folder") {
+    // For example `make -C sub`, `node .`, `npm --prefix sub run x`.
+    if (kindOf(path) === "folder") {
       files.push(...ENTRY_FILES.map((file) => resolve(path, file)));
       if (path !== cwd) folders.push(path);
     }
-    for (const file of files) if (look(file) === "file") found.set(file, "script");
+    for (const file of files) if (kindOf(file) === "file") found.set(file, "script");
   }
   for (const file of PROJECT_FILES.get(family) ?? []) {
     for (const folder of folders) {
       const path = resolve(folder, file);
-      if (!found.has(path) && look(path) === "file") found.set(path, "project file");
+      if (!found.has(path) && kindOf(path) === "file") found.set(path, "project file");
     }
   }
   return [...found].map(([path, role]) => ({ path, role }));
 }
 
-/** `x.sh`, `--file=x.sql`, `-fx.mk`: whatever part of a word may be a path. */
-function pathsIn(word: string): string[] {
-  if (word === "" || word.length > 4096) return [];
-  if (!word.startsWith("-")) return [word];
-  const at = word.indexOf("=");
-  if (at > 0) return [word.slice(at + 1)];
-  return word.startsWith("--") || word.length < 3 ? [] : [word.slice(2)];
+/** Returns the part of an argument that may be a path: `x.sh`, `--file=x.sql`, `-fx.mk`. */
+function pathsIn(argument: string): string[] {
+  if (argument === "" || argument.length > 4096) return [];
+  if (!argument.startsWith("-")) return [argument];
+  const at = argument.indexOf("=");
+  if (at > 0) return [argument.slice(at + 1)];
+  return argument.startsWith("--") || argument.length < 3 ? [] : [argument.slice(2)];
 }
 
-/** `python -m tool.run`: a module of the folder goes before an installed one. */
+/** Returns the files that `python -m tool.run` may load: a module in the folder shadows an installed one. */
 function modulesIn(args: readonly string[]): string[] {
   const at = args.indexOf("-m");
   const module = at < 0 ? undefined : args[at + 1];
@@ -82,7 +82,7 @@ function modulesIn(args: readonly string[]): string[] {
   return [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`];
 }
 
-function look(path: string): "file" | "folder" | null {
+function kindOf(path: string): "file" | "folder" | null {
   try {
     const status = statSync(path);
     return status.isDirectory() ? "folder" : "file";
@@ -92,28 +92,28 @@ function look(path: string): "file" | "folder" | null {
 }
 
 interface BindingInput {
-  /** As it was asked for. */
+  /** The command as requested. */
   command: string;
-  /** As it will be executed. */
+  /** The arguments as executed. */
   argv: readonly string[];
-  /** The program that is executed: bash for shell text. */
+  /** The program that is executed; bash for shell text. */
   file: string;
   cwd: string;
-  /** All of it, as the command will get it. */
+  /** The complete environment of the command. */
   env: Readonly<Record<string, string>>;
   facts: readonly CommandFact[];
   lookup: Lookup;
-  /** Text given whole on stdin: to `bash -s` or `python -` it is code. */
+  /** The complete text for stdin, which is code to `bash -s` or `python -`. */
   stdin?: string | null;
-  /** Under which confinement it was shown to run. */
+  /** The sandbox as shown to the approver. */
   confinement?: string;
 }
 
 interface BoundFile {
-  /** What the command calls it. */
+  /** The name by which the command refers to the file. */
   name: string;
   role: CoveredFile["role"];
-  /** Links followed; null: not there. */
+  /** The path with symbolic links resolved. Null when the file does not exist. */
   path: string | null;
   identity: FileIdentity | null;
 }
@@ -123,7 +123,8 @@ export interface Binding {
   argv: string;
   cwd: { path: string; real: string | null; dev: string; ino: string };
   env: {
-    sha256: string /** Enough of each value's hash to say which one changed, too little to guess it from. */;
+    sha256: string;
+    /** A few digits of the hash of each value: enough to say which variable changed, too few to guess the value. */
     names: Record<string, string>;
   };
   stdin: string | null;
@@ -178,7 +179,7 @@ function filesOf(input: BindingInput): BoundFile[] {
     const { identity } = add(name, path, "program");
     const [interpreter = "", argument] = identity?.shebang?.trim().split(/\s+/) ?? [];
     if (interpreter !== "") add(interpreter, input.lookup.realpath(interpreter), "interpreter");
-    // `#!/usr/bin/env python3`: the interpreter is found on PATH, where another may be put before it.
+    // `#!/usr/bin/env python3` finds the interpreter on PATH, where an agent may have placed another one first.
     if (interpreter.endsWith("/env") && argument && !argument.startsWith("-")) {
       add(argument, findProgram(argument, input.cwd, input), "interpreter");
     }
@@ -188,11 +189,11 @@ function filesOf(input: BindingInput): BoundFile[] {
     const { written, resolved, kind } = fact.executable;
     if (fact.remote) continue;
     if (written !== null && (kind === "external" || kind === "not-found")) {
-      // `./x` means another file in another folder.
+      // A relative path such as `./x` depends on the working directory.
       const name = written.includes("/") && fact.cwd !== null ? resolve(fact.cwd, written) : written;
       const found = findProgram(name, fact.cwd, input);
       program(name, found);
-      // A text that changes PATH for itself leads elsewhere than PATH does.
+      // Shell text that changes PATH resolves programs differently from the PATH of the request.
       if (resolved !== null && resolved !== found) program(resolved, resolved);
     }
     for (const { path, role } of codeFiles(fact)) add(path, input.lookup.realpath(path), role);
@@ -203,13 +204,13 @@ function filesOf(input: BindingInput): BoundFile[] {
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * The program as execvp will find it now. Not by the lookup's own search, which remembers for a while what it found, nor
- * by the facts, which may be as old as the question: a program put before another on PATH must be seen here.
+ * Returns the program that execvp would find now. Neither the lookup's PATH search, which is cached, nor the facts, which
+ * may be as old as the approval request, would see a program that was placed earlier on PATH since then.
  */
 function findProgram(name: string, cwd: string | null, { env, lookup }: BindingInput): string | null {
   if (name.includes("/")) return lookup.which(name, cwd);
   for (const folder of (env.PATH ?? DEFAULT_PATH).split(":")) {
-    // An empty or relative entry is searched from the working directory.
+    // Empty and relative entries are relative to the working directory.
     if (!folder.startsWith("/") && cwd === null) continue;
     const found = lookup.which(resolve(cwd ?? "/", folder, name), cwd);
     if (found !== null) return found;
@@ -217,38 +218,41 @@ function findProgram(name: string, cwd: string | null, { env, lookup }: BindingI
   return null;
 }
 
-/** What changed, in words that end "… since it was approved". Empty: nothing. */
+/** Describes what changed, one clause per change, such as "the command changed". Empty when nothing did. */
 export function differences(before: Binding, after: Binding): string[] {
   const changed: string[] = [];
   if (before.command !== after.command) changed.push("the command changed");
   else if (before.argv !== after.argv) changed.push("the arguments changed");
   if (!isDeepStrictEqual(before.cwd, after.cwd)) changed.push(folderChange(before.cwd, after.cwd));
   if (before.env.sha256 !== after.env.sha256) changed.push(...environmentChanges(before.env.names, after.env.names));
-  if (before.stdin !== after.stdin) changed.push("the input given on stdin changed");
+  if (before.stdin !== after.stdin) changed.push("the text for stdin changed");
   if (before.confinement !== after.confinement) {
-    changed.push(`the confinement changed from ${before.confinement ?? "none"} to ${after.confinement ?? "none"}`);
+    changed.push(`the sandbox changed from ${before.confinement ?? "none"} to ${after.confinement ?? "none"}`);
   }
   return [...changed, ...fileChanges(before.files, after.files)];
 }
 
 function folderChange(before: Binding["cwd"], after: Binding["cwd"]): string {
   if (before.path !== after.path) return `the working directory changed from ${before.path} to ${after.path}`;
-  if (after.real === null) return `the working directory ${before.path} is gone`;
-  if (before.real !== after.real) return `the working directory ${before.path} now leads to ${after.real}`;
+  if (after.real === null) return `the working directory ${before.path} no longer exists`;
+  if (before.real !== after.real) return `the working directory ${before.path} now resolves to ${after.real}`;
   return `the working directory ${before.path} was replaced by another folder`;
 }
 
 function environmentChanges(before: Record<string, string>, after: Record<string, string>): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const changes = names.flatMap((name) => {
-    if (!Object.hasOwn(after, name)) return [`the variable ${name} is no longer set`];
-    if (!Object.hasOwn(before, name)) return [`the variable ${name} was added`];
-    return before[name] === after[name] ? [] : [`the variable ${name} has another value`];
+    if (!Object.hasOwn(after, name)) return [`the environment variable ${name} was removed`];
+    if (!Object.hasOwn(before, name)) return [`the environment variable ${name} was added`];
+    return before[name] === after[name] ? [] : [`the environment variable ${name} changed`];
   });
-  return changes.length > 0 ? changes : ["the value of a variable changed"];
+  return changes.length > 0 ? changes : ["the value of an environment variable changed"];
 }
 
-/** The same name may mean several files in one command (`PATH=/x ls; ls`): each is compared with its own predecessor. */
+/**
+ * Indexes files by role and name. One name can refer to several files in one command (`PATH=/x ls; ls`), which are
+ * numbered so that each is compared with its own predecessor.
+ */
 function byName(files: BoundFile[]): Map<string, BoundFile> {
   const named = new Map<string, BoundFile>();
   for (const file of files) {
@@ -262,11 +266,13 @@ function byName(files: BoundFile[]): Map<string, BoundFile> {
 function fileChanges(before: BoundFile[], after: BoundFile[]): string[] {
   const then = byName(before);
   const now = byName(after);
-  const gone = [...then].filter(([key]) => !now.has(key)).map(([, { role, name }]) => `the ${role} ${name} is gone`);
+  const gone = [...then]
+    .filter(([key]) => !now.has(key))
+    .map(([, { role, name }]) => `the ${role} ${name} no longer exists`);
   const rest = [...now].flatMap(([key, file]) => {
     const old = then.get(key);
     if (old) return fileChange(old, file);
-    return before.some(({ path }) => path === file.path) ? [] : [`the ${file.role} ${file.name} was not there`];
+    return before.some(({ path }) => path === file.path) ? [] : [`the ${file.role} ${file.name} was added`];
   });
   return [...gone, ...rest];
 }
@@ -274,17 +280,16 @@ function fileChanges(before: BoundFile[], after: BoundFile[]): string[] {
 function fileChange(before: BoundFile, after: BoundFile): string[] {
   const what = `${after.role} ${after.name}`;
   if (before.path !== after.path) {
-    if (after.path === null) return [`the ${what} is gone`];
-    const was = before.path === null ? "was not found" : `was ${before.path}`;
-    return [`the ${what} is now ${after.path}, it ${was}`];
+    if (after.path === null) return [`the ${what} no longer exists`];
+    return [`the ${what} now resolves to ${after.path} (previously ${before.path ?? "not found"})`];
   }
   if (isSameFile(before.identity, after.identity)) return [];
-  if (after.identity === null) return [`the ${what} is gone`];
+  if (after.identity === null) return [`the ${what} no longer exists`];
   if (before.identity?.mode !== after.identity.mode) return [`the permissions or owner of the ${what} changed`];
   return [`the content of the ${what} changed`];
 }
 
-/** Equal exactly when there are no differences: finds the same request among the pending ones. */
+/** Returns a hash that is equal exactly when there are no differences. It identifies repeated requests. */
 export function fingerprint(binding: Binding): string {
   const files = binding.files.map(({ name, role, path, identity }) => {
     if (identity === null || identity.sha256 === null) return { name, role, path, identity };

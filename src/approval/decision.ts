@@ -1,4 +1,4 @@
-/** Checks of a decision, and the rules of a quorum. */
+/** Validation of decisions, and the rules of a quorum. */
 import {
   type Approval,
   type ApprovalDecision,
@@ -12,7 +12,7 @@ import { alreadyDecided, alreadyVoted, notAnApprover, notGrantable, selfApproval
 
 type QuorumStatus = "pending" | "approved" | "denied";
 
-/** `decisions` holds at most one of each person. */
+/** Returns the status of a request after `decisions`, which holds at most one decision per person. */
 export function quorumStatus(quorum: Quorum, decisions: readonly Pick<ApprovalDecision, "decision">[]): QuorumStatus {
   const no = decisions.filter(({ decision }) => decision === "deny").length;
   const yes = decisions.length - no;
@@ -30,22 +30,24 @@ export function quorumStatus(quorum: Quorum, decisions: readonly Pick<ApprovalDe
   }
 }
 
-/** Null: a sound quorum; else what is wrong with it. */
+/** Returns what is wrong with a quorum, or null when it is valid. */
 function quorumProblem({ rule, approvers }: Quorum): string | null {
   if (!["any", "majority", "unanimous"].includes(rule)) return "`quorum.rule` must be any, majority or unanimous";
-  if (new Set(approvers).size !== approvers.length) return "`quorum.approvers` names somebody twice";
+  if (new Set(approvers).size !== approvers.length) return "`quorum.approvers` contains duplicate names";
   if (rule !== "any" && approvers.length === 0)
-    return `\`quorum.approvers\` must name who decides when the rule is ${rule}`;
+    return `\`quorum.approvers\` must not be empty when \`quorum.rule\` is ${rule}`;
   return null;
 }
 
-const LONGEST_REASON = 4096;
-const LONGEST_NAME = 256;
-const LONGEST_PATTERN = 1000;
-const MOST_PATTERNS = 1000;
+const MAX_REASON_LENGTH = 4096;
+const MAX_NAME_LENGTH = 256;
+const MAX_PATTERN_LENGTH = 1000;
+const MAX_PATTERNS = 1000;
 
 function invalid(fault: string): SallyportError {
-  return new SallyportError("InvalidRequest", `${fault}.`, [{ action: "fix_request", hint: "See docs/approvals.md." }]);
+  return new SallyportError("InvalidRequest", `${fault}.`, [
+    { action: "fix_request", hint: "Correct the value. Decisions and quorums are described in docs/approvals.md." },
+  ]);
 }
 
 export function assertQuorum(quorum: Quorum): void {
@@ -53,31 +55,36 @@ export function assertQuorum(quorum: Quorum): void {
   if (fault !== null) throw invalid(fault);
 }
 
-/** The shape, and that it comes from where persons decide. A word that is none of the three is no yes. */
+/** Throws unless a decision is well-formed, was made by a person and came through a channel that people use. */
 export function assertDecision({ decision, who, channel, reason, grant }: ApprovalDecision): void {
   if (!["once", "always", "deny"].includes(decision)) throw invalid("`decision` must be once, always or deny");
-  if (typeof who !== "string" || who.length > LONGEST_NAME) throw invalid("`who` must be a name");
-  if (reason !== undefined && (typeof reason !== "string" || reason.length > LONGEST_REASON)) {
-    throw invalid(`\`reason\` must be a text of at most ${LONGEST_REASON} characters`);
+  if (typeof who !== "string" || who.length > MAX_NAME_LENGTH) {
+    throw invalid(`\`who\` must be a name of at most ${MAX_NAME_LENGTH} characters`);
+  }
+  if (reason !== undefined && (typeof reason !== "string" || reason.length > MAX_REASON_LENGTH)) {
+    throw invalid(`\`reason\` must be a string of at most ${MAX_REASON_LENGTH} characters`);
   }
   const { args = "exact", expiresMs = 1 } = grant ?? {};
-  const sound = (pattern: unknown) => typeof pattern === "string" && pattern.length <= LONGEST_PATTERN;
-  if (args !== "exact" && !(Array.isArray(args) && args.length <= MOST_PATTERNS && args.every(sound))) {
-    throw invalid("`grant.args` must be exact, or one pattern per argument");
+  const sound = (pattern: unknown) => typeof pattern === "string" && pattern.length <= MAX_PATTERN_LENGTH;
+  if (args !== "exact" && !(Array.isArray(args) && args.length <= MAX_PATTERNS && args.every(sound))) {
+    throw invalid("`grant.args` must be `exact` or an array with one pattern per argument");
   }
-  if (!(Number.isSafeInteger(expiresMs) && expiresMs > 0)) throw invalid("`grant.expiresMs` must be in the future");
-  if (!PERSON_CHANNELS.includes(channel))
-    throw selfApproval(`${shownLine(String(channel))} is not where persons decide`);
-  if (who === "" || who.startsWith("agent:")) throw selfApproval("an agent is not one");
+  if (!(Number.isSafeInteger(expiresMs) && expiresMs > 0)) {
+    throw invalid("`grant.expiresMs` must be a positive integer");
+  }
+  if (!PERSON_CHANNELS.includes(channel)) {
+    throw selfApproval(`people do not decide through the channel ${shownLine(String(channel))}`);
+  }
+  if (who === "" || who.startsWith("agent:")) throw selfApproval("the decision was made by an agent");
 }
 
-/** That it is this person's to decide, still, and for the first time. */
+/** Throws unless the request is pending and this person may decide it and has not decided it before. */
 export function assertMayDecide(approval: Approval, { decision, who, channel, grant }: ApprovalDecision): void {
   const { quorum, agent, decisions, request } = approval;
   if (approval.status !== "pending") throw alreadyDecided(approval);
-  // At a terminal it is the system that says who it is, and a person may be called like an agent.
+  // At a terminal the operating system supplies the name, and a user may have the same name as an agent.
   if (who === agent && channel !== "cli" && channel !== "terminal") {
-    throw selfApproval(`${shownLine(who)} is the agent that asked`);
+    throw selfApproval(`${shownLine(who)} is the agent that made the request`);
   }
   if (quorum.approvers.length > 0 && !quorum.approvers.includes(who))
     throw notAnApprover(shownLine(who), quorum.approvers);
@@ -89,5 +96,5 @@ export function assertMayDecide(approval: Approval, { decision, who, channel, gr
 function assertGrantable({ always }: ApprovalRequest, grant: ApprovalDecision["grant"]): void {
   if (!always.ok) throw notGrantable(always.why);
   const patterns = grant?.args !== undefined && grant.args !== "exact";
-  if (patterns && always.commands.length > 1) throw notGrantable("patterns are for one command, this runs several");
+  if (patterns && always.commands.length > 1) throw notGrantable("it runs several commands, and patterns apply to one");
 }

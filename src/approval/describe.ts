@@ -1,4 +1,4 @@
-/** From what is about to run to what a person is shown. */
+/** Turns a planned command into the request that is shown to the approver. */
 import { realpathSync } from "node:fs";
 import type { ApprovalRequest, CoveredFile, Grantable, Quorum, ShownCommand, ShownText } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
@@ -9,26 +9,26 @@ import { shownLine, shownText } from "../text/visible.ts";
 import type { Binding } from "./binding.ts";
 import { grantable } from "./grantable.ts";
 
-/** Everything the gateway knows when it has to ask. */
+/** The input for a new approval request. */
 export interface NewApproval {
   agent: string;
-  /** Of `bindingOf`, taken from the same facts as the verdict. */
+  /** The result of `bindingOf` for the same facts as the verdict. */
   binding: Binding;
   verdict: Verdict;
   cwd: string;
   workspace: string;
-  /** What the request adds to the environment. */
+  /** Environment variables added by the request. */
   env?: Readonly<Record<string, string>>;
   stdin?: string | null;
-  /** In words: `workspace-write, network on`. */
+  /** The sandbox as text, such as `workspace-write, network on`. */
   confinement: string;
   intent?: string | null;
-  /** Default: the one the approvals were opened with. */
+  /** Default: the quorum that the `Approvals` were created with. */
   quorum?: Quorum;
   expiresMs?: number;
 }
 
-/** `changed`: what is different from when a person last approved this command. */
+/** Returns the request as shown to the approver. `changed` lists differences from an earlier approval of the command. */
 export function describe(asked: NewApproval, changed: readonly string[]): ApprovalRequest {
   const { verdict } = asked;
   const command = shownText(verdict.command);
@@ -71,7 +71,7 @@ function shownCommand(fact: CommandFact): ShownCommand {
   const program = kind === "external" ? resolved : kind === "unknown" ? null : elsewhere[kind];
   return {
     text: shownLine(fact.argv.map(({ value, source }) => (value === null ? source : quoteArgv([value]))).join(" ")),
-    program: program === null ? "unknown until it runs" : shownLine(program),
+    program: program === null ? "program not known in advance" : shownLine(program),
     cwd: fact.cwd === null ? null : shownLine(fact.cwd),
     via: fact.via.map(shownLine),
     notes: notesOn(fact).map(shownLine),
@@ -81,7 +81,7 @@ function shownCommand(fact: CommandFact): ShownCommand {
 function notesOn(fact: CommandFact): string[] {
   return [
     ...(fact.remote ? ["runs on another machine or in a container"] : []),
-    ...(fact.opaque === null ? [] : [`hands over code that is not analysed: ${fact.opaque}`]),
+    ...(fact.opaque === null ? [] : [`runs code that is not analyzed: ${fact.opaque}`]),
     ...(fact.background ? ["runs in the background"] : []),
     ...fact.assignments.map(({ name }) => `sets ${name}`),
     ...fact.deletes.map((path) => `deletes ${path}`),
@@ -91,7 +91,7 @@ function notesOn(fact: CommandFact): string[] {
   ];
 }
 
-/** Each once, and not those that another one gives as its reason. */
+/** Returns each distinct unknown, without those that another one already names as its reason. */
 function unknownsOf({ unknowns }: CommandFact): string[] {
   const all = [...new Set(unknowns.map(({ why }) => why))];
   return all.filter((why) => !all.some((other) => other.endsWith(`: ${why}`)));
@@ -106,10 +106,13 @@ function covered({ files }: Binding): CoveredFile[] {
   return [...found.values()];
 }
 
-/** Links in the folder are followed now: one that leads elsewhere later is not granted. */
+/**
+ * Returns whether a standing grant can be offered. Symbolic links in the working directory are resolved now, so that a
+ * link that is changed later is not covered.
+ */
 function always({ verdict, workspace, env, stdin }: NewApproval): Grantable {
   if (verdict.reasons.some(({ rule }) => rule.startsWith("sandbox-"))) {
-    return { ok: false, why: "it asks for more than the configured sandbox allows" };
+    return { ok: false, why: "it requests more access than the configured sandbox allows" };
   }
   const found = grantable(verdict, { workspace, addedEnv: Object.keys(env ?? {}), stdin: Boolean(stdin) });
   if (!found.ok) return { ok: false, why: shownLine(found.why) };

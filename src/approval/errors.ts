@@ -1,25 +1,25 @@
 import type { Approval, ApprovalErrorType, RecordedDecision } from "../core/approval.ts";
 import { type Recovery, SallyportError } from "../core/error.ts";
 
-const LIST = { action: "list_approvals", hint: "`sallyport approvals` lists what is waiting." };
-const ONCE = { action: "approve_once", hint: "It can be allowed this one time: `sallyport approve ID`." };
+const LIST = { action: "list_approvals", hint: "List pending requests with `sallyport approvals`." };
+const ONCE = { action: "approve_once", hint: "Approve it once with `sallyport approve ID`." };
 
 function failure(type: ApprovalErrorType, message: string, recovery: Recovery[], details = {}): SallyportError {
   return new SallyportError(type, message, recovery, details);
 }
 
 export function approvalNotFound(reference: string): SallyportError {
-  return failure("ApprovalNotFound", `There is no approval ${JSON.stringify(reference)}.`, [LIST]);
+  return failure("ApprovalNotFound", `Approval ${JSON.stringify(reference)} not found.`, [LIST]);
 }
 
 export function ambiguousApproval(reference: string): SallyportError {
-  return new SallyportError("AmbiguousId", `${JSON.stringify(reference)} is the beginning of several ids.`, [
-    { action: "use_longer_prefix", hint: "Give more of the id." },
+  return new SallyportError("AmbiguousId", `${JSON.stringify(reference)} matches several ids.`, [
+    { action: "use_longer_prefix", hint: "Use a longer prefix of the id." },
     LIST,
   ]);
 }
 
-/** Says what was decided, by whom and when, so that nobody believes their own word counted. */
+/** Names the decision, the person and the time, so that a later approver sees that theirs did not count. */
 export function alreadyDecided(approval: Approval): SallyportError {
   const last = approval.decisions.at(-1);
   const by = last ? ` by ${last.who} (${last.channel}) at ${last.at}` : "";
@@ -35,42 +35,42 @@ export function alreadyDecided(approval: Approval): SallyportError {
 }
 
 export function alreadyVoted({ decision, at }: RecordedDecision): SallyportError {
-  const message = `You have already decided ${decision === "deny" ? "against" : "for"} it, at ${at}; each person counts once.`;
+  const message = `You already ${decision === "deny" ? "denied" : "approved"} this request at ${at}. Each person can decide once.`;
   return failure("AlreadyDecided", message, [LIST]);
 }
 
 export function notAnApprover(who: string, approvers: readonly string[]): SallyportError {
-  return failure("NotAnApprover", `${who} is not among those who decide this: ${approvers.join(", ")}.`, [
-    { action: "ask_approver", hint: `Ask one of them: ${approvers.join(", ")}.` },
+  return failure("NotAnApprover", `${who} is not an approver of this request.`, [
+    { action: "ask_approver", hint: `Ask one of the approvers: ${approvers.join(", ")}.` },
   ]);
 }
 
 export function selfApproval(why: string): SallyportError {
-  return failure("SelfApproval", `Only a person can decide this, and ${why}.`, [
-    { action: "ask_person", hint: "Wait for a person to decide, from a terminal of their own: `sallyport approvals`." },
+  return failure("SelfApproval", `Only a person can decide this request: ${why}.`, [
+    { action: "ask_person", hint: "Wait for a person to decide in their own terminal with `sallyport approvals`." },
   ]);
 }
 
 export function notGrantable(why: string): SallyportError {
-  return failure("NotGrantable", `This cannot be allowed for good: ${why}.`, [ONCE]);
+  return failure("NotGrantable", `A standing grant is not possible: ${why}.`, [ONCE]);
 }
 
 export function tooManyPending(most: number): SallyportError {
-  return new SallyportError("ResourceLimitExceeded", `${most} requests of this agent wait for a person already.`, [
-    { action: "wait", hint: "Wait until some are decided or expire, then ask again." },
+  return new SallyportError("ResourceLimitExceeded", `This agent already has ${most} pending approval requests.`, [
+    { action: "wait", hint: "Wait until some are decided or expire, then try again." },
   ]);
 }
 
 export function pendingTooLong(most: number): SallyportError {
-  const message = `The requests of this agent that wait for a person would take more than ${most} bytes.`;
+  const message = `The pending approval requests of this agent would exceed ${most >> 20} MiB.`;
   return new SallyportError("ResourceLimitExceeded", message, [
-    { action: "wait", hint: "Wait until some are decided or expire, then ask again." },
-    { action: "optimize", hint: "Put long text into a file, and ask for a command that reads it." },
+    { action: "wait", hint: "Wait until some are decided or expire, then try again." },
+    { action: "optimize", hint: "Write long text to a file and run a command that reads the file." },
   ]);
 }
 
 export function grantNotFound(reference: string): SallyportError {
-  return failure("GrantNotFound", `There is no grant ${JSON.stringify(reference)}.`, [
-    { action: "list_grants", hint: "`sallyport allow list` lists them." },
+  return failure("GrantNotFound", `Grant ${JSON.stringify(reference)} not found.`, [
+    { action: "list_grants", hint: "List grants with `sallyport allow list`." },
   ]);
 }

@@ -1,4 +1,4 @@
-/** What a file is right now: by content where it can be read within bounds, by place, size and times where not. */
+/** The identity of a file: its content hash if it can be read within limits, otherwise inode, size and timestamps. */
 import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
@@ -7,38 +7,38 @@ export interface FileIdentity {
   ino: string;
   size: string;
   mtimeNs: string;
-  /** Cannot be set back by whoever writes the file, unlike mtime. */
+  /** Unlike mtime, ctime cannot be set back by a process that writes the file. */
   ctimeNs: string;
-  /** Permissions and owner: a program that became setuid is another program. */
+  /** Permissions and owner. A program that became setuid is a different program. */
   mode: string;
-  /** Null: over the bound, or not a regular file. */
+  /** Null for a file that is too large or not a regular file. */
   sha256: string | null;
-  /** The `#!` line, where it has one. */
+  /** The `#!` line without `#!`. Null when there is none. */
   shebang: string | null;
 }
 
-/** A bash is 1.4 MB and takes 3 ms; a node of 120 MB is bound by its identity. */
-const MOST_BYTES_PER_FILE = 16 << 20;
-/** Over all files of one command. Past it files are still bound, by identity: nothing goes unchecked. */
-const MOST_BYTES_PER_COMMAND = 64 << 20;
-const PIECE = 1 << 20;
+/** Larger files are identified by inode, size and timestamps. Hashing bash (1.4 MB) takes 3 ms; node has 120 MB. */
+const MAX_BYTES_PER_FILE = 16 << 20;
+/** The limit over all files of one command. Further files are identified by inode, size and timestamps. */
+const MAX_BYTES_PER_COMMAND = 64 << 20;
+const CHUNK = 1 << 20;
 const SHEBANG_LENGTH = 256;
 
 export class ReadingBudget {
-  #left = MOST_BYTES_PER_COMMAND;
+  #left = MAX_BYTES_PER_COMMAND;
 
   take(bytes: bigint): boolean {
-    if (bytes > MOST_BYTES_PER_FILE || bytes > this.#left) return false;
+    if (bytes > MAX_BYTES_PER_FILE || bytes > this.#left) return false;
     this.#left -= Number(bytes);
     return true;
   }
 }
 
-/** Null: there is no such file, or it cannot be looked at. */
+/** Returns the identity of a file, or null when it does not exist or cannot be read. */
 export function identify(path: string, budget: ReadingBudget): FileIdentity | null {
   let file: number;
   try {
-    // Not blocking: opening a fifo that an agent put there must not hang the gateway.
+    // O_NONBLOCK: opening a FIFO that an agent created must not block the gateway.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch {
     return null;
@@ -66,28 +66,28 @@ export function statIdentity(status: BigIntStats): Omit<FileIdentity, "sha256" |
   };
 }
 
-/** By descriptor, and by what is read rather than by the size it said: a file that grows meanwhile is cut at the bound. */
+/** Hashes the content of an open file. Returns null when it grows beyond the limit while it is read. */
 function hash(file: number): { sha256: string; shebang: string | null } | null {
   const digest = createHash("sha256");
-  const piece = Buffer.allocUnsafe(PIECE);
+  const chunk = Buffer.allocUnsafe(CHUNK);
   let total = 0;
   let shebang: string | null = null;
   for (;;) {
-    const length = readSync(file, piece, 0, PIECE, null);
+    const length = readSync(file, chunk, 0, CHUNK, null);
     if (length === 0) return { sha256: digest.digest("hex"), shebang };
     if (total === 0)
-      shebang = /^#!([^\n]+)/.exec(piece.toString("latin1", 0, Math.min(length, SHEBANG_LENGTH)))?.[1] ?? null;
+      shebang = /^#!([^\n]+)/.exec(chunk.toString("latin1", 0, Math.min(length, SHEBANG_LENGTH)))?.[1] ?? null;
     total += length;
-    if (total > MOST_BYTES_PER_FILE) return null;
-    digest.update(piece.subarray(0, length));
+    if (total > MAX_BYTES_PER_FILE) return null;
+    digest.update(chunk.subarray(0, length));
   }
 }
 
-/** Whether both are the same program or script. Content decides where it is known: a mere `touch` asks nobody again. */
+/** Reports whether both are the same program or script. If the content is known it decides, so `touch` has no effect. */
 export function isSameFile(before: FileIdentity | null, after: FileIdentity | null): boolean {
   if (before === null || after === null) return before === after;
   if (before.mode !== after.mode) return false;
   if (before.sha256 !== null || after.sha256 !== null) return before.sha256 === after.sha256;
-  const place = ({ dev, ino, size, mtimeNs, ctimeNs }: FileIdentity) => [dev, ino, size, mtimeNs, ctimeNs].join();
-  return place(before) === place(after);
+  const stat = ({ dev, ino, size, mtimeNs, ctimeNs }: FileIdentity) => [dev, ino, size, mtimeNs, ctimeNs].join();
+  return stat(before) === stat(after);
 }

@@ -1,22 +1,23 @@
-/** What a person may allow for good, and why the rest can only be allowed once. */
+/** Decides which commands can have a standing grant. All others can only be approved once. */
 import { basename } from "node:path";
 import type { Grantable, GrantTarget } from "../core/approval.ts";
 import type { CommandFact } from "../core/facts.ts";
 import type { Verdict } from "../core/policy.ts";
 import { familyOf, INTERPRETERS, PRIVILEGED, RUNNERS, SHELLS, WRAPPERS } from "./programs.ts";
 
-/** Both an `Analysis` and a `Verdict` have these. */
+/** The fields that `Analysis` and `Verdict` have in common. */
 export type CommandFacts = Pick<Verdict, "analyzable" | "commands">;
 
 export interface GrantContext {
-  /** Programs inside it are the agent's to change. */
+  /** The agent can change programs in this folder. */
   workspace: string;
-  /** Names of variables added to the environment, and whether text is given on stdin: a grant remembers neither. */
+  /** Names of environment variables that the request adds. A grant does not cover them. */
   addedEnv?: readonly string[];
+  /** Whether the request passes text on stdin. A grant does not cover it. */
   stdin?: boolean;
 }
 
-/** Builtins that neither run nor change anything a later command depends on, `cd` aside: where it leads is in the facts. */
+/** Builtins that run nothing and do not affect later commands. `cd` does, but the facts already account for it. */
 const HARMLESS_BUILTINS = new Set([
   "cd",
   "echo",
@@ -34,18 +35,18 @@ const HARMLESS_BUILTINS = new Set([
 
 const SCRATCH = ["/tmp", "/var/tmp", "/dev/shm"];
 
-/** Whether "always" can be offered, and for exactly which commands. Every one of a text must pass. */
-export function grantable(facts: CommandFacts, scene: GrantContext): Grantable {
-  if (scene.addedEnv && scene.addedEnv.length > 0) return no("it comes with variables of its own");
-  if (scene.stdin) return no("it comes with input of its own");
+/** Returns whether `always` can be offered, and for which commands. Every command of a shell text must qualify. */
+export function grantable(facts: CommandFacts, context: GrantContext): Grantable {
+  if (context.addedEnv && context.addedEnv.length > 0) return no("the request sets environment variables");
+  if (context.stdin) return no("the request passes text on stdin");
   const commands: GrantTarget[] = [];
   for (const fact of facts.commands) {
-    const why = objection(fact, scene);
+    const why = objection(fact, context);
     if (why !== null) return no(why);
     const target = targetOf(fact);
     if (target !== null) commands.push(target);
   }
-  if (!facts.analyzable) return no("it cannot be known completely what would run");
+  if (!facts.analyzable) return no("not everything it would run is known in advance");
   return commands.length > 0 ? { ok: true, commands } : no("it runs no program");
 }
 
@@ -60,15 +61,15 @@ function targetOf(fact: CommandFact): GrantTarget | null {
   return { executable: resolved, args, cwd: fact.cwd, piped: fact.piped };
 }
 
-/** Why this command cannot be granted; null: it can. */
-function objection(fact: CommandFact, scene: GrantContext): string | null {
+/** Returns why a command cannot be granted, or null when it can. */
+function objection(fact: CommandFact, context: GrantContext): string | null {
   const name = fact.executable.name ?? "a command";
-  if (fact.wrapper || fact.via.length > 0) return `${fact.via[0] ?? name} runs whatever it is given`;
-  if (fact.remote) return `${name} runs elsewhere`;
+  if (fact.wrapper || fact.via.length > 0) return `${fact.via[0] ?? name} runs other commands`;
+  if (fact.remote) return `${name} runs on another machine or in a container`;
   if (fact.assignments.length > 0) return `it sets the variable ${fact.assignments[0]?.name}`;
   if (fact.redirects.some(reachesFile)) return "it redirects to or from a file";
-  if (fact.argv.some((word) => word.value === null || word.glob)) return "its arguments are only known when it runs";
-  return programObjection(fact, name, scene) ?? unknownObjection(fact, name);
+  if (fact.argv.some((word) => word.value === null || word.glob)) return "its arguments are not known in advance";
+  return programObjection(fact, name, context) ?? unknownObjection(fact, name);
 }
 
 function unknownObjection({ unknowns: [unknown], opaque }: CommandFact, name: string): string | null {
@@ -76,17 +77,17 @@ function unknownObjection({ unknowns: [unknown], opaque }: CommandFact, name: st
   return unknown?.why ?? null;
 }
 
-function programObjection(fact: CommandFact, name: string, scene: GrantContext): string | null {
+function programObjection(fact: CommandFact, name: string, context: GrantContext): string | null {
   const { resolved, kind } = fact.executable;
   if (kind === "keyword") return null;
   if (kind === "builtin")
-    return HARMLESS_BUILTINS.has(name) ? null : `the shell builtin ${name} changes what comes after`;
-  if (kind !== "external" || resolved === null) return `${name} is not a program that can be found`;
-  if (fact.cwd === null) return `the folder ${name} would run in is not known`;
-  if ([scene.workspace, ...SCRATCH].some((folder) => resolved.startsWith(`${folder}/`))) {
-    return `${resolved} is in a folder the agent can change`;
+    return HARMLESS_BUILTINS.has(name) ? null : `the shell builtin ${name} affects later commands`;
+  if (kind !== "external" || resolved === null) return `the program ${name} was not found`;
+  if (fact.cwd === null) return `the working directory of ${name} is not known`;
+  if ([context.workspace, ...SCRATCH].some((folder) => resolved.startsWith(`${folder}/`))) {
+    return `${resolved} is in a folder that the agent can write to`;
   }
-  // By both names: a link called `tool` that leads to python is python.
+  // Both names are checked: a link named `tool` may resolve to python.
   for (const each of [name, basename(resolved)]) {
     const why = familyObjection(familyOf(each), each, fact);
     if (why !== null) return why;
@@ -95,17 +96,17 @@ function programObjection(fact: CommandFact, name: string, scene: GrantContext):
 }
 
 function familyObjection(family: string, name: string, fact: CommandFact): string | null {
-  if (PRIVILEGED.has(family)) return `${name} gives other privileges`;
+  if (PRIVILEGED.has(family)) return `${name} changes privileges`;
   if (SHELLS.has(family)) return `${name} is a shell`;
   if (INTERPRETERS.has(family)) return `${name} is an interpreter`;
-  if (WRAPPERS.has(family)) return `${name} runs whatever it is given`;
+  if (WRAPPERS.has(family)) return `${name} runs other commands`;
   const harmless = RUNNERS.get(family);
   if (!harmless) return null;
   const [, subcommand] = fact.argv;
-  return subcommand?.value && harmless.has(subcommand.value) ? null : `${name} runs what project files say`;
+  return subcommand?.value && harmless.has(subcommand.value) ? null : `${name} runs code from project files`;
 }
 
-/** `2>&1` and `>/dev/null` reach none. */
+/** Reports whether a redirection reads or writes a file. `2>&1` and `>/dev/null` do not. */
 function reachesFile({ kind, path }: CommandFact["redirects"][number]): boolean {
   return kind !== "duplicate" && path !== "/dev/null";
 }

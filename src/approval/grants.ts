@@ -12,24 +12,24 @@ import { ambiguousApproval, grantNotFound, notGrantable } from "./errors.ts";
 import { type FileIdentity, statIdentity } from "./file-identity.ts";
 import { type CommandFacts, type GrantContext, grantable } from "./grantable.ts";
 
-/** A longer argument is never matched by a wildcard, which keeps matching within microseconds. */
-const LONGEST = 4096;
+/** Wildcards do not match longer arguments, which bounds the time of a match. */
+const MAX_ARGUMENT_LENGTH = 4096;
 
 /**
- * Whether the patterns of a grant cover the arguments, one pattern per argument: `*` any text without `/`, `?` one such
- * character, `**` any text or, as the last pattern, any number of operands.
+ * Reports whether the patterns of a grant cover the arguments. There is one pattern per argument: `*` matches any text
+ * without `/`, `?` one such character, `**` any text or, as the last pattern, any number of operands.
  */
 function matchesArguments(patterns: readonly string[], args: readonly string[]): boolean {
   return matchesGlobs(patterns, args, matchesArgument);
 }
 
 /**
- * A wildcard never matches text that changes the meaning of a command: an option where an operand was granted, or a
- * path that climbs with `..`.
+ * Reports whether a pattern matches an argument. Wildcards do not match text that changes the meaning of a command: an
+ * option where an operand was granted, or a path with `..`.
  */
 function matchesArgument(pattern: string, value: string): boolean {
   if (!/[*?]/.test(pattern)) return pattern === value;
-  if (value.length > LONGEST || pattern.length > LONGEST) return false;
+  if (value.length > MAX_ARGUMENT_LENGTH || pattern.length > MAX_ARGUMENT_LENGTH) return false;
   if (value.startsWith("-") && !pattern.startsWith("-")) return false;
   if (/(?:^|[/=])\.\.(?:\/|$)/.test(value)) return false;
   return matchesGlob(pattern, value, { segments: true });
@@ -43,7 +43,7 @@ interface GrantsOptions {
 interface NewGrant {
   agent: string;
   target: GrantTarget;
-  /** The program as it was when the person was asked. */
+  /** The identity of the program when approval was requested. */
   identity: FileIdentity | null;
   scope: GrantScope;
   who: string;
@@ -56,7 +56,7 @@ interface LoadedGrant {
   args: Grant["args"];
 }
 
-/** What people allowed for good. Matching reads memory; the table only when a grant was made or revoked. */
+/** Standing grants. They are cached in memory and read from the database again after a change. */
 export class Grants {
   readonly #database: DatabaseSync;
   readonly #store: GrantStore;
@@ -72,17 +72,17 @@ export class Grants {
     this.#now = options.now ?? Date.now;
   }
 
-  /** The grants that together cover every command, or null. Only reads: `check` asks this too. */
-  match(facts: CommandFacts, scene: GrantContext & { agent: string }): Grant[] | null {
+  /** Returns the grants that together cover every command, or null. Writes nothing. */
+  match(facts: CommandFacts, context: GrantContext & { agent: string }): Grant[] | null {
     this.#refresh();
-    // Most commands run a program that nobody ever granted: the rest of the work is for those that do.
+    // Fast path: most programs have no grant.
     if (!facts.commands.some(({ executable }) => executable.resolved && this.#loaded.has(executable.resolved)))
       return null;
-    const wanted = grantable(facts, scene);
+    const wanted = grantable(facts, context);
     if (!wanted.ok) return null;
     const found: Grant[] = [];
     for (const target of wanted.commands) {
-      const loaded = this.#find(target, scene.agent);
+      const loaded = this.#find(target, context.agent);
       if (!loaded) return null;
       found.push(grantOf(loaded.row));
     }
@@ -110,11 +110,11 @@ export class Grants {
     this.#version = version;
   }
 
-  /** Made by a person's "always"; approvals.ts has made sure of the person. */
+  /** Stores a grant for a decision of `always`. The caller has verified that a person made the decision. */
   make({ agent, target, identity, scope, who, channel, approval }: NewGrant): Grant {
     const patterns = scope.args === undefined || scope.args === "exact" ? null : scope.args;
     if (patterns && !matchesArguments(patterns, target.args)) {
-      throw notGrantable(`the pattern ${shownLine(patterns.join(" "))} does not match what was asked`);
+      throw notGrantable(`the pattern ${shownLine(patterns.join(" "))} does not match the requested arguments`);
     }
     const args: Grant["args"] = patterns ? { kind: "pattern", patterns } : { kind: "exact", values: target.args };
     const nowMs = this.#now();
@@ -149,12 +149,12 @@ export class Grants {
     });
   }
 
-  /** Called with the launch it allowed, in the same transaction. */
+  /** Records the use of grants, in the transaction that records the launch. */
   used(ids: readonly string[]): void {
     for (const id of ids) this.#store.used(id, this.#now());
   }
 
-  /** Newest first; `all` also those that were revoked or have expired. */
+  /** Returns grants, newest first. With `all`, includes revoked and expired grants. */
   list({ agent, all = false }: { agent?: string | undefined; all?: boolean } = {}): Grant[] {
     const live = (row: GrantRow) =>
       row.revoked_ms === null && (row.expires_ms === null || row.expires_ms > this.#now());
@@ -178,7 +178,7 @@ export class Grants {
   #record(grant: Grant, actor: string, channel: string, outcome: string): void {
     const { id, agent, executable, args, cwd, expiresAt, approval } = grant;
     const words = args.kind === "exact" ? args.values : args.patterns;
-    // With the program in front: what is a password to one is an ordinary option to another.
+    // Masking depends on the program: the same option can be a password for one and harmless for another.
     const shown = maskArgs([executable, ...words]);
     const summary = `${outcome} ${shownLine(shown.join(" "))} in ${shownLine(cwd)}`;
     const detail = {
@@ -193,7 +193,7 @@ export class Grants {
   }
 }
 
-/** Whether a grant for one command would let another one through. */
+/** Reports whether a grant for one command would also cover another one. */
 export function wouldCover(granted: GrantTarget, { args }: GrantScope, wanted: GrantTarget): boolean {
   const words: Grant["args"] =
     args === undefined || args === "exact"
@@ -208,7 +208,7 @@ function covers(args: Grant["args"], given: readonly string[]): boolean {
   return args.values.length === given.length && args.values.every((value, index) => value === given[index]);
 }
 
-/** Without the device: its number may change with a reboot. */
+/** Returns a file identity as text, without the device number, which can change with a reboot. */
 function identityText({ ino, size, mtimeNs, ctimeNs, mode }: Omit<FileIdentity, "sha256" | "shebang">): string {
   return [ino, size, mtimeNs, ctimeNs, mode].join(" ");
 }

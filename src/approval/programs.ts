@@ -1,4 +1,4 @@
-/** Programs by what handing them arguments can lead to. Names without versions: `python3.12` is `python`. */
+/** Programs classified by what their arguments can make them do. Names have no version: `python3.12` is `python`. */
 
 function names(list: string): ReadonlySet<string> {
   return new Set(list.split(/\s+/).filter(Boolean));
@@ -6,7 +6,7 @@ function names(list: string): ReadonlySet<string> {
 
 export const SHELLS = names("sh bash dash zsh fish ksh mksh ash csh tcsh rbash busybox toybox pwsh elvish nu xonsh");
 
-/** Run what a file, an option or their input says. */
+/** Programs that run code from a file, an option or stdin. */
 export const INTERPRETERS = names(`
   python pypy ipython node nodejs deno bun tsx ts-node perl ruby irb php lua luajit tclsh wish expect guile racket sbcl
   clisp emacs vim nvim vi ex view ed ghc runghc runhaskell ocaml elixir iex erl escript julia R Rscript octave groovy scala
@@ -14,7 +14,7 @@ export const INTERPRETERS = names(`
   redis-cli bc dc jq yq xonsh crystal nim dart ansible-playbook ansible terraform tofu pulumi packer vagrant puppet
 `);
 
-/** Start what they are given. */
+/** Programs that can run other programs named in their arguments. */
 export const WRAPPERS = names(`
   env nice nohup timeout setsid stdbuf xargs parallel watch strace ltrace time ionice chrt taskset numactl unshare nsenter
   script flock faketime setpriv capsh firejail bwrap systemd-run systemd-nspawn at batch crontab ssh mosh tmux screen
@@ -28,8 +28,9 @@ export const WRAPPERS = names(`
 export const PRIVILEGED = names("sudo su doas pkexec runuser run0 chroot sg newgrp gosu su-exec sudoedit");
 
 /**
- * Run what project files say, and those subcommands of theirs that do not. Not there on purpose: `yarn` and `composer`
- * (a project file names code for every subcommand), `cargo` (rust-toolchain.toml), `bundle` (a Gemfile is Ruby).
+ * Programs that run code from project files, each with the subcommands that do not. `yarn` and `composer` have none
+ * because a project file can define code for every subcommand, `cargo` because of rust-toolchain.toml, `bundle` because a
+ * Gemfile is Ruby code.
  */
 export const RUNNERS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
@@ -50,7 +51,7 @@ export const RUNNERS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }).map(([name, safe]) => [name, names(safe)]),
 );
 
-/** The project files a runner obeys, looked for in its folder. */
+/** The project files that a runner reads from its folder. */
 export const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     "make gmake bmake": "GNUmakefile makefile Makefile",
@@ -84,9 +85,9 @@ export const PROJECT_FILES: ReadonlyMap<string, readonly string[]> = new Map(
   ),
 );
 
-/** `python3.12` is `python`, `gcc-13` is `gcc`, `pip3` is `pip`; `sqlite3` and `7z` stay what they are. */
+/** Returns a program name without its version: `python3.12` is `python`, `pip3` is `pip`, but `sqlite3` is unchanged. */
 export function familyOf(name: string): string {
-  // The dynamic loader starts whatever program it is given.
+  // The dynamic loader runs the program in its arguments.
   if (/^ld(?:-.*)?\.so/.test(name)) return "ld.so";
   if (SHELLS.has(name) || INTERPRETERS.has(name) || RUNNERS.has(name)) return name;
   return name.replace(/\.exe$/i, "").replace(/-?[\d.]+$/, "") || name;

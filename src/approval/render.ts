@@ -1,4 +1,4 @@
-/** One request for a person: the whole command first, then what they need to know about it. */
+/** Renders an approval request for a terminal: the whole command first, then the details. */
 import { styleText } from "node:util";
 import type {
   Approval,
@@ -20,21 +20,21 @@ export interface TextStyle {
   columns: number;
 }
 
-/** A line of the text starts with one, a line that merely did not fit goes on with the other: no break can be faked. */
+/** Line prefixes. A wrapped line continues with a different one, so that a command cannot fake a line break. */
 const LINE = "│ ";
 const CONTINUED = "┆ ";
 
 type Highlight = "plain" | "risky" | "mark";
 
-/** `risky` spans are red (or underlined with `^` where there is no colour); what was written out is inverse. */
+/** Renders text. `risky` spans are red, or underlined with `^` without color; escaped characters (`marks`) are inverse. */
 function textRows({ text, marks }: ShownText, risky: readonly Span[], style: TextStyle): string[] {
   const looks = highlightsOf(text.length, marks, risky);
-  const room = Math.max(20, style.columns - LINE.length);
+  const width = Math.max(20, style.columns - LINE.length);
   const rows: string[] = [];
   let at = 0;
   for (const line of text.split("\n")) {
     let gutter = LINE;
-    for (const piece of pieces(line, room)) {
+    for (const piece of pieces(line, width)) {
       rows.push(gutter + paint(piece, looks.subarray(at, at + piece.length), style.color));
       const under = style.color ? "" : underline(piece, looks.subarray(at, at + piece.length));
       if (under !== "") rows.push(" ".repeat(LINE.length) + under);
@@ -55,14 +55,14 @@ function highlightsOf(length: number, marks: readonly Span[], risky: readonly Sp
   return looks;
 }
 
-/** As wide as fits; at least one character each, and an empty line is one empty piece. */
-function* pieces(line: string, room: number): Generator<string> {
+/** Splits a line into pieces of at most `columns` cells and at least one character. An empty line is one empty piece. */
+function* pieces(line: string, columns: number): Generator<string> {
   if (line === "") yield "";
   let piece = "";
   let cells = 0;
   for (const character of line) {
     const width = displayWidth(character);
-    if (cells + width > room && piece !== "") {
+    if (cells + width > columns && piece !== "") {
       yield piece;
       piece = "";
       cells = 0;
@@ -99,9 +99,9 @@ function underline(piece: string, looks: Uint8Array): string {
 }
 
 export interface ApprovalLines {
-  /** The command, what it is given to read and what is added to its environment: all that can be code. Never cut. */
+  /** The command, its stdin and its added environment variables: everything that can be code. Never truncated. */
   command: string[];
-  /** Everything else, never cut either. */
+  /** The details. Never truncated. */
   rest: string[];
 }
 
@@ -112,17 +112,17 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
   const risky = request.reasons.flatMap(({ span }) => (span ? [span] : []));
   const bold = (text: string) => (style.color ? styleText("bold", text, { validateStream: false }) : text);
   const fields: [string, string[]][] = [
-    ["asked again", request.changed.map((what) => `it was approved, but since then ${what}`)],
-    ["why", request.reasons.map(({ rule, message }) => `${message} (${rule})`)],
+    ["changed", request.changed.map((change) => `since it was last approved, ${change}`)],
+    ["reason", request.reasons.map(({ rule, message }) => `${message} (${rule})`)],
     [
-      "would run",
-      [...commandTexts(approval), ...(request.analyzable ? [] : ["and what cannot be known before it runs"])],
+      "commands",
+      [...commandTexts(approval), ...(request.analyzable ? [] : ["and commands that are not known in advance"])],
     ],
-    ["in", [request.cwd]],
-    ["under", [request.confinement]],
-    ["bound to", request.covers.map(coveredText)],
+    ["directory", [request.cwd]],
+    ["sandbox", [request.confinement]],
+    ["files", request.covers.map(coveredText)],
     ["always", [alwaysText(request.always)]],
-    ["decided", approval.decisions.map(decisionText)],
+    ["decisions", approval.decisions.map(decisionText)],
     [approval.status === "pending" ? "expires" : approval.status, [timeText(approval, style.nowMs)]],
     ["id", [approval.id]],
   ];
@@ -130,19 +130,21 @@ export function approvalLines(approval: Approval, style: TextStyle & { nowMs: nu
     command: [
       bold(`${request.agent} ${approval.status === "pending" ? "wants" : "wanted"} to run`),
       ...textRows(request.command, risky, style),
-      ...(request.stdin ? ["with this input", ...textRows(request.stdin, [], style)] : []),
-      ...(request.environment.length > 0 ? ["with these variables", ...textRows(added(request), [], style)] : []),
+      ...(request.stdin ? ["with this text on stdin", ...textRows(request.stdin, [], style)] : []),
+      ...(request.environment.length > 0
+        ? ["with these environment variables", ...textRows(environmentText(request), [], style)]
+        : []),
     ],
     rest: [
-      ...(request.intent ? ["because, in its own words", ...textRows(request.intent, [], style)] : []),
+      ...(request.intent ? ["intent, as stated by the agent", ...textRows(request.intent, [], style)] : []),
       "",
       ...fields.flatMap(([label, values]) => fieldLines(label, values, style)),
     ],
   };
 }
 
-/** A variable a line, as a text of its own: none can pass for a field. */
-function added({ environment }: ApprovalRequest): ShownText {
+/** Returns the added environment variables, one per line. They are rendered as text so that none can pass for a field. */
+function environmentText({ environment }: ApprovalRequest): ShownText {
   return { text: environment.map(({ name, value }) => `${name}=${value}`).join("\n"), marks: [] };
 }
 
@@ -161,7 +163,7 @@ function fieldLines(label: string, values: readonly string[], { color, columns }
 
 function commandTexts({ request }: Approval): string[] {
   return request.commands.map(({ text, program, cwd, via, notes }) => {
-    const where = cwd === null ? "in a folder that cannot be known" : cwd === request.cwd ? "" : `in ${cwd}`;
+    const where = cwd === null ? "in an unknown folder" : cwd === request.cwd ? "" : `in ${cwd}`;
     const through = via.length > 0 ? `through ${via.join(", ")}` : "";
     const more = [program, where, through, ...notes].filter((part) => part !== "");
     return `${text}  (${more.join("; ")})`;
@@ -170,11 +172,11 @@ function commandTexts({ request }: Approval): string[] {
 
 function coveredText({ path, role, sha256 }: CoveredFile): string {
   const what = role === "program" ? "" : `, ${role}`;
-  return `${path}${what}${sha256 === null ? ", by its place and times: too large to read" : ""}`;
+  return `${path}${what}${sha256 === null ? ", by inode and timestamps (too large to hash)" : ""}`;
 }
 
 export function alwaysText(always: Grantable): string {
-  if (!always.ok) return `cannot be offered: ${always.why}`;
+  if (!always.ok) return `not available: ${always.why}`;
   return `would allow ${always.commands.map(grantTargetText).join("; and ")}`;
 }
 
@@ -190,7 +192,7 @@ function decisionText({ decision, who, channel, reason, at }: RecordedDecision):
 function timeText({ status, expiresAt, session }: Approval, nowMs: number): string {
   const left = Date.parse(expiresAt) - nowMs;
   if (status === "pending") return `in ${formatDuration(Math.max(0, left))}, then it is denied`;
-  if (status === "approved") return `and not yet used; can be for ${formatDuration(Math.max(0, left))}`;
-  if (status === "used") return `for session ${session}`;
-  return status === "expired" ? `at ${expiresAt}` : "it did not run";
+  if (status === "approved") return `not used yet; valid for ${formatDuration(Math.max(0, left))}`;
+  if (status === "used") return `by session ${session}`;
+  return status === "expired" ? `at ${expiresAt}` : "the command did not run";
 }

@@ -1,12 +1,13 @@
 /**
- * Whether this process was started by an agent's command, however indirectly (promise 7: no command approves itself).
+ * Determines whether this process was started by an agent's command, directly or indirectly (invariant 7: a command
+ * cannot approve itself).
  *
- * A variable in the environment can be unset, a terminal or process group can be left; parents cannot. A keeper is the
- * subreaper of all its command started, so what forks twice and calls setsid is handed to the keeper, and the keeper
- * stays among its ancestors. Where the chain cannot be followed the answer is "unknown", which is as good as yes.
+ * A process can unset an environment variable and leave its terminal or process group, but it cannot change its
+ * ancestors. A keeper is the subreaper of its command, so a process that forks twice and calls setsid is reparented to
+ * the keeper, which remains an ancestor. If the chain cannot be followed the result is "unknown", which counts as yes.
  *
- * A portable keeper is no subreaper: what it started and lost is known by a variable only, which can be unset
- * (docs/portable.md).
+ * A portable keeper is not a subreaper: its reparented descendants are recognized only by an environment variable, which
+ * they can unset (docs/portable.md).
  */
 import { readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { keeperBinary } from "../executor/native/zygote.ts";
@@ -17,9 +18,9 @@ export type Ancestry = "keeper" | "none" | "unknown";
 
 const PROC_MAGIC = 0x9fa0;
 const KEEPER_TITLE = "keeper: ";
-/** A parent that ends while we look hands us on to another: look again. */
+/** The search is repeated because a parent that exits during it changes the chain. */
 const ATTEMPTS = 5;
-const DEEPEST = 10_000;
+const MAX_DEPTH = 10_000;
 
 export function readAncestry(): Ancestry {
   if (process.env[SESSION_VARIABLE] !== undefined) return "keeper";
@@ -33,41 +34,41 @@ export function readAncestry(): Ancestry {
 
 function searchAncestors(): Ancestry {
   try {
-    // Another file system mounted over /proc could tell any story.
+    // A different file system mounted over /proc could contain anything.
     if (statfsSync("/proc").type !== PROC_MAGIC) return "unknown";
-    // Not process.pid: in a pid namespace of its own that number means another process here.
+    // Not process.pid: /proc may belong to another PID namespace, where that number is a different process.
     let pid = parentOf("self");
-    for (let level = 0; level < DEEPEST; level++) {
+    for (let level = 0; level < MAX_DEPTH; level++) {
       if (pid === 0) return "none";
       if (isKeeper(pid)) return "keeper";
       pid = parentOf(pid);
     }
   } catch {
-    // gone, or hidden from us
+    // The process has exited, or is hidden from this user.
   }
   return "unknown";
 }
 
 function parentOf(pid: number | "self"): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name in parentheses may hold anything, also parentheses and blanks.
+  // The process name in parentheses can itself contain parentheses and spaces.
   const [, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const own = Number.parseInt(stat, 10);
-  if (!parent || (pid !== "self" && own !== pid)) throw new Error("not the file it should be");
+  if (!parent || (pid !== "self" && own !== pid)) throw new Error(`/proc/${pid}/stat is not about process ${pid}`);
   return Number(parent);
 }
 
-/** By its title or by its program: either is enough, since nobody gains from looking like a keeper. */
+/** Reports whether a process is a keeper, by its title or its executable. A process gains nothing by imitating one. */
 function isKeeper(pid: number): boolean {
   if (readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith(KEEPER_TITLE)) return true;
   try {
     return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "") === keeperBinary();
   } catch {
-    return false; // another user's process; a keeper is ours
+    return false; // A process of another user. Keepers run as this user.
   }
 }
 
-/** The pid namespace we live in: in one of its own, a command would not see the keeper above it. */
+/** Returns the PID namespace of this process. A command in its own namespace would not see its keeper. */
 export function pidNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
@@ -76,11 +77,11 @@ export function pidNamespace(): string {
   }
 }
 
-/** Throws unless this process is a person's. `origin` is the namespace the request came from. */
-export function assertPerson(above: Ancestry, origin: string | null): void {
-  if (above === "keeper") throw selfApproval("this runs inside a Sallyport session");
-  if (above === "unknown") throw selfApproval("it cannot be seen here what started this process");
+/** Throws unless a person started this process. `origin` is the PID namespace of the request. */
+export function assertPerson(ancestry: Ancestry, origin: string | null): void {
+  if (ancestry === "keeper") throw selfApproval("this process runs inside a Sallyport session");
+  if (ancestry === "unknown") throw selfApproval("the parent processes of this process cannot be determined");
   if (origin !== null && origin !== pidNamespace()) {
-    throw selfApproval("this runs in another process namespace than what asked");
+    throw selfApproval("this process and the request are in different PID namespaces");
   }
 }

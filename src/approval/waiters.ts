@@ -1,21 +1,21 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** How often it is looked whether another process has written to the database; one cheap pragma for all who wait. */
+/** How often the database is checked for changes by other processes: one cheap pragma for all waiters. */
 const POLL_MS = 100;
 
-/** Also when the clock is set: nobody waits much past their time. */
+/** The longest timer, so that a change of the system clock does not delay an expiry for long. */
 const TIMER_MAX_MS = 30_000;
 
 interface WaitLimits<T> {
   signal?: AbortSignal;
   timeoutMs?: number;
-  /** When to check again by itself. */
+  /** Returns the time until the next check that no change triggers. */
   dueInMs(): number;
-  /** The answer when the time is up. */
+  /** Returns the result after `timeoutMs`. */
   otherwise(): T;
 }
 
-/** Wakes those who wait for a decision: at once when it is made here, within a moment when it is made elsewhere. */
+/** Notifies waiters of decisions: immediately for those made in this process, by polling for those of other processes. */
 export class DecisionWaiters {
   readonly #version: StatementSync;
   readonly #waiting = new Set<() => void>();
@@ -26,7 +26,7 @@ export class DecisionWaiters {
     this.#version = database.prepare("PRAGMA data_version");
   }
 
-  /** `check` is called whenever something may have changed. Returns how to stop. */
+  /** Calls `check` whenever the database may have changed. Returns a function that removes the waiter. */
   add(check: () => void): () => void {
     this.#waiting.add(check);
     if (this.#timer === null) {
@@ -41,7 +41,7 @@ export class DecisionWaiters {
     };
   }
 
-  /** Asks `answer` whenever something may have changed, until it is not null or the time is up. */
+  /** Calls `answer` whenever the database may have changed, until it returns a value or the time is up. */
   until<T>(answer: () => T | null, limits: WaitLimits<T>): Promise<T> {
     const { signal, timeoutMs = Number.POSITIVE_INFINITY } = limits;
     const endMs = performance.now() + timeoutMs;
@@ -82,7 +82,7 @@ export class DecisionWaiters {
     this.notify();
   }
 
-  /** Null: the database was closed. Whoever still waits finds out by looking, and fails rather than waits for ever. */
+  /** Returns the data version, or null when the database is closed. Waiters are then notified, and fail on their check. */
   #current(): unknown {
     try {
       return this.#version.get()?.data_version;

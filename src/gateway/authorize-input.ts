@@ -12,17 +12,17 @@ import { type CurrentSettings, currentSettings } from "./settings.ts";
 
 type Target = { id: string; name: string };
 
-/** Whose value nobody can know: what the mode makes of it is what it makes of a line that is not known. */
+/** A command that cannot be analyzed. Its verdict is also the verdict for a typed line that is not known. */
 const UNKNOWABLE = 'eval "$line"';
 const MOST_REMEMBERED = 16 * 1024;
 const MOST_SESSIONS = 1000;
 
-/** What was typed into a session and may not be complete yet: a loop, a quote, a backslash at the end of a line. */
+/** Typed text by session that may be incomplete: an open loop or quote, or a backslash at the end of a line. */
 const unfinished = new WeakMap<GatewayContext["registry"], Map<string, string>>();
 
 /**
- * Lets a line that is typed into a shell through, as if it had been asked for as a command of its own: refused where
- * that would be, asked where that would be (promise 3: a terminal is no way round the blocklist).
+ * Authorizes lines typed into a shell as if each were a command of its own. Throws when a line is blocked or denied, and
+ * waits for approval where that is required (invariant 3: a terminal does not bypass the blocklist).
  */
 export async function authorizeInput(
   context: GatewayContext,
@@ -32,10 +32,12 @@ export async function authorizeInput(
   const begun = begunIn(context);
   for (const command of commands) {
     const before = begun.get(session.id);
-    const verdict = judgeTyped(context, session, command);
-    // A command may be typed in several pieces, of which none is one by itself.
+    const verdict = decideInput(context, session, command);
+    // A command can be typed in several lines, none of which is a complete command.
     const joined =
-      before === undefined ? verdict : judgeTyped(context, session, { ...command, text: `${before}\n${command.text}` });
+      before === undefined
+        ? verdict
+        : decideInput(context, session, { ...command, text: `${before}\n${command.text}` });
     for (const each of [verdict, joined]) if (isForbidden(each)) throw refused(commandRefused(each));
     if (isUnfinished(verdict)) begun.set(session.id, `${before ?? ""}${command.text}\n`.slice(-MOST_REMEMBERED));
     else begun.delete(session.id);
@@ -61,13 +63,13 @@ function placeOf({ confinement }: CurrentSettings, cwd: string | null): { cwd: s
   return { cwd: cwd ?? workspace, path: env.PATH ?? "", home: env.HOME ?? "/" };
 }
 
-/** A shell that has been at work may have set any variable: none is certain. */
-function judgeTyped(context: GatewayContext, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
+/** Decides about a typed line. No variable is assumed to be known, since the shell may have set any of them. */
+function decideInput(context: GatewayContext, session: Target, { text, cwd, knowable }: TypedCommand): Verdict {
   const now = currentSettings(context);
   const place = placeOf(now, cwd);
   const plan = { cwd: place.cwd, path: place.path, env: { HOME: place.home } };
   const who = { agent: context.agent, workspace: now.confinement.scope.root, tier: context.defaultPermissions.run };
-  // What is typed runs in the sandbox its session was started in.
+  // Typed commands run in the sandbox of their session.
   const { profile } = decodeSnapshot(context.registry.store.get(session.id)?.sandbox ?? null);
   const held = { confined: profile !== "off", escalations: [], spec: null };
   const verdict = inspectAndDecide({ command: text }, plan, now.settings, who, held);
@@ -85,7 +87,7 @@ async function ask(
   for (;;) {
     const now = currentSettings(context);
     const place = placeOf(now, cwd);
-    const confinement = `typed into the session ${session.id}`;
+    const confinement = `that of session ${session.id}, into which this is typed`;
     const binding = bindingOf({
       command: text,
       argv: ["sallyport", "write", session.id, text],

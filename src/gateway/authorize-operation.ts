@@ -7,40 +7,43 @@ import type { GatewayContext } from "./context.ts";
 import { lookupFor } from "./decide.ts";
 import { currentSettings } from "./settings.ts";
 
-/** What is done to a session besides starting it. */
+/** An operation on an existing session. */
 export type SessionOperation = Exclude<Operation, "run">;
 
-/** Those that only look: whatever is configured, nobody is asked about them. A toolset's own contract may want it. */
+/** Operations for which a configured `ask` has no effect. A toolset's contract can still require approval for them. */
 const READ_ONLY: ReadonlySet<Operation> = new Set(["list", "read"]);
 
 function isReadOnly(operation: Operation): boolean {
   return READ_ONLY.has(operation);
 }
 
-/** Refuses what is switched off here. */
+/** Returns the permission of an operation. Throws CommandDenied when it is `deny`. */
 export function assertPermitted(context: GatewayContext, operation: SessionOperation): "autonomous" | "notify" | "ask" {
   const configured = currentSettings(context).settings.permissions[operation];
   const tier = configured ?? context.defaultPermissions[operation] ?? "autonomous";
   if (tier !== "deny") return isReadOnly(operation) && configured === "ask" ? "autonomous" : tier;
-  throw new SallyportError("CommandDenied", `\`${operation}\` is switched off here.`, [
-    { action: "ask_operator", hint: `The operator can allow it: \`permissions.${operation}\` in sallyport.json.` },
+  throw new SallyportError("CommandDenied", `The operation \`${operation}\` is disabled.`, [
+    {
+      action: "ask_operator",
+      hint: `Ask the operator to enable it with \`permissions.${operation}\` in sallyport.json.`,
+    },
   ]);
 }
 
-/** What exactly is to be done. A person is shown it, and their yes is good for nothing else (promise 2). */
+/** The details of an operation. They are shown to the approver, and the approval is bound to them (invariant 2). */
 interface OperationDetail {
-  /** Besides the session's name, as it would be typed. */
+  /** Arguments after the session's name, as on a command line. */
   words?: readonly string[];
-  /** What the command is given to read. */
+  /** Input for the command. */
   input?: Uint8Array;
 }
 
-/** More than a person could look at; a request's own `stdin` may be as long. */
-const MOST_INPUT = 8 << 20;
+/** The maximum input of an operation that requires approval, as for `stdin` of a request. */
+const MAX_INPUT_BYTES = 8 << 20;
 
 /**
- * Lets one operation on one session (null: on all of an agent's) through, tells of it, or asks a person first. There is
- * something to wait for only where a person is asked: every key goes this way.
+ * Authorizes an operation on a session, or on all sessions of the agent when `session` is null: allows it, notifies
+ * listeners, or waits for approval. Returns a promise only when it waits, since every key press is authorized here.
  */
 export function authorizeOperation(
   context: GatewayContext,
@@ -59,8 +62,8 @@ async function askAbout(
   session: { id: string; name: string } | null,
   detail: OperationDetail,
 ): Promise<void> {
-  if ((detail.input?.length ?? 0) > MOST_INPUT) throw tooLong();
-  // Of two that ask for the same at once one gets the yes; the other asks again.
+  if ((detail.input?.length ?? 0) > MAX_INPUT_BYTES) throw tooLong();
+  // When two callers request the same operation at once, one of them uses the approval and the other requests a new one.
   for (;;) {
     const { binding, asked } = ask(context, operation, session, detail);
     const decided = await waitForDecision(context, asked, context.waitOptions);
@@ -79,14 +82,14 @@ function ask(
   { words = [], input }: OperationDetail,
 ) {
   const command = ["sallyport", operation, ...(session ? [session.name] : []), ...words].join(" ");
-  const confinement = session ? `an operation on the session ${session.id}` : "an operation on the agent's sessions";
+  const confinement = session ? `none: operation on session ${session.id}` : "none: operation on the agent's sessions";
   const bytes = input ? Buffer.from(input) : null;
-  // As bytes, too: two inputs that are no UTF-8 may look the same as text.
+  // The binding includes the raw bytes: different inputs with invalid UTF-8 can be equal as text.
   const argv = ["sallyport", operation, session?.id ?? "", ...words, bytes?.toString("latin1") ?? ""];
   const stdin = bytes?.toString() ?? null;
   const place = { cwd: context.workspace, stdin, confinement };
   const binding = bindingOf({ command, argv, file: "", env: {}, facts: [], lookup: lookupFor(""), ...place });
-  const message = "This operation needs a person's yes here.";
+  const message = "This operation requires approval.";
   const asked = context.approvals.request({
     agent: context.agent,
     binding,
@@ -105,7 +108,9 @@ function ask(
 }
 
 function tooLong(): SallyportError {
-  return new SallyportError("InvalidRequest", `At most ${MOST_INPUT} bytes can be asked about at a time.`, [
-    { action: "optimize", hint: "Write it in smaller pieces." },
-  ]);
+  return new SallyportError(
+    "InvalidRequest",
+    `Input that requires approval is limited to ${MAX_INPUT_BYTES >> 20} MiB.`,
+    [{ action: "optimize", hint: "Write the input in smaller pieces." }],
+  );
 }

@@ -10,38 +10,38 @@ import { isForbidden, lookupFor } from "./decide.ts";
 import type { PlannedRun } from "./plan.ts";
 import { currentSettings } from "./settings.ts";
 
-/** How a command is kept in bounds, and where its output goes besides, as a person is told. */
+/** Returns the sandbox and the log file of a command as shown to the approver. */
 function confinementIn({ plan: { logFile, id }, sandbox }: PlannedRun): string {
   const bounds = confinementText(sandbox);
-  // A log that is named after the session is another with each attempt: the same approval is good for all of them.
+  // The session id differs between attempts. Without it, one approval covers all attempts at the same command.
   return logFile === null ? bounds : `${bounds}; its output overwrites ${logFile.replaceAll(id, "<session id>")}`;
 }
 
-/** How a person is asked, by the settings of this moment. */
+/** Returns the expiry and quorum for a new approval request from the current settings. */
 export function approvalTerms(settings: Settings): Pick<NewApproval, "expiresMs" | "quorum"> {
   const { expiresMinutes, quorum } = settings.approvals;
   return { expiresMs: expiresMinutes * 60_000, quorum };
 }
 
-/** Why a command may run, or why not. */
+/** Whether a planned run may start, and by which approval or grants, or why it may not. */
 export type Authorization =
   | {
       go: true;
       approval: { id: string; binding: () => Binding } | null;
       grants: string[];
-      /** Somebody was asked elsewhere, and this is who says so. */
+      /** Set on a worker when the run was approved at another gateway: the gateway that attests it, and the approvers. */
       vouched?: { gateway: string; approval: string | null; approvers: readonly string[] };
     }
   | { go: false; refusal: Refusal; approvalId: string | null };
 
-/** From a verdict to a yes or a no; asks a person where it must. */
+/** Turns a verdict into an authorization. Requests approval where the verdict requires it and no grant covers the run. */
 export async function authorize(
   context: GatewayContext,
   run: PlannedRun,
   options: WaitOptions,
 ): Promise<Authorization> {
   const { plan, request, verdict } = run;
-  // Blocked means blocked: nothing below is even looked at (promise 3).
+  // Neither grants nor approvals can override a blocked or denied verdict (invariant 3).
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };
 
@@ -84,12 +84,15 @@ export async function authorize(
   return { go: false, refusal, approvalId: decided.id };
 }
 
-/** A grant fills a gap in the allowlist. What is to be asked every time, by mode or by rule, it does not answer. */
+/**
+ * Reports whether a command requires approval only because it is not on the allowlist. Grants apply only then, not where
+ * a mode or rule requires approval every time.
+ */
 function isMissOnly({ reasons }: Verdict): boolean {
   return reasons.every(({ rule }) => rule === "not-allowed" || rule.startsWith("allowlist:"));
 }
 
-/** Waits for a person's word, as long as the caller's patience lasts. */
+/** Waits for a decision. Returns the pending approval when the caller's `approvalTimeoutMs` has passed. */
 export async function waitForDecision(
   context: GatewayContext,
   asked: Approval,
@@ -110,7 +113,7 @@ export async function waitForDecision(
   }
 }
 
-/** The host asks its user. Somebody else may be quicker, and then the host's answer is one too many. */
+/** Asks the host application's user. The answer is ignored when the request is decided elsewhere first. */
 async function askHost(context: GatewayContext, asked: Approval, over: AbortSignal): Promise<void> {
   try {
     const decision = await context.approve?.(asked, over);

@@ -6,7 +6,7 @@ import type { GatewayContext } from "./context.ts";
 
 const DEFAULT_LIMIT = 500;
 
-/** Prepared when somebody first follows: most gateways are opened for one command. */
+/** Created on first use: most gateways are opened for one command and never read changes. */
 const stores = new WeakMap<DatabaseSync, Changes>();
 
 function storeOf(database: DatabaseSync): Changes {
@@ -19,12 +19,12 @@ function storeOf(database: DatabaseSync): Changes {
 }
 
 interface SinceOptions {
-  /** Of entries read, not of things told. */
+  /** The maximum number of log entries to read. The number of changes returned can be smaller. */
   limit?: number;
   until?: Position | undefined;
 }
 
-/** What happens in a state folder, whoever does it, for those who follow it; an agent's view has its own only. */
+/** The changes to sessions and approvals in a state folder, by any process. An agent's view contains only its own. */
 export class ChangeFeed {
   readonly #context: GatewayContext;
   readonly #store: Changes;
@@ -34,23 +34,26 @@ export class ChangeFeed {
     this.#store = storeOf(context.database);
   }
 
-  /** Where the story is now. */
+  /** Returns the current position. */
   head(): Position {
     this.#context.registry.flush();
     return this.#store.head();
   }
 
-  /** Cheap to ask for, again and again: only when it differs from before is there anything to read. */
+  /** Returns a value that differs from the previous one when there are new changes. Cheap enough for polling. */
   stamp(): string {
     this.#context.registry.flush();
     return this.#store.stamp();
   }
 
-  /** What changed since (and up to `until`), as it is by now. Null: that is too long ago to tell, and everything is to be looked at anew. */
+  /**
+   * Returns the sessions and approvals that changed after `position` and up to `until`, in their current state. Returns
+   * null when `position` is too old; the caller must then read everything again.
+   */
   since(position: Position, { limit = DEFAULT_LIMIT, until }: SinceOptions = {}): ChangeList | null {
     const { database, registry, agent, ownOnly } = this.#context;
     registry.flush();
-    // One moment for all that is read: otherwise a thing could be told as it is after its next change, and then again.
+    // One transaction for a consistent read: otherwise the state after a later change could be returned twice.
     database.exec("BEGIN");
     try {
       const read = this.#store.since(position, limit, until);
@@ -63,7 +66,7 @@ export class ChangeFeed {
     }
   }
 
-  /** Null: it is gone by now, which is told in its place; or it has ended, and is told of there. */
+  /** Returns the current state of a change. Null when a later entry reports it: the session was removed or has ended. */
   #now({ what, id, agent, started, position }: Changed): Change | null {
     const { registry, approvals } = this.#context;
     if (what === "removed") return { type: "removed", id, agent, position };

@@ -1,4 +1,4 @@
-/** Judges a command without running it: inspect, then decide, with real lookups. */
+/** Checks a command without running it: inspects it and decides, with lookups on this machine. */
 
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
@@ -25,27 +25,27 @@ import { defaultState } from "../storage/state-folder.ts";
 import { withEscalations } from "./decide.ts";
 
 export interface CheckOptions {
-  /** Where the command would start; the workspace if left out. */
+  /** The working directory of the command. Default: the workspace. */
   cwd?: string;
-  /** The folder the agent works in; the current folder if left out. */
+  /** The workspace of the agent. Default: the current directory. */
   workspace?: string;
   security?: Security;
   ask?: Ask;
   agent?: string;
-  /** The kernel will confine it. */
+  /** Whether the command would run sandboxed. */
   confined?: boolean;
-  /** In what it asks for more than the configured sandbox. */
+  /** Where the request exceeds the configured sandbox. */
   escalations?: readonly Escalation[];
   policy?: Policy;
   home?: string;
-  /** Variables whose value is certain when the command runs. */
+  /** Environment variables whose values are known. */
   env?: Readonly<Record<string, string | undefined>>;
   lookup?: Lookup;
 }
 
 let shared: Lookup | null = null;
 
-/** A string is shell text for bash; a list is an argv that is run directly. */
+/** Returns the verdict on a command: shell text when it is a string, a program with its arguments when it is an array. */
 export function check(command: string | readonly string[], options: CheckOptions = {}): Verdict {
   const workspace = options.workspace ?? options.cwd ?? process.cwd();
   const home = options.home ?? homedir();
@@ -74,7 +74,7 @@ export function check(command: string | readonly string[], options: CheckOptions
   return withEscalations(verdict, options.escalations ?? [], effectiveModes(policy, modes).miss);
 }
 
-/** What would hold a command of this request, by the settings and on this machine. */
+/** Returns whether a request would run sandboxed on this machine, and its escalations. */
 export function heldBy(
   settings: Settings,
   { workspace, agent }: { workspace: string; agent: string },
@@ -87,7 +87,7 @@ export function heldBy(
   return createConfinement(settings, surroundings).planner.plan(request);
 }
 
-/** What a grant for this command would cover. Throws for what is forbidden or cannot be allowed for good safely. */
+/** Returns the commands that a grant would cover. Throws when the command is blocked, denied or not grantable. */
 export function grantTargets(argv: string[], cwd: string, agent: string): GrantTarget[] {
   const verdict = check(argv, { cwd, agent });
   if (verdict.verdict === "blocked" || verdict.verdict === "deny") {

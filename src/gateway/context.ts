@@ -11,26 +11,26 @@ import type { AuditLog } from "../storage/audit.ts";
 import type { WorkQueue } from "../storage/work.ts";
 
 export interface WaitOptions {
-  /** How long to wait for a person; then the answer is `pending`. */
+  /** How long to wait for a decision; the result is `pending` after that. */
   approvalTimeoutMs: number | undefined;
   signal: AbortSignal | undefined;
 }
 
-/** What the gateway holds together; the steps of a request take what they need from here. */
+/** The stores, executor and settings of a gateway, passed to every step of a request. */
 export interface GatewayContext {
   state: string;
   workspace: string;
   agent: string;
-  /** Who really asks, for the audit: the agent itself, or a person who acts in its place. */
+  /** The actor in audit entries: the agent, or a person who acts for it. */
   actor: string;
-  /** The surface through which requests come, for the audit. */
+  /** The surface in audit entries, such as `cli` or `mcp`. */
   channel: string;
-  /** The gateway's own environment as it was when it was opened; commands get a part of it. */
+  /** The environment of the gateway process when it was opened. Commands inherit parts of it. */
   env: Readonly<Record<string, string>>;
   config: ConfigWatch;
   database: DatabaseSync;
   executor: Executor;
-  /** What there is to confine commands with; null: this executor cannot. */
+  /** Returns the sandbox features that can be enforced. Null when the executor cannot sandbox commands. */
   sandboxCapabilities: () => SandboxCapabilities | null;
   registry: Registry;
   approvals: Approvals;
@@ -38,17 +38,17 @@ export interface GatewayContext {
   allowlistUse: AllowlistUse;
   work: WorkQueue;
   quota: Quota;
-  /** Where nothing is configured, what an operation needs: the toolset's own, if the request comes through one. */
+  /** Permissions of operations for which none is configured, as set by the toolset. */
   defaultPermissions: NonNullable<Scope["tiers"]>;
-  /** How long operations on sessions wait for a person. */
+  /** How long operations on sessions wait for approval. */
   waitOptions: WaitOptions;
-  /** Only the agent's own sessions are to be found. */
+  /** True when only the agent's own sessions are visible. */
   ownOnly: boolean;
-  /** The host's way to ask its user; null: a person decides elsewhere. */
+  /** Asks the user of the host application. Null when requests are decided elsewhere. */
   approve: ApprovalCallback | null;
   notify: (event: GatewayEvent) => void;
-  /** What was said once and need not be again. */
+  /** Warnings that are given once per gateway and have been given. */
   warnedOnce: Set<string>;
-  /** Called between the steps of a request, to tell how long each takes; tests die here. */
+  /** Called between the steps of a request, for timing and for tests that kill the process there. */
   checkpoint: (step: string, session?: string) => void;
 }

@@ -12,6 +12,8 @@ import type { Lookup } from "../shell/lookup.ts";
 import { systemLookup } from "../shell/lookup.ts";
 
 const SEVERITY: readonly Decision[] = ["allow", "ask", "deny", "blocked"];
+
+/** Returns the verdict raised to `decision` unless it is already as strict, with the reasons added. */
 function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]): Verdict {
   const worse = SEVERITY.indexOf(verdict.verdict) >= SEVERITY.indexOf(decision);
   return worse
@@ -19,29 +21,28 @@ function atLeast(verdict: Verdict, decision: "ask" | "deny", reasons: Reason[]):
     : { ...verdict, verdict: decision, reasons: [...reasons, ...verdict.reasons] };
 }
 
-/** What asks for more than the configured sandbox is never allowed by itself; `miss` is what becomes of it instead. */
+/** Raises the verdict of a request that exceeds the configured sandbox to `miss`. */
 export function withEscalations(verdict: Verdict, escalations: readonly Escalation[], miss: "ask" | "deny"): Verdict {
   return escalations.length === 0 ? verdict : atLeast(verdict, miss, escalations.map(escalationReason));
 }
 
-/** The tier of the operation itself: it can only make the verdict stricter. */
+/** Applies the permission of the operation `run`, which can only make the verdict stricter. */
 export function withPermission(verdict: Verdict, permission: Permission | null): Verdict {
   if (permission !== "ask" && permission !== "deny") return verdict;
   if (SEVERITY.indexOf(verdict.verdict) >= SEVERITY.indexOf(permission)) return verdict;
-  const message =
-    permission === "ask" ? "Running a command needs a person's yes here." : "Running commands is switched off here.";
+  const message = permission === "ask" ? "Running commands requires approval." : "Running commands is disabled.";
   const reason: Reason = { rule: `permission-${permission}`, message, span: null, suggestion: null };
   return atLeast(verdict, permission, [reason]);
 }
 
-/** Lookups remember what they found for a moment; one per PATH. */
+/** Lookups by PATH. Each caches its results briefly. */
 const lookups = new Map<string, Lookup>();
 const MOST_LOOKUPS = 32;
 
 export function lookupFor(path: string): Lookup {
   let lookup = lookups.get(path);
   if (!lookup) {
-    if (lookups.size >= MOST_LOOKUPS) lookups.clear(); // an agent may name any number of paths
+    if (lookups.size >= MOST_LOOKUPS) lookups.clear(); // An agent can set PATH to any number of values.
     lookup = systemLookup(path);
     lookups.set(path, lookup);
   }
@@ -50,7 +51,7 @@ export function lookupFor(path: string): Lookup {
 
 type Plan = Pick<LaunchSpec, "cwd" | "env" | "path"> & Partial<Pick<LaunchSpec, "logFile" | "id">>;
 
-/** Understands the command and decides. What is judged is the plan: the very folder and environment it will get. */
+/** Inspects a command and decides, based on the working directory and environment that it will run with. */
 export function inspectAndDecide(
   request: RunRequest,
   plan: Plan,
@@ -85,7 +86,7 @@ export function inspectAndDecide(
   return withPermission(asked, settings.permissions.run ?? who.tier ?? null);
 }
 
-/** No person's word lifts it. */
+/** Reports whether a verdict cannot be overridden by an approval. */
 export function isForbidden({ verdict }: Verdict): boolean {
   return verdict === "blocked" || verdict === "deny";
 }

@@ -42,7 +42,7 @@ import { currentSettings } from "./settings.ts";
 import { submit } from "./submit.ts";
 import { waitForExit, waitTimes } from "./wait-for-exit.ts";
 
-/** Shared by all views of a gateway. */
+/** State shared by all views of a gateway. */
 interface Life {
   closed: Promise<void> | null;
   tokens?: Tokens;
@@ -130,7 +130,7 @@ export class Gateway {
     const { name, session, execution, verdict, approvalId } = submission;
     const ending = await waitForExit(this.#opened, session, execution, options, forCommand());
     const told = this.#opened.executor.data(session).result(name, session, ending);
-    // Awaited only where it must be: another turn of the loop is a part of what a short command costs.
+    // Awaited only when it is a promise: an extra event loop turn is a measurable part of a short command.
     const result = told instanceof Promise ? await told : told;
     result.verdict = verdict;
     result.approvalId = approvalId;
@@ -246,7 +246,7 @@ export class Gateway {
       (!wanted || wanted.includes(status)) && (!query.live || status === "running" || lingering);
     const limit = query.limit ?? DEFAULT_LIMIT;
     const found: SessionInfo[] = [];
-    // A row that said "running" may have been settled just now: what comes after takes its place.
+    // Reading a row may change its status from running. Rows that then no longer match are replaced by later ones.
     for (let from: ListQuery = query; ; ) {
       const rows = registry.store.list({ ...from, limit: limit - found.length });
       const full = rows.length < limit - found.length ? null : rows.at(-1);
@@ -286,7 +286,7 @@ export class Gateway {
     const { audit, agent, actor, channel } = this.#context;
     let owner = of;
     return new Session(records, session, {
-      // About the agent whose command it is, which may be another's than who acts. It stays the same: every key asks.
+      // The entry names the agent that owns the session, which may differ from the acting one. Cached for key presses.
       audit: (entry) => {
         owner ??= records.located(session.id)?.agent;
         audit.append({ agent: owner ?? agent, actor, channel, ...entry });

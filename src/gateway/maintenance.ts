@@ -9,7 +9,7 @@ import type { GatewayContext } from "./context.ts";
 import { submit } from "./submit.ts";
 import { waitForExit } from "./wait-for-exit.ts";
 
-/** What a gateway does by itself for as long as it is open; none of it keeps the process alive. */
+/** Background tasks of an open gateway. None of them keeps the process alive. */
 export class Maintenance {
   readonly #timers: NodeJS.Timeout[] = [];
   #dispatcher: Dispatcher | null = null;
@@ -18,7 +18,7 @@ export class Maintenance {
     this.#timers.push(setInterval(chore, ms).unref());
   }
 
-  /** Tells the operator's callback of work items; null: nobody is to be told. */
+  /** Starts delivering work items to the operator's callback. Null when none is configured. */
   callBack(dispatcher: Dispatcher | null): void {
     this.#dispatcher = dispatcher;
     dispatcher?.start();
@@ -45,14 +45,14 @@ function readSecret(setting: string, file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    const message = `\`callback.${setting}\`: ${file} cannot be read (${(error as Error).message}).`;
+    const message = `Cannot read ${file}, set by \`callback.${setting}\` (${(error as Error).message}).`;
     throw new SallyportError("InvalidConfiguration", message, [
-      { action: "fix_configuration", hint: "Name a readable file that holds the secret." },
+      { action: "fix_configuration", hint: `Set \`callback.${setting}\` to a readable file that contains the secret.` },
     ]);
   }
 }
 
-/** Tells whom the operator named of every work item, as long as this gateway is open. Null: nobody is named. */
+/** Returns a dispatcher for the configured callback, or null when none is configured. */
 export function createDispatcher({ callback }: Settings, context: GatewayContext): Dispatcher | null {
   if (!callback) return null;
   return new Dispatcher(context.work, targetOf(callback), {
@@ -60,7 +60,7 @@ export function createDispatcher({ callback }: Settings, context: GatewayContext
   });
 }
 
-/** Through the one door (promise 1), but on the operator's word: an agent's modes and sandbox are not about it. */
+/** Runs the operator's callback command through `submit` (invariant 1), without the agent's modes and sandbox. */
 async function runByOperator(
   context: GatewayContext,
   request: RunRequest,

@@ -9,14 +9,14 @@ import type { AuditLog } from "../storage/audit.ts";
 import type { SessionEnd, SessionFields } from "../storage/sessions.ts";
 import type { WorkQueue } from "../storage/work.ts";
 
-/** As a person would type it. */
+/** Returns a request as a shell command line. */
 export function commandLine(request: Pick<RunRequest, "command" | "args">): string {
   return request.args ? quoteArgv([request.command, ...request.args]) : request.command;
 }
 
 export const NO_RECORD = { code: null as number | null, signal: 0, durationUs: 0, leftover: 0 };
 
-/** What became of a run; stored with the session's end. */
+/** Returns the audit entry for the end of a session. */
 export function exitEntry(
   session: Pick<SessionFields, "id" | "agent" | "command" | "args">,
   { status, record, error }: SessionEnd,
@@ -38,7 +38,7 @@ export function exitEntry(
   };
 }
 
-/** What the end of a session leaves besides its row: an audit entry and, for a background one, a callback. */
+/** Returns a listener that records an audit entry for each session that ends and a work item for background sessions. */
 export function onSessionEnd(audit: AuditLog, work: WorkQueue | null, executor: Pick<Executor, "data">): EndListener {
   return (session, ended, first) => {
     if (!first) return () => {};

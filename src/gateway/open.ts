@@ -29,14 +29,14 @@ import { assertKnownOptions, type GatewayOptions } from "./options.ts";
 import { auditConfig } from "./settings.ts";
 
 const CLEAN_EVERY_MS = 15 * 60 * 1000;
-/** Sessions that other gateways started and left are taken up this often, so that their ends are noticed. */
-const LOOK_AROUND_MS = 5000;
-/** A temporary folder that no command has used for so long goes. */
+/** How often sessions of closed gateways are adopted, so that their exits are recorded. */
+const RECOVER_EVERY_MS = 5000;
+/** Temporary directories that no command has used for this long are removed. */
 const UNUSED_MS = 24 * 3600 * 1000;
-/** Work that is done and approvals that are settled are kept for so long where sessions are kept for ever. */
+/** How long completed work items and decided approvals are kept when sessions are kept forever. */
 const SETTLED_MS = 90 * 24 * 3600 * 1000;
 
-/** As it is now: what happens to our own environment later is not the commands'. */
+/** Returns a copy of the process environment, so that later changes to it do not affect commands. */
 function ownEnvironment(): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
@@ -53,7 +53,7 @@ export async function openGateway(options: GatewayOptions = {}): Promise<Gateway
   return openGatewayWith(options, () => {});
 }
 
-/** The same, with a say between the steps of a request: for traces, and for tests that die there. */
+/** Opens a gateway that calls `checkpoint` between the steps of a request, for traces and tests. */
 export async function openGatewayWith(
   options: GatewayOptions,
   checkpoint: GatewayContext["checkpoint"],
@@ -77,7 +77,7 @@ export async function openGatewayWith(
     await context.executor.refresh(() => context.registry.store.live());
     if (options.attach ?? true) {
       await context.registry.recover();
-      maintenance.every(LOOK_AROUND_MS, () => void context.registry.recover().catch(() => {}));
+      maintenance.every(RECOVER_EVERY_MS, () => void context.registry.recover().catch(() => {}));
       maintenance.callBack(createDispatcher(settings, context));
     }
     return gateway;
@@ -88,17 +88,20 @@ export async function openGatewayWith(
   }
 }
 
-/** Nobody asked for it, so nobody is troubled when it does not work out this time. */
+/** Removes old logs of the `exec` toolset from the workspace. Best effort: errors are ignored. */
 function cleanLogs({ workspace, registry }: GatewayContext, maxAgeMs: number): void {
   if (maxAgeMs === 0) return;
   try {
     cleanExecLogs(workspace, maxAgeMs, (id) => registry.store.get(id)?.status === "running");
   } catch {
-    // Read-only, or removed meanwhile.
+    // The folder is read-only or was removed.
   }
 }
 
-/** `callbacks`: false where somebody else tells of ends. `here`: on this machine, whatever fleet is configured. */
+/**
+ * Opens the stores and the executor of a gateway. `callbacks` is false when another gateway reports exits; `here` runs
+ * commands on this machine even when a fleet is configured.
+ */
 export async function createContext(
   options: GatewayOptions,
   checkpoint: GatewayContext["checkpoint"],
@@ -158,15 +161,15 @@ export async function createContext(
   return context;
 }
 
-/** Loaded where it is used: most gateways have no fleet, and none of them should start later for it. */
+/** Opens the executor. The fleet's code is loaded only when needed, which keeps the start of other gateways fast. */
 async function executorFor(state: string, fleet: FleetGatewayOptions | null): Promise<Executor> {
   if (fleet === null) return openExecutor(state, new LocalSessionReader());
   const { FleetExecutor } = await import("../fleet/executor.ts");
   return new FleetExecutor(state, fleet);
 }
 
-/** Elsewhere it is seen to where the command runs: who cannot confine it there judges it as what it then is. */
-const SOMEWHERE: SandboxCapabilities = {
+/** The capabilities assumed for a fleet. A worker that lacks some of them decides again with its own capabilities. */
+const FLEET_CAPABILITIES: SandboxCapabilities = {
   landlock: 1,
   mounts: "root",
   isolation: true,
@@ -175,11 +178,11 @@ const SOMEWHERE: SandboxCapabilities = {
 };
 
 function tierOf({ abilities }: Executor, state: string): SandboxCapabilities | null {
-  if (abilities.remote) return SOMEWHERE;
+  if (abilities.remote) return FLEET_CAPABILITIES;
   return abilities.confines ? cachedSandboxCapabilities(state) : null;
 }
 
-/** A listener that throws must not break off a request half-way: its command would run with nobody following it. */
+/** Wraps a listener so that an exception in it does not abort a request whose command is already running. */
 function ignoreErrors(listener: GatewayContext["notify"]): GatewayContext["notify"] {
   return (event) => {
     try {

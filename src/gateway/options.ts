@@ -46,13 +46,13 @@ const KNOWN: Record<keyof GatewayOptions, true> = {
   fleet: true,
 };
 
-/** A mistyped `policy` or `approve` must not be a gateway that is more open than was meant. */
+/** Throws InvalidRequest for an unknown option: a misspelled `policy` must not silently open a permissive gateway. */
 export function assertKnownOptions(options: GatewayOptions): void {
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
   if (unknown === undefined) return;
   const near = nearest(unknown, Object.keys(KNOWN));
   const message = `\`${unknown}\` is not an option of openGateway${near ? `; did you mean \`${near}\`?` : "."}`;
   throw new SallyportError("InvalidRequest", message, [
-    { action: "fix_request", hint: "docs/library.md lists the options." },
+    { action: "fix_request", hint: "Correct the option; docs/library.md lists all options." },
   ]);
 }

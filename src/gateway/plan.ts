@@ -14,7 +14,7 @@ import type { GatewayContext } from "./context.ts";
 import { inspectAndDecide } from "./decide.ts";
 import { currentSettings } from "./settings.ts";
 
-/** A request with what is known of it so far; a refused one may have neither a plan nor a verdict. */
+/** A request in progress. A request that is refused early has neither a plan nor a verdict. */
 export interface Attempt {
   id: string;
   request: RunRequest;
@@ -50,7 +50,7 @@ export function withLogFile(context: GatewayContext, folder: string, { request, 
 export function planRun(context: GatewayContext, attempt: Attempt): PlannedRun {
   const run = planOnce(context, attempt);
   if (attempt.request.pty !== "auto" || !mayHaveTerminal(attempt.request, run.verdict.commands)) return run;
-  // A terminal changes the environment: what is decided must be what will run (invariant 2).
+  // A terminal changes the environment, so the decision must be based on a plan with the terminal (invariant 2).
   return { ...planOnce(context, { ...attempt, request: { ...attempt.request, pty: true } }), request: attempt.request };
 }
 

@@ -16,7 +16,7 @@ import type { GatewayContext } from "./context.ts";
 import { commandLine } from "./on-session-end.ts";
 import type { Attempt, PlannedRun } from "./plan.ts";
 
-/** The entry that precedes every run, and the only one of those that did not come to it. */
+/** Returns the audit entry that is written before a command starts, or when it is refused. */
 export function runEntry(
   { request, verdict, sandbox }: Attempt,
   session: SessionFields,
@@ -56,39 +56,39 @@ function programOf({ executable }: CommandFact): string {
   return executable.resolved ?? executable.written ?? "unknown";
 }
 
-/** What is to be said about a command's confinement before it runs. */
+/** Returns the warnings about the sandbox of a command. */
 export function confinementWarnings(context: GatewayContext, sandbox: SandboxPlan | null): string[] {
-  // Of the portable executor more is said elsewhere.
+  // `abilityNotes` covers executors that cannot sandbox commands.
   if (sandbox?.unavailable) return context.executor.abilities.confines ? [unavailableWarning()] : [];
   const asRoot = sandbox?.confined && sandbox.spec?.user === null && process.getuid?.() === 0;
-  // Once per gateway, with every command it would be noise; a command line is a gateway each, so there `doctor` says it.
+  // Warn once per gateway. The CLI opens a gateway for each command, so there `doctor` warns instead.
   if (!asRoot || context.channel === "cli" || context.warnedOnce.has("root")) return [];
   context.warnedOnce.add("root");
   return [rootWarning()];
 }
 
-/**
- * What a session's row keeps of the words it was asked with. Whatever can run as one text is kept whole: the kernel takes
- * no longer argument. Of more, which is asked for to fill the disk if at all, only the beginning (promise 6).
- */
-const MOST_TEXT = 128 << 10;
-/** Of a command's own words, as many as the kernel takes at once; of one that is refused far fewer tell enough. */
-const MOST_WORDS = { ran: 2 << 20, refused: 256 << 10 };
-/** Each is stored between quotes and behind a comma, however short it is. */
-const AROUND = 3;
+/** The maximum length of a stored command (invariant 6). The kernel limits one argument to the same size. */
+const MAX_TEXT_LENGTH = 128 << 10;
+/** The maximum length of stored arguments: for a command that ran, the kernel's limit; for a refused one, less. */
+const MAX_LIST_LENGTH = { ran: 2 << 20, refused: 256 << 10 };
+/** Characters that JSON adds to each element: two quotes and a comma. */
+const ELEMENT_OVERHEAD = 3;
+
+/** Truncates a text for storage and notes how much was removed. */
 export function truncateText(text: string): string {
-  if (text.length <= MOST_TEXT) return text;
-  return `${text.slice(0, MOST_TEXT).toWellFormed()}… [${text.length - MOST_TEXT} more characters]`;
+  if (text.length <= MAX_TEXT_LENGTH) return text;
+  return `${text.slice(0, MAX_TEXT_LENGTH).toWellFormed()}… [${text.length - MAX_TEXT_LENGTH} more characters]`;
 }
 
-export function truncateList(words: readonly string[], as: keyof typeof MOST_WORDS): readonly string[] {
-  let left = MOST_WORDS[as];
-  for (const word of words) left -= word.length + AROUND;
+/** Truncates a list for storage and notes how many elements were removed. */
+export function truncateList(words: readonly string[], as: keyof typeof MAX_LIST_LENGTH): readonly string[] {
+  let left = MAX_LIST_LENGTH[as];
+  for (const word of words) left -= word.length + ELEMENT_OVERHEAD;
   if (left >= 0) return words;
   const kept: string[] = [];
-  left = MOST_WORDS[as];
+  left = MAX_LIST_LENGTH[as];
   for (const word of words) {
-    left -= word.length + AROUND;
+    left -= word.length + ELEMENT_OVERHEAD;
     if (left < 0) break;
     kept.push(word);
   }
@@ -124,7 +124,7 @@ function sessionRow(context: GatewayContext, run: Attempt, keeperPid: number): O
   };
 }
 
-/** What is known to fall short of what was asked before it runs. */
+/** Returns the session's initial warnings as JSON: missing abilities, sandbox warnings and reduced limits. */
 function warningsOf(context: GatewayContext, { request: { limits }, plan, sandbox }: Attempt, runs: boolean): string {
   if (!plan) return "[]";
   const notes = [
@@ -135,7 +135,7 @@ function warningsOf(context: GatewayContext, { request: { limits }, plan, sandbo
   return notes.length === 0 ? "[]" : JSON.stringify(notes);
 }
 
-/** Mostly the same ones again: the configuration's. */
+/** The last serialized limits. Most sessions have the configured limits, which are the same object. */
 let lastLimits: LaunchLimits | null = null;
 let lastText = "";
 
@@ -149,8 +149,8 @@ function limitsText(limits: LaunchLimits): string {
 }
 
 /**
- * Everything that must be true before a command may start, at once or not at all: there is room for it, its approval
- * is used up, its row is there and its audit entry is written. Null: the approval does not fit any more.
+ * Records a run in one transaction before it starts: checks the quota, uses the approval, inserts the session row and
+ * writes the audit entry. Returns null when the approval no longer matches the command.
  */
 export function recordRun(
   context: GatewayContext,
@@ -159,7 +159,7 @@ export function recordRun(
   keeperPid: number,
 ) {
   const { approval, grants, vouched } = permission;
-  // Taken before the write lock: reading programs and scripts may take a moment.
+  // Computed before the write lock is taken: reading programs and scripts takes time.
   const binding = approval?.binding();
   return inTransaction(context.database, (): RecordedSession | null => {
     context.quota.admit(context.agent, run.limits);
@@ -179,7 +179,7 @@ export function recordRun(
   });
 }
 
-/** A command that was not let through leaves a row and an entry as well: attempts are part of the story. */
+/** Records a refused command with a session row and an audit entry. */
 export function recordRefusal(
   context: GatewayContext,
   run: Attempt,

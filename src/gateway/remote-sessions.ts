@@ -1,4 +1,4 @@
-/** Sessions beyond this state folder: what other gateways of the same fleet have run. */
+/** Remote sessions: those that other gateways of the same fleet have started. */
 import { SallyportError } from "../core/error.ts";
 import type { ListQuery, SessionList, SessionsQuery } from "../core/gateway.ts";
 import type { SessionInfo } from "../core/session.ts";
@@ -11,17 +11,17 @@ import { assertPermitted } from "./authorize-operation.ts";
 import type { GatewayContext } from "./context.ts";
 
 export const DEFAULT_LIMIT = 50;
-/** What a session can be called, whole or in part. */
+/** A session id or name, or a prefix of one. */
 const REFERENCE = /^[a-z0-9][a-z0-9_.-]{0,62}$/i;
 const NONE: PeerListing = { sessions: [], more: false, total: 0, silent: [], tooOld: [] };
 
-/** This gateway's own records, as its caller sees them. */
+/** This gateway's own sessions that are visible to the caller. */
 export interface Own {
   list(query: ListQuery): SessionInfo[];
   count(query: ListQuery): number;
 }
 
-/** One page of this gateway's sessions together with the others'. */
+/** Returns one page of this gateway's sessions merged with remote sessions. */
 export async function listAllSessions(
   context: GatewayContext,
   records: Own,
@@ -33,9 +33,9 @@ export async function listAllSessions(
   const ownTotal = othersOnly ? 0 : records.count(query);
   const { found, warnings } = await listPeers(context, { ...query, limit });
   const { registry, executor } = context;
-  // What a worker says of a session that is in our own records counts for nothing.
+  // The gateway's own records take precedence over those of a worker.
   const theirs = found.sessions.filter(({ id }) => registry.ownerOf(id) === null);
-  // Below the oldest of those who have more, one of them may have a newer one than what is known.
+  // A source with more sessions may have some that belong below its oldest listed one, so the page ends there.
   const ownMore = own.length >= limit && ownTotal > own.length;
   const [ownFloor, theirFloor] = [ownMore ? own.at(-1)?.id : "", found.more ? found.sessions.at(-1)?.id : ""];
   const floor = [ownFloor ?? "", theirFloor ?? ""].sort().at(-1) ?? "";
@@ -60,17 +60,17 @@ async function listPeers(
     ];
     return { found, warnings: warnings.filter((each) => each !== "") };
   } catch (error) {
-    // Our own records are there all the same.
+    // The gateway's own sessions are listed even when the fleet is unreachable.
     return { found: NONE, warnings: [peerSessionsUnavailable((error as Error).message)] };
   }
 }
 
-/** An agent finds its own sessions only, wherever they run. */
+/** Returns the agent filter of a query. An agent sees only its own sessions. */
 function whose({ ownOnly, agent }: GatewayContext, asked?: string): { agent: string | undefined; own: string } {
   return { agent: ownOnly ? agent : asked, own: agent };
 }
 
-/** Another gateway's session; `missing` is thrown where there is none. */
+/** Finds a remote session. Throws `missing` when there is none. */
 export async function findRemoteSession(
   context: GatewayContext,
   reference: string,
@@ -88,7 +88,7 @@ export async function findRemoteSession(
   return { peers, session };
 }
 
-/** One session of another gateway: what its worker last told of it. Nothing of it is written down here. */
+/** A session of another gateway, as last reported by its worker. Nothing about it is stored in this state folder. */
 export class RemoteSession implements SessionRecords {
   readonly executor: Executor;
   readonly #visit: ReturnType<PeerSessions["attach"]>;
@@ -131,7 +131,7 @@ export class RemoteSession implements SessionRecords {
     return this.held();
   }
 
-  /** Whether somebody waits for it is its own gateway's to say. */
+  /** Returns false: only the gateway that started the session can detach it. */
   toBackground(): boolean {
     return false;
   }

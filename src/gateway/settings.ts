@@ -9,18 +9,18 @@ export interface CurrentSettings {
   confinement: Confinement;
 }
 
-/** One per settings, which stay as they are until a file changes, and agent: each has a folder of its own. */
+/** Confinements by settings and agent. Settings are the same object until a configuration file changes. */
 const prepared = new WeakMap<Settings, Map<string, Confinement>>();
-/** Agents may be called anything by those who act for them. */
-const MOST_AGENTS = 1000;
+/** The maximum number of cached agents. Callers can choose any agent name. */
+const MAX_AGENTS = 1000;
 
-/** What holds for a request of this moment. A configuration that changed is audited once, also one that is bad. */
+/** Returns the settings that apply now. A changed configuration is audited once, whether or not it is valid. */
 export function currentSettings(context: GatewayContext): CurrentSettings {
   const { config, changed, problem } = context.config.look();
   if (changed) auditConfig(context, problem?.message ?? null);
   const settings = config.forAgent(context.agent);
   let byAgent = prepared.get(settings);
-  if (!byAgent || byAgent.size > MOST_AGENTS) {
+  if (!byAgent || byAgent.size > MAX_AGENTS) {
     byAgent = new Map();
     prepared.set(settings, byAgent);
   }
@@ -28,7 +28,7 @@ export function currentSettings(context: GatewayContext): CurrentSettings {
   if (!confinement) {
     const { workspace, agent, state, sandboxCapabilities } = context;
     const { remote: elsewhere } = context.executor.abilities;
-    // Neither its own state nor the operator's word is a command's to work in (promise 7).
+    // Commands must not work in the state folder or the operator's configuration folder (invariant 7).
     const keepOut = [context.state, dirname(operatorConfigPath(context.env))];
     confinement = createConfinement(settings, {
       workspace,

@@ -16,17 +16,17 @@ import { validate } from "./validate.ts";
 
 export interface SubmitOptions extends WaitOptions {
   background: boolean;
-  /** Also write a plain log to this folder, named after the session's id. */
+  /** A folder for a plain-text log named after the session id. */
   logFolder?: string | undefined;
   /** The operator's own command: neither approved by a person nor sandboxed. Hard blocks still apply (invariant 3). */
   byOperator?: true;
-  /** The session's id, where another gateway has chosen it. */
+  /** The session id, when another gateway has chosen it. */
   id?: string;
-  /** Replaces the approval step where no person can be asked: checks that a person approved it elsewhere. */
+  /** Replaces the approval step on a worker: verifies that a person approved the run at the requesting gateway. */
   vouch?: (run: PlannedRun) => Authorization;
-  /** Resolves when this worker owns the job; nothing is recorded before that, and nothing at all when it rejects. */
+  /** Resolves when this worker owns the job. Nothing is recorded before that, and nothing at all when it rejects. */
   ours?: Promise<void>;
-  /** JSON: the gateway of a fleet that asks for it. */
+  /** The gateway that sent the job, as JSON. */
   askedBy?: string;
 }
 
@@ -41,10 +41,10 @@ type Authorized = Authorization & { go: true };
 
 const BY_OPERATOR: Authorized = { go: true, approval: null, grants: [] };
 
-/** How often a command that changes between its approval and its launch is planned and asked about again. */
+/** How often a command that changes between approval and launch is planned and submitted for approval again. */
 const MOST_CHANGES = 3;
 
-/** Failures that are answers: they are recorded and returned as refusals. Any other error is thrown. */
+/** Error types that are recorded and returned as refusals. Any other error is thrown. */
 const REFUSALS = new Set([
   "PathOutOfScope",
   "WorkdirNotFound",
@@ -101,10 +101,10 @@ async function authorizeAndLaunch(
     context.checkpoint("authorized", run.id);
     if (!authorization.go) return refuse(context, run, authorization.refusal, authorization.approvalId);
     if (authorization.approval) {
-      // A person may take a long time. What policy forbids by now stays forbidden, whatever they said (invariant 3).
+      // The policy may have changed while the request was pending; an approval cannot override it (invariant 3).
       const now = planRun(context, attempt);
       if (isForbidden(now.verdict)) return refuse(context, now, commandRefused(now.verdict), authorization.approval.id);
-      // What was approved in one sandbox does not run in another (invariant 2).
+      // An approval for one sandbox is not valid for another (invariant 2).
       if (confinementText(now.sandbox) !== confinementText(run.sandbox)) {
         if (changes === MOST_CHANGES) return refuse(context, run, changedAfterApproval(), authorization.approval.id);
         continue;
@@ -112,7 +112,7 @@ async function authorizeAndLaunch(
     }
     const launched = await recordAndLaunch(context, run, authorization);
     if (launched) return launched;
-    // A bound file changed between the approval and the launch: it is another command now (invariant 2).
+    // A bound file changed between approval and launch, so the approval does not apply (invariant 2).
     if (changes === MOST_CHANGES)
       return refuse(context, run, changedAfterApproval(), authorization.approval?.id ?? null);
   }
@@ -133,7 +133,7 @@ function refuse(context: GatewayContext, attempt: Attempt, refusal: Refusal, app
   return { name, session, verdict: attempt.verdict, approvalId, execution: null, refusal };
 }
 
-/** Null: the command is no longer the one that was approved. */
+/** Records and launches a run. Returns null when the command is no longer the one that was approved. */
 async function recordAndLaunch(
   context: GatewayContext,
   run: PlannedRun,
@@ -163,7 +163,7 @@ async function recordAndLaunch(
   }
 }
 
-/** What a worker needs to plan and decide the command again on its own machine; undefined: it runs on this one. */
+/** Returns what a worker needs to plan and decide the run again. Undefined when the command runs on this machine. */
 function originOf(
   context: GatewayContext,
   run: PlannedRun,

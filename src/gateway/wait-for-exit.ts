@@ -7,11 +7,12 @@ import { lastLine } from "../text/model-output.ts";
 import type { GatewayContext } from "./context.ts";
 
 const PROGRESS_EVERY_MS = 1000;
-/** Of what was written last, so much is looked at for its last line. */
-const LOOK_BACK_BYTES = 4096;
+/** How many bytes at the end of the output are searched for the last line. */
+const LAST_LINE_BYTES = 4096;
+
 type Session = Pick<NewSession, "id" | "agent" | "capture">;
 
-/** How long to wait for a person, and for the command from its start on, so that the answer comes in time. */
+/** Returns how long to wait for approval, and then for the command, so that the result comes within `answerWithinMs`. */
 export function waitTimes({ approvalTimeoutMs, yieldMs, answerWithinMs }: RunOptions) {
   const began = performance.now();
   const least = (...times: (number | undefined)[]) =>
@@ -23,7 +24,7 @@ export function waitTimes({ approvalTimeoutMs, yieldMs, answerWithinMs }: RunOpt
   };
 }
 
-/** Waits for the end of a command; "detached": its caller would rather have it in the background by now. */
+/** Waits until a command exits. After `yieldMs` it moves the command to the background and returns "detached". */
 export async function waitForExit(
   context: GatewayContext,
   session: Session,
@@ -37,7 +38,7 @@ export async function waitForExit(
   try {
     if (yieldMs === undefined) return await execution.exited;
     const ending = await exitWithin(execution, yieldMs);
-    // Aborted: it is being ended, and that is what to wait for. Ended meanwhile: there is nothing to move.
+    // An aborted command is being terminated, so wait for its exit. A command that has just exited cannot be moved.
     if (ending || signal?.aborted || !context.registry.toBackground(execution))
       return ending ?? (await execution.exited);
     await execution.toBackground();
@@ -62,12 +63,12 @@ async function exitWithin(execution: Execution, ms: number): Promise<ExecutionOu
   }
 }
 
-/** Aborting ends the command and everything it started. */
+/** Terminates the command and its child processes when `signal` aborts. Returns a function that stops listening. */
 function endOnAbort(execution: Execution, signal: AbortSignal | undefined): () => void {
   if (!signal) return () => {};
-  // Its host may give no answer; what becomes of it is told all the same.
+  // A host that does not respond is not an error here: the exit is reported separately.
   const end = () => void execution.kill(killRequest("SIGTERM", 2000)).catch(() => {});
-  if (signal.aborted) end(); // while it was being launched: no event will tell of it
+  if (signal.aborted) end(); // Aborted during the launch, so there will be no event.
   signal.addEventListener("abort", end, { once: true });
   return () => signal.removeEventListener("abort", end);
 }
@@ -81,9 +82,9 @@ function reportProgress(
   return setInterval(async () => {
     const elapsedMs = Math.round(performance.now() - began);
     try {
-      tell({ elapsedMs, lastLine: lastLine(await context.executor.data(session).tail(LOOK_BACK_BYTES)) });
+      tell({ elapsedMs, lastLine: lastLine(await context.executor.data(session).tail(LAST_LINE_BYTES)) });
     } catch (error) {
-      // Nobody's progress is worth a command.
+      // A failing progress listener must not affect the command.
       process.emitWarning(error instanceof Error ? error : String(error));
     }
   }, PROGRESS_EVERY_MS);

@@ -1,4 +1,4 @@
-/** The door as a worker of a fleet uses it: commands come with their ids, and with somebody's word instead of a person. */
+/** The gateway of a fleet worker. Jobs arrive with a session id, and with an attestation instead of an approver. */
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -27,18 +27,18 @@ export interface Job {
   workspace: string;
   background: boolean;
   request: RunRequest;
-  /** Gives who says that a person said yes, or throws what is wrong with it. */
+  /** Returns the gateway and the approvers that attest the approval. Throws when the attestation is not valid. */
   vouch: () => NonNullable<(Authorization & { go: true })["vouched"]>;
-  /** Once it is this worker's; rejected where it is another's. */
+  /** Resolves when this worker owns the job. Rejects when another worker does. */
   ours: Promise<void>;
   askedBy: AskedBy;
 }
 
-const LOOK_AROUND_MS = 5000;
-/** Agents and workspaces come and go; what is prepared for each is prepared again when it comes back. */
-const MOST_CONTEXTS = 1000;
+const RECOVER_EVERY_MS = 5000;
+/** The maximum number of cached contexts, one per agent and workspace. */
+const MAX_CONTEXTS = 1000;
 
-/** A gateway on a worker: its own state, its own operator's settings, and a workspace for each that is named. */
+/** A gateway on a worker, with its own state folder and operator settings, and one workspace per agent and name. */
 export class WorkerGateway {
   readonly #context: GatewayContext;
   readonly #workspaces: string;
@@ -50,12 +50,12 @@ export class WorkerGateway {
     this.#context = context;
     this.#workspaces = workspaces;
     this.#options = options;
-    this.#timer = setInterval(() => void context.registry.recover().catch(() => {}), LOOK_AROUND_MS).unref();
+    this.#timer = setInterval(() => void context.registry.recover().catch(() => {}), RECOVER_EVERY_MS).unref();
   }
 
   static async open(options: Omit<GatewayOptions, "workspace" | "fleet">, workspaces: string): Promise<WorkerGateway> {
     mkdirSync(workspaces, { recursive: true });
-    // Whoever asked is told through the fleet: nothing is to be told here a second time.
+    // Exits are reported to the requesting gateway through the fleet, so this gateway queues no callbacks.
     const given = { ...options, workspace: workspaces, channel: "fleet" };
     const context = await createContext(given, () => {}, { callbacks: false, here: true });
     await context.registry.recover();
@@ -75,12 +75,12 @@ export class WorkerGateway {
     return this.#context.registry;
   }
 
-  /** Judged, confined, recorded and launched by this machine's own settings (promises 1, 3 and 7). */
+  /** Submits a job: checks, sandboxes, records and launches it by this machine's settings (invariants 1, 3 and 7). */
   async take(job: Job): Promise<Submission> {
     const { id, agent, background, vouch, ours, askedBy } = job;
     const context = this.#contextFor(agent, job.workspace);
     const { host, labels, retry, logFile, ...rest } = job.request;
-    // A log named after its session goes into a folder that is made for it.
+    // A log named after the session is written by `logFolder`, which creates the folder.
     const own = logFile !== undefined && basename(logFile) === `${id}.log`;
     const request = own || logFile === undefined ? rest : { ...rest, logFile };
     return submit(context, request, {
@@ -95,7 +95,7 @@ export class WorkerGateway {
     });
   }
 
-  /** Where a session's output is written. */
+  /** Returns the folder of a session's output. */
   logFolder(id: string): string {
     return join(this.#context.state, "sessions", id);
   }
@@ -106,7 +106,7 @@ export class WorkerGateway {
 
   session(row: SessionRow): Session {
     const { registry, audit, channel } = this.#context;
-    // Nobody waits here for a person: who asked elsewhere is told what is missing.
+    // A worker does not wait for approval: the requesting gateway gets the error immediately.
     const context: GatewayContext = {
       ...this.#context,
       agent: row.agent,
@@ -123,7 +123,7 @@ export class WorkerGateway {
     return this.#context.registry.execution(id);
   }
 
-  /** A refused or broken request is part of the story here as well. */
+  /** Writes an audit entry about a rejected or invalid message from the fleet. */
   note(entry: { agent: string; session: string; outcome: string; summary: string; detail: object }): void {
     this.#context.audit.append({ kind: "fleet", actor: "fleet", channel: "fleet", ...entry });
   }
@@ -148,22 +148,22 @@ export class WorkerGateway {
       ...(configuration === undefined ? {} : { operatorPath: configuration }),
     });
     const context: GatewayContext = { ...this.#context, agent, workspace: folder, config };
-    if (this.#prepared.size >= MOST_CONTEXTS) this.#prepared.clear();
+    if (this.#prepared.size >= MAX_CONTEXTS) this.#prepared.clear();
     this.#prepared.set(key, context);
     return context;
   }
 }
 
-/** File systems let no name be longer than 255 bytes. */
-const LONGEST_NAME = 200;
+/** File systems limit names to 255 bytes. */
+const MAX_NAME_LENGTH = 200;
 
-/** Each agent's workspaces are in a folder of its own: nobody comes to another's files by naming them (promise 7). */
+/** Returns the folder name for an agent's workspaces, so that agents cannot reach each other's files (invariant 7). */
 function folderOf(agent: string): string {
   const token = agentToken(agent);
-  return token.length <= LONGEST_NAME ? token : `=${createHash("sha256").update(agent).digest("hex")}`;
+  return token.length <= MAX_NAME_LENGTH ? token : `=${createHash("sha256").update(agent).digest("hex")}`;
 }
 
-/** What this machine's settings forbid stays forbidden, whoever said yes elsewhere (promise 3). */
+/** Authorizes a run by its attestation, which cannot override this machine's own policy (invariant 3). */
 function vouchFor({ verdict }: PlannedRun, vouch: Job["vouch"]): Authorization {
   if (isForbidden(verdict)) return { go: false, refusal: commandRefused(verdict), approvalId: null };
   if (verdict.verdict === "allow") return { go: true, approval: null, grants: [] };

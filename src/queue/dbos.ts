@@ -5,29 +5,29 @@ import { deliveryBody } from "./items.ts";
 
 function dbosMissing(name: string): ErrorText {
   return [
-    `\`callback.dbos\` needs the package ${name}, which is not installed.`,
-    [{ action: "install", hint: `npm install ${name} where sallyport is installed.` }],
+    `\`callback.dbos\` requires the package ${name}, which is not installed.`,
+    [{ action: "install", hint: `Run \`npm install ${name}\` where sallyport is installed.` }],
   ];
 }
 
 function dbosUrlBad(): ErrorText {
   return [
-    "`callback.dbos.urlFile` must hold the address of a PostgreSQL database.",
-    [{ action: "fix_configuration", hint: "It looks like postgresql://user:password@host:5432/app_dbos_sys." }],
+    "The file of `callback.dbos.urlFile` must contain the URL of a PostgreSQL database.",
+    [{ action: "fix_configuration", hint: "Use the form postgresql://user:password@host:5432/app_dbos_sys." }],
   ];
 }
 
-/** A durable workflow queue of DBOS, in its PostgreSQL system database. */
+/** A DBOS workflow queue in the PostgreSQL system database of an application. */
 export interface DbosQueue {
-  /** postgresql://…, the application's system database. */
+  /** The URL of the application's system database (`postgresql://…`). */
   databaseUrl: string;
   queue: string;
-  /** The name the workflow was registered by; it is given the item. */
+  /** The registered name of the workflow, which receives the item as its argument. */
   workflow: string;
   workflowClass?: string | undefined;
 }
 
-/** What we use of it: the package is an optional one, and its types with it. */
+/** The used part of the DBOS client. The package is optional, so its types cannot be imported. */
 interface Client {
   enqueuePortable(options: object, args: unknown[]): Promise<unknown>;
   destroy(): Promise<void>;
@@ -35,10 +35,10 @@ interface Client {
 
 const PACKAGE = "@dbos-inc/dbos-sdk";
 const QUIET = { info() {}, debug() {}, warn() {}, error() {} };
-/** We enqueue one at a time. */
+/** Items are enqueued one at a time. */
 const POOL_SIZE = 1;
 
-/** Refused before the first item: a queue that cannot work should not be found out item by item. */
+/** Throws InvalidConfiguration when the queue cannot work, so that the error is reported at the start. */
 export function checkDbos({ databaseUrl }: DbosQueue): void {
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new SallyportError("InvalidConfiguration", ...dbosUrlBad());
   try {
@@ -49,8 +49,8 @@ export function checkDbos({ databaseUrl }: DbosQueue): void {
 }
 
 /**
- * Puts items into the queue. The item's key is the workflow's id, and DBOS starts one workflow an id: an item that is
- * delivered again after a crash is still done once.
+ * Enqueues items as DBOS workflows. The item's key is the workflow id, and DBOS starts one workflow per id, so an item
+ * that is delivered again after a crash runs once.
  */
 export class DbosSink {
   readonly #queue: DbosQueue;
@@ -71,16 +71,16 @@ export class DbosSink {
     };
     try {
       const client = await this.#connected();
-      // Portable: the workflow may be written in another language.
+      // The portable encoding allows workflows in other languages.
       await orAborted(client.enqueuePortable(options, [JSON.parse(deliveryBody(item))]), signal);
       return null;
     } catch (error) {
       await this.close();
-      return `the DBOS queue did not take it: ${reasonOf(error)}`;
+      return `enqueuing in DBOS failed: ${reasonOf(error)}`;
     }
   }
 
-  /** A connection that failed is not kept: the next item gets another. */
+  /** Closes the connection. The next item opens a new one. */
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = null;
@@ -98,7 +98,7 @@ async function connect(systemDatabaseUrl: string): Promise<Client> {
   return DBOSClient.create({ systemDatabaseUrl, systemDatabasePoolSize: POOL_SIZE, logger: QUIET });
 }
 
-/** It tries by itself for as long as it takes; we have our own patience. */
+/** Rejects when `signal` aborts. The DBOS client itself retries without a limit. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason as Error);
@@ -108,9 +108,9 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The driver's own words may hold the address, with its password. */
+/** Returns the reason of an error without the database URL, which may contain a password. */
 function reasonOf(error: unknown): string {
   const { name, code, message } = error as Error & { code?: string };
-  if (name === "TimeoutError") return "it did not answer in time";
-  return (code ?? message).replace(/postgres(ql)?:\/\/\S+/g, "its database");
+  if (name === "TimeoutError") return "timed out";
+  return (code ?? message).replace(/postgres(ql)?:\/\/\S+/g, "the database");
 }

@@ -11,16 +11,16 @@ import { callWebhook, checkWebhook, type Webhook } from "./webhook.ts";
 const FIRST_MS = 1000;
 const LONGEST_MS = 15 * 60 * 1000;
 
-/** How long to wait after so many attempts: twice as long each time, up to a quarter of an hour, and never in step. */
+/** Returns the delay before the next attempt: exponential backoff up to 15 minutes, with jitter. */
 export function backoffMs(attempts: number, random: number = Math.random()): number {
   const whole = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempts - 1, 30));
   return Math.round(whole / 2 + (whole / 2) * random);
 }
 
-/** The gateway's `run`: nothing is spawned except through it (promise 1). */
+/** Runs a command through the gateway (invariant 1). */
 export type Run = (request: RunRequest, options: { signal: AbortSignal }) => Promise<RunResult>;
 
-/** Runs the command with the item on its stdin. Any end but exit code 0 is a failure. */
+/** Runs the command with the item on stdin. Any outcome other than exit code 0 is a failure. */
 async function callCommand(
   item: ClaimedItem,
   [command = "", ...args]: readonly string[],
@@ -37,45 +37,46 @@ async function callCommand(
   try {
     const { status, exitCode, signal, error } = await run(request, { signal: options.signal });
     if (status === "completed" && exitCode === 0) return null;
-    return `the command ${error?.message ?? `ended as ${status}, ${signal ?? `exit code ${exitCode}`}`}`;
+    const how = signal ?? `exit code ${exitCode}`;
+    return `the command failed: ${error?.message ?? (status === "completed" ? how : `${status}, ${how}`)}`;
   } catch (error) {
     return `the command could not be run: ${(error as Error).message}`;
   }
 }
 
-/** Whom to tell about each item. With several, an item is done when all of them have taken it. */
+/** The receivers of each item. An item is acknowledged when all of them have accepted it. */
 export interface DispatchTarget {
-  /** An argv; the item comes on its stdin. */
+  /** A program with its arguments. It receives the item on stdin. */
   command?: readonly string[];
   webhook?: Webhook;
-  /** A durable queue, which starts one workflow an item. */
+  /** A durable queue that starts one workflow per item. */
   dbos?: DbosQueue;
 }
 
 export interface DispatchOptions {
   run: Run;
-  /** Shown as who holds an item. */
+  /** The name shown as the holder of an item's lease. */
   worker?: string;
-  /** Only items of these types; default any. */
+  /** Deliver only items of these types. Default: all types. */
   types?: readonly string[];
   webhookTimeoutMs?: number;
   dbosTimeoutMs?: number;
   commandTimeoutMs?: number;
   backoff?(attempts: number): number;
-  /** What became of each attempt; a failure comes with when it is tried again. */
+  /** Called after each attempt, with the reason and the delay until the next attempt when it failed. */
   onAttempt?(item: ClaimedItem, failure: { why: string; againInMs: number } | null): void;
 }
 
 const WEBHOOK_TIMEOUT_MS = 10_000;
 const DBOS_TIMEOUT_MS = 10_000;
 const COMMAND_TIMEOUT_MS = 60_000;
-/** On top of the timeouts, so that a slow call is never made twice at once. */
+/** Added to the timeouts, so that a lease does not expire while a slow delivery is in progress. */
 const LEASE_MARGIN_MS = 30_000;
-const STORE_TROUBLE_MS = 1000;
+const STORE_RETRY_MS = 1000;
 
 /**
- * Takes items off the queue one by one and tells a command, a web hook or a durable queue about them: at least once, for as long as it
- * takes, less and less often. An item is done only when it was taken; a crash in between lets its lease run out.
+ * Claims items one by one and delivers them to a command, a webhook or a durable queue, at least once, with exponential
+ * backoff and no limit on attempts. An item is acknowledged after delivery; after a crash its lease expires.
  */
 export class Dispatcher {
   readonly #queue: WorkQueue;
@@ -107,7 +108,7 @@ export class Dispatcher {
     this.#running = { stop, ended: this.#loop(stop.signal) };
   }
 
-  /** Breaks off; an item in delivery goes back at once. */
+  /** Stops delivering. An item that is being delivered returns to the queue immediately. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = null;
@@ -124,8 +125,8 @@ export class Dispatcher {
         const item = await this.#queue.next({ worker, leaseMs, signal, hold: false, ...(types ? { types } : {}) });
         if (item) await this.#deliver(item, signal);
       } catch {
-        // A full disk, a busy database: what was not stored comes again. An abort ends the loop.
-        await sleep(STORE_TROUBLE_MS, undefined, { signal, ref: false }).catch(() => {});
+        // After a storage error, such as a full disk, the item is delivered again. An abort ends the loop.
+        await sleep(STORE_RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
       }
     }
   }
@@ -156,7 +157,7 @@ export class Dispatcher {
 }
 
 function noCommand(): SallyportError {
-  return new SallyportError("InvalidConfiguration", "`command` must name a program; received an empty list.", [
-    { action: "fix_configuration", hint: 'Give an argv such as ["notify-send", "done"].' },
+  return new SallyportError("InvalidConfiguration", "`callback.command` must not be empty.", [
+    { action: "fix_configuration", hint: 'Set it to a program and its arguments, such as ["notify-send", "done"].' },
   ]);
 }

@@ -3,22 +3,22 @@ import type { ClaimedItem, NewWorkItem } from "../storage/work.ts";
 interface ExitedSession {
   id: string;
   exitCode: number | null;
-  /** Where a person or an agent can read the whole output; null when there is no such file. */
+  /** The path of a file with the whole output. Null when there is none. */
   logPath: string | null;
   lastLines: string[];
 }
 
-/** Tells whoever takes the work that a background session has ended. One key per session: never told twice (promise 4). */
+/** Returns the work item for a background session that has ended. Its key makes it unique per session (invariant 4). */
 export function execCallback({ id, exitCode, logPath, lastLines }: ExitedSession): NewWorkItem {
   const head = { type: "EXEC_CALLBACK", priority: "HIGH" } as const;
   const payload = { ...head, session_id: id, exit_code: exitCode, log_path: logPath, last_lines: lastLines };
   return { key: `exec_callback:${id}`, ...head, payload };
 }
 
-/** Null: it arrived. Otherwise why it did not. */
+/** Why a delivery failed. Null when it succeeded. */
 export type DeliveryFailure = string | null;
 
-/** What receives an item, whichever way. The same key means the same item: it may come more than once. */
+/** Returns the JSON that receivers get. An item can be delivered more than once; its `key` identifies it. */
 export function deliveryBody({ id, key, type, priority, payload, createdAt, attempts }: ClaimedItem): string {
   return JSON.stringify({ id, key, type, priority, payload, createdAt, attempts });
 }

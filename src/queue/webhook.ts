@@ -5,8 +5,8 @@ import type { DeliveryFailure } from "./items.ts";
 import { deliveryBody } from "./items.ts";
 
 /**
- * Proves to a receiver who sent a body and when. The time is signed with it, so that a recorded call cannot be played
- * back later: a receiver refuses old times.
+ * Returns the signature of a request. It covers the timestamp, so that a receiver that rejects old timestamps is safe
+ * from replayed requests.
  */
 function signatureOf(secret: string, timestamp: string, body: string): string {
   return `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`;
@@ -14,25 +14,25 @@ function signatureOf(secret: string, timestamp: string, body: string): string {
 
 export interface Webhook {
   url: string;
-  /** Shared with the receiver, to sign what is sent. */
+  /** The secret shared with the receiver, used to sign requests. */
   secret: string;
 }
 
-/** Refused before the first call: a web hook that cannot work should not be found out item by item. */
+/** Throws InvalidConfiguration when the webhook cannot work, so that the error is reported at the start. */
 export function checkWebhook({ url, secret }: Webhook): void {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: "" };
   const wrong = !["http:", "https:"].includes(protocol)
-    ? `\`webhook.url\` must be an http or https address; received ${JSON.stringify(url)}`
+    ? `\`webhook.url\` must be an http or https URL; received ${JSON.stringify(url)}`
     : secret === ""
       ? "`webhook.secret` must not be empty"
       : null;
   if (wrong === null) return;
   throw new SallyportError("InvalidConfiguration", `${wrong}.`, [
-    { action: "fix_configuration", hint: "See docs/work-queue.md for how a web hook is set up." },
+    { action: "fix_configuration", hint: "Correct the value; docs/work-queue.md describes webhooks." },
   ]);
 }
 
-/** One call. Any answer but 2xx is a failure, also a redirect: what was configured is what is called. */
+/** Sends an item. Any response other than 2xx is a failure, including redirects, which are not followed. */
 export async function callWebhook(
   item: ClaimedItem,
   { url, secret }: Webhook,
@@ -50,15 +50,15 @@ export async function callWebhook(
   try {
     const response = await fetch(url, { method: "POST", body, headers, redirect: "manual", signal });
     await response.body?.cancel();
-    return response.ok ? null : `the web hook answered ${response.status}`;
+    return response.ok ? null : `the webhook returned status ${response.status}`;
   } catch (error) {
-    return `the web hook could not be called: ${reasonOf(error)}`;
+    return `the webhook request failed: ${reasonOf(error)}`;
   }
 }
 
-/** fetch says "fetch failed" and hides the reason in its cause. */
+/** Returns the reason of a fetch error, which is in its cause. */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
-  if (name === "TimeoutError") return "it did not answer in time";
+  if (name === "TimeoutError") return "timed out";
   return cause?.code ?? cause?.message ?? message;
 }

@@ -6,7 +6,7 @@ import { cancelled, failureText, toolsetDisabled, truncateFailure } from "./fail
 import { argumentFailure, inputSchema, outputSchema, resultType } from "./schema.ts";
 import type { CallContext, Tool, ToolAnnotations, ToolAnswer, ToolFailure } from "./tool.ts";
 
-/** Tools that run commands: a command can do anything. */
+/** Annotations of tools that run commands, which can do anything. */
 export const RUN_ANNOTATIONS: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -14,7 +14,7 @@ export const RUN_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: true,
 };
 
-/** Tools that only read. */
+/** Annotations of read-only tools. */
 export const READ_ANNOTATIONS: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -22,7 +22,7 @@ export const READ_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** Tools that end a session; ending it again changes nothing. */
+/** Annotations of tools that terminate a session. Terminating it again has no effect. */
 export const KILL_ANNOTATIONS: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -30,48 +30,48 @@ export const KILL_ANNOTATIONS: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** What a handler receives besides its arguments. */
+/** The context of one call, passed to a handler with its arguments. */
 export interface HandlerCall {
-  /** Limited to the caller's agent, with the permissions of the tool. */
+  /** A view of the gateway that sees only the caller's agent and applies the tool's permissions. */
   gateway: Gateway;
-  /** The gateway without these limits, the same object for every call. */
+  /** The gateway without these restrictions; the same object for every call. */
   root: Gateway;
   context: CallContext;
 }
 
-/** What a handler returns. */
+/** The result of a handler. */
 export interface HandlerResult {
   structured: Record<string, unknown>;
-  /** Default: the result as JSON, or the text of the failure. */
+  /** The text for the model. Default: `structured` as JSON, or the text of the failure. */
   text?: string;
-  /** Why the request failed; becomes `error`, in the names of the toolset's contract. */
+  /** Why the request failed. Becomes `structured.error`, translated to the names of the toolset's contract. */
   failure?: ToolFailure | null;
-  /** `structured` is a complete result in spite of the failure, and is the text, too. */
+  /** True when `structured` is a complete result despite the failure. It then also becomes the text. */
   complete?: boolean;
 }
 
-/** A tool as a toolset declares it. */
+/** The declaration of a tool in a toolset. */
 export interface ToolSpec<Input extends z.ZodObject = z.ZodObject>
   extends Pick<Tool, "name" | "title" | "description" | "annotations" | "meta" | "operation"> {
   input: Input;
   output: z.ZodObject;
-  /** Needed where nothing is configured. Default: `autonomous`. */
+  /** The permission that applies when none is configured. Default: `autonomous`. */
   permission?: Permission;
-  /** Of a tool with several operations: the permissions of the others. */
+  /** For a tool with several operations, the default permissions of the others. */
   permissions?: Partial<Record<Operation, Permission>>;
-  /** Fields that the contract promises even when the tool fails. */
+  /** Fields that the contract requires even when the tool fails. */
   failureFields?: Readonly<Record<string, unknown>>;
-  /** The contract's own errors for invalid arguments, by parameter. */
+  /** The contract's own errors for invalid arguments, by parameter name. */
   argumentFailures?: Record<string, (message: string) => ToolFailure>;
   handle(args: z.output<Input>, call: HandlerCall): Promise<HandlerResult>;
 }
 
-/** Keeps the arguments' type from the schema to the handler. */
+/** Declares a tool. The handler's arguments have the type of the input schema. */
 export function tool<Input extends z.ZodObject>(spec: ToolSpec<Input>): ToolSpec {
   return spec as unknown as ToolSpec;
 }
 
-/** One published contract. */
+/** The tools of one published contract. */
 export interface Toolset {
   name: Tool["toolset"];
   tools: readonly ToolSpec[];
@@ -79,7 +79,7 @@ export interface Toolset {
   mapFailure?: (failure: ToolFailure) => ToolFailure;
 }
 
-/** Makes a declared tool callable. */
+/** Returns a declared tool as a callable `Tool` of the gateway. */
 export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
   const { name, title, description, input, output, annotations, operation, permission = "autonomous" } = spec;
   return {
@@ -99,7 +99,7 @@ export function bind(gateway: Gateway, toolset: Toolset, spec: ToolSpec): Tool {
   };
 }
 
-/** Errors of Sallyport itself: the call rejects with them instead of answering. */
+/** Errors that mean Sallyport itself cannot work. A call rejects with them instead of returning a result. */
 const UNAVAILABLE = new Set(["GatewayClosed", "StateUnusable", "KeeperUnavailable"]);
 
 async function call(
@@ -141,7 +141,7 @@ function refuse({ failureFields }: ToolSpec, failure: ToolFailure): ToolAnswer {
   return { text: failureText(error), structured: { ...failureFields, error }, isError: true };
 }
 
-/** Some providers fill in null for every parameter that a model left out. */
+/** Drops null for optional parameters: some providers send null for every parameter that the model omitted. */
 function withoutNulls(args: unknown, input: z.ZodObject): unknown {
   if (args === undefined || args === null) return {};
   if (typeof args !== "object" || Array.isArray(args)) return args;

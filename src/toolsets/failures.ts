@@ -2,21 +2,25 @@ import type { Recovery } from "../core/error.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 import type { ToolFailure } from "./tool.ts";
 
-/** How a contract names an error type, and the recovery actions it defines for it. */
+/** A contract's name for an error type, and the recovery actions that the contract defines for it. */
 interface FailureMapping {
   type?: string;
-  /** Come first; Sallyport's own follow, except those with the same action. */
+  /** The contract's recovery actions. Sallyport's own follow, except those with the same action. */
   recovery: readonly Recovery[];
-  /** Leaves out Sallyport's own recovery hints, which name commands that a model may not have. */
+  /** True to omit Sallyport's own recovery hints, which may name CLI commands. */
   only?: boolean;
 }
 
-/** `parameters`: the contract's names for the fields of a request, such as `workdir` for `cwd`. */
+/**
+ * Returns a function that translates a failure to a contract: error types and recovery actions by `table`, names of
+ * request fields by `parameters` (such as `workdir` for `cwd`). Configuration keys that look like a field, such as
+ * `env.pass`, keep their name.
+ */
 export function failureMapper(
   table: Readonly<Record<string, FailureMapping>>,
   parameters: Readonly<Record<string, string>> = {},
 ): (failure: ToolFailure) => ToolFailure {
-  const field = /`(\w+)(?=[.`])/g;
+  const field = /`(\w+)(?=[.`])(?![\w.]*` in sallyport\.json)/g;
   const renamed = (text: string) =>
     text.replace(field, (all, name: string) => (Object.hasOwn(parameters, name) ? `\`${parameters[name]}` : all));
   return ({ type, message, recovery }) => {
@@ -33,12 +37,12 @@ export function failureMapper(
   };
 }
 
-/** Messages repeat arguments, which may be megabytes long. */
+/** Messages can quote arguments, which may be megabytes long. */
 const MESSAGE_BYTES = 4096;
 const HINT_BYTES = 1024;
 const MAX_RECOVERY = 10;
 
-/** Limits the size of a failure that is shown to a model (promise 6). */
+/** Limits the size of a failure that is shown to a model (invariant 6). */
 export function truncateFailure({ type, message, recovery }: ToolFailure): ToolFailure {
   const short = (text: string, maxBytes: number) => truncateMiddle(text, { maxBytes }).text;
   return {
@@ -51,30 +55,33 @@ export function truncateFailure({ type, message, recovery }: ToolFailure): ToolF
 export function toolsetDisabled(toolset: string): ToolFailure {
   return {
     type: "CommandDenied",
-    message: `The toolset ${toolset} is switched off here.`,
+    message: `The toolset \`${toolset}\` is disabled.`,
     recovery: [
-      { action: "ask_operator", hint: `The operator can switch it on: \`toolsets.${toolset}\` in sallyport.json.` },
+      {
+        action: "ask_operator",
+        hint: `Ask the operator to enable it with \`toolsets.${toolset}\` in sallyport.json.`,
+      },
     ],
   };
 }
 
-/** The message, then one line per recovery, the action first. */
+/** Returns the message and the error type, followed by one line per recovery action. */
 export function failureText({ type, message, recovery }: ToolFailure): string {
-  return [`${type}: ${message}`, ...recovery.map(({ action, hint }) => `- ${action}: ${hint}`)].join("\n");
+  return [`${message} [${type}]`, ...recovery.map(({ action, hint }) => `- ${action}: ${hint}`)].join("\n");
 }
 
 export function cancelled(): ToolFailure {
   return {
     type: "Cancelled",
-    message: "The call was cancelled before its command was started; nothing has run.",
-    recovery: [{ action: "retry", hint: "Call it again if it is still wanted." }],
+    message: "The call was cancelled before the command started. Nothing has run.",
+    recovery: [{ action: "retry", hint: "Call the tool again if the command is still needed." }],
   };
 }
 
 export function missingArgument(action: string, name: string) {
   return {
     type: "InvalidRequest",
-    message: `\`${name}\` is required for the action ${action}.`,
-    recovery: [{ action: "fix_request", hint: `Give \`${name}\` with action: "${action}".` }],
+    message: `The action \`${action}\` requires \`${name}\`.`,
+    recovery: [{ action: "fix_request", hint: `Pass \`${name}\` with action: "${action}".` }],
   };
 }

@@ -8,15 +8,14 @@ import { counted, formatDuration, formatSize } from "../text/format.ts";
 type Outcome = RunResult | SessionInfo;
 
 /**
- * How a command ended and what to do about it, in one or two sentences for a model or a person. Null: it succeeded, or
- * is still running. `timeoutMs` is the deadline that was given; a session knows its own.
+ * Describes how a command ended and what to do next, in one or two sentences for a model or a person. Returns null when
+ * it succeeded or is still running. `timeoutMs` is the deadline that the caller set; a session has its own.
  *
- * Only the first cause that applies is named, in this order: blocked, denied, waiting for approval, timeout, killed,
- * then a failure of the command's start, its keeper or its limits, signal, exit code. An earlier cause explains the
- * later ones: a command that timed out was ended by a signal, too.
+ * Only the first cause that applies is named, in this order: timeout, lost session, error, refused before the start,
+ * kill, signal, exit code. An earlier cause explains the later ones: a command that timed out also has a signal.
  *
  * @example
- * outcomeMessage(await gateway.run({ command: "make" })); // "Exit code 2; stderr says why."
+ * outcomeMessage(await gateway.run({ command: "make" })); // "Exit code 2. See stderr."
  */
 export function outcomeMessage(outcome: Outcome, timeoutMs?: number): string | null {
   const hints = outcome.hints.map((hint) => `${hint[0]?.toUpperCase()}${hint.slice(1)}.`);
@@ -32,106 +31,108 @@ function causeMessage(outcome: Outcome, timeoutMs: number | undefined): string |
   if (error) return failureMessage(error);
   if (status in UNSTARTED) return UNSTARTED[status as keyof typeof UNSTARTED];
   if (status === "killed") return killedMessage(outcome);
-  return signal ? `Ended by ${signalCause(signal, outcome.resourceUsage)}.` : exitCodeMessage(outcome);
+  return signal ? `Killed by ${signalCause(signal, outcome.resourceUsage)}.` : exitCodeMessage(outcome);
 }
 
-/** The error's message and its first recovery hint. */
+/** Returns the error's message and its first recovery hint. */
 function failureMessage({ message, recovery }: { message: string; recovery: readonly Recovery[] }): string {
   const [first] = recovery;
   return first === undefined ? sentence(message) : `${sentence(message)} ${sentence(first.hint)}`;
 }
 
-/** Adds a full stop, unless the text ends with another mark. */
+/** Adds a period unless the text already ends with punctuation. */
 function sentence(text: string): string {
   const trimmed = text.trimEnd();
   return /[.!?…]["'`)\]]?$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
 const UNSTARTED = {
-  blocked: "Blocked. No approval lifts this: report it instead of looking for a way round.",
-  denied: "Denied. Ask the operator to allow it, or reach the goal another way.",
-  pending: "Waiting for approval; nothing has run yet. A person decides: wait for it, do not submit it again.",
+  blocked: "Blocked. This rule cannot be overridden: report it, do not rephrase the command.",
+  denied: "Denied. Ask the operator to allow the command, or use another approach.",
+  pending: "Waiting for a person's approval. Nothing has run yet.",
 } as const;
 
 function timeoutMessage(outcome: Outcome, timeoutMs: number | undefined): string {
   const deadline = timeoutMs ?? ("timeoutMs" in outcome ? outcome.timeoutMs : outcome.durationMs);
   return (
-    `Timed out after ${formatDuration(deadline)} and was ended with all it had started; its output so far is kept. ` +
-    "Run it again with a longer timeout, or in the background."
+    `Timed out after ${formatDuration(deadline)}. The command and its child processes were killed; the output so far ` +
+    "is kept. Run it again with a longer timeout, or in the background."
   );
 }
 
 function killedMessage({ signal, exitCode }: Outcome): string {
-  const how = signal ? ` with ${signal}` : exitCode === null ? "" : ` and exited with code ${exitCode}`;
-  return `Ended on request${how}; its output so far is kept.`;
+  const how = signal ? ` with ${signal}` : exitCode === null ? "" : `, exit code ${exitCode}`;
+  return `Terminated on request${how}. The output so far is kept.`;
 }
 
-/** Processes that outlived the command. */
+/** Describes processes that outlived the command. Null when there are none to report. */
 function leftoverMessage(outcome: Outcome): string | null {
   if (outcome.status !== "completed") return null;
   if ("lingering" in outcome && outcome.background) {
-    return outcome.lingering ? "Processes it started live on; kill the session to end them." : null;
+    return outcome.lingering ? "Processes it started are still running; kill the session to terminate them." : null;
   }
   if (outcome.leftover === 0) return null;
   const were = outcome.leftover === 1 ? "was" : "were";
-  return `${counted(outcome.leftover, "process", "processes")} it left running ${were} ended; use the background for what should live on.`;
+  const left = counted(outcome.leftover, "leftover process", "leftover processes");
+  return `${left} ${were} terminated; to keep processes running, start the command in the background.`;
 }
 
 const SHELL_SIGNAL = 128;
 const LAST_SIGNAL = 64;
-/** Exit codes to which bash and its helpers give a meaning. */
+/** Exit codes with a conventional meaning in shells and wrapper commands. */
 const EXIT_CODES: Record<number, string> = {
-  124: "the command `timeout` ended what it ran",
-  125: "a command that runs another (`timeout`, `docker run`) failed itself",
-  126: "the shell found a command but could not execute it",
-  127: "the shell did not find a command",
+  124: "`timeout` stopped its command",
+  125: "a wrapper such as `timeout` or `docker run` failed",
+  126: "a command was found but could not be executed",
+  127: "a command was not found",
 };
 
-/** Null for 0. */
+/** Describes a nonzero exit code. Null for 0. */
 function exitCodeMessage(outcome: Outcome): string | null {
   const { exitCode } = outcome;
   if (exitCode === null || exitCode === 0) return null;
   const meaning = EXIT_CODES[exitCode];
-  const where = stderrNote(outcome);
-  if (meaning !== undefined) return `Exit code ${exitCode}: ${meaning}; ${where}.`;
+  const where = outputNote(outcome);
+  if (meaning !== undefined) return `Exit code ${exitCode}: ${meaning}. ${where}`;
   const signal = exitCode > SHELL_SIGNAL && exitCode <= SHELL_SIGNAL + LAST_SIGNAL ? exitCode - SHELL_SIGNAL : 0;
   const name = signalName(signal);
-  if (name === null) return `Exit code ${exitCode}; ${where}.`;
-  return `Exit code ${exitCode}: if from a shell, a command in it was ended by ${signalCause(name, outcome.resourceUsage)}.`;
+  if (name === null) return `Exit code ${exitCode}. ${where}`;
+  return `Exit code ${exitCode}: a process was probably killed by ${signalCause(name, outcome.resourceUsage)}.`;
 }
 
-/** Says where to look for the reason. */
-function stderrNote(outcome: Outcome): string {
+/** Says where to look for the reason of a failure. */
+function outputNote(outcome: Outcome): string {
   if ("stderr" in outcome) {
-    if (outcome.stderr !== "") return "stderr says why";
-    return outcome.output === "" ? "it wrote nothing" : "nothing is on stderr, the output may say why";
+    if (outcome.stderr !== "") return "See stderr.";
+    return outcome.output === "" ? "It wrote no output." : "See the output.";
   }
-  return Object.values(outcome.streams).some((stream) => stream.bytes > 0) ? "its log may say why" : "it wrote nothing";
+  const wrote = Object.values(outcome.streams).some((stream) => stream.bytes > 0);
+  return wrote ? "See the log." : "It wrote no output.";
 }
 
 /** The usual cause of a signal that Sallyport did not send. */
 const USUAL_CAUSE: Partial<Record<NodeJS.Signals, string>> = {
-  SIGABRT: "it aborted itself, usually on a failed assertion or a corrupted heap",
-  SIGALRM: "a timer it had set ran out",
-  SIGBUS: "it used memory that is not there, such as a mapped file that was cut or a full tmpfs",
-  SIGFPE: "an arithmetic error such as an integer division by zero",
+  SIGABRT: "the program aborted, usually after a failed assertion or heap corruption",
+  SIGALRM: "a timer of the program expired",
+  SIGBUS: "invalid memory access, such as a truncated memory-mapped file or a full tmpfs",
+  SIGFPE: "an arithmetic error, such as integer division by zero",
   SIGHUP: "its terminal or session was closed",
-  SIGILL: "an instruction this processor does not have: perhaps built for another one",
-  SIGINT: "something interrupted it, as Ctrl-C does",
-  SIGKILL: "something other than Sallyport killed it, possibly the kernel for want of memory",
-  SIGPIPE: "it wrote to a pipe that nobody reads any more",
-  SIGQUIT: "something asked it to quit, as Ctrl-\\ does",
-  SIGSEGV: "it used memory it may not use, usually a bug in the program or a stack overflow",
+  SIGILL: "an instruction that this processor does not support",
+  SIGINT: "interrupted, as by Ctrl-C",
+  SIGKILL: "not sent by Sallyport",
+  SIGPIPE: "it wrote to a pipe whose reader had exited",
+  SIGQUIT: "interrupted, as by Ctrl-\\",
+  SIGSEGV: "invalid memory access, usually a bug in the program or a stack overflow",
   SIGSYS: "it made a system call that the sandbox does not allow",
-  SIGTERM: "something other than Sallyport asked it to end",
-  SIGTRAP: "it stopped at a breakpoint or a failed check of its runtime",
-  SIGXCPU: "it used up its processor time",
-  SIGXFSZ: "it wrote a file larger than allowed",
+  SIGTERM: "not sent by Sallyport",
+  SIGTRAP: "a breakpoint or a failed runtime check",
+  SIGXCPU: "it exceeded its CPU time limit",
+  SIGXFSZ: "it exceeded the file size limit",
 };
 
-/** `SIGSEGV: it used memory…`; with the memory used where that may be the cause. */
+/** Returns the signal with its usual cause: `SIGSEGV (invalid memory access, …)`. Includes peak memory for SIGKILL. */
 function signalCause(signal: NodeJS.Signals, usage: ResourceUsage | null): string {
   const cause = USUAL_CAUSE[signal];
-  const peak = signal === "SIGKILL" && usage ? ` (it had used up to ${formatSize(usage.memoryPeakBytes)})` : "";
-  return cause === undefined ? signal : `${signal}: ${cause}${peak}`;
+  const peak = signal === "SIGKILL" && usage ? `; peak memory use ${formatSize(usage.memoryPeakBytes)}` : "";
+  return cause === undefined ? signal : `${signal} (${cause}${peak})`;
 }

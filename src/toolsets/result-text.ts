@@ -4,12 +4,12 @@ import type { Screen } from "../core/terminal.ts";
 import { commandLine } from "../text/command-line.ts";
 import { truncateMiddle } from "../text/truncate.ts";
 
-/** A command for a list or a status: one line. */
+/** Returns a command as one line, for a list or a status. */
 export function listedCommand(command: string, args: readonly string[] | null): string {
   return truncateMiddle(commandLine(command, args), { maxBytes: LISTED_COMMAND_BYTES }).text.replaceAll("\n", " ");
 }
 
-/** A command as it was given, truncated when very long. */
+/** Returns a command as the caller wrote it, truncated when very long. */
 export function repeatedCommand(command: string): string {
   return truncateMiddle(command, { maxBytes: COMMAND_BYTES }).text;
 }
@@ -23,19 +23,19 @@ interface Ended {
   signal: NodeJS.Signals | null;
 }
 
-/** The exit status as a shell and timeout(1) report it. Null: still running, or never started. */
+/** Returns the exit status as a shell and timeout(1) report it, or null when the command is running or never started. */
 export function exitStatus({ status, exitCode, signal }: Ended): number | null {
   if (status === "timed_out") return TIMED_OUT;
   if (exitCode !== null) return exitCode;
   return signal === null ? null : SIGNAL_BASE + (constants.signals[signal] ?? 0);
 }
 
-/** The `note` of a list that may be incomplete. */
+/** Returns the `note` of a list that may be incomplete. */
 export function warningsNote(warnings: readonly string[]): { note?: string } {
   return warnings.length > 0 ? { note: warnings.join(" ") } : {};
 }
 
-/** The first entries whose JSON fits into `maxBytes` (promise 6). */
+/** Returns as many of the first entries as fit into `maxBytes` of JSON (invariant 6). */
 export function withinBytes<T>(entries: readonly T[], maxBytes: number): T[] {
   const fitting: T[] = [];
   let bytes = 2;
@@ -47,13 +47,13 @@ export function withinBytes<T>(entries: readonly T[], maxBytes: number): T[] {
   return fitting;
 }
 
-export const LINE_CUT = "[… the rest of this line is left out: it is longer than an answer may be]";
+export const LINE_CUT = "[… the rest of this line is omitted: the line exceeds the size limit of a result]";
 
-/** A slice of a log, then its position in the log. */
+/** Returns a slice of a log, followed by its position in the log. */
 export function logText(content: string, from: number, next: number, total: number): string {
-  const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `no more than ${total} lines`;
+  const some = next > from ? `lines ${from + 1} to ${next} of ${total}` : `end of log, ${total} lines`;
   const where = total === 0 ? "no output" : some;
-  const more = next < total ? `; go on with offset ${next}` : "";
+  const more = next < total ? `; continue with offset ${next}` : "";
   return `${content}${content === "" || content.endsWith("\n") ? "" : "\n"}[${where}${more}]`;
 }
 
@@ -64,7 +64,7 @@ export function joinLines(parts: readonly (string | null)[]): string {
     .join("\n");
 }
 
-/** A terminal's rows without trailing blank ones, then its size and cursor position. */
+/** Returns the rows of a terminal without trailing blank rows, followed by its size and cursor position. */
 export function screenText({ lines, cursor, columns, rows, alternate }: Screen): string {
   const used = lines.slice(0, lines.findLastIndex((line) => line !== "") + 1);
   const place = `cursor at row ${cursor.row + 1}, column ${cursor.column + 1}${cursor.visible ? "" : " (hidden)"}`;

@@ -1,4 +1,4 @@
-/** What the tools that run commands share: deadlines, options of the gateway's calls, and refusals. */
+/** Shared by the tools that run commands: deadlines, options of gateway calls, and results of refused commands. */
 
 import type { RunOptions, StartOptions } from "../core/gateway.ts";
 import type { RunResult } from "../core/result.ts";
@@ -23,8 +23,8 @@ export function startOptions({ signal, answerWithinMs }: CallContext): StartOpti
 }
 
 /**
- * The deadline of a foreground command in ms: the requested one, else the configured default, else the contract's. The
- * defaults are limited to the maximum; a requested deadline beyond it is refused by the gateway.
+ * Returns the deadline of a foreground command in ms: the requested one, else the configured default, else the
+ * contract's default. Defaults are limited to the maximum; the gateway rejects a requested deadline beyond it.
  */
 export function deadlineMs(
   gateway: Gateway,
@@ -37,7 +37,7 @@ export function deadlineMs(
   return Math.min(defaultSeconds ?? contract.defaultSeconds, max) * 1000;
 }
 
-/** The same, but a requested deadline is limited to the maximum, too, instead of being refused. */
+/** Like `deadlineMs`, but limits a requested deadline to the maximum instead of leaving it to be rejected. */
 export function clampedDeadlineMs(
   gateway: Gateway,
   requested: number | undefined,
@@ -53,10 +53,13 @@ export function isUnstarted({ status }: Pick<SessionInfo, "status">): boolean {
   return UNSTARTED.has(status);
 }
 
-/** The result when nothing was run; null when it was. `fields`: what the contract promises even then. */
+/**
+ * Returns the result for a command that did not start, or null when it did. `fields` are the fields that the contract
+ * requires in any case.
+ */
 export function refusal(outcome: RunResult | SessionInfo, fields: Record<string, unknown>): HandlerResult | null {
   if (!isUnstarted(outcome)) return null;
-  const failure = outcome.error ?? { type: "SpawnFailed", message: "It was not started.", recovery: [] };
+  const failure = outcome.error ?? { type: "SpawnFailed", message: "The command was not started.", recovery: [] };
   const approval = "approvalId" in outcome && outcome.approvalId !== null ? { approval_id: outcome.approvalId } : {};
   return { structured: { ...fields, ...approval }, failure };
 }

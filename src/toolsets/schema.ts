@@ -1,18 +1,19 @@
 import { inspect } from "node:util";
 import * as z from "zod";
 import { nearest } from "../text/nearest.ts";
+import { requirement } from "../text/requirement.ts";
 import type { ToolFailure } from "./tool.ts";
 
 type Json = Record<string, unknown>;
 
-/** The `error` of a result (promise 8). */
+/** The `error` of a result (invariant 8). */
 const FailureSchema = z.object({
   type: z.string(),
   message: z.string(),
   recovery: z.array(z.object({ action: z.string(), hint: z.string() })),
 });
 
-/** A tool's own fields, or only an `error`. */
+/** Returns the type of a result: the tool's own fields, or only an `error`. */
 export function resultType(result: z.ZodObject): z.ZodType {
   return z.union([result.extend({ error: FailureSchema.optional() }), z.looseObject({ error: FailureSchema })]);
 }
@@ -21,7 +22,7 @@ export function inputSchema(input: z.ZodObject): Json {
   return toJson(input, "input");
 }
 
-/** One object with all fields, of which either the tool's own or `error` must be there: MCP wants an object at the root. */
+/** Returns one object schema that requires either the tool's own fields or `error`: MCP requires an object at the root. */
 export function outputSchema(result: z.ZodObject): Json {
   const schema = toJson(result, "output");
   const { required = [], ...rest } = schema as { required?: string[]; properties: Json };
@@ -32,7 +33,7 @@ export function outputSchema(result: z.ZodObject): Json {
   };
 }
 
-/** As short as it can be: hosts put every tool's schema before the model, with each request. */
+/** Returns a short JSON Schema: hosts send every tool's schema to the model with each request. */
 function toJson(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => shorten(jsonSchema, io) });
   return json;
@@ -42,7 +43,7 @@ function shorten(schema: Json, io: "input" | "output"): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.propertyNames) delete schema.propertyNames;
-  // What comes back may grow; what is given may not be misspelt.
+  // Results may gain fields in later versions. Unknown input fields are errors.
   if (io === "output" && schema.additionalProperties === false) delete schema.additionalProperties;
   const [first, second] = (schema.anyOf ?? []) as Json[];
   if (second?.type === "null" && typeof first?.type === "string" && (schema.anyOf as Json[]).length === 2) {
@@ -61,25 +62,17 @@ interface ToolArguments {
 interface Issue {
   path: PropertyKey[];
   message: string;
-  /** Unknown parameters. */
+  /** Names of unknown parameters. */
   keys?: string[];
-  /** Problems with the key of a record. */
+  /** Issues with the key of a record. */
   issues?: { message: string }[];
 }
 
-/** Beyond these the list of parameters is more helpful. */
+/** With more issues than this, the list of parameters is more helpful. */
 const MAX_ISSUES = 3;
 const MAX_SHOWN = 100;
-/** Rewrites Zod's messages so that they follow the parameter's name. */
-const PHRASES: readonly (readonly [RegExp, string])[] = [
-  [/^Invalid input: expected (\w+), received .*$/s, "must be of type $1"],
-  [/^Invalid option: expected one of (.*)$/s, "must be one of $1"],
-  [/^Too big: expected \w+ to (be|have) <=?(\S+)/, "must $1 at most $2"],
-  [/^Too small: expected \w+ to (be|have) >=(\S+)/, "must $1 at least $2"],
-  [/^Too small: expected \w+ to be >(\S+)/, "must be more than $1"],
-];
 
-/** Says what was expected, what was received, and which parameters the tool has. */
+/** Returns a failure that says what was expected, what was received, and which parameters the tool has. */
 export function argumentFailure(
   { name, input, argumentFailures = {} }: ToolArguments,
   issues: Issue[],
@@ -91,7 +84,7 @@ export function argumentFailure(
   return {
     type: "InvalidRequest",
     message: messages.join(" "),
-    recovery: [{ action: "fix_request", hint: `${name} takes ${parameters(input)}.` }],
+    recovery: [{ action: "fix_request", hint: `The parameters of ${name} are ${parameters(input)}.` }],
   };
 }
 
@@ -104,16 +97,12 @@ function issueText({ path, message, keys, issues }: Issue, input: z.ZodObject, a
   let value: unknown = args;
   for (const key of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[key];
   const where = path.length > 0 ? `\`${escaped(path.map(String).join("."))}\`` : "The arguments";
-  const wanted = PHRASES.reduce(
-    (text, [pattern, words]) => text.replace(pattern, words),
-    issues?.[0]?.message ?? message,
-  );
-  if (value === undefined && path.length > 0)
-    return `${where} is required: it ${wanted.replace(/^Invalid/, "is invalid")}.`;
+  const wanted = requirement(issues?.[0]?.message ?? message);
+  if (value === undefined && path.length > 0) return `${where} is required and ${wanted}.`;
   return `${where} ${wanted}; received ${escaped(inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY }))}.`;
 }
 
-/** `command (required), timeout, cwd`. */
+/** Returns the parameters as a list: `command (required), timeout, cwd`. */
 function parameters(input: z.ZodObject): string {
   const names = Object.entries(input.shape).map(([name, type]) =>
     (type as z.ZodType).safeParse(undefined).success ? name : `${name} (required)`,
@@ -121,7 +110,7 @@ function parameters(input: z.ZodObject): string {
   return names.join(", ") || "no parameters";
 }
 
-/** Text of the caller, with control characters escaped. */
+/** Returns text of the caller, truncated and with control characters escaped. */
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1).slice(0, MAX_SHOWN);
 }

@@ -7,29 +7,29 @@ import type { Session } from "../session/session.ts";
 import { forModel } from "../text/model-output.ts";
 import { LINE_CUT } from "./result-text.ts";
 
-/** The oldest positions beyond this number are dropped; such a session is read from the beginning again. */
+/** The maximum number of read positions. Older ones are dropped; their sessions are read from the beginning again. */
 const MAX_POSITIONS = 10_000;
 
 const LINE_FEED = 0x0a;
 
-/** Read positions by gateway; the key names reader and session. */
+/** Read positions in bytes by gateway, then by reader and session. */
 const positions = new WeakMap<Gateway, Map<string, number>>();
 
 interface Unread extends LogSlice {
-  /** Bytes that were skipped because too much had come together. */
+  /** Bytes that were skipped because more than `buffer` bytes were unread. */
   skipped: number;
-  /** Bytes that are still unread after this. */
+  /** Bytes that are still unread after this read. */
   left: number;
 }
 
 interface UnreadOptions {
-  /** Whose position it is: two tools that read the same session do not take each other's output away. */
+  /** The name of the position, so that tools that read the same session do not consume each other's output. */
   reader: string;
-  /** Bytes given at a time. */
+  /** Maximum bytes per read. */
   page: number;
-  /** Bytes that wait for the reader at most; older ones are passed over. */
+  /** Maximum unread bytes; older output is skipped. */
   buffer: number;
-  /** A line that has not ended yet is left for the next time, where there is one. */
+  /** True to leave an incomplete line for the next read. */
   wholeLines?: boolean;
 }
 
@@ -55,7 +55,7 @@ export async function readUnread(root: Gateway, session: Session, options: Unrea
 
 /** Marks the output of a foreground result as read: the next read continues after it. */
 export function markRead(root: Gateway, reader: string, { id, output, truncated }: RunResult): void {
-  // Invalid UTF-8 was replaced, so its bytes cannot be counted: repeat output rather than lose some.
+  // The bytes of replaced invalid UTF-8 cannot be counted. Repeating output is better than losing some.
   if (!output.includes("\ufffd")) {
     remember(positionsOf(root), keyOf(reader, id), Buffer.byteLength(output) + truncated.stdout + truncated.stderr);
   }
@@ -71,7 +71,7 @@ function keyOf(reader: string, id: string): string {
   return `${reader} ${id}`;
 }
 
-/** A line longer than a page has to be given in parts; a shorter one can wait for its end. */
+/** Returns how much of an incomplete line to read: all of one that fills half a page, nothing of a shorter one. */
 function fullPage(bytes: Buffer, page: number): number {
   return bytes.length >= page / 2 ? bytes.length : 0;
 }
@@ -89,17 +89,17 @@ const MAX_CHARACTER_BYTES = 4;
 
 interface LogLines {
   text: string;
-  /** Lines in the log. */
+  /** Number of lines in the log. */
   total: number;
-  /** Index of the first line in `text`, and of the first line after it. */
+  /** Index of the first line in `text`; `next` is the index of the first line after it. */
   from: number;
   next: number;
 }
 
-/** Leaves room for the note about a truncated line. */
+/** The size of a slice, which leaves space for the note about a truncated line. */
 const SLICE_BYTES = MODEL_BYTES - 200;
 
-/** Reads a slice of lines of at most `MODEL_BYTES`. A negative `offset` counts from the end. */
+/** Reads up to `limit` lines and `MODEL_BYTES` bytes. A negative `offset` counts from the end. */
 export async function readLines(session: Session, offset: number, limit: number): Promise<LogLines> {
   const from = offset >= 0 ? offset : Math.max(0, (await countLines(session)) + offset);
   const slice = await session.logs({ stream: "merged", fromLine: from + 1, toLine: from + limit, limit: SLICE_BYTES });
@@ -114,7 +114,10 @@ export async function readLines(session: Session, offset: number, limit: number)
   };
 }
 
-/** The complete lines; if not one is complete, its beginning. `toEnd`: the last line may lack its line feed. */
+/**
+ * Returns the complete lines of `text`, or the beginning of the first line when none is complete. With `toEnd`, the last
+ * line counts as complete without its line feed.
+ */
 function wholeLines(text: string, asked: number, toEnd: boolean): { text: string; lines: number } {
   const feeds = text.split("\n").length - 1;
   if (feeds >= asked || (toEnd && feeds === asked - 1 && Buffer.byteLength(text) < SLICE_BYTES - MAX_CHARACTER_BYTES)) {
@@ -128,7 +131,7 @@ async function countLines(session: Session): Promise<number> {
   return (await session.logs({ stream: "merged", fromLine: 1, toLine: 1, limit: 1 })).totalLines ?? 0;
 }
 
-/** Ends a session. False: it had ended before. */
+/** Terminates a session. Returns false when it had already ended. */
 export async function endSession(session: Session, options: KillOptions = {}): Promise<boolean> {
   try {
     await session.kill(options);

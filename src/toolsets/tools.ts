@@ -33,7 +33,7 @@ function find(name: ToolsetName): Toolset {
   throw unknownToolset(String(name));
 }
 
-/** Rejects two tools of one name: a model could not say which one it means. */
+/** Throws InvalidConfiguration when two tools have the same name: a call would be ambiguous. */
 export function assertDistinctNames(found: readonly Pick<Tool, "name" | "toolset">[]): void {
   const seen = new Map<string, string>();
   for (const { name, toolset } of found) {
@@ -45,15 +45,15 @@ export function assertDistinctNames(found: readonly Pick<Tool, "name" | "toolset
 
 function unknownToolset(name: string): SallyportError {
   const near = nearest(name, TOOLSETS);
-  const message = `There is no toolset ${JSON.stringify(name)}${near ? `; did you mean \`${near}\`?` : "."}`;
+  const message = `Unknown toolset ${JSON.stringify(name)}${near ? `; did you mean \`${near}\`?` : "."}`;
   return new SallyportError("InvalidRequest", message, [
-    { action: "choose_toolset", hint: `Choose from ${TOOLSETS.join(", ")}.` },
+    { action: "choose_toolset", hint: `Use one of ${TOOLSETS.join(", ")}.` },
   ]);
 }
 
 function duplicateToolName(tool: string, one: string, other: string): SallyportError {
   const message = `The toolsets ${one} and ${other} both have a tool named ${JSON.stringify(tool)}.`;
   return new SallyportError("InvalidConfiguration", message, [
-    { action: "choose_toolset", hint: `Offer only one of them: ${one} or ${other}.` },
+    { action: "choose_toolset", hint: `Enable only one of them, ${one} or ${other}.` },
   ]);
 }

@@ -33,7 +33,7 @@ type Args = z.output<typeof BashInput>;
 const Bash = tool({
   name: "Bash",
   title: "Run a command",
-  description: `Run a command with bash in the workspace root and get its output: stdout and stderr merged in order, at most 100 KiB (the middle is left out, and it says how much). Input is closed. A line \`exit: N\` follows when it failed. After the timeout the command and all it started are killed, what it wrote is kept, and \`bash: timed out after Ns\` and \`exit: 124\` follow: give a longer timeout, or run_in_background for servers, watchers and anything longer than ${MAX_TIMEOUT} s. That returns a shell_id for BashOutput and KillShell. Processes left behind by a foreground command are ended. Some commands need a person's approval: if told so, call again with the same arguments to wait for it. What is blocked stays blocked: report it instead of rephrasing it.`,
+  description: `Run a command with \`bash -c\` in the workspace root. Returns stdout and stderr merged in order, up to 100 KiB; the middle of longer output is omitted. stdin is closed. A failed command ends with a line \`exit: N\`. Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. On timeout the command and its child processes are killed, the output so far is returned, and \`bash: timed out after Ns\` and \`exit: 124\` follow. Child processes still running when a foreground command exits are terminated. Use run_in_background for servers, watchers and commands that take longer than ${MAX_TIMEOUT} s; it returns a shell_id for BashOutput and KillShell. Some commands require a person's approval: if approval is pending, call again with the same arguments to wait for the decision. If a command is blocked, report it; do not rephrase it.`,
   input: BashInput,
   output: BashResult,
   annotations: RUN_ANNOTATIONS,
@@ -46,7 +46,7 @@ async function run(
   { gateway, root, context }: HandlerCall,
 ): Promise<HandlerResult> {
   const timeoutMs = clampedDeadlineMs(gateway, timeout, { defaultSeconds: DEFAULT_TIMEOUT, maxSeconds: MAX_TIMEOUT });
-  // SIGKILL at once, as promised: a command that ignores SIGTERM gets no extra time.
+  // No grace period: the contract requires SIGKILL at the timeout.
   const request = { command, capture: "merged", timeoutMs, graceMs: 0, intent: description } as const;
   const result = await gateway.run(request, runOptions(context));
   const refused = refusal(result, { shell_id: result.id });
@@ -90,16 +90,16 @@ async function start({ command, description }: Args, { gateway, context }: Handl
 
 const BashOutput = tool({
   name: "BashOutput",
-  title: "Read a background command",
+  title: "Read a command's output",
   description:
-    "What a command started by Bash has written since the last call, its status, and its exit code once it has ended. At most 100 KiB a call; it says how much more waits: call again. Also gives what was left out of a foreground result, by its shell_id.",
+    "Return the output that a command started by Bash has written since the last call, its status, and its exit code once it has exited. Each call returns up to 100 KiB and reports how much is left to read. Also accepts the shell_id of a foreground command whose output was truncated.",
   input: BashOutputInput,
   output: BashOutputResult,
   annotations: { ...READ_ANNOTATIONS, idempotentHint: false },
   operation: "read",
   async handle({ shell_id, filter }, { gateway, root }) {
     const session = await gateway.find(shell_id);
-    // Before the output: what ends in between is told with the next call, and nothing is missed.
+    // The status is read before the output, so a status other than running means that all output has been written.
     const info = session.info();
     const unread = await readUnread(root, session, {
       reader: READER,
@@ -127,8 +127,8 @@ const BashOutput = tool({
 
 const KillShell = tool({
   name: "KillShell",
-  title: "End a background command",
-  description: "End a background command and everything it started (SIGTERM, then SIGKILL after 5 s).",
+  title: "Stop a background command",
+  description: "Terminate a background command and all processes it started: SIGTERM, then SIGKILL after 5 s.",
   input: KillShellInput,
   output: KillShellResult,
   annotations: KILL_ANNOTATIONS,
@@ -144,9 +144,9 @@ const KillShell = tool({
   },
 });
 
-const use_shell_id = { action: "use_shell_id", hint: "Give the shell_id that Bash returned." };
+const use_shell_id = { action: "use_shell_id", hint: "Pass the shell_id that Bash returned." };
 
-/** The Bash tool with its background shells. */
+/** The `Bash` tool and the tools for its background shells. */
 export const BASH: Toolset = {
   name: "bash",
   tools: [Bash, BashOutput, KillShell],

@@ -2,20 +2,27 @@ import * as z from "zod";
 
 export const DEFAULT_TIMEOUT = 120;
 export const MAX_TIMEOUT = 600;
-/** Whose reading position BashOutput goes by. */
+/** The name of the read position that BashOutput advances. */
 export const READER = "bash";
 
 const shellId = z.string().min(1).max(200).describe("The shell_id that Bash returned");
 
 export const BashInput = z.strictObject({
-  command: z.string().min(1, "must not be empty").describe("The command to run, as given to `bash -c`"),
-  description: z.string().min(1, "must not be empty").max(4096).describe("What it is for, in 5 to 10 words; recorded"),
+  command: z.string().min(1, "must not be empty").describe("The command to run, passed to `bash -c`"),
+  description: z
+    .string()
+    .min(1, "must not be empty")
+    .max(4096)
+    .describe("The purpose of the command, in 5 to 10 words; recorded in the audit log"),
   timeout: z
     .number()
     .positive()
     .optional()
-    .describe(`Seconds until it is killed; default ${DEFAULT_TIMEOUT}, at most ${MAX_TIMEOUT}. Ignored in background`),
-  run_in_background: z.boolean().default(false).describe("Return a shell_id at once; the command runs on"),
+    .describe(`Timeout in seconds (default ${DEFAULT_TIMEOUT}, maximum ${MAX_TIMEOUT}); ignored in the background`),
+  run_in_background: z
+    .boolean()
+    .default(false)
+    .describe("Return a shell_id immediately; the command keeps running, without a timeout"),
 });
 
 export const BashOutputInput = z.strictObject({
@@ -25,21 +32,21 @@ export const BashOutputInput = z.strictObject({
     .min(1)
     .max(1000)
     .optional()
-    .describe("Regular expression: only matching lines are given; the others count as read"),
+    .describe("Regular expression; only matching lines are returned, the others are marked as read"),
 });
 
 export const KillShellInput = z.strictObject({ shell_id: shellId });
 
 const status = z.string().describe("running, completed, timed_out, killed, failed or lost");
-const exitCode = z.int().nullable().describe("124 after a timeout, 128+n after signal n; null while it runs");
+const exitCode = z.int().nullable().describe("124 after a timeout, 128+n after signal n, null while running");
 
 export const BashResult = z.object({
   shell_id: z.string(),
   status,
   exit_code: exitCode,
-  output: z.string().describe("stdout and stderr in the order they were written"),
+  output: z.string().describe("stdout and stderr merged in the order they were written"),
   timed_out: z.boolean(),
-  left_out_bytes: z.int().describe("Bytes of the output that are not in `output`"),
+  left_out_bytes: z.int().describe("Bytes omitted from `output`"),
   duration_ms: z.int(),
   warnings: z.array(z.string()),
 });
@@ -48,14 +55,14 @@ export const BashOutputResult = z.object({
   shell_id: z.string(),
   status,
   exit_code: exitCode,
-  output: z.string().describe("What is new since the last call"),
-  unread_bytes: z.int().describe("More is there already: call again"),
-  skipped_bytes: z.int().describe("Older output that was passed over: more than 1 MiB was waiting"),
+  output: z.string().describe("Output since the last call"),
+  unread_bytes: z.int().describe("Bytes left to read; call again to read them"),
+  skipped_bytes: z.int().describe("Bytes of older output that were skipped, because more than 1 MiB was unread"),
 });
 
 export const KillShellResult = z.object({
   shell_id: z.string(),
   status,
   exit_code: exitCode,
-  killed: z.boolean().describe("False: it had ended before"),
+  killed: z.boolean().describe("False if the command had already exited"),
 });

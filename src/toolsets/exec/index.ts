@@ -11,18 +11,19 @@ import { processList, processLog, processManager, processPoll } from "./sessions
 import { EXEC_ERRORS, execOutput, executeNote, executeText, exitCodeOf, IN_BACKGROUND } from "./text.ts";
 
 type Args = z.output<typeof ExecuteInput>;
-const HOW = `Foreground: waits up to timeout (default ${DEFAULT_TIMEOUT} s), then it is killed, timed_out is true and output holds what was written. background: true returns a session_id at once; follow it with process_poll and process_log. All output is also in log_path. Output over 64 KiB has its middle left out: read it with process_log. A person approves each command: if told that it is pending, call again with the same arguments to wait.`;
+const HOW = `Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. In the foreground the call waits until the command exits or the timeout (default ${DEFAULT_TIMEOUT} s) kills it; timed_out is then true and output holds the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a session_id immediately; follow the command with process_poll and process_log. The middle of output over 64 KiB is omitted; read it with process_log. log_path is a plain-text log of the output. Each command requires a person's approval: if approval is pending, call again with the same arguments to wait for the decision.`;
+
 const execute = executeTool({
   name: "execute",
   title: "Run a command",
-  description: `Run a shell command in the workspace. ${HOW}`,
+  description: `Run a shell command in the workspace root or in cwd. ${HOW}`,
   pty: false,
 });
 
 const executePty = executeTool({
   name: "execute_pty",
-  title: "Run a command on a terminal",
-  description: `Run a command on a pseudo-terminal (120 x 30), for programs that need one: REPLs, coding agents, interactive installers. Drive it with process_manager (write, send-keys). ${HOW}`,
+  title: "Run a command in a terminal",
+  description: `Run a shell command in a pseudo-terminal (120 x 30), for programs that need one: REPLs, coding agents, interactive installers. Interact with it through process_manager (write, send-keys). ${HOW}`,
   pty: true,
 });
 
@@ -59,9 +60,9 @@ async function run(args: Args, pty: boolean, { gateway, context }: HandlerCall):
 }
 
 async function start(args: Args, pty: boolean, { gateway, root, context }: HandlerCall): Promise<HandlerResult> {
-  // Kept open: whoever starts it in the background may want to write to it.
   const timeoutMs =
     args.timeout === undefined ? {} : { timeoutMs: deadlineMs(gateway, args.timeout, { defaultSeconds: 0 }) };
+  // stdin stays open so that process_manager can write to it.
   const request: RunRequest = { ...requestOf(args, pty), ...timeoutMs, stdin: "open" };
   const session = await gateway.start(request, { ...startOptions(context), logFolder: EXEC_LOG_FOLDER });
   const info = session.info();
@@ -89,7 +90,7 @@ function logPath(gateway: HandlerCall["gateway"], id: string): string | null {
   return gateway.session(id).info().logFile;
 }
 
-/** The shell execution module: commands and terminals whose exits come back through the work queue. */
+/** The `exec` toolset: commands and terminals whose exits are reported through the work queue. */
 export const EXEC: Toolset = {
   name: "exec",
   tools: [execute, executePty, processManager, processList, processPoll, processLog],

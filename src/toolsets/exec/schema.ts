@@ -8,23 +8,31 @@ const DEFAULT_LIST = 50;
 const MAX_LISTED = 500;
 
 const sessionId = z.string().min(1).max(200).describe("The session_id that execute or execute_pty returned");
-const listLimit = z.int().min(1).max(MAX_LISTED).default(DEFAULT_LIST).describe("At most so many, newest first");
-const offset = z.int().default(0).describe("Lines to skip; negative: from the end, -50 gives the last 50");
-const lines = z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Lines to return at most");
+const listLimit = z
+  .int()
+  .min(1)
+  .max(MAX_LISTED)
+  .default(DEFAULT_LIST)
+  .describe("Maximum number of sessions, newest first");
+const offset = z.int().default(0).describe("Lines to skip; -50 returns the last 50 lines");
+const lines = z.int().min(1).max(MAX_LINES).default(DEFAULT_LINES).describe("Maximum number of lines");
 
 export const ExecuteInput = z.strictObject({
-  command: z.string().min(1, "must not be empty").describe("Command line for bash"),
-  cwd: z.string().min(1).optional().describe("Working directory within the workspace; default its root"),
+  command: z.string().min(1, "must not be empty").describe("The command to run, passed to bash"),
+  cwd: z.string().min(1).optional().describe("Working directory inside the workspace (default: the workspace root)"),
   env: z
     .record(z.string(), z.string())
     .optional()
-    .describe("Additional variables; secrets and loader hooks are refused"),
+    .describe("Additional environment variables; secrets and variables such as LD_PRELOAD are rejected"),
   timeout: z
     .number()
     .positive()
     .optional()
-    .describe(`Seconds until it is killed; default ${DEFAULT_TIMEOUT}, in background none`),
-  background: z.boolean().default(false).describe("Return at once; its exit is told by a work item EXEC_CALLBACK"),
+    .describe(`Timeout in seconds (default ${DEFAULT_TIMEOUT}; none in the background)`),
+  background: z
+    .boolean()
+    .default(false)
+    .describe("Return immediately; the exit is reported as an EXEC_CALLBACK item in the work queue"),
 });
 
 export const ListInput = z.strictObject({ limit: listLimit });
@@ -32,24 +40,24 @@ export const PollInput = z.strictObject({ session_id: sessionId });
 export const LogInput = z.strictObject({ session_id: sessionId, offset, limit: lines });
 
 export const ManagerInput = z.strictObject({
-  action: z.enum(ACTIONS).describe("What to do"),
-  session_id: sessionId.optional().describe("Which session; needed for all but list"),
-  data: z.string().optional().describe("write: text to send to its input, as it is (end a line with \\n)"),
-  eof: z.boolean().default(false).describe("write: close its input afterwards"),
+  action: z.enum(ACTIONS).describe("The action to perform"),
+  session_id: sessionId.optional().describe("The session_id; required for every action except list"),
+  data: z.string().optional().describe("write: text for stdin, sent unchanged (end a line with \\n)"),
+  eof: z.boolean().default(false).describe("write: close stdin afterwards"),
   keys: z
     .array(z.string())
     .min(1)
     .optional()
-    .describe('send-keys: names or characters, such as ["C-c"] or ["l", "s", "Enter"]; for execute_pty sessions'),
-  offset: offset.describe("log: lines to skip; negative: from the end"),
-  limit: lines.describe("log: lines to return at most; list: sessions"),
+    .describe('send-keys: key names or characters, such as ["C-c"] or ["l", "s", "Enter"]; for execute_pty sessions'),
+  offset: offset.describe("log: lines to skip; -50 returns the last 50 lines"),
+  limit: lines.describe("log: maximum number of lines; list: maximum number of sessions"),
 });
 
 export const ExecuteResult = z.object({
   session_id: z.string(),
-  log_path: z.string().describe("Plain log of all output, to be read or tailed"),
-  exit_code: z.int().nullable().describe("Null while it runs and after a timeout; 128+n after signal n"),
-  output: z.string().describe("stdout and stderr in order"),
+  log_path: z.string().describe("Path of a plain-text log of the output"),
+  exit_code: z.int().nullable().describe("128+n after signal n; null while running and after a timeout"),
+  output: z.string().describe("stdout and stderr merged in the order they were written"),
   timed_out: z.boolean(),
   status: z.string().describe("running, completed, timed_out, killed or lost"),
   warnings: z.array(z.string()).optional(),
@@ -65,21 +73,21 @@ const session = z.object({
   log_path: z.string().nullable(),
 });
 
-const note = z.string().optional().describe("What may be missing: machines of a fleet that gave no answer");
+const note = z.string().optional().describe("Why the list may be incomplete, such as machines that did not respond");
 
 export const ListResult = z.object({ sessions: z.array(session), total: z.int(), note });
 
 export const PollResult = session.extend({
   running: z.boolean(),
-  output: z.string().describe(`The last ${POLL_LINES} lines`),
+  output: z.string().describe(`The last ${POLL_LINES} lines of output`),
 });
 
 export const LogResult = z.object({
   session_id: z.string(),
   log_path: z.string().nullable(),
   content: z.string(),
-  total: z.int().describe("Lines there are in all"),
-  next_offset: z.int().describe("Where to go on; equal to total: that was all"),
+  total: z.int().describe("Total number of lines in the log"),
+  next_offset: z.int().describe("Offset of the next line; equal to total at the end of the log"),
 });
 
 export const ManagerResult = z.object({
@@ -88,5 +96,5 @@ export const ManagerResult = z.object({
   ...LogResult.partial().shape,
   ...ListResult.partial().shape,
   written_bytes: z.int().optional(),
-  killed: z.boolean().optional().describe("False: it had ended before"),
+  killed: z.boolean().optional().describe("False if the session had already ended"),
 });

@@ -20,8 +20,6 @@ import {
 } from "./schema.ts";
 import { sessionEntry } from "./text.ts";
 
-/** What the three read-only tools answer, and process_manager in their place. */
-
 async function listSessions(gateway: Gateway, limit: number): Promise<HandlerResult> {
   const { sessions, total, warnings } = await gateway.sessions({ limit });
   const listed = withinBytes(sessions.map(sessionEntry), MODEL_BYTES);
@@ -50,14 +48,14 @@ export const processManager = tool({
   name: "process_manager",
   title: "Manage a session",
   description:
-    "Act on a session: write text to its input, send-keys to its terminal (names such as Enter, C-c, Up), kill it with all it started. Also list, poll and log; for those use process_list, process_poll and process_log instead: they need no approval, this tool does.",
+    "Control a session: write text to stdin, send-keys to its terminal (names such as Enter, C-c, Up), or kill it with all processes it started. Every call requires a person's approval. For list, poll and log, use process_list, process_poll and process_log instead, which require none.",
   input: ManagerInput,
   output: ManagerResult,
   annotations: RUN_ANNOTATIONS,
   meta: { category: "process" },
   operation: "write",
   permission: "ask",
-  // The contract asks per tool, whatever the action.
+  // The contract requires approval per tool, so every action of this tool requires it.
   permissions: { kill: "ask", list: "ask", read: "ask" },
   async handle(args, call) {
     const answer = await act(args, call);
@@ -74,7 +72,7 @@ async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   if (action === "send-keys") return args.keys ? sendKeys(session, args.keys) : missing(action, "keys");
   if (action === "kill") return kill(session);
   await call.gateway.permit("read", session);
-  // Permitted just now: not to be asked about a second time.
+  // The read is already authorized; a view without the tool's permissions does not request approval again.
   const permitted = await call.root.scoped().find(session.id);
   return action === "poll" ? pollSession(permitted) : logOfSession(permitted, args.offset, args.limit);
 }
@@ -109,7 +107,7 @@ const meta = { category: "process" };
 export const processList = tool({
   name: "process_list",
   title: "List sessions",
-  description: "Sessions of this agent, newest first, with status and exit code. Needs no approval.",
+  description: "List this agent's sessions, newest first, with status and exit code. Requires no approval.",
   input: ListInput,
   output: ListResult,
   annotations: READ_ANNOTATIONS,
@@ -121,7 +119,7 @@ export const processList = tool({
 export const processPoll = tool({
   name: "process_poll",
   title: "Check a session",
-  description: `Whether a session still runs, its exit code once it has ended, and its last ${POLL_LINES} lines. Needs no approval.`,
+  description: `Return the status of a session, its exit code once it has ended, and its last ${POLL_LINES} lines of output. Requires no approval.`,
   input: PollInput,
   output: PollResult,
   annotations: READ_ANNOTATIONS,
@@ -134,7 +132,7 @@ export const processLog = tool({
   name: "process_log",
   title: "Read a session's log",
   description:
-    "A slice of lines of a session's output and how many there are in all. Go on at next_offset; a negative offset counts from the end. At most 64 KiB at a time. Needs no approval.",
+    "Return lines of a session's output, up to 64 KiB per call, and the total number of lines. Continue at next_offset; a negative offset counts from the end. Requires no approval.",
   input: LogInput,
   output: LogResult,
   annotations: READ_ANNOTATIONS,

@@ -5,7 +5,7 @@ import { forModel } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { exitStatus, listedCommand } from "../result-text.ts";
 
-/** `exit_code`: none after a timeout, which `timed_out` tells. */
+/** Returns `exit_code`, which is null after a timeout: `timed_out` reports it. */
 export function exitCodeOf(ended: Parameters<typeof exitStatus>[0]): number | null {
   return ended.status === "timed_out" ? null : exitStatus(ended);
 }
@@ -14,7 +14,7 @@ export function execOutput({ id, output, truncated }: RunResult): string {
   return forModel(output, { omittedBytes: truncated.stdout, hint: `process_log session_id=${id}` }).text;
 }
 
-/** The output, then a line with what else there is to know. */
+/** Returns the output, followed by a line with session id, exit code and log path, and the note. */
 export function executeText(output: string, facts: Record<string, unknown>, note: string | null): string {
   const gap = output === "" || output.endsWith("\n") ? "" : "\n";
   const line = `[${["session_id", "exit_code", "log_path"].map((name) => `${name}: ${facts[name]}`).join(", ")}]`;
@@ -23,11 +23,11 @@ export function executeText(output: string, facts: Record<string, unknown>, note
 
 export function executeNote(result: RunResult, timeoutMs: number): string | null {
   if (result.status !== "running") return outcomeMessage(result, timeoutMs);
-  return `Still running after ${formatDuration(result.durationMs)}: it carries on in the background until its timeout. See process_poll and process_log.`;
+  return `Still running after ${formatDuration(result.durationMs)}; it continues in the background until its timeout. Follow it with process_poll and process_log.`;
 }
 
 export const IN_BACKGROUND =
-  "Running in the background: see process_poll and process_log; its exit puts an EXEC_CALLBACK into the work queue.";
+  "Started in the background. Follow it with process_poll and process_log; its exit adds an EXEC_CALLBACK item to the work queue.";
 
 export function sessionEntry(info: SessionInfo): Record<string, unknown> {
   return {
@@ -41,7 +41,8 @@ export function sessionEntry(info: SessionInfo): Record<string, unknown> {
   };
 }
 
-const USE_PROCESS_LIST = { action: "list_processes", hint: "process_list shows the sessions there are." };
+const USE_PROCESS_LIST = { action: "list_processes", hint: "List the sessions with process_list." };
+
 export const EXEC_ERRORS = {
   SessionNotFound: { recovery: [USE_PROCESS_LIST], only: true },
   AmbiguousId: { recovery: [USE_PROCESS_LIST], only: true },

@@ -40,7 +40,7 @@ type Args = z.output<typeof RunInput>;
 const processRun = tool({
   name: "process.run",
   title: "Run a command",
-  description: `Execute a command in the sandbox; returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. Prefer args over quoting: with args the program is run directly, without them command goes to the shell. Default timeout ${DEFAULT_TIMEOUT} s, at most ${MAX_TIMEOUT} s: pass one for slow test suites and builds. A timeout is no error: state is "timed_out", exit_code null, and the summaries hold what was written; rerun with a higher timeout or background: true. In background it returns a process_id at once and no timeout applies: follow it with process.monitor and process.logs, end it with process.kill. The full output is in process.logs. If a person has to approve it first, call again with the same arguments to wait for it.`,
+  description: `Run a command in the sandbox. Returns exit_code, the last lines of stdout and stderr, duration, state and resource usage. With args, command is a program that runs directly; without args, command is a shell command line. Prefer args to quoting. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. The default timeout is ${DEFAULT_TIMEOUT} s, the maximum ${MAX_TIMEOUT} s; set one for slow builds and test suites. A timeout is not an error: state is "timed_out", exit_code is null, and the summaries hold the output so far. Child processes still running when a foreground command exits are terminated. With background: true the call returns a process_id immediately and no timeout applies; follow the process with process.monitor and process.logs, stop it with process.kill. process.logs returns the full output. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
@@ -70,7 +70,7 @@ function answer(result: Result, lines: number, usage: ResourceUsage | null): Han
   return { structured: processResult(result, lines, usage), failure: result.error, complete: true };
 }
 
-/** Nothing is told of its output yet: whoever wants it asks for its logs. */
+/** Returns the result of a background start. The summaries are empty: the output is read with process.logs. */
 function started({ id, status, exitCode, durationMs, warnings, hints }: SessionInfo, usage: ResourceUsage | null) {
   const nothing = { stdout: "", stderr: "", output: "", truncated: { stdout: 0, stderr: 0 }, leftover: 0 };
   const told = { id, status, exitCode, durationMs, warnings, hints, error: null, ...nothing } as unknown as Result;
@@ -94,7 +94,7 @@ const processMonitor = tool({
   name: "process.monitor",
   title: "Check a process",
   description:
-    "State (running, completed, killed or timed_out), exit code, elapsed time and resource usage of a process. Its output is in process.logs. While it is running, do something else and ask again.",
+    "Return the state (running, completed, killed or timed_out), exit code, elapsed time and resource usage of a process. Read its output with process.logs.",
   input: MonitorInput,
   output: MonitorResult,
   annotations: READ_ANNOTATIONS,
@@ -108,7 +108,7 @@ const processMonitor = tool({
   },
 });
 
-/** What never ran is no process. */
+/** The statuses of each state. Commands that never started are not listed as processes. */
 const STATUSES: Record<string, Status[]> = {
   running: ["running"],
   completed: ["completed"],
@@ -121,7 +121,7 @@ const processList = tool({
   name: "process.list",
   title: "List processes",
   description:
-    "Processes of this agent, the most recent first: running, completed, killed and timed out, with exit code, times and resource usage. total counts all that match; narrow it with state_filter.",
+    "List this agent's processes, most recent first, with state, exit code, times and resource usage. total counts all processes that match state_filter.",
   input: ListInput,
   output: ListResult,
   annotations: READ_ANNOTATIONS,
@@ -138,13 +138,13 @@ const processList = tool({
   },
 });
 
-/** A signal that nothing follows takes effect when the process gets to it: so long it is given to be seen. */
+/** How long to wait for a signal to take effect before the state is reported. */
 const SETTLE_MS = 1000;
 
 const processKill = tool({
   name: "process.kill",
-  title: "End a process",
-  description: `Send a signal to a process and all it started. SIGTERM (default) is followed by SIGKILL after force_after seconds (default ${DEFAULT_FORCE_AFTER}; 0: never). killed is false if it had exited before the signal arrived, or still runs.`,
+  title: "Kill a process",
+  description: `Send a signal to a process and all its child processes. SIGTERM (the default) is followed by SIGKILL after force_after seconds (default ${DEFAULT_FORCE_AFTER}, 0 disables it). killed is false if the process had exited before the signal arrived or is still running.`,
   input: KillInput,
   output: KillResult,
   annotations: KILL_ANNOTATIONS,
@@ -157,7 +157,7 @@ const processKill = tool({
     const graceMs = name === "SIGTERM" && seconds > 0 ? seconds * 1000 : null;
     const sent = await send(session, name, graceMs);
     const info = await session.wait({ timeoutMs: SETTLE_MS });
-    // What ended it in the end: a SIGTERM that was not heeded was followed.
+    // Report SIGKILL when SIGTERM was not enough.
     const last = info.signal === "SIGKILL" ? "SIGKILL" : name;
     const killed = sent && info.status !== "running";
     return { structured: { killed, signal_sent: last, process_id: info.id, state: stateOf(info.status) } };
@@ -169,7 +169,7 @@ function hasEnded(session: Session): boolean {
   return status !== "running" && !lingering;
 }
 
-/** False: it exited before the signal arrived. */
+/** Sends a signal. Returns false when the process exited before the signal arrived. */
 async function send(session: Session, signal: string, graceMs: number | null): Promise<boolean> {
   try {
     await session.kill({ signal, graceMs });
@@ -190,7 +190,7 @@ function exitedBefore(session: Session): HandlerResult {
   };
 }
 
-/** The process capabilities: one result shape, named errors with named ways out, permission tiers. */
+/** The `process` toolset: one result shape, named errors with named recovery actions, permission tiers. */
 export const PROCESS: Toolset = {
   name: "process",
   tools: [processRun, processMonitor, processKill, processList, processLogs],

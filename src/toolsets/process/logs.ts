@@ -11,9 +11,9 @@ const NOTHING: Part = { text: "", size: 0, consumed: 0, complete: true };
 
 export const processLogs = tool({
   name: "process.logs",
-  title: "Read a process's output",
+  title: "Read process output",
   description:
-    "Output of a running or finished process, at most 64 KiB at a time. offset and limit are bytes of each stream; no character is split. To go on, or to follow a running process, call again with offset = offset + stdout_consumed (or stderr_consumed). truncated: there is more.",
+    "Return the output of a running or finished process, up to 64 KiB per call. offset and limit are bytes of each stream; characters are never split. To read more, or to follow a running process, call again with offset + stdout_consumed (or stderr_consumed) as the offset. truncated is true when there is more output.",
   input: LogsInput,
   output: LogsResult,
   annotations: READ_ANNOTATIONS,
@@ -27,7 +27,7 @@ export const processLogs = tool({
     }
     const room = share(info, offset, limit ?? MODEL_BYTES, stream);
     const stdout = stream === "stderr" ? sizeOnly(info, "stdout") : await read(session, "stdout", offset, room.stdout);
-    // Captured as one: there is nothing apart on stderr.
+    // With merged capture, stdout holds both streams.
     const apart = info.capture === "apart" && stream !== "stdout";
     const stderr = apart ? await read(session, "stderr", offset, room.stderr) : sizeOnly(info, "stderr");
     return {
@@ -64,7 +64,7 @@ function sizeOnly({ streams }: SessionInfo, stream: "stdout" | "stderr"): Part {
   return { ...NOTHING, size: streams[stream]?.bytes ?? 0 };
 }
 
-/** Both together take no more than a model gets at a time; what one does not need the other has. */
+/** Divides the size limit of a result between the two streams. Each stream can use what the other does not need. */
 function share(info: SessionInfo, offset: number, limit: number, stream: string): { stdout: number; stderr: number } {
   const most = Math.min(limit, MODEL_BYTES);
   const wants = (name: "stdout" | "stderr") =>

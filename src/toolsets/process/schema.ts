@@ -15,28 +15,32 @@ export const RunInput = z.strictObject({
   command: z
     .string()
     .min(1, "must not be empty")
-    .describe("The program when args are given; otherwise a command line for the shell"),
-  args: z.array(z.string()).optional().describe("Arguments, one element each; the program is then run without a shell"),
-  working_directory: z.string().min(1).optional().describe("Within the workspace; default its root"),
+    .describe("The program to run if args is present, otherwise a shell command line"),
+  args: z.array(z.string()).optional().describe("Arguments, one per element; the program runs without a shell"),
+  working_directory: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Working directory inside the workspace (default: the workspace root)"),
   environment: z
     .record(z.string(), z.string())
     .optional()
-    .describe("Additional variables; system-protected ones cannot be overridden"),
+    .describe("Additional environment variables; protected variables cannot be set"),
   timeout: z
     .int()
     .min(1)
     .max(MAX_TIMEOUT)
     .optional()
-    .describe(`Seconds in the foreground; default ${DEFAULT_TIMEOUT}, at most ${MAX_TIMEOUT}. Not for background`),
-  background: z.boolean().default(false).describe("Return at once with a process_id; no timeout applies"),
-  stdin: z.string().optional().describe("Input for the process; ignored in background"),
-  cpu_limit: z.number().positive().optional().describe("Fraction of one core, 0.5 is half of one"),
+    .describe(`Timeout in seconds (default ${DEFAULT_TIMEOUT}, maximum ${MAX_TIMEOUT}); ignored in the background`),
+  background: z.boolean().default(false).describe("Return a process_id immediately; no timeout applies"),
+  stdin: z.string().optional().describe("Text for stdin; ignored in the background"),
+  cpu_limit: z.number().positive().optional().describe("CPU limit in cores; 0.5 is half a core"),
   memory_limit: z
     .int()
     .min(1 << 20)
     .optional()
-    .describe("Bytes, of the whole process tree"),
-  stdout_lines: z.int().min(0).max(10_000).default(100).describe("How many last lines the summaries hold"),
+    .describe("Memory limit of the process tree in bytes"),
+  stdout_lines: z.int().min(0).max(10_000).default(100).describe("Number of last lines in the summaries"),
 });
 
 export const MonitorInput = z.strictObject({ process_id: processId });
@@ -47,43 +51,43 @@ export const KillInput = z.strictObject({
     .string()
     .min(1)
     .default("SIGTERM")
-    .describe("SIGTERM to end it gracefully, SIGKILL to force it, or another"),
+    .describe("Signal name, such as SIGTERM for a graceful exit or SIGKILL to force it"),
   force_after: z
     .int()
     .min(0)
     .max(MAX_TIMEOUT)
     .default(DEFAULT_FORCE_AFTER)
-    .describe("Seconds from SIGTERM to SIGKILL; 0 never escalates. Only for SIGTERM"),
+    .describe("Seconds from SIGTERM to SIGKILL; 0 disables SIGKILL. Ignored for other signals"),
 });
 
 export const ListInput = z.strictObject({
   state_filter: z.enum(FILTERS).default("all").describe("Only processes in this state"),
-  limit: z.int().min(1).max(MAX_LISTED).default(DEFAULT_LIST).describe("At most so many, the most recent first"),
+  limit: z.int().min(1).max(MAX_LISTED).default(DEFAULT_LIST).describe("Maximum number of processes"),
 });
 
 export const LogsInput = z.strictObject({
   process_id: processId,
-  stream: z.enum(STREAMS).default("both").describe("Which output stream"),
+  stream: z.enum(STREAMS).default("both").describe("Output stream to read"),
   offset: z.int().min(0).default(0).describe("Byte offset to start at"),
-  limit: z.int().min(1).optional().describe("Bytes to return at most; never more than 64 KiB at a time"),
+  limit: z.int().min(1).optional().describe("Maximum number of bytes per stream (at most 64 KiB)"),
 });
 
 const usage = z
   .object({ cpu_ms: z.int(), memory_peak_bytes: z.int(), io_read_bytes: z.int(), io_write_bytes: z.int() })
-  .describe("Of the whole process tree");
+  .describe("Resource usage of the whole process tree");
 const state = z.enum(STATES);
-const exitCode = z.int().nullable().describe("Null while it runs, or if it was killed or timed out");
+const exitCode = z.int().nullable().describe("Null while running, or if the process was killed or timed out");
 
 export const RunResult = z.object({
   exit_code: exitCode,
-  stdout_summary: z.string().describe("Last lines; process.logs has all"),
+  stdout_summary: z.string().describe("Last lines; process.logs returns all output"),
   stderr_summary: z.string(),
   duration_ms: z.int(),
   process_id: z.string(),
   state,
   resource_usage: usage,
   warnings: z.array(z.string()).optional(),
-  note: z.string().optional().describe("What became of it and what to do next"),
+  note: z.string().optional().describe("How the command ended and what to do next"),
 });
 
 const entry = {
@@ -94,7 +98,7 @@ const entry = {
   started_at: z.string().describe("ISO 8601"),
   duration_ms: z.int(),
   resource_usage: usage,
-  host: z.string().optional().describe("The machine of a fleet it runs on"),
+  host: z.string().optional().describe("The machine of the fleet that runs the process"),
 };
 
 export const MonitorResult = z.object(entry);
@@ -108,18 +112,18 @@ export const KillResult = z.object({
 
 export const ListResult = z.object({
   processes: z.array(z.object(entry)),
-  total: z.int().describe("All that match, which may be more than are listed"),
-  note: z.string().optional().describe("What may be missing: machines of the fleet that gave no answer"),
+  total: z.int().describe("Number of processes that match, which may be more than are listed"),
+  note: z.string().optional().describe("Why the list may be incomplete, such as machines that did not respond"),
 });
 
 export const LogsResult = z.object({
   stdout: z.string(),
   stderr: z.string(),
-  stdout_size: z.int().describe("Bytes written in all"),
+  stdout_size: z.int().describe("Total bytes written"),
   stderr_size: z.int(),
-  stdout_consumed: z.int().describe("Bytes this answer covers: go on at offset + stdout_consumed"),
+  stdout_consumed: z.int().describe("Bytes covered by this result; continue at offset + stdout_consumed"),
   stderr_consumed: z.int(),
-  truncated: z.boolean().describe("There is more than was returned"),
+  truncated: z.boolean().describe("True when there is more output than was returned"),
   process_id: z.string(),
   state,
 });

@@ -9,11 +9,11 @@ const STATE: Partial<Record<Status, string>> = {
   completed: "completed",
   killed: "killed",
   timed_out: "timed_out",
-  // Its keeper was killed, and took it along.
+  // The command is killed together with its keeper.
   lost: "killed",
 };
 
-/** One of the contract's four states; null: it never was a process. */
+/** Returns one of the contract's four states, or null when the command never started. */
 export function stateOf(status: Status): string | null {
   return STATE[status] ?? null;
 }
@@ -27,12 +27,12 @@ export function usageOf(usage: ResourceUsage | null): Record<string, number> {
   };
 }
 
-/** Null where it did not exit by itself. */
+/** Returns `exit_code`, which is null unless the process exited without being killed. */
 export function exitCodeOf({ status, exitCode }: Pick<SessionInfo, "status" | "exitCode">): number | null {
   return status === "completed" ? exitCode : null;
 }
 
-/** What `process.run` tells of a command that ran to its end, or is still running. */
+/** Returns the result of `process.run` for a command that has ended or is still running. */
 export function processResult(result: RunResult, lines: number, usage: ResourceUsage | null): Record<string, unknown> {
   const { id, status, stdout, stderr, truncated, durationMs, warnings, error } = result;
   const hint = `process.logs process_id=${id}`;
@@ -52,10 +52,10 @@ export function processResult(result: RunResult, lines: number, usage: ResourceU
 
 function stillRunning(durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s: it carries on in the background until its timeout. See process.monitor, process.logs and process.kill.`;
+  return `Still running after ${seconds}s; it continues in the background until its timeout. Follow it with process.monitor and process.logs, stop it with process.kill.`;
 }
 
-/** One process as `process.monitor` and `process.list` show it. */
+/** Returns one process as shown by `process.monitor` and `process.list`. */
 export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Record<string, unknown> {
   return {
     process_id: info.id,
@@ -72,7 +72,7 @@ export function processEntry(info: SessionInfo, usage: ResourceUsage | null): Re
 export function unstartedFailure({ id, status, error }: SessionInfo) {
   return {
     type: "ProcessNotFound",
-    message: `There is no process ${id}: it was ${status}, and nothing ran. ${error?.message ?? ""}`.trim(),
+    message: `Process ${id} never started (${status}). ${error?.message ?? ""}`.trim(),
     recovery: [LIST_PROCESSES],
   };
 }
@@ -80,36 +80,36 @@ export function unstartedFailure({ id, status, error }: SessionInfo) {
 const LIST_PROCESSES = { action: "list_processes", hint: "Use process.list to see all tracked processes." };
 const CHECK_SCOPE = {
   action: "check_scope",
-  hint: "Name a folder within the workspace, or leave working_directory out.",
+  hint: "Use a folder inside the workspace, or omit working_directory.",
 };
 
 const CHECK_PERMISSIONS = {
   action: "check_permissions",
-  hint: "Verify that the command is executable and that the sandbox lets it do what it needs.",
+  hint: "Verify that the program is executable and that the sandbox allows the access it needs.",
 };
 
 const RETRY = { action: "retry", hint: "Retry the operation." };
 const SPAWN_FAILED = { type: "SpawnFailed", recovery: [CHECK_PERMISSIONS, RETRY] };
 const NOT_FOUND = { type: "ProcessNotFound", recovery: [LIST_PROCESSES], only: true };
 
-/** The contract's own words for what can go wrong, with the actions it names. */
+/** The contract's error types and recovery actions, by Sallyport's error type. */
 export const PROCESS_ERRORS = {
   CommandNotFound: {
     recovery: [
       {
         action: "check_path",
-        hint: "Check whether it is installed: process.run(command='which', args=['command_name']).",
+        hint: "Check that the program is installed and on PATH, for example with `command -v`.",
       },
-      { action: "use_full_path", hint: "Specify the full absolute path to the executable." },
+      { action: "use_full_path", hint: "Use the absolute path of the executable." },
     ],
   },
   ResourceLimitExceeded: {
     recovery: [
       {
         action: "increase_limits",
-        hint: "Retry with a higher cpu_limit or memory_limit, if the allocation allows it.",
+        hint: "Retry with a higher cpu_limit or memory_limit, up to the configured maximum.",
       },
-      { action: "optimize", hint: "Change the command so that it uses fewer resources." },
+      { action: "optimize", hint: "Change the command to use fewer resources." },
     ],
   },
   PathOutOfScope: { recovery: [CHECK_SCOPE] },

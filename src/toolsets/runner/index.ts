@@ -33,7 +33,7 @@ import { blockReason, NO_CLOSING_QUOTE, NO_COMMAND, runnerResult, stillRunning, 
 const run = tool({
   name: "run",
   title: "Run a command",
-  description: `Run a command and wait for it; returns exit code, stdout, stderr (each at most 32 KiB, the middle left out and counted) and timing. By default the words are split like shlex and run without a shell: set shell: true for pipes, redirections, && or globs. At the timeout (default ${DEFAULT_TIMEOUT} s, at most ${MAX_TIMEOUT} s) it is ended with all it started: timed_out is true, exit_code -1, what it wrote is kept. Use run_background for servers, watchers and whatever takes longer. Check exit_code, then stderr. If blocked is true, report block_reason and do not look for a way round. If an error says that a person has to approve, call again with the same arguments to wait for it.`,
+  description: `Run a command and wait until it exits. Returns exit_code, stdout, stderr (each up to 32 KiB; the middle of longer output is omitted) and timing. By default the command is split into arguments like POSIX shlex and runs without a shell; set shell: true for pipes, redirections, && and globs. Each call starts a new process, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. At the timeout (default ${DEFAULT_TIMEOUT} s, maximum ${MAX_TIMEOUT} s) the command and its child processes are terminated: timed_out is true, exit_code is -1, and the output so far is kept. Child processes still running when the command exits are terminated. Use run_background for servers, watchers and longer commands. Check exit_code, then stderr. If blocked is true, report block_reason; do not rephrase the command. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: RunInput,
   output: RunResult,
   annotations: RUN_ANNOTATIONS,
@@ -52,7 +52,7 @@ const run = tool({
   },
 });
 
-/** What is to run: shell text, or the words of the command as they are. */
+/** Returns the command to run: shell text, or a program with its arguments. */
 function program({
   command,
   shell,
@@ -64,7 +64,7 @@ function program({
   return file === undefined ? { error: NO_COMMAND } : { command: file, args };
 }
 
-/** As every other command that could not be started: with a complete result. */
+/** Returns a complete result for a command that cannot be split, like that of other commands that did not start. */
 function unusable(command: string, error: ToolFailure): HandlerResult {
   const nothing = { stdout: "", duration_ms: 0, timed_out: false, blocked: false, block_reason: null };
   const structured = {
@@ -86,7 +86,7 @@ const runBackground = tool({
   name: "run_background",
   title: "Start a background process",
   description:
-    "Start a long-running process (server, watcher) through the shell and return its pid at once; it lives on until it ends or kill_process ends it. Give log_file to read its output later (`run` with `tail -n 50 FILE`). Do not use it when the output is needed now: use run. Record the pid for cleanup.",
+    "Start a long-running process, such as a server or watcher, through the shell and return its pid immediately. It has no timeout and keeps running until it exits or kill_process terminates it. Set log_file to read its output later, for example with `run` and `tail -n 50 FILE`. Record the pid for kill_process. Use run instead when you need the output now.",
   input: RunBackgroundInput,
   output: RunBackgroundResult,
   annotations: RUN_ANNOTATIONS,
@@ -115,8 +115,8 @@ const runBackground = tool({
 
 const killProcess = tool({
   name: "kill_process",
-  title: "End a process",
-  description: `End a process that run_background started, with everything it started itself: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). One that is gone already is a success; a pid that was not started here is refused.`,
+  title: "Kill a process",
+  description: `Terminate a process that run_background started, with all its child processes: SIGTERM, then SIGKILL after graceful_timeout seconds (default ${DEFAULT_GRACE}). Succeeds if the process has already exited. Rejects a pid that these tools did not start.`,
   input: KillProcessInput,
   output: KillProcessResult,
   annotations: KILL_ANNOTATIONS,
@@ -135,7 +135,7 @@ const isBlocked = tool({
   name: "is_blocked",
   title: "Check a command",
   description:
-    "Whether the safety rules would forbid a command, judged as shell text, without running it, and why. If it is blocked, report the reason and propose something safe; do not rephrase it to get past the rules.",
+    "Check whether the safety rules block a command, without running it. The command is checked as shell text. If it is blocked, report block_reason and propose a safe alternative; do not rephrase the command to bypass the rule.",
   input: IsBlockedInput,
   output: IsBlockedResult,
   annotations: READ_ANNOTATIONS,
@@ -146,7 +146,7 @@ const isBlocked = tool({
   },
 });
 
-/** The process runner: commands with exit code, separate streams and a stated intent. */
+/** The `runner` toolset: commands with exit code, separate streams and a stated intent. */
 export const RUNNER: Toolset = {
   name: "runner",
   tools: [run, runBackground, killProcess, isBlocked],

@@ -9,21 +9,21 @@ import { repeatedCommand } from "../result-text.ts";
 
 const NO_CODE = -1;
 
-/** `exit_code`: -1 where there is none to tell, else as Python's subprocess gives it: -n for signal n. */
+/** Returns `exit_code` as Python's subprocess reports it: -n for signal n. It is -1 when there is no exit code. */
 function exitCodeOf({ status, exitCode, signal }: RunResult): number {
   if (status === "timed_out" || status === "lost" || status === "running") return NO_CODE;
   if (exitCode !== null) return exitCode;
   return signal === null ? NO_CODE : -(constants.signals[signal] ?? -NO_CODE);
 }
 
-function stream(text: string, omittedBytes: number, id: string): string {
-  const hint = `a narrower command (head, tail, grep), or in the log of session ${id}`;
+function stream(text: string, omittedBytes: number): string {
+  const hint = "a narrower command, such as head, tail or grep";
   return forModel(text, { maxBytes: RUNNER_STREAM_BYTES, omittedBytes, hint }).text;
 }
 
-/** Everything `run` promises about a command, whatever became of it. */
+/** Returns the complete result of `run`, whether or not the command started. */
 export function runnerResult(command: string, result: RunResult): Record<string, unknown> {
-  const { id, status, stdout, stderr, truncated } = result;
+  const { status, stdout, stderr, truncated } = result;
   const error = result.error && truncateFailure(result.error);
   const refused = status === "blocked" || status === "denied";
   const notRun = refused || status === "pending" || status === "failed";
@@ -33,50 +33,50 @@ export function runnerResult(command: string, result: RunResult): Record<string,
     success: status === "completed" && exitCode === 0,
     command: repeatedCommand(command),
     exit_code: exitCode,
-    stdout: stream(stdout, truncated.stdout, id),
-    stderr: notRun ? (error?.message ?? "") : stream(stderr, truncated.stderr, id),
+    stdout: stream(stdout, truncated.stdout),
+    stderr: notRun ? (error?.message ?? "") : stream(stderr, truncated.stderr),
     duration_ms: Math.round(result.durationMs),
     timed_out: result.timedOut,
     blocked: refused,
-    block_reason: refused ? (error?.message ?? "It is not allowed here.") : null,
+    block_reason: refused ? (error?.message ?? "The command is not allowed.") : null,
     ...(note === null || notRun ? {} : { note }),
   };
 }
 
 export function stillRunning(pid: number | null, durationMs: number): string {
   const seconds = Math.ceil(durationMs / 1000);
-  return `Still running after ${seconds}s: it carries on in the background until its timeout. End it with kill_process pid=${pid}.`;
+  return `Still running after ${seconds}s; it continues in the background until its timeout. Stop it with kill_process pid=${pid}.`;
 }
 
-/** The first reason of what is forbidden; null: it is not. */
+/** Returns the first reason why a command is blocked or denied, or null when it is neither. */
 export function blockReason({ verdict, reasons: [first] }: Verdict): string | null {
   if (verdict !== "blocked" && verdict !== "deny") return null;
-  return first ? `${first.message} (${first.rule})` : "It is not allowed here.";
+  return first ? `${first.message} (${first.rule})` : "The command is not allowed.";
 }
 
 export const NO_CLOSING_QUOTE = {
   type: "InvalidRequest",
-  message: "`command`: a quote is not closed, or it ends in a backslash.",
+  message: "`command` has an unclosed quote or ends with a backslash.",
   recovery: [
-    { action: "fix_request", hint: "Close the quote; with shell: false the words are split as by POSIX shlex." },
-    { action: "use_shell", hint: "Or set shell: true for a command that is meant for the shell." },
+    { action: "fix_request", hint: "Close the quote. With shell: false, the command is split like POSIX shlex." },
+    { action: "use_shell", hint: "Set shell: true if the command uses shell syntax." },
   ],
 };
 
 export const NO_COMMAND = {
   type: "InvalidRequest",
-  message: "`command` holds no word.",
-  recovery: [{ action: "fix_request", hint: "Name the program to run." }],
+  message: "`command` is blank.",
+  recovery: [{ action: "fix_request", hint: "Pass the program to run." }],
 };
 
 export function unknownPid(pid: number) {
   return {
     type: "ProcessNotFound",
-    message: `No process with pid ${pid} was started here.`,
+    message: `Pid ${pid} was not started by these tools.`,
     recovery: [
       {
         action: "check_pid",
-        hint: "Give the pid that run_background returned; others are not touched, whoever owns them.",
+        hint: "Pass the pid that run_background returned. Other processes cannot be killed with this tool.",
       },
     ],
   };

@@ -14,7 +14,7 @@ type Args = z.output<typeof ExecInput>;
 const exec = tool({
   name: "exec",
   title: "Run a command",
-  description: `Run a shell command in the workspace. Waits up to yieldMs (default ${DEFAULT_YIELD_MS / 1000} s); a command still running then carries on in the background and its session_id comes back for the process tool. background: true does not wait. pty: "auto" gives programs that need a terminal one (drive it with process: send-keys, screen, wait). Ends at timeout (default ${DEFAULT_TIMEOUT} s, 0: never): timed_out is true and output is kept. aggregated holds all output (middle left out when long; read it with process action=log), tail its end, warnings every fallback. If a person has to approve it first, call again with the same arguments to wait for it.`,
+  description: `Run a shell command in the workspace root or in workdir. Each call starts a new shell, so \`cd\` and exported variables do not carry over. By default only the workspace and $TMPDIR are writable. The call waits up to yieldMs (default ${DEFAULT_YIELD_MS / 1000} s); a command that is still running then continues in the background, and its session_id is returned for the process tool. background: true returns immediately. At the timeout (default ${DEFAULT_TIMEOUT} s, 0 for none) the command and its child processes are terminated, timed_out is true and the output so far is kept. Child processes still running when a foreground command exits are terminated. pty: "auto" runs programs that need a terminal in one; interact with them through process (send-keys, screen, wait). aggregated holds the output (the middle is omitted when it is long; read it with process action=log), tail the end of the output, warnings every fallback. If a person's approval is pending, call again with the same arguments to wait for the decision.`,
   input: ExecInput,
   output: ExecResult,
   annotations: RUN_ANNOTATIONS,
@@ -33,7 +33,7 @@ async function run(args: Args, { gateway, root, context }: HandlerCall): Promise
 }
 
 async function start(args: Args, { gateway, context }: HandlerCall): Promise<HandlerResult> {
-  // Kept open: whoever starts it in the background may want to write to it.
+  // stdin stays open so that `process` can write to it.
   const session = await gateway.start({ ...requestOf(args, gateway), stdin: "open" }, startOptions(context));
   const info = session.info();
   const refused = refusal(info, { session_id: info.id, warnings: info.warnings });
@@ -54,7 +54,7 @@ function requestOf({ command, workdir, env, timeout, pty, security, ask }: Args,
   };
 }
 
-/** Multi-mode execution: commands that move to the background by themselves, and terminals. */
+/** The `shell` toolset: commands that move to the background automatically, and terminals. */
 export const SHELL: Toolset = {
   name: "shell",
   tools: [exec, processTool],

@@ -32,23 +32,25 @@ async function kill(session: Session, signal: string | undefined): Promise<Handl
   return state(session, { killed });
 }
 
-/** `clear` forgets one that has ended; `remove` ends it first where it must. */
+const REMOVED = "The session and its log were removed.";
+
+/** Removes a session and its log. With `force`, a running session is terminated first. */
 async function remove(session: Session, force: boolean): Promise<HandlerResult> {
   const before = state(session);
   await session.remove({ force });
-  const text = joinLines([before.text ?? null, "It is removed, with its log."]);
-  return { structured: { ...before.structured, removed: true }, text: force ? "Removed, with its log." : text };
+  const text = force ? REMOVED : joinLines([before.text ?? null, REMOVED]);
+  return { structured: { ...before.structured, removed: true }, text };
 }
 
 const LAST_LINE_BYTES = 4096;
-/** What waits to be polled at most; older output is in the log. */
+/** The maximum of unread output in bytes; older output is in the log. */
 const POLL_BUFFER = 1 << 20;
 
 async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerResult> {
   const found = await gateway.sessions({ limit });
   const sessions = await Promise.all(
     found.sessions.map(async (info) => {
-      // Another gateway's is looked into when somebody asks for it: not every worker with every list.
+      // The last line of a remote session is not read: a list must not cause a request to every worker.
       const own = info.gateway === null ? gateway.session(info.id) : null;
       const last = await own?.logs({ tail: 1, limit: LAST_LINE_BYTES });
       return { ...sessionFields(info), tail: lastLine(last?.text ?? "") };
@@ -58,9 +60,9 @@ async function list({ gateway }: HandlerCall, limit: number): Promise<HandlerRes
   return { structured: { sessions: withinBytes(sessions, MODEL_BYTES), total, ...warningsNote(warnings) } };
 }
 
-/** What is new since the last poll. */
+/** Returns the output since the last poll. */
 async function poll({ root }: HandlerCall, session: Session): Promise<HandlerResult> {
-  // Before the output: what ends in between is told with the next poll, and nothing is missed.
+  // The state is read before the output, so a state other than running means that all output has been written.
   const info = session.info();
   const unread = await readUnread(root, session, { reader: READER, page: MODEL_BYTES, buffer: POLL_BUFFER });
   const output = forModel(unread.text, {
@@ -73,7 +75,7 @@ async function poll({ root }: HandlerCall, session: Session): Promise<HandlerRes
   };
 }
 
-/** A slice of lines; the last ones where no offset is named. */
+/** Returns a slice of lines; the last ones when no offset is given. */
 async function log(session: Session, offset: number | undefined, limit: number): Promise<HandlerResult> {
   const { text, total, from, next } = await readLines(session, offset ?? -limit, limit);
   return {
@@ -87,7 +89,7 @@ async function sendKeys(session: Session, keys: string[]): Promise<HandlerResult
   return state(session);
 }
 
-/** The text as typed, then Enter. */
+/** Sends the text followed by Enter. */
 async function enter(session: Session, text: string): Promise<HandlerResult> {
   if (session.info().pty === null) await session.write(`${text}\n`);
   else if (text === "") await session.sendKeys(["Enter"]);
@@ -121,7 +123,7 @@ interface Conditions {
   timeoutMs: number;
 }
 
-/** Waits, but not longer than the caller does, and gives what is new by then. */
+/** Waits for a condition, no longer than the caller waits for the result, and returns the output since the last poll. */
 async function wait(session: Session, asked: Conditions, call: HandlerCall): Promise<HandlerResult> {
   const { signal, answerWithinMs = Number.POSITIVE_INFINITY } = call.context;
   const { pattern, quietMs, input, timeoutMs } = asked;
@@ -143,7 +145,7 @@ export const processTool = tool({
   name: "process",
   title: "Manage sessions",
   description:
-    "Follow and steer sessions that exec started. list; poll (output since the last poll, and state); log (lines; the last ones unless offset is given); wait (for exit, a pattern, quiet, or until it waits for input: better than polling); write (text to its input, eof closes it); for terminals: send-keys, submit (text and Enter), paste, screen (what a person would see), resize; extend (the deadline); kill; clear (forget one that has ended); remove (end and forget).",
+    "Follow and control sessions started by exec. Actions: list; poll (new output and state); log (lines of output, the last ones by default); wait (until exit, a pattern, a pause in output, or a prompt for input; prefer it to polling); write (text to stdin; eof closes it); send-keys, submit (text and Enter), paste, screen (the visible text) and resize for terminals; extend (set a new deadline); kill; clear (remove an ended session); remove (terminate and remove).",
   input: ProcessInput,
   output: ProcessResult,
   annotations: RUN_ANNOTATIONS,
@@ -164,7 +166,7 @@ async function act(args: Args, call: HandlerCall): Promise<HandlerResult> {
   return ACTION_HANDLERS[action](await call.gateway.find(session_id), args, call);
 }
 
-/** What an action cannot do without. */
+/** The required arguments of each action, except `session_id`. */
 const REQUIRED_ARGUMENTS: Partial<Record<Args["action"], readonly (keyof Args)[]>> = {
   "send-keys": ["keys"],
   paste: ["data"],

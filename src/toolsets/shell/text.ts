@@ -6,7 +6,7 @@ import { aggregated, forModel, tail } from "../../text/model-output.ts";
 import { outcomeMessage } from "../outcome-message.ts";
 import { joinLines, listedCommand } from "../result-text.ts";
 
-/** What is told of a session everywhere. `exit_code` is null where a signal or a deadline ended it. */
+/** Returns the fields that describe a session in every result. `exit_code` is null after a signal or a timeout. */
 export function sessionFields(info: SessionInfo): Record<string, unknown> {
   return {
     session_id: info.id,
@@ -23,7 +23,7 @@ export function sessionFields(info: SessionInfo): Record<string, unknown> {
   };
 }
 
-/** The same of a foreground command, without looking its session up. */
+/** Returns the same fields for a foreground command, from its result. */
 export function execFields(command: string, result: RunResult, pid: number | null): Record<string, unknown> {
   const { id, status, exitCode, signal, timedOut, durationMs, warnings, output, truncated } = result;
   const facts = { omittedBytes: truncated.stdout, hint: hintFor(id) };
@@ -52,57 +52,58 @@ export function execText(result: RunResult, pid: number | null): string {
   const { id, output, truncated, warnings } = result;
   const shown = forModel(output, { maxBytes: MODEL_BYTES, omittedBytes: truncated.stdout, hint: hintFor(id) }).text;
   const end = result.status === "running" ? stillRunning(id, pid, result.durationMs) : outcomeMessage(result);
-  return joinLines([shown, end, ...warnings.map((warning) => `Warning: ${warning}`)]);
+  return joinLines([shown, end, ...warnings.map((warning) => `Warning: ${warning}`)]) || "(no output)";
 }
 
 function stillRunning(id: string, pid: number | null, durationMs: number): string {
   const since = formatDuration(durationMs);
-  return `Still running after ${since} (session_id ${id}, pid ${pid}): it carries on in the background. Use process (poll, wait, log, write, kill) for follow-up.`;
+  return `Still running after ${since} (session_id ${id}, pid ${pid}); it continues in the background. Follow it with process (poll, wait, log, write, kill).`;
 }
 
 export function startedText({ id, pid, warnings }: SessionInfo): string {
-  const start = `Started in the background (session_id ${id}, pid ${pid}). Use process (poll, wait, log, write, kill) for follow-up.`;
+  const start = `Started in the background (session_id ${id}, pid ${pid}). Follow it with process (poll, wait, log, write, kill).`;
   return joinLines([start, ...warnings.map((warning) => `Warning: ${warning}`)]);
 }
 
-/** New output, then how it stands. */
+/** Returns the new output, followed by the state of the session. */
 export function pollText(output: string, info: SessionInfo, left: number): string {
-  const more = left > 0 ? `${counted(left, "byte")} more to read: poll again.` : null;
+  const more = left > 0 ? `${counted(left, "byte")} left to read; poll again.` : null;
   return joinLines([output === "" ? "(no new output)" : output, more, stateText(info)]);
 }
 
 export function stateText(info: SessionInfo): string {
   if (info.status === "running") return `Session ${info.id} is running (pid ${info.pid}).`;
   const how = info.signal ? `signal ${info.signal}` : `exit code ${info.exitCode}`;
-  return outcomeMessage(info) ?? `Session ${info.id} has ended: ${info.status}, ${how}.`;
+  return outcomeMessage(info) ?? `Session ${info.id} has ended (${how}).`;
 }
 
-const LIST = { action: "list_processes", hint: 'process with action: "list" shows the sessions there are.' };
+const LIST = { action: "list_processes", hint: 'List the sessions with process and action: "list".' };
 const STDIN_HINT = {
   action: "open_stdin",
-  hint: "Only a session started with background: true, or on a terminal (pty: true), can be written to.",
+  hint: "Start the command with background: true or pty: true to write to it.",
 };
 
 export const SHELL_ERRORS = {
   SessionNotFound: { recovery: [LIST], only: true },
   AmbiguousId: { recovery: [LIST], only: true },
   AlreadyExited: {
-    recovery: [{ action: "check_status", hint: 'process with action: "poll" shows how it ended.' }],
+    recovery: [{ action: "check_status", hint: 'Check how it ended with process and action: "poll".' }],
     only: true,
   },
   StillRunning: {
-    recovery: [{ action: "force_kill", hint: 'End it first (action: "kill"), or use action: "remove".' }],
+    recovery: [{ action: "force_kill", hint: 'Stop it first with action: "kill", or use action: "remove".' }],
     only: true,
   },
   StdinClosed: { recovery: [STDIN_HINT], only: true },
 } as const;
 
+/** Why a wait returned. After an exit, the state of the session says it. */
 const REASONS: Record<WaitOutcome["reason"], string> = {
-  exit: "It has ended.",
-  pattern: "The pattern was found.",
-  quiet: "It has gone quiet.",
-  input: "It waits for input.",
-  timeout: "Nothing of what was waited for has happened yet; wait again, or look with poll or screen.",
+  exit: "",
+  pattern: "The pattern matched.",
+  quiet: "There was no output for quietMs.",
+  input: "The program is waiting for input.",
+  timeout: "The condition was not met before the timeout; wait again, or check with poll or screen.",
 };
 
 export function waitText(reason: WaitOutcome["reason"], output: string): string {

@@ -129,10 +129,10 @@ test("a script that is removed, and one that appears", () => {
   const cwd = place();
   const script = file(cwd, "x.sh");
   const gone = said({ command: "bash x.sh", cwd }, () => unlinkSync(script));
-  assert.deepEqual(gone, [`the script ${script} is gone`]);
+  assert.deepEqual(gone, [`the script ${script} no longer exists`]);
   const makefile = join(cwd, "GNUmakefile");
   const came = said({ command: "make", cwd }, () => file(cwd, "GNUmakefile"));
-  assert.deepEqual(came, [`the project file ${makefile} was not there`]);
+  assert.deepEqual(came, [`the project file ${makefile} was added`]);
 });
 
 test("a script that becomes a link to another", () => {
@@ -143,7 +143,7 @@ test("a script that becomes a link to another", () => {
     unlinkSync(script);
     symlinkSync("other.sh", script);
   });
-  assert.deepEqual(changed, [`the script ${script} is now ${other}, it was ${script}`]);
+  assert.deepEqual(changed, [`the script ${script} now resolves to ${other} (previously ${script})`]);
 });
 
 test("a fifo in place of a script does not hang the look", () => {
@@ -197,7 +197,7 @@ test("a program that another one on PATH comes before", () => {
   mkdirSync(first);
   const asked = { command: "uname -a", cwd, env: { PATH: `${first}:/usr/bin:/bin` } };
   const changed = said(asked, () => copyFileSync("/bin/true", join(first, "uname")));
-  assert.deepEqual(changed, [`the program uname is now ${join(first, "uname")}, it was /usr/bin/uname`]);
+  assert.deepEqual(changed, [`the program uname now resolves to ${join(first, "uname")} (previously /usr/bin/uname)`]);
 });
 
 test("a program put before another on PATH is seen by old facts and a lookup that remembers, too", () => {
@@ -211,7 +211,7 @@ test("a program put before another on PATH is seen by old facts and a lookup tha
   const before = take();
   copyFileSync("/bin/true", join(first, "uname"));
   assert.deepEqual(differences(before, take()), [
-    `the program uname is now ${join(first, "uname")}, it was /usr/bin/uname`,
+    `the program uname now resolves to ${join(first, "uname")} (previously /usr/bin/uname)`,
   ]);
 });
 
@@ -248,7 +248,7 @@ test("the working directory: a link that leads elsewhere, another folder in its 
     unlinkSync(link);
     symlinkSync("two", link);
   });
-  assert.deepEqual(swapped, [`the working directory ${link} now leads to ${join(cwd, "two")}`]);
+  assert.deepEqual(swapped, [`the working directory ${link} now resolves to ${join(cwd, "two")}`]);
   const one = join(cwd, "one");
   const replaced = said({ command: "ls -l", cwd: one }, () => {
     renameSync(one, join(cwd, "old"));
@@ -256,15 +256,15 @@ test("the working directory: a link that leads elsewhere, another folder in its 
   });
   assert.deepEqual(replaced, [`the working directory ${one} was replaced by another folder`]);
   const gone = said({ command: "ls -l", cwd: one }, () => rmSync(one, { recursive: true }));
-  assert.deepEqual(gone, [`the working directory ${one} is gone`]);
+  assert.deepEqual(gone, [`the working directory ${one} no longer exists`]);
 });
 
 test("the environment: another value, one more, one less", () => {
   const inherited = { LANG: "C", TERM: "xterm" };
   const changes: [Record<string, string>, string][] = [
-    [{ LANG: "C", TERM: "dumb" }, "the variable TERM has another value"],
-    [{ LANG: "C" }, "the variable TERM is no longer set"],
-    [{ LANG: "C", TERM: "xterm", PAGER: "sh" }, "the variable PAGER was added"],
+    [{ LANG: "C", TERM: "dumb" }, "the environment variable TERM changed"],
+    [{ LANG: "C" }, "the environment variable TERM was removed"],
+    [{ LANG: "C", TERM: "xterm", PAGER: "sh" }, "the environment variable PAGER was added"],
   ];
   for (const [index, [later, words]] of changes.entries()) {
     assert.deepEqual(
@@ -277,10 +277,10 @@ test("the environment: another value, one more, one less", () => {
 test("input, confinement, command and folder", () => {
   const none = () => {};
   assert.deepEqual(said({ command: "bash -s", stdin: "ls" }, none, { stdin: "rm -rf ~" }), [
-    "the input given on stdin changed",
+    "the text for stdin changed",
   ]);
   assert.deepEqual(said({ command: "id -u" }, none, { confinement: "none" }), [
-    "the confinement changed from workspace-write to none",
+    "the sandbox changed from workspace-write to none",
   ]);
   assert.deepEqual(said({ command: "id -g" }, none, { command: "id -G" }), ["the command changed"]);
   assert.deepEqual(said({ command: "id -n" }, none, { cwd: room.folder }), [

@@ -84,7 +84,7 @@ test("kill -9 between decision and use loses neither; after use it stays used", 
   await once(user, "exit");
 
   const consumed = room.approvals().consume(id, asked.binding, { agent: "builder", session: "s2" });
-  assert.deepEqual(consumed, { ok: false, status: "used", changed: ["it was used already, for session s1"] });
+  assert.deepEqual(consumed, { ok: false, status: "used", changed: ["the approval was already used for session s1"] });
 });
 
 test("each decision and use has its entry in an unbroken audit chain", () => {

@@ -12,7 +12,7 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 const SCRIPT = fileURLToPath(new URL("person-or-not.ts", import.meta.url));
 const ENTRY = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url));
 const ASK = `${process.execPath} ${SCRIPT} '${pidNamespace()}'`;
-const INSIDE = "Only a person can decide this, and this runs inside a Sallyport session.\n";
+const INSIDE = "Only a person can decide this request: this process runs inside a Sallyport session.\n";
 
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 const fixture = new GatewayFixture();
@@ -87,13 +87,19 @@ test("a command is not a person: in a process namespace of its own", { skip }, a
   const unshare = ["-Urpf", "--mount-proc"];
   if (spawnSync("unshare", [...unshare, "true"]).status !== 0) return context.skip("unshare is not allowed here");
   const { stdout } = await smuggle(`unshare ${unshare.join(" ")} ${ASK}`);
-  assert.match(stdout, /^Only a person can decide this, and this runs in another process namespace/);
+  assert.match(
+    stdout,
+    /^Only a person can decide this request: this process and the request are in different PID namespaces/,
+  );
 });
 
 test("a command is not a person: with another /proc over the real one", { skip }, async (context) => {
   if (spawnSync("unshare", ["-Urm", "true"]).status !== 0) return context.skip("unshare is not allowed here");
   const { stdout } = await smuggle(`unshare -Urm sh -c "mount -t tmpfs none /proc && ${ASK}"`);
-  assert.match(stdout, /^Only a person can decide this, and it cannot be seen here what started this process/);
+  assert.match(
+    stdout,
+    /^Only a person can decide this request: the parent processes of this process cannot be determined/,
+  );
 });
 
 test("sallyport approve, deny, allow remove inside a session change nothing", { skip }, async () => {

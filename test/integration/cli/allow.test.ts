@@ -45,7 +45,7 @@ test("patterns, an end and the folder are part of what is added", async () => {
 });
 
 for (const [argv, why] of [
-  [["bash", "-c", "ls"], /runs whatever it is given/],
+  [["bash", "-c", "ls"], /runs other commands/],
   [["rm", "-rf", "/"], /Blocked/],
   [["sudo", "id"], /Denied/],
   [[], /what to allow/],

@@ -136,7 +136,7 @@ test("what can only be allowed once is not offered for good", { skip }, async ()
   const terminal = open();
   await terminal.shows("│ make");
   terminal.press("a");
-  await terminal.shows("Only once: make runs what project files say.");
+  await terminal.shows("Only once: make runs code from project files.");
   assert.equal(approvals.get(id).status, "pending");
   terminal.press("\x03");
   await terminal.ends();

@@ -42,20 +42,20 @@ test("an ID shows the whole request", async () => {
   const expected = `builder wants to run
 │ id; rm -rf /srv
       ^^^^^^^^^^^
-with these variables
+with these environment variables
 │ STAGE=prod
-because, in its own words
+intent, as stated by the agent
 │ clean up
 
-why          It deletes. (delete)
-would run    id  (/usr/bin/id)
+reason       It deletes. (delete)
+commands     id  (/usr/bin/id)
              rm -rf /srv  (/usr/bin/rm; deletes /srv)
-in           ${room.workspace}
-under        workspace-write
-bound to     /usr/bin/bash
+directory    ${room.workspace}
+sandbox      workspace-write
+files        /usr/bin/bash
              /usr/bin/id
              /usr/bin/rm
-always       cannot be offered: it comes with variables of its own
+always       not available: the request sets environment variables
 expires      in 29m, then it is denied
 id           ${id}
 `;
@@ -102,7 +102,7 @@ test("approve --always makes a grant; allow lists it and takes it back", { skip 
 test("several ids: one that fails does not stop the rest", { skip }, async () => {
   const { id } = ask("ls /several");
   const { stderr, code } = await run("approve", "nothing", id);
-  assert.match(stderr, /^sallyport: There is no approval "nothing"\./);
+  assert.match(stderr, /^sallyport: Approval "nothing" not found\./);
   assert.match(stderr, /Approved: ls \/several\n$/);
   assert.notEqual(code, 0);
 });
@@ -129,6 +129,6 @@ for (const [args, message] of MISTAKES) {
 test("what cannot be allowed for good says so", { skip }, async () => {
   const { id } = ask("make all");
   const { stderr } = await run("approve", "--always", id);
-  assert.match(stderr, /^sallyport: This cannot be allowed for good: make runs what project files say\.\n/);
+  assert.match(stderr, /^sallyport: A standing grant is not possible: make runs code from project files\.\n/);
   assert.equal(approvals.get(id).status, "pending");
 });

@@ -245,5 +245,5 @@ test("a program of the workspace is not granted for good where the workspace is 
   const { gateway, asked } = await opened(() => {}, { workspace: link });
   await gateway.run({ command: "./mine" });
   rmSync(real, { recursive: true });
-  assert.match(JSON.stringify(asked[0]?.request.always), /in a folder the agent can change/);
+  assert.match(JSON.stringify(asked[0]?.request.always), /in a folder that the agent can write to/);
 });

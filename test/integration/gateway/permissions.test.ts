@@ -18,7 +18,7 @@ after(() => fixture.close());
 test("an operation that is off is refused, and the session goes on", async () => {
   const gateway = await fixture.open({ policy: { permissions: { kill: "deny", write: "deny", list: "deny" } } });
   const session = await gateway.start({ command: "cat", stdin: "open" });
-  await assert.rejects(session.kill(), { type: "CommandDenied", message: "`kill` is switched off here." });
+  await assert.rejects(session.kill(), { type: "CommandDenied", message: "The operation `kill` is disabled." });
   await assert.rejects(session.write("x"), { type: "CommandDenied" });
   await assert.rejects(session.closeStdin(), { type: "CommandDenied" });
   assert.throws(() => gateway.list(), { type: "CommandDenied" });

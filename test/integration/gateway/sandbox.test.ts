@@ -63,7 +63,7 @@ test("asking for more is asked, with what it asks for; less is free", async () =
   assert.match(asked[0]?.request.confinement ?? "", new RegExp(`^workspace-write: .*${outside}`));
   assert.deepEqual(asked[0]?.request.always, {
     ok: false,
-    why: "it asks for more than the configured sandbox allows",
+    why: "it requests more access than the configured sandbox allows",
   });
   const less = await gateway.run({ ...writes(fixture.path("nothing")), sandbox: "read-only" });
   assert.deepEqual([less.exitCode, less.sandbox, asked.length], [1, "read-only", 1]);

@@ -14,17 +14,17 @@ after(() => fixture.close());
 
 /** The exact message for each invalid request. */
 const FAULTS: [request: unknown, message: string][] = [
-  [{ command: "" }, "`command`: must not be empty; received ''."],
-  [{ command: "ls", timeout: 5 }, "`timeout` is not a known field; did you mean `timeoutMs`?"],
-  [{ command: "ls", frobnicate: 1 }, "`frobnicate` is not a known field."],
-  [{ cmd: "ls" }, "`command`: must be of type string; received undefined."],
-  ["ls", "The request: must be of type object; received 'ls'."],
-  [{ command: "ls", args: "-l" }, "`args`: must be of type array; received '-l'."],
-  [{ command: "ls", env: { A: 1 } }, "`env.A`: must be of type string; received 1."],
-  [{ command: "ls", env: { "A=": "1" } }, "`env.A=`: must be a variable name without `=`; received '1'."],
+  [{ command: "" }, "`command` must not be empty; received ''."],
+  [{ command: "ls", timeout: 5 }, "Unknown field `timeout`; did you mean `timeoutMs`?"],
+  [{ command: "ls", frobnicate: 1 }, "Unknown field `frobnicate`."],
+  [{ cmd: "ls" }, "`command` must be a string; received undefined."],
+  ["ls", "The request must be an object; received 'ls'."],
+  [{ command: "ls", args: "-l" }, "`args` must be an array; received '-l'."],
+  [{ command: "ls", env: { A: 1 } }, "`env.A` must be a string; received 1."],
+  [{ command: "ls", env: { "A=": "1" } }, "`env.A=` must be a variable name without `=`; received '1'."],
   [
     { command: "cat", stdin: "hello" },
-    '`stdin`: must be "none", "open" or { text } with at most 8388608 characters; received \'hello\'.',
+    '`stdin` must be "none", "open" or { text } with at most 8388608 characters; received \'hello\'.',
   ],
 ];
 

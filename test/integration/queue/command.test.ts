@@ -49,7 +49,7 @@ test("a command gets the item on its stdin, runs through the gateway, and is tri
     },
     { onAttempt },
   );
-  assert.deepEqual(failures, Array(2).fill("the command ended as completed, exit code 3"));
+  assert.deepEqual(failures, Array(2).fill("the command failed: exit code 3"));
   assert.equal(JSON.parse(readFileSync(fixture.path("item"), "utf8")).key, "exec_callback:s1");
   assert.equal(gateway.list().filter(({ intent }) => intent === "Deliver work item exec_callback:s1").length, 3);
 });

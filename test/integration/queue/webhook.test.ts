@@ -83,10 +83,10 @@ test("any answer but success is tried again: an error, a redirect, none in time"
   queue.enqueue(CALLBACK);
   await until("it is done", () => queue.count("done") === 1);
   assert.deepEqual(failures, [
-    "the web hook answered 500",
-    "the web hook answered 302",
-    "the web hook answered 429",
-    "the web hook could not be called: it did not answer in time",
+    "the webhook returned status 500",
+    "the webhook returned status 302",
+    "the webhook returned status 429",
+    "the webhook request failed: timed out",
   ]);
   assert.deepEqual(
     receiver.received.map(({ body }) => JSON.parse(body).attempts),

@@ -66,7 +66,7 @@ test("bad arguments are an answer that says what was expected, for every tool", 
       const answer = await call(name, args);
       assert.equal(answer.isError, true, `${name} ${JSON.stringify(args)}`);
       assert.equal(typeOf(answer), "InvalidRequest", `${name} ${JSON.stringify(args)}`);
-      assert.match(answer.text, new RegExp(`fix_request: ${name.replace(".", "\\.")} takes `));
+      assert.match(answer.text, new RegExp(`fix_request: The parameters of ${name.replace(".", "\\.")} are `));
     }
     if (wants.length > 0) assert.equal(typeOf(await call(name, {})), "InvalidRequest", name);
     if (wants.length > 0) assert.equal(typeOf(await call(name, undefined)), "InvalidRequest", name);
@@ -123,7 +123,7 @@ test("a tool of a toolset that was switched off meanwhile does nothing", async (
   const [execute] = tools(other, "exec");
   Object.defineProperty(other, "toolsets", { value: { ...other.toolsets, exec: false } });
   const answer = await execute?.call({ command: "touch made" });
-  assert.match(answer?.text ?? "", /^CommandDenied: The toolset exec is switched off here\./);
+  assert.match(answer?.text ?? "", /^The toolset `exec` is disabled\. \[CommandDenied\]/);
 });
 
 test("what one toolset started, another can list, read and kill", async () => {

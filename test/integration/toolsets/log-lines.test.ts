@@ -67,7 +67,7 @@ test("a last line that has no end and does not fit is cut as well", async () => 
   const session = await written("echo first; head -c 200000 /dev/zero | tr '\\0' x");
   const first = await readLines(session, 0, 10);
   assert.deepEqual([first.text, first.next, first.total], ["first\n", 1, 2]);
-  assert.match((await readLines(session, 1, 10)).text, /^x+\n\[… the rest of this line is left out/);
+  assert.match((await readLines(session, 1, 10)).text, /^x+\n\[… the rest of this line is omitted/);
 });
 
 test("a line longer than an answer is cut, told, and passed", async () => {
@@ -75,6 +75,6 @@ test("a line longer than an answer is cut, told, and passed", async () => {
   const first = await readLines(session, 0, 10);
   assert.deepEqual([first.next, first.total], [1, 2]);
   assert.ok(Buffer.byteLength(first.text) <= 64 * 1024);
-  assert.match(first.text, /^x+\n\[… the rest of this line is left out/);
+  assert.match(first.text, /^x+\n\[… the rest of this line is omitted/);
   assert.equal((await readLines(session, first.next, 10)).text, "after\n");
 });

@@ -115,7 +115,7 @@ test("a plain command leaves the schemas, the shell's language and the words for
   assert.equal(sallyport("run", "-c", "for n in 1 2; do echo $n; done | tail -1").stdout, "2\n");
   assert.deepEqual(kept().sort(), ["cold", "core"]);
   const wrong = sallyport("run", "--name", "a b", "--", "true");
-  assert.match(wrong.stderr, /`name`: must be 1 to 63 letters/);
+  assert.match(wrong.stderr, /`name` must be 1 to 63 letters/);
   assert.equal(sallyport("run", "--", "no-such-program-at-all").status, 127);
   assert.equal(sallyport("run", "-c", "rm -rf /").status, 126);
 });

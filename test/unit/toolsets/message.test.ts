@@ -82,7 +82,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "blocked",
     info({ status: "blocked", exitCode: null }),
-    "Blocked. No approval lifts this: report it instead of looking for a way round.",
+    "Blocked. This rule cannot be overridden: report it, do not rephrase the command.",
   ],
   [
     "denied by a person",
@@ -98,34 +98,30 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
     "Denied by root: not on a Friday. Report this to the user.",
   ],
   [
-    "denied, nothing known",
+    "denied without a reason",
     info({ status: "denied", exitCode: null }),
-    "Denied. Ask the operator to allow it, or reach the goal another way.",
+    "Denied. Ask the operator to allow the command, or use another approach.",
   ],
+  ["pending", info({ status: "pending", exitCode: null }), "Waiting for a person's approval. Nothing has run yet."],
   [
-    "pending",
-    info({ status: "pending", exitCode: null }),
-    "Waiting for approval; nothing has run yet. A person decides: wait for it, do not submit it again.",
-  ],
-  [
-    "timeout, though a signal ended it and processes were left",
+    "timeout, which takes precedence over the signal and leftover processes",
     result({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGTERM", leftover: 2 }),
-    "Timed out after 2.5s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+    "Timed out after 2.5s. The command and its child processes were killed; the output so far is kept. Run it again with a longer timeout, or in the background.",
   ],
   [
     "timeout of a session",
     info({ status: "timed_out", timedOut: true, exitCode: null, signal: "SIGKILL" }),
-    "Timed out after 1m00s and was ended with all it had started; its output so far is kept. Run it again with a longer timeout, or in the background.",
+    "Timed out after 1m00s. The command and its child processes were killed; the output so far is kept. Run it again with a longer timeout, or in the background.",
   ],
   [
     "killed",
     info({ status: "killed", exitCode: null, signal: "SIGTERM" }),
-    "Ended on request with SIGTERM; its output so far is kept.",
+    "Terminated on request with SIGTERM. The output so far is kept.",
   ],
   [
-    "killed, exiting by itself",
+    "killed with an exit code",
     result({ status: "killed", exitCode: 3 }),
-    "Ended on request and exited with code 3; its output so far is kept.",
+    "Terminated on request, exit code 3. The output so far is kept.",
   ],
   [
     "lost",
@@ -133,7 +129,7 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
     "The command's keeper was killed, and the command with it. The exit code is unknown. Check the session's logs for the output up to that point.",
   ],
   [
-    "limit",
+    "resource limit",
     info({
       status: "failed",
       exitCode: null,
@@ -162,51 +158,51 @@ const cases: [what: string, outcome: RunResult | SessionInfo, message: string | 
   [
     "crash",
     result({ exitCode: null, signal: "SIGSEGV" }),
-    "Ended by SIGSEGV: it used memory it may not use, usually a bug in the program or a stack overflow.",
+    "Killed by SIGSEGV (invalid memory access, usually a bug in the program or a stack overflow).",
   ],
   [
-    "killed from outside",
+    "SIGKILL that Sallyport did not send",
     result({ exitCode: null, signal: "SIGKILL" }),
-    "Ended by SIGKILL: something other than Sallyport killed it, possibly the kernel for want of memory (it had used up to 1.5G).",
+    "Killed by SIGKILL (not sent by Sallyport; peak memory use 1.5G).",
   ],
-  ["a signal without a usual cause", result({ exitCode: null, signal: "SIGUSR1" }), "Ended by SIGUSR1."],
-  ["exit code", failed(2), "Exit code 2; stderr says why."],
+  ["a signal without a usual cause", result({ exitCode: null, signal: "SIGUSR1" }), "Killed by SIGUSR1."],
+  ["exit code", failed(2), "Exit code 2. See stderr."],
+  ["exit code, output only", result({ exitCode: 1, stdout: "x", output: "x" }), "Exit code 1. See the output."],
+  ["exit code without output", result({ exitCode: 1 }), "Exit code 1. It wrote no output."],
+  ["exit code of a session", info({ exitCode: 1, streams: bytes(9) }), "Exit code 1. See the log."],
   [
-    "exit code, output only",
-    result({ exitCode: 1, stdout: "x", output: "x" }),
-    "Exit code 1; nothing is on stderr, the output may say why.",
+    "exit code of a session without output",
+    info({ exitCode: 1, streams: bytes(0) }),
+    "Exit code 1. It wrote no output.",
   ],
-  ["exit code, silent", result({ exitCode: 1 }), "Exit code 1; it wrote nothing."],
-  ["exit code of a session", info({ exitCode: 1, streams: bytes(9) }), "Exit code 1; its log may say why."],
-  ["exit code of a silent session", info({ exitCode: 1, streams: bytes(0) }), "Exit code 1; it wrote nothing."],
-  ["124", failed(124), "Exit code 124: the command `timeout` ended what it ran; stderr says why."],
-  ["126", failed(126), "Exit code 126: the shell found a command but could not execute it; stderr says why."],
-  ["127", failed(127), "Exit code 127: the shell did not find a command; stderr says why."],
+  ["exit code 124", failed(124), "Exit code 124: `timeout` stopped its command. See stderr."],
+  ["exit code 126", failed(126), "Exit code 126: a command was found but could not be executed. See stderr."],
+  ["exit code 127", failed(127), "Exit code 127: a command was not found. See stderr."],
   [
-    "137",
+    "exit code 137",
     failed(137),
-    "Exit code 137: if from a shell, a command in it was ended by SIGKILL: something other than Sallyport killed it, possibly the kernel for want of memory (it had used up to 1.5G).",
+    "Exit code 137: a process was probably killed by SIGKILL (not sent by Sallyport; peak memory use 1.5G).",
   ],
-  ["255", failed(255), "Exit code 255; stderr says why."],
+  ["exit code 255", failed(255), "Exit code 255. See stderr."],
   [
-    "leftovers",
+    "leftover processes",
     result({ leftover: 1 }),
-    "1 process it left running was ended; use the background for what should live on.",
+    "1 leftover process was terminated; to keep processes running, start the command in the background.",
   ],
   [
-    "leftovers and a failure",
+    "leftover processes and a failure",
     result({ exitCode: 1, leftover: 3 }),
-    "Exit code 1; it wrote nothing. 3 processes it left running were ended; use the background for what should live on.",
+    "Exit code 1. It wrote no output. 3 leftover processes were terminated; to keep processes running, start the command in the background.",
   ],
   [
-    "leftovers that live on",
+    "leftover processes still running",
     info({ leftover: 2, lingering: true }),
-    "Processes it started live on; kill the session to end them.",
+    "Processes it started are still running; kill the session to terminate them.",
   ],
-  ["leftovers of the background that are gone by now", info({ leftover: 2 }), null],
+  ["leftover processes of a background session that have exited", info({ leftover: 2 }), null],
 ];
 
-/** Only what these two tools call. */
+/** A gateway with only the methods that these tools call. */
 function gatewayWith(outcome: RunResult | SessionInfo): Gateway {
   const gateway = {
     toolsets: { shell: true, exec: true },
@@ -219,7 +215,7 @@ function gatewayWith(outcome: RunResult | SessionInfo): Gateway {
   return gateway as unknown as Gateway;
 }
 
-/** What the shell toolset says about an outcome, after the output. */
+/** Returns the message of the shell toolset about an outcome, without the output. */
 async function messageOf(outcome: RunResult | SessionInfo): Promise<string> {
   const [exec, process] = tools(gatewayWith(outcome), "shell");
   const { output } = outcome as Partial<RunResult>;
@@ -233,19 +229,19 @@ async function messageOf(outcome: RunResult | SessionInfo): Promise<string> {
 }
 
 function expectedWithoutMessage(outcome: RunResult | SessionInfo): string {
-  if ("output" in outcome) return "";
+  if ("output" in outcome) return "(no output)";
   if (outcome.status === "running") return `Session ${outcome.id} is running (pid 7).`;
-  return `Session ${outcome.id} has ended: completed, exit code 0.`;
+  return `Session ${outcome.id} has ended (exit code 0).`;
 }
 
 for (const [what, outcome, message] of cases) {
-  test(`message: ${what}`, async () => {
+  test(`outcome message: ${what}`, async () => {
     assert.equal(await messageOf(outcome), message ?? expectedWithoutMessage(outcome));
   });
 }
 
-test("message: a timeout names the deadline that was given", async () => {
+test("outcome message: a timeout names the requested deadline", async () => {
   const [execute] = tools(gatewayWith(result({ status: "timed_out", timedOut: true, exitCode: 0 })), "exec");
   const answer = await execute?.call({ command: "make", timeout: 1.5 });
-  assert.match(answer?.text ?? "", /^Timed out after 1\.5s and was ended with all it had started;/m);
+  assert.match(answer?.text ?? "", /^Timed out after 1\.5s\. The command and its child processes were killed;/m);
 });
