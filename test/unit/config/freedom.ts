@@ -6,8 +6,8 @@ import type { UserRule } from "../../../src/core/policy.ts";
 import type { Settings } from "../../../src/core/settings.ts";
 
 /**
- * What each key lets happen, written down a second time and without regard to how files are merged: a test compares the
- * two. True: with `now` nothing is possible that was not with `before`.
+ * A second definition of strictness, independent of the merge rules: returns true if `now` allows nothing that `before`
+ * did not allow. A test compares the two definitions.
  */
 type NoFreer = (now: never, before: never) => boolean;
 
@@ -16,7 +16,7 @@ const ranked =
   (now: string, before: string) =>
     strict.indexOf(now) <= strict.indexOf(before) && strict.includes(now);
 
-/** Per case what happens: 0 it runs, 1 somebody is asked, 2 it is denied. */
+/** Compares outcomes for each case: 0 runs, 1 requires approval, 2 is denied. */
 const outcomes =
   (table: Record<string, readonly number[]>): NoFreer =>
   (now: string, before: string) =>
@@ -34,16 +34,16 @@ const tier: NoFreer = (now: string | null, before: string | null) =>
   ["deny", "ask", "notify", "autonomous"].indexOf(now ?? "autonomous") <=
     ["deny", "ask", "notify", "autonomous"].indexOf(before ?? "ask") || now === before;
 
-/** Whether it reaches a port; 0 stands for everything that is not a TCP port. */
+/** Reports whether the network setting allows a TCP port. Port 0 stands for all other traffic. */
 const reaches = (network: unknown, port: number): boolean =>
   network === "on" || (typeof network === "object" && (network as { ports: number[] }).ports.includes(port));
 const SOME_PORTS = [0, 1, 2, 20, 600, 65_535];
 
 export const NO_FREER: Record<string, NoFreer> = {
   security: ranked("deny", "allowlist", "full"),
-  // What is allowed, and what is not.
+  // Outcomes for a command that is allowed, and for one that is not.
   ask: outcomes({ off: [0, 2], "on-miss": [0, 1], always: [1, 1] }),
-  // Writing to the workspace, writing elsewhere, seeing other processes.
+  // Outcomes for writing to the workspace, writing elsewhere, and seeing other processes.
   sandbox: outcomes({ off: [0, 0, 0], "workspace-write": [0, 2, 0], "read-only": [2, 2, 0], isolated: [0, 2, 2] }),
   network: (now: unknown, before: unknown) => SOME_PORTS.every((port) => !reaches(now, port) || reaches(before, port)),
   writable: noNewEntry,
@@ -93,7 +93,7 @@ export const NO_FREER: Record<string, NoFreer> = {
   durability: ranked("power-loss", "process"),
 };
 
-/** Every key that holds a value, found in the schema itself: a new one cannot be forgotten here. */
+/** Returns every key that holds a value, from the schema itself, so that new keys are included. */
 export function leaves(at: JsonSchema, path: string[] = []): string[] {
   return Object.entries(at.properties ?? {}).flatMap(([key, property]) => {
     const name = [...path, key].join(".");
@@ -108,7 +108,7 @@ export function at(value: unknown, name: string): unknown {
 
 const KEYS = leaves(configJsonSchema());
 
-/** Nothing is possible that was not before. */
+/** Asserts that `now` allows nothing that `before` did not allow. */
 export function assertNoFreer(now: Settings, before: Settings, what: string): void {
   for (const name of KEYS) {
     const judge = NO_FREER[name] as (now: unknown, before: unknown) => boolean;

@@ -14,7 +14,7 @@ const saved = corpus(new URL("corpus/files.txt", import.meta.url)).map(({ line }
 const PIECES = ["", ",", '"', "}", "]", "{", "0", "-", "\\", "\n", "null", "[]", "/*", "\u202e", "\u0000", "1e999"];
 const STRANGE = [null, true, -1, 1e308, "", "\ud800", "*", "..", "/", [], {}, [[]], { off: true }, "x".repeat(5000)];
 
-/** A file as somebody might write it, most with a mistake in their text or in one of their values. */
+/** Returns a generated file, most of them with an error in the text or in one of the values. */
 function spoilt(random: Random): string {
   const value = sample(schema, random) as Record<string, unknown>;
   const way = random();
@@ -48,7 +48,7 @@ function texts(): Iterable<string> {
   })();
 }
 
-/** Taken as a whole, or refused as a whole with words for it. */
+/** Returns the settings, or null when the file is rejected with an `InvalidConfiguration` error. */
 function taken(load: () => { settings: Settings }, text: string): Settings | null {
   try {
     return load().settings;
@@ -63,7 +63,7 @@ function taken(load: () => { settings: Settings }, text: string): Settings | nul
   }
 }
 
-test("whatever a workspace's file says, it is refused or loosens nothing", (t) => {
+test("a workspace file is rejected or loosens nothing, whatever its content", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({
     security: "allowlist",
@@ -83,7 +83,7 @@ test("whatever a workspace's file says, it is refused or loosens nothing", (t) =
   assert.ok(accepted > 20, "some must be, or nothing is tested");
 });
 
-test("whatever the operator's file says, it holds as a whole or is refused with a reason", (t) => {
+test("an operator file is applied as a whole or rejected with a reason, whatever its content", (t) => {
   const fixture = configFixture(t);
   let refused = 0;
   for (const text of texts()) {

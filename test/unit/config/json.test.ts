@@ -4,7 +4,7 @@ import { SallyportError } from "../../../src/core/error.ts";
 import { configFixture } from "../../fixtures/configuration.ts";
 import { pick, seeded } from "./sample.ts";
 
-/** Reads texts as the operator's file: its settings, or the error. */
+/** Returns a function that loads a text as the operator file and returns the settings or the error. */
 function reader(t: TestContext) {
   const { operatorSays, load } = configFixture(t);
   return (text: string) => {
@@ -18,7 +18,7 @@ function reader(t: TestContext) {
   };
 }
 
-test("agrees with JSON.parse on what is JSON", (t) => {
+test("accepts and rejects the same text as JSON.parse", (t) => {
   const read = reader(t);
   for (const text of [
     "{}",
@@ -77,7 +77,7 @@ const WRONG: [text: string, message: RegExp, line: number, column: number][] = [
   ['{"a": 1,', /expected a key in double quotes but found the end of the file/, 1, 9],
 ];
 
-test("comments may stand wherever blanks may", (t) => {
+test("accepts comments wherever whitespace is allowed", (t) => {
   const read = reader(t);
   const text =
     '// first\n{ /* a */ "denied" /**/: // b\n ["/a", /* , */ "// no comment" // c\n], "require": true }\n// last';
@@ -90,14 +90,14 @@ test("comments may stand wherever blanks may", (t) => {
 });
 
 for (const [text, message, line, column] of WRONG) {
-  test(`says what is wrong and where: ${JSON.stringify(text.slice(0, 30))}`, (t) => {
+  test(`reports the problem and its position: ${JSON.stringify(text.slice(0, 30))}`, (t) => {
     const { error } = reader(t)(text);
     assert.match(error?.message ?? "", message);
     assert.deepEqual([error?.details.line, error?.details.column], [line, column]);
   });
 }
 
-test("a message points at the value that is wrong", (t) => {
+test("an error message gives the position of the invalid value", (t) => {
   const read = reader(t);
   for (const [text, line, column] of [
     ['{\n  "limits": {\n    "sessions": "x"\n  }\n}', 3, 5],

@@ -20,14 +20,14 @@ function refused(work: () => unknown): SallyportError {
   assert.fail("it was taken");
 }
 
-test("without files the defaults hold", (t) => {
+test("without files the defaults apply", (t) => {
   const config = configFixture(t).load();
   assert.deepEqual(config.settings, DEFAULTS);
   assert.deepEqual(config.files, []);
   assert.equal(config.forAgent("anybody"), config.settings);
 });
 
-test("the operator's word, an agent's own, then the workspace's as far as it tightens", (t) => {
+test("merges operator, agent and workspace settings in this order", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({
     security: "allowlist",
@@ -70,7 +70,7 @@ test("the operator's word, an agent's own, then the workspace's as far as it tig
   );
 });
 
-test("what the embedding program gives comes after the operator's file and before the workspace's", (t) => {
+test("the policy option overrides the operator file, and the workspace file can tighten it", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({ security: "deny", ask: "off" });
   fixture.workspaceSays({ security: "allowlist" });
@@ -78,7 +78,7 @@ test("what the embedding program gives comes after the operator's file and befor
   assert.deepEqual([settings.security, settings.ask], ["allowlist", "off"]);
 });
 
-test("what the embedding program gives is held to the same shape", (t) => {
+test("the policy option is validated like a file", (t) => {
   const fixture = configFixture(t);
   const given = (value: unknown) => refused(() => fixture.load({ given: value as never })).message;
   assert.equal(
@@ -88,7 +88,7 @@ test("what the embedding program gives is held to the same shape", (t) => {
   assert.match(given({ rules: [{ decision: "deny" }] }), /^the `policy` option: `rules\[0\]`: set either/);
 });
 
-test("the exec toolset is off unless ENABLE_EXECUTE or the operator says so; the workspace can only switch it off", (t) => {
+test("the exec toolset is enabled only by ENABLE_EXECUTE or the operator; the workspace can disable it", (t) => {
   const fixture = configFixture(t);
   const exec = (value?: string) =>
     fixture.load({ env: { XDG_CONFIG_HOME: join(fixture.folder, "config"), ENABLE_EXECUTE: value } }).settings.toolsets
@@ -140,7 +140,7 @@ const WRONG: [says: unknown, message: string, where?: string][] = [
 ];
 
 for (const [says, message, where] of WRONG) {
-  test(`stops the start: ${says}`, (t) => {
+  test(`rejects the configuration: ${says}`, (t) => {
     const fixture = configFixture(t);
     fixture.operatorSays(says);
     const error = refused(() => fixture.load());
@@ -150,7 +150,7 @@ for (const [says, message, where] of WRONG) {
   });
 }
 
-test("a mistake in the workspace's file stops the start too", (t) => {
+test("rejects an invalid workspace file", (t) => {
   const fixture = configFixture(t);
   fixture.workspaceSays({ asc: "always" });
   assert.match(
@@ -159,7 +159,7 @@ test("a mistake in the workspace's file stops the start too", (t) => {
   );
 });
 
-test("the workspace's file is a regular file that lies in the workspace", (t) => {
+test("rejects a workspace file that is not a regular file inside the workspace", (t) => {
   const fixture = configFixture(t);
   const outside = join(fixture.folder, "secret.json");
   writeFileSync(outside, '{"security": "deny"}');
@@ -187,7 +187,7 @@ test("the workspace's file is a regular file that lies in the workspace", (t) =>
   assert.match(refused(() => fixture.load()).message, /is not valid UTF-8/);
 });
 
-test("the operator's file must not be writable by everybody", (t) => {
+test("rejects a world-writable operator file", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({});
   chmodSync(fixture.operator, 0o666);
@@ -196,15 +196,15 @@ test("the operator's file must not be writable by everybody", (t) => {
   fixture.load();
 });
 
-test("a workspace that holds the operator's file is warned about", (t) => {
+test("warns about a workspace that contains the operator file", (t) => {
   const fixture = configFixture(t);
   assert.deepEqual(fixture.load().warnings, []);
   assert.match(fixture.load({ workspace: fixture.folder }).warnings[0] ?? "", /is inside the workspace/);
 });
 
-test("the operator's file is found as the XDG standard says", () => {
+test("finds the operator file as the XDG specification says", () => {
   assert.equal(operatorConfigPath({ XDG_CONFIG_HOME: "/x", HOME: "/h" }), "/x/sallyport/sallyport.json");
   assert.equal(operatorConfigPath({ HOME: "/h" }), "/h/.config/sallyport/sallyport.json");
-  // A relative one would be found in the workspace.
+  // A relative path would be resolved inside the workspace.
   assert.equal(operatorConfigPath({ XDG_CONFIG_HOME: "x", HOME: "/h" }), "/h/.config/sallyport/sallyport.json");
 });

@@ -12,11 +12,11 @@ test("the published JSON Schema is up to date", () => {
   assert.deepEqual(JSON.parse(read("schema/sallyport.schema.json")), configJsonSchema(), REFRESH);
 });
 
-test("the documentation lists every key as it is", () => {
+test("the documentation lists every key with its current description", () => {
   assert.ok(read("docs/configuration.md").includes(keyTable()), REFRESH);
 });
 
-test("every key has a description and no object takes unknown ones", () => {
+test("every key has a description, and every object rejects unknown keys", () => {
   const walk = (schema: JsonSchema, path: string) => {
     if (schema.properties) assert.equal(schema.additionalProperties, false, path);
     for (const [key, property] of Object.entries(schema.properties ?? {})) {

@@ -2,7 +2,7 @@ import type { JsonSchema } from "../../../src/config/schema.ts";
 
 export type Random = () => number;
 
-/** The same numbers for the same seed, so that a failure can be seen again. */
+/** Returns a seeded generator, so that failures can be reproduced. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -17,10 +17,10 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
 
-/** Few, so that two samples often have some in common. */
+/** A short list, so that two samples often share entries. */
 const WORDS = ["git", "ls", "AWS_*", "*", "GITHUB_TOKEN", "privilege", "mount", "anna", "ben"];
 
-/** A value that the schema allows: small, at a boundary, or in between. */
+/** Returns a value that the schema allows: small, at a boundary, or in between. */
 export function sample(schema: JsonSchema, random: Random): unknown {
   if (Array.isArray(schema.enum)) return pick(random, schema.enum);
   if (Array.isArray(schema.anyOf)) return sample(pick(random, schema.anyOf as JsonSchema[]), random);

@@ -21,7 +21,10 @@ function schemaOf(name: string): JsonSchema {
   return name.split(".").reduce<JsonSchema>((part, key) => part.properties?.[key] ?? {}, schema);
 }
 
-/** Makes a sample say what a file may say: rules with one condition, entries with real paths and times, a quorum of somebody. */
+/**
+ * Makes a sample valid beyond the schema: rules with one condition, allowlist entries with usable patterns, a quorum
+ * with approvers.
+ */
 function meaningful(file: Values): Values {
   const made: Values = { ...file };
   if (file.rules) {
@@ -50,7 +53,7 @@ function meaningful(file: Values): Values {
   return made;
 }
 
-/** The configuration of the operator alone, and with the workspace's file. */
+/** Returns the configuration of the operator alone, and together with the workspace file. */
 function loader(t: TestContext): (operator: Values, workspace: Values) => [LoadedConfig, LoadedConfig] {
   const fixture = configFixture(t);
   return (operator, workspace) => {
@@ -62,11 +65,11 @@ function loader(t: TestContext): (operator: Values, workspace: Values) => [Loade
   };
 }
 
-test("every key of the schema has a default and a notion of what loosening it means", () => {
+test("every key of the schema has a default and a definition of strictness", () => {
   const names = leaves(schema);
   assert.ok(names.length > 35, `only ${names.length} keys found`);
   for (const name of names) {
-    assert.ok(name in NO_FREER, `${name}: say in freedom.ts what loosening it means`);
+    assert.ok(name in NO_FREER, `${name}: add its definition of strictness to freedom.ts`);
     assert.notEqual(at(DEFAULTS, name), undefined, `${name} has no default`);
   }
   assert.deepEqual(
@@ -76,7 +79,7 @@ test("every key of the schema has a default and a notion of what loosening it me
 });
 
 for (const name of leaves(schema)) {
-  test(`no workspace value of ${name} loosens it`, (t) => {
+  test(`a workspace file cannot loosen ${name}`, (t) => {
     const load = loader(t);
     const random = seeded(name.length * 7919);
     for (let round = 0; round < 60; round++) {
@@ -88,7 +91,7 @@ for (const name of leaves(schema)) {
   });
 }
 
-test("no whole workspace file loosens a whole operator's file, for any agent", (t) => {
+test("a workspace file loosens no setting of any agent", (t) => {
   const load = loader(t);
   const random = seeded(4711);
   for (let round = 0; round < 400; round++) {
@@ -112,7 +115,7 @@ const COMMANDS = [
 
 const SEVERITY = ["allow", "ask", "deny", "blocked"];
 
-test("no workspace file makes a verdict milder", (t) => {
+test("a workspace file makes no verdict less strict", (t) => {
   const load = loader(t);
   const random = seeded(99);
   const world = { cwd: "/w", home: "/home/u", workspace: "/w", lookup: { which: () => null, realpath: () => null } };
@@ -131,7 +134,7 @@ test("no workspace file makes a verdict milder", (t) => {
   }
 });
 
-test("what tightens is taken, what loosens is left out and reported", (t) => {
+test("applies stricter values, and ignores and reports looser ones", (t) => {
   const load = loader(t);
   const [{ settings: before }, { settings: now, ignored }] = load(
     { allowlist: [{ pattern: "git" }, { pattern: "ls" }], env: { pass: ["A", "B"] } },

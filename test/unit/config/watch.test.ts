@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { watchConfig } from "../../../src/config/watch.ts";
 import { configFixture } from "../../fixtures/configuration.ts";
 
-test("a changed file holds for the next request, and is told once", (t) => {
+test("a changed file applies to the next request and is reported once", (t) => {
   const fixture = configFixture(t);
   const watch = watchConfig(fixture.options, { everyMs: 0 });
   const first = watch.look();
@@ -20,7 +20,7 @@ test("a changed file holds for the next request, and is told once", (t) => {
   assert.deepEqual([watch.look().changed, watch.look().config.settings.security], [true, "allowlist"]);
 });
 
-test("a file that has become bad changes nothing but is told until it is mended", (t) => {
+test("a file that becomes invalid is reported until it is fixed, and changes nothing", (t) => {
   const fixture = configFixture(t);
   fixture.operatorSays({ security: "allowlist" });
   const watch = watchConfig(fixture.options, { everyMs: 0 });
@@ -35,13 +35,13 @@ test("a file that has become bad changes nothing but is told until it is mended"
   assert.deepEqual([watch.look().config.settings.security, watch.look().problem], ["deny", null]);
 });
 
-test("a bad file stops the start", (t) => {
+test("an invalid file prevents the start", (t) => {
   const fixture = configFixture(t);
   fixture.workspaceSays("nonsense");
   assert.throws(() => watchConfig(fixture.options), { type: "InvalidConfiguration" });
 });
 
-test("a look between two checks asks nobody", (t) => {
+test("reads no file before the check interval has passed", (t) => {
   const fixture = configFixture(t);
   const watch = watchConfig(fixture.options, { everyMs: 60_000 });
   fixture.operatorSays({ security: "deny" });

@@ -12,45 +12,45 @@ function allows(entry: AllowEntry, command: string, agent?: string): boolean {
 
 const table: [string, AllowEntry, string[], string[]][] = [
   [
-    "a bare name is good for a call by PATH only",
+    "a name without a slash matches only programs found on PATH",
     { pattern: "git" },
     ["git status"],
     ["./git status", "/tmp/git status", "/usr/bin/git status", "gitx"],
   ],
   [
-    "a path matches what the name resolves to",
+    "a path matches the resolved program",
     { pattern: "/usr/bin/git" },
     ["git status", "/usr/bin/git log", "/bin/git log"],
     ["./git status", "ls"],
   ],
-  ["a star stays inside one folder", { pattern: "/usr/bin/*" }, ["git status", "ls"], ["/usr/local/bin/x"]],
+  ["a star does not match a slash", { pattern: "/usr/bin/*" }, ["git status", "ls"], ["/usr/local/bin/x"]],
   [
-    "arguments match word by word",
+    "argument patterns match one argument each",
     { pattern: "npm", args: "run test*" },
     ["npm run test", "npm run test:unit"],
     ["npm run build", "npm run test x", "npm run 'test x' y", "npm"],
   ],
   [
-    "a last double star takes the rest",
+    "a final double star matches the remaining arguments",
     { pattern: "git", args: "log **" },
     ["git log", "git log -1 --oneline"],
     ["git push", "git -c x=y log"],
   ],
-  ["no arguments at all", { pattern: "make", args: "" }, ["make"], ["make all"]],
+  ["empty args match only a command without arguments", { pattern: "make", args: "" }, ["make"], ["make all"]],
   [
-    "unknown words match no pattern",
+    "unknown arguments match no pattern",
     { pattern: "git", args: "show *" },
     ["git show HEAD"],
     ["git show $X", "git show *", "git show $(ls)"],
   ],
   [
-    "a folder",
+    "cwd matches the folder and its subfolders",
     { pattern: "make", cwd: "/home/user/ws/sub" },
     ["cd sub && make", "cd sub/deep && make"],
     ["make", "cd subway && make", "cd $X && make"],
   ],
-  ["an expiry in the past", { pattern: "make", expires: "2020-01-01T00:00:00Z" }, [], ["make"]],
-  ["an expiry to come", { pattern: "make", expires: "2999-01-01T00:00:00Z" }, ["make"], []],
+  ["an expired entry does not match", { pattern: "make", expires: "2020-01-01T00:00:00Z" }, [], ["make"]],
+  ["an entry that expires in the future matches", { pattern: "make", expires: "2999-01-01T00:00:00Z" }, ["make"], []],
 ];
 
 for (const [name, entry, yes, no] of table) {
@@ -60,13 +60,13 @@ for (const [name, entry, yes, no] of table) {
   });
 }
 
-test("an entry may be one agent's", () => {
+test("an entry for one agent does not apply to others", () => {
   const entry = { pattern: "make", agent: "builder" };
   assert.ok(allows(entry, "make", "builder"));
   assert.ok(!allows(entry, "make", "other"));
   assert.ok(!allows(entry, "make"));
 });
 
-test("a command in a container or on another machine is not the one here", () => {
+test("a command on another machine does not match a local program", () => {
   assert.ok(!allows({ pattern: "ls" }, "ssh host ls"));
 });

@@ -9,9 +9,9 @@ function cases(name: string): string[] {
     .filter(Boolean);
 }
 
-/** One message with every command that is judged wrongly: a table is read as a whole. */
+/** Checks all commands of a table and reports every wrong verdict at once. */
 function all(name: string, isRight: (command: string) => boolean): void {
-  test(`every command in ${name}.txt is judged right`, () => {
+  test(`every command in ${name}.txt gets the expected verdict`, () => {
     assert.deepEqual(
       cases(name).filter((command) => !isRight(command)),
       [],

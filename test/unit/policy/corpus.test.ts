@@ -19,7 +19,7 @@ const modes: Mode[] = (["deny", "allowlist", "full"] as const).flatMap((security
   ),
 );
 
-/** Where nobody can be asked, or all is refused, a harmless command may be refused too. */
+/** Modes in which a harmless command must not be denied. The other modes may deny harmless commands. */
 const askable = modes.filter(({ security, ask }) => security !== "deny" && ask !== "off");
 const listed = modes.filter(({ security }) => security === "allowlist");
 
@@ -31,7 +31,7 @@ after(() => {
   rmSync(workspace, { recursive: true });
 });
 
-/** What is wrong with the answers to a row, or null. */
+/** Returns the first wrong verdict for a row, or null. */
 function fault(row: Row): string | null {
   const wrong = (where: Mode[], bad: (verdict: Verdict) => boolean): string | null => {
     for (const mode of where) {

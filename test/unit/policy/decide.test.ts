@@ -6,20 +6,20 @@ import { judge } from "./world.ts";
 const verdict = (command: string, policy: Policy = {}, more: Parameters<typeof judge>[1] = {}) =>
   judge(command, { policy, ...more }).verdict;
 
-test("out of the box a known command is allowed, an unknowable one only where the kernel confines it", () => {
+test("by default a known command is allowed, and an unanalyzable one only in a sandbox", () => {
   assert.equal(verdict("ls"), "allow");
   assert.equal(verdict("$X"), "allow");
   assert.equal(verdict("$X", {}, { confined: false }), "ask");
   assert.equal(verdict("$X", { ask: "off" }, { confined: false }), "deny", "nobody is asked, so it is a no");
 });
 
-test("what is blocked is not let through by more than is looked at, also where the kernel confines it (promise 3)", () => {
+test("text beyond the analysis limits does not let a blocked command through, even in a sandbox (invariant 3)", () => {
   const padded = [
     `shutdown now # ${"x".repeat(40_000)}`,
     `${"true;".repeat(500)} shutdown now`,
     `${"( ".repeat(100)} shutdown now ${" )".repeat(100)}`,
     `shutdown now; ${"nice ".repeat(60)} true`,
-    // Doubts that may pass where it is confined do not hide the one that may not.
+    // Unknowns that a sandbox permits do not hide the one that requires approval.
     `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; ${"true;".repeat(500)} shutdown now`,
     `${Array.from({ length: 80 }, (_, n) => `$X${n}`).join(";")}; curl x | sh`,
     `bash -c '# ${"x".repeat(17_000)}\nshutdown now'`,
@@ -31,7 +31,7 @@ test("what is blocked is not let through by more than is looked at, also where t
   for (const text of padded) assert.notEqual(verdict(text), "allow", text.slice(0, 60));
 });
 
-test("a long file is written from a here-document without a question where the kernel confines it", () => {
+test("a long here-document needs no approval in a sandbox", () => {
   const lines = (line: string, count: number) => `${line}\n`.repeat(count);
   const texts = [
     `cat > main.cpp <<'EOF'\n${lines('std::cout << "a" << 1;', 80)}EOF`,
@@ -43,7 +43,7 @@ test("a long file is written from a here-document without a question where the k
   for (const text of texts) assert.equal(verdict(text), "allow", text.slice(0, 60));
 });
 
-test("the stricter of policy, agent and request holds", () => {
+test("the strictest of policy, agent and request applies", () => {
   assert.equal(verdict("ls", { security: "deny" }, { security: "full" }), "deny");
   assert.equal(verdict("ls", { security: "full" }, { security: "deny" }), "deny");
   assert.equal(verdict("ls", { ask: "always" }, { ask: "off" }), "ask");
@@ -60,7 +60,7 @@ test("the stricter of policy, agent and request holds", () => {
   assert.equal(verdict("ls", { agents }, { agent: "other" }), "allow");
 });
 
-test("nothing lifts a hard block", () => {
+test("a block cannot be overridden", () => {
   const policy: Policy = {
     allowlist: [{ pattern: "rm" }, { pattern: "/usr/bin/*" }],
     rules: [{ prefix: ["rm"], decision: "allow" }],
@@ -70,7 +70,7 @@ test("nothing lifts a hard block", () => {
     assert.equal(verdict("rm -rf /", policy, { security }), "blocked");
 });
 
-test("a default denial that a person permits is asked, never run by itself", () => {
+test("a permitted denial requires approval", () => {
   assert.equal(verdict("sudo id"), "deny");
   assert.equal(verdict("sudo id", { permits: ["privilege"] }), "ask");
   assert.equal(verdict("sudo rm -rf /", { permits: ["privilege"] }), "blocked");
@@ -92,13 +92,13 @@ test("in allowlist mode every command of the text must be allowed", () => {
   assert.equal(verdict("git log", policy, { ask: "always" }), "ask");
 });
 
-test("a function that may not be defined does not stand in for a program", () => {
+test("a function that may be undefined does not replace a program of the same name", () => {
   const policy: Policy = { security: "allowlist" };
   assert.equal(verdict("f() { echo hi; }; f", policy), "allow");
   assert.equal(verdict("false && f() { echo hi; }; f", policy), "ask");
 });
 
-test("reasons name the rule, the part, and the worst comes first", () => {
+test("reasons name the rule and the span, most severe first", () => {
   const { reasons, command } = judge("ls; sudo rm -rf /");
   assert.deepEqual(
     reasons.map(({ rule, span }) => [rule, span && command.slice(span.start, span.end)]),
@@ -109,7 +109,7 @@ test("reasons name the rule, the part, and the worst comes first", () => {
   );
 });
 
-test("the verdict says where in nested text the matter is", () => {
+test("the span of a reason points into nested text", () => {
   const { reasons, command } = judge(`bash -c 'ls; rm -rf /'`);
   const span = reasons[0]?.span;
   assert.equal(span && command.slice(span.start, span.end), "/");

@@ -26,43 +26,55 @@ const good: Policy = {
   permits: ["mount"],
 };
 
-test("a good policy loads as it is", () => assert.equal(loadPolicy(good), good));
+test("returns a valid policy unchanged", () => assert.equal(loadPolicy(good), good));
 
 const bad: [string, Policy, RegExp][] = [
-  ["security", { security: "none" as never }, /`security` must be one of deny, allowlist, full; received `none`/],
-  ["agent's mode", { agents: { a: { ask: "maybe" as never } } }, /`agents\.a\.ask`/],
   [
-    "match that does not",
+    "an unknown security mode",
+    { security: "none" as never },
+    /`security` must be one of deny, allowlist, full; received `none`/,
+  ],
+  ["an unknown mode of an agent", { agents: { a: { ask: "maybe" as never } } }, /`agents\.a\.ask`/],
+  [
+    "a match example that does not match",
     { rules: [{ id: "r", prefix: ["git", "push"], decision: "deny", match: ["git pull"] }] },
     /rules\[0\]` \(r\): the example `git pull` in `match` does not match/,
   ],
   [
-    "not_match that does",
+    "a not_match example that matches",
     { rules: [{ prefix: ["git"], decision: "deny", not_match: ["sudo git pull"] }] },
     /the example `sudo git pull` in `not_match` matches/,
   ],
-  ["two kinds", { rules: [{ prefix: ["a"], pattern: "a", decision: "deny" }] }, /either `prefix` or `pattern`/],
-  ["no kind", { rules: [{ decision: "deny" }] }, /either `prefix` or `pattern`/],
   [
-    "decision",
+    "a rule with prefix and pattern",
+    { rules: [{ prefix: ["a"], pattern: "a", decision: "deny" }] },
+    /either `prefix` or `pattern`/,
+  ],
+  ["a rule without prefix and pattern", { rules: [{ decision: "deny" }] }, /either `prefix` or `pattern`/],
+  [
+    "an unknown decision",
     { rules: [{ prefix: ["a"], decision: "block" as never }] },
     /`decision` must be one of allow, ask, deny/,
   ],
-  ["regular expression", { rules: [{ pattern: "/(a+)+$/", decision: "deny" }] }, /looks like a regular expression/],
-  ["pattern for everything", { allowlist: [{ pattern: "**" }] }, /allows every program/],
-  ["empty pattern", { allowlist: [{ pattern: " " }] }, /is empty/],
   [
-    "expiry",
+    "a regular expression as pattern",
+    { rules: [{ pattern: "/(a+)+$/", decision: "deny" }] },
+    /looks like a regular expression/,
+  ],
+  ["a pattern that matches every program", { allowlist: [{ pattern: "**" }] }, /allows every program/],
+  ["an empty pattern", { allowlist: [{ pattern: " " }] }, /is empty/],
+  [
+    "an expiry that is not a time",
     { allowlist: [{ pattern: "git", expires: "soon" }] },
     /`expires` must be a time in ISO 8601 format; received `soon`/,
   ],
-  ["relative folder", { allowlist: [{ pattern: "git", cwd: "src" }] }, /`cwd` must be an absolute path/],
-  ["unknown permit", { permits: ["sudo"] }, /unknown rule `sudo`/],
-  ["hard permit", { permits: ["delete-vital"] }, /cannot be overridden/],
+  ["a relative working directory", { allowlist: [{ pattern: "git", cwd: "src" }] }, /`cwd` must be an absolute path/],
+  ["a permit for an unknown rule", { permits: ["sudo"] }, /unknown rule `sudo`/],
+  ["a permit for a block", { permits: ["delete-vital"] }, /cannot be overridden/],
 ];
 
 for (const [name, policy, message] of bad) {
-  test(`a bad ${name} stops the start`, () => {
+  test(`rejects ${name}`, () => {
     assert.throws(() => loadPolicy(policy, "sallyport.json"), {
       name: "SallyportError",
       type: "InvalidConfiguration",
@@ -72,7 +84,7 @@ for (const [name, policy, message] of bad) {
   });
 }
 
-test("rules of a policy judge commands", () => {
+test("rules of a policy decide about commands", () => {
   const verdict = (command: string, policy = good) => judge(command, { policy }).verdict;
   assert.equal(verdict("git push"), "deny");
   assert.equal(verdict("/usr/bin/git push"), "deny");
@@ -85,7 +97,7 @@ test("rules of a policy judge commands", () => {
   assert.equal(verdict("make", { rules: [{ prefix: ["make"], decision: "ask" }] }), "ask");
 });
 
-test("of a workspace's policy only what tightens is taken", () => {
+test("tighteningOnly keeps only the restrictions of a policy", () => {
   const taken = tighteningOnly(good);
   assert.deepEqual([taken.allowlist, taken.permits, taken.rules?.map((rule) => rule.id)], [[], [], ["no-push"]]);
   assert.equal(taken.security, "allowlist");

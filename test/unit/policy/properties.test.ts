@@ -18,7 +18,7 @@ const DANGEROUS = [
   "tee -a ~/.ssh/authorized_keys",
 ];
 
-/** A generator that is the same on every run. */
+/** A deterministic random generator. */
 function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -63,14 +63,14 @@ const WRAPPERS: ((command: string) => string)[] = [
   (command) => `ls \\\n&& ${command}`,
 ];
 
-test("wrapping a dangerous command, up to three times, changes nothing", () => {
+test("up to three wrappers around a dangerous command do not change its verdict", () => {
   const pick = random(7);
   for (const command of DANGEROUS) {
     for (const wrap of WRAPPERS) assert.ok(isStopped(judge(wrap(command))), wrap(command));
     for (let round = 0; round < 60; round++) {
       const depth = 2 + pick(2);
       let text = command;
-      // A here-document cannot stand inside one line of something else.
+      // A here-document cannot be placed inside one line of another command.
       for (let i = 0; i < depth; i++) {
         const wrap = WRAPPERS[pick(WRAPPERS.length)] as (typeof WRAPPERS)[number];
         const next = wrap(text);
@@ -93,7 +93,7 @@ const SPELLINGS: ((word: string) => string)[] = [
     /^[\w/.-]+$/.test(word) ? `$'${[...word].map((char) => `\\x${char.charCodeAt(0).toString(16)}`).join("")}'` : word,
 ];
 
-test("spelling and spacing of a dangerous command change nothing", () => {
+test("quoting and spacing of a dangerous command do not change its verdict", () => {
   const pick = random(11);
   for (const command of DANGEROUS) {
     for (let round = 0; round < 80; round++) {
@@ -124,7 +124,7 @@ const AS_DATA: ((command: string) => string)[] = [
   (command) => `for x in ${quoteWord(command)}; do echo "$x"; done`,
 ];
 
-test("the same text as data is not stopped", () => {
+test("a dangerous command as data is not denied", () => {
   for (const command of DANGEROUS) {
     for (const mention of AS_DATA) {
       const verdict = judge(mention(command));
@@ -134,7 +134,7 @@ test("the same text as data is not stopped", () => {
   }
 });
 
-test("an argv is not shell text, but what it runs is looked into", () => {
+test("an argument vector is not expanded, but commands inside it are found", () => {
   assert.equal(judge(["echo", "$(rm -rf /)", ";", "rm", "-rf", "/"]).verdict, "allow");
   assert.equal(judge(["rm", "-rf", "*"]).verdict, "allow");
   assert.equal(judge(["rm", "-rf", "~"]).verdict, "allow");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { RULES } from "../../../src/policy/rules/index.ts";
 import { judge } from "./world.ts";
 
-test("each rule has its own id, and says what to do instead", () => {
+test("each rule has a unique id, a suggestion and examples", () => {
   assert.equal(new Set(RULES.map((rule) => rule.id)).size, RULES.length);
   for (const rule of RULES) {
     assert.match(rule.id, /^[a-z]+(-[a-z]+)*$/);
@@ -12,7 +12,7 @@ test("each rule has its own id, and says what to do instead", () => {
   }
 });
 
-test("a rule that only looks at targets says nothing of a command that has none, whatever else it is", () => {
+test("a rule with onlyTargets matches no command without targets", () => {
   const alike = RULES.filter(({ onlyTargets }) => onlyTargets);
   assert.ok(alike.length >= 9);
   const commands = RULES.flatMap(({ catches }) => catches).flatMap((example) => judge(example).commands);
@@ -27,11 +27,11 @@ test("a rule that only looks at targets says nothing of a command that has none,
 
 for (const rule of RULES) {
   for (const example of rule.catches) {
-    test(`${rule.id} catches ${example}`, () => {
+    test(`${rule.id} matches ${example}`, () => {
       for (const security of ["full", "allowlist", "deny"] as const) {
         const verdict = judge(example, { security });
         const reason = verdict.reasons.find((one) => one.rule === rule.id);
-        assert.ok(reason, `${rule.id} is silent under ${security}: ${JSON.stringify(verdict.reasons)}`);
+        assert.ok(reason, `${rule.id} does not match under ${security}: ${JSON.stringify(verdict.reasons)}`);
         assert.ok(
           verdict.verdict === "blocked" || (rule.tier === "deny" && verdict.verdict === "deny"),
           verdict.verdict,
@@ -41,7 +41,7 @@ for (const rule of RULES) {
     });
   }
   for (const example of rule.passes) {
-    test(`${rule.id} lets ${example} pass`, () => {
+    test(`${rule.id} does not match ${example}`, () => {
       const { verdict, reasons } = judge(example);
       assert.ok(verdict === "allow" || verdict === "ask", JSON.stringify(reasons));
     });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { argvs, look } from "./world.ts";
 
-/** The words `p` would get. */
+/** Returns the arguments that `p` would receive. */
 function given(text: string): string[] {
   return (
     argvs(text)
@@ -58,9 +58,9 @@ const UNKNOWN: [string, string[]][] = [
   ["IFS=:; v=a:b; p $v", ["?"]],
 ];
 
-for (const [text, expected] of UNKNOWN) test(`not known: ${text}`, () => assert.deepEqual(given(text), expected));
+for (const [text, expected] of UNKNOWN) test(`unknown: ${text}`, () => assert.deepEqual(given(text), expected));
 
-test("a word that is not known says why, and where", () => {
+test("an unknown word has a reason and a span", () => {
   const [fact] = look("p a$x").commands;
   assert.deepEqual(fact?.argv[1], { source: "a$x", value: null, prefix: "a", glob: false, span: { start: 2, end: 5 } });
   assert.deepEqual(fact?.unknowns, [

@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { cpuMs } from "../text/cpu-time.ts";
 import { look } from "./world.ts";
 
-/** As docs/policy.md says. */
+/** The limits in docs/policy.md. */
 const LONGEST_TEXT = 32 * 1024;
 
-/** The promise is 20 ms; a slow machine gets twenty times that of processor time before the test fails. */
+/** CPU time limit. The target is 20 ms; slow machines get 20 times that. */
 const PROMISE_MS = 20;
 const PATIENCE = 20;
 
@@ -43,7 +43,7 @@ function timed(text: string): void {
   }
 }
 
-/** Shapes that parsers and walks have been quadratic, exponential or deep in. */
+/** Inputs on which parsers and walks take quadratic or exponential time, or nest deeply. */
 const REPEATED = [
   "{",
   "}",
@@ -141,14 +141,14 @@ const REPEATED = [
   "export x=",
 ];
 
-test("no shape of input takes long or breaks the analysis, at any length", () => {
+test("no input takes long or makes the analysis fail, at any length", () => {
   for (const piece of REPEATED) {
     for (const length of [20, 200, 2000, LONGEST_TEXT, LONGEST_TEXT + 1])
       timed(piece.repeat(Math.ceil(length / piece.length)).slice(0, length));
   }
 });
 
-test("no mixture of shapes does either", () => {
+test("no mixture of inputs takes long or makes the analysis fail", () => {
   const pick = random(20261115);
   const until = performance.now() + 6000;
   for (let round = 0; round < 6000 && performance.now() < until; round++) {
@@ -159,7 +159,7 @@ test("no mixture of shapes does either", () => {
   }
 });
 
-test("what is over a cap is unanalyzable", () => {
+test("text that exceeds a limit is unanalyzable", () => {
   for (const text of [
     "a".repeat(LONGEST_TEXT + 1),
     "$(".repeat(161),
@@ -171,7 +171,7 @@ test("what is over a cap is unanalyzable", () => {
   }
 });
 
-test("a long here-document full of braces and backticks is no trouble", () => {
+test("a long here-document of braces and backticks can be analyzed", () => {
   const body = "function f() { return `${a}` + { b: 1 }; }\n".repeat(200);
   assert.equal(look(`cat > f.js <<'END'\n${body}END`).analyzable, true);
 });

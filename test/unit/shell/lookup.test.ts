@@ -18,7 +18,7 @@ symlinkSync("/etc", join(root, "ws/settings"));
 symlinkSync("/etc/not-there-yet", join(root, "ws/later"));
 symlinkSync(join(root, "ws"), join(root, "door"));
 
-test("programs are found on PATH, by path, and through links", () => {
+test("finds programs on PATH, by path and through links", () => {
   const lookup = systemLookup(`relative:${join(root, "bin")}`);
   assert.equal(lookup.which("tool", null), join(root, "bin/tool"));
   assert.equal(lookup.which("data", null), null, "not executable");
@@ -27,14 +27,14 @@ test("programs are found on PATH, by path, and through links", () => {
   assert.equal(lookup.which("nothing", root), null);
 });
 
-test("links are followed as far as there is something", () => {
+test("resolves links in the part of a path that exists", () => {
   const { realpath } = systemLookup();
   assert.equal(realpath(join(root, "door/new/file")), join(root, "ws/new/file"));
   assert.equal(realpath(join(root, "ws/later")), "/etc/not-there-yet");
   assert.equal(realpath(join(root, "ws/slash/home")), "/home");
 });
 
-test("a link to the root or to a system folder is judged as what it leads to", () => {
+test("a link to the root directory or a system folder is checked as its target", () => {
   const workspace = join(root, "ws");
   const verdict = (command: string, folder = workspace) =>
     check(command, { workspace: folder, home: "/home/user" }).verdict;

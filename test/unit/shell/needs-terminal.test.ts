@@ -72,7 +72,7 @@ for (const command of YES) {
   });
 }
 for (const command of NO) {
-  test(`\`${command}\` needs none`, () => {
+  test(`\`${command}\` needs no terminal`, () => {
     assert.equal(needsTerminal(check(command, { cwd: "/" }).commands), false);
   });
 }

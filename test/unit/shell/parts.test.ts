@@ -4,7 +4,7 @@ import { isInside, normalise } from "../../../src/shell/path.ts";
 import { quoteArgv, splitWords } from "../../../src/shell/quote.ts";
 import { argvs, CONTEXT, look } from "./world.ts";
 
-test("paths are normalised as the kernel reads them", () => {
+test("normalizes paths as the kernel reads them", () => {
   for (const [path, expected] of [
     ["/", "/"],
     ["//", "/"],
@@ -24,7 +24,7 @@ test("paths are normalised as the kernel reads them", () => {
   assert.ok(isInside("/a/b", "/a") && isInside("/a", "/a") && isInside("/a", "/") && !isInside("/ab", "/a"));
 });
 
-test("options are read as getopt_long reads them", () => {
+test("parses options as getopt_long does", () => {
   for (const [text, ...run] of [
     ["timeout -s KILL 5 rm a", "rm a"],
     ["timeout -sKILL 5 rm a", "rm a"],
@@ -57,7 +57,7 @@ test("options are read as getopt_long reads them", () => {
   }
 });
 
-test("braces are expanded on raw words", () => {
+test("expands braces in raw words", () => {
   assert.deepEqual(argvs("echo a{b,c{d,e}}f"), [["echo", "abf", "acdf", "acef"]]);
   assert.deepEqual(argvs("echo {a,'b,c'}"), [["echo", "a", "b,c"]]);
   assert.deepEqual(argvs("echo {$(x y,z),z}"), [
@@ -70,7 +70,7 @@ test("braces are expanded on raw words", () => {
   }
 });
 
-test("characters that show another command are found, ordinary ones are not", () => {
+test("finds characters that misrepresent a command, and no ordinary ones", () => {
   for (const text of [
     "a\u001bb",
     "a\rb",
@@ -100,7 +100,7 @@ test("characters that show another command are found, ordinary ones are not", ()
   }
 });
 
-test("quoting and splitting are each other's reverse", () => {
+test("splitting reverses quoting", () => {
   for (const argv of [
     ["a", "b c", "", "it's", "$(x)", "a\nb", "*", "A=1", '"', "\\"],
     ["é", "--x=y"],

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { argvs, find, look } from "./world.ts";
 
-/** Every place a command can hide: `x` must be found in each. */
+/** Every position in which a command can be hidden. `x` must be found in each. */
 const HIDING = [
   "x",
   "a; x",
@@ -118,7 +118,7 @@ const HIDING = [
 ];
 
 for (const text of HIDING) {
-  test(`found in ${JSON.stringify(text)}`, () => {
+  test(`finds the command in ${JSON.stringify(text)}`, () => {
     assert.ok(
       argvs(text).some(([name]) => name === "x"),
       JSON.stringify(argvs(text)),
@@ -126,7 +126,7 @@ for (const text of HIDING) {
   });
 }
 
-/** Here `x` is only text. */
+/** Texts in which `x` is data and does not run. */
 const DATA = [
   "echo x",
   "echo '$(x)'",
@@ -144,7 +144,7 @@ const DATA = [
   "for x in a; do b; done",
 ];
 for (const text of DATA)
-  test(`only text in ${JSON.stringify(text)}`, () => assert.ok(!argvs(text).some(([name]) => name === "x")));
+  test(`finds no command in ${JSON.stringify(text)}`, () => assert.ok(!argvs(text).some(([name]) => name === "x")));
 
 const FOLDERS: [string, string | null][] = [
   ["x", "/home/user/ws"],
@@ -176,16 +176,16 @@ const FOLDERS: [string, string | null][] = [
   ["cd -P -- /; x", "/"],
   ["ssh h x", null],
 ];
-for (const [text, cwd] of FOLDERS) test(`folder of ${text}`, () => assert.equal(find(text, "x").cwd, cwd));
+for (const [text, cwd] of FOLDERS) test(`working directory in ${text}`, () => assert.equal(find(text, "x").cwd, cwd));
 
-test("background, pipes and substitutions are told apart", () => {
+test("distinguishes background commands, pipes and substitutions", () => {
   assert.equal(find("x &", "x").background, true);
   assert.equal(find("(a; x) &", "x").background, true);
   assert.equal(find("a | x", "x").piped, true);
   assert.equal(find("x", "x").piped, false);
 });
 
-test("redirects come with normalised paths", () => {
+test("redirections have normalized paths", () => {
   const { redirects, targets } = find("x > a/../b 2>> /e//f < in 2>&1 &> g <> h >| ~/i", "x");
   assert.deepEqual(
     redirects.map(({ kind, fd, path }) => [kind, fd, path]),
@@ -205,14 +205,14 @@ test("redirects come with normalised paths", () => {
   );
 });
 
-test("what a command deletes and writes is named", () => {
+test("lists the paths that a command deletes and writes", () => {
   assert.deepEqual(find("rm -r a ../b", "rm").deletes, ["/home/user/ws/a", "/home/user/b"]);
   assert.deepEqual(find("cp a /tmp", "cp").writes, ["/tmp", "/tmp/a"]);
   assert.deepEqual(find("curl -o f https://u:p@h.example/x", "curl").network, ["h.example"]);
   assert.deepEqual(find("git -C sub clean -f", "git").deletes, ["/home/user/ws/sub"]);
 });
 
-test("kinds of commands", () => {
+test("classifies commands by kind", () => {
   const kind = (text: string, name: string) => find(text, name).executable.kind;
   assert.equal(kind("cd x", "cd"), "builtin");
   assert.equal(kind("ls", "ls"), "external");
@@ -221,21 +221,21 @@ test("kinds of commands", () => {
   assert.equal(find("/bin/../bin/ls", "ls").executable.written, "/bin/../bin/ls");
 });
 
-test("spans point into the text that was given, also from nested texts", () => {
+test("spans point into the given text, also for nested command strings", () => {
   for (const text of ["a; x y", "bash -c 'a; x y'", 'sh -c "x y"', "eval 'x y'", "echo $(x y)", "echo `x y`"]) {
     const { span } = find(text, "x");
     assert.equal(text.slice(span.start, span.end), "x y", text);
   }
 });
 
-test("a loop over known words is walked for each of them", () => {
+test("a loop over known words is walked once per word", () => {
   assert.deepEqual(argvs("for i in a b; do x $i; done"), [
     ["x", "a"],
     ["x", "b"],
   ]);
 });
 
-test("too many commands are never half checked and then called known", () => {
+test("a text with too many commands is unanalyzable", () => {
   const text = `${"a;".repeat(2000)}x`;
   assert.equal(look(text).analyzable, false);
   assert.equal(look("a;".repeat(100)).analyzable, true);

@@ -1,4 +1,4 @@
-/** The analysis in a made-up world: every bare name is a program, every path leads where it says. */
+/** Helpers that analyze text in a fixed context, in which every name is a program and no path contains a link. */
 import type { Analysis, CommandFact } from "../../../src/core/facts.ts";
 import { type InspectContext, inspect } from "../../../src/shell/inspect.ts";
 
@@ -14,7 +14,7 @@ export function look(text: string): Analysis {
   return inspect(text, CONTEXT);
 }
 
-/** Words of the commands found; `?` for one that is not known. */
+/** Returns the arguments of the commands found, with `?` for unknown ones. */
 export function argvs(text: string): string[][] {
   return look(text)
     .commands.filter((fact) => fact.argv.length > 0)

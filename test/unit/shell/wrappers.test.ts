@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { argvs, find, look, words } from "./world.ts";
 
-/** Each runs `x y`, found inside the wrapper. */
+/** Each text runs `x y` inside a wrapper. */
 const TRANSPARENT = [
   "env x y",
   "env -i x y",
@@ -139,7 +139,7 @@ const TRANSPARENT = [
 ];
 
 for (const text of TRANSPARENT) {
-  test(`x y is found inside ${JSON.stringify(text)}`, () => {
+  test(`finds x y inside ${JSON.stringify(text)}`, () => {
     const found = look(text).commands.filter((fact) => fact.executable.name === "x");
     assert.ok(
       found.some((fact) => words(fact)[1] === "y" && fact.via.length > 0),
@@ -148,17 +148,17 @@ for (const text of TRANSPARENT) {
   });
 }
 
-test("wrappers are listed, outermost first", () => {
+test("lists wrappers, outermost first", () => {
   assert.deepEqual(find("sudo env A=1 bash -c 'nice x'", "x").via, ["sudo", "env", "bash", "nice"]);
 });
 
-test("what runs elsewhere is marked remote", () => {
+test("commands on other machines and in containers are marked as remote", () => {
   for (const text of ["ssh h x", "docker exec c x", "kubectl exec p -- x", "ssh h 'sudo x'"])
     assert.equal(find(text, "x").remote, true, text);
   assert.equal(find("env x", "x").remote, false);
 });
 
-test("assignments reach the command they are given to", () => {
+test("assignments apply to the command they precede", () => {
   assert.deepEqual(
     find("A=1 env B=2 x", "x").assignments.map(({ name, value }) => [name, value.value]),
     [
@@ -180,7 +180,8 @@ const ASKS_ONLY = [
   "bash --version",
 ];
 for (const text of ASKS_ONLY)
-  test(`nothing is run by ${text}`, () => assert.ok(!argvs(text).some(([name]) => name === "x" || name === "1")));
+  test(`finds no inner command in ${text}`, () =>
+    assert.ok(!argvs(text).some(([name]) => name === "x" || name === "1")));
 
 const OPAQUE: [string, string][] = [
   ["python3 -c x", "python3"],
@@ -204,7 +205,7 @@ const OPAQUE: [string, string][] = [
   ["m4 <<< x", "m4"],
 ];
 for (const [text, language] of OPAQUE) {
-  test(`not looked into: ${text}`, () => {
+  test(`unanalyzable: ${text}`, () => {
     const { commands, analyzable } = look(text);
     assert.ok(
       commands.some((fact) => fact.opaque === language),

@@ -17,23 +17,23 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 export interface Observed {
-  /** The programs that bash really started, each as its name, then its arguments. */
+  /** Programs that bash started, each as its name followed by its arguments. */
   executions: string[][];
-  /** The files that were not there before. */
+  /** Files that the text created. */
   files: string[];
 }
 
-/** Far under what a runaway needs to be felt; generated texts take a few milliseconds. */
+/** Generated texts take a few milliseconds, so this only stops runaway ones. */
 const TIMEOUT_MS = 1000;
-/** What survives may still be writing. */
+/** Retries, because surviving processes may still be writing. */
 const REMOVING = { recursive: true, force: true, maxRetries: 10 } as const;
-/** The unprivileged user a root-run test falls back to, so that the process limit binds. */
+/** User that the texts run as when the test runs as root, so that the process limit applies. */
 const NOBODY = 65534;
 
 /**
- * A real bash in a throw-away folder whose PATH holds logging stand-ins and the few real wrappers asked for.
+ * Runs text in a real bash, in a temporary folder, with a PATH of logging stand-ins and a few real wrappers.
  *
- * A driver shell stays up and runs each text in a job of its own, which is cheaper than a spawn from Node for each.
+ * A driver shell keeps running and starts each text as a job, which is cheaper than spawning bash from Node each time.
  */
 export class Bash {
   readonly home: string;
@@ -74,7 +74,7 @@ export class Bash {
     this.replies = createInterface({ input: this.driver.stdout })[Symbol.asyncIterator]();
   }
 
-  /** What bash did while it ran the text with `bash -c`. */
+  /** Runs the text with `bash -c` and returns what bash did. */
   async run(text: string): Promise<Observed> {
     const run = String(this.runs++);
     this.folder(this.cwd);
@@ -84,12 +84,12 @@ export class Bash {
     const timer = setTimeout(() => kill(group), TIMEOUT_MS);
     await this.reply();
     clearTimeout(timer);
-    // What it left in the background gets a moment to be seen, and is then ended with its process group.
+    // Background processes get a moment to be observed, and are then killed with their process group.
     if (/&|>\(|coproc/.test(text)) await new Promise((resolve) => setTimeout(resolve, 4));
     kill(group);
     const files = readdirSync(this.cwd).map((name) => join(this.cwd, name));
     const executions = parsed(readFileSync(join(this.logs, run), "utf8"));
-    // `timeout` leaves the process group: what survives keeps a folder and a log that no later run looks at.
+    // `timeout` leaves the process group. Processes that survive it keep a folder and a log that no later run uses.
     renameSync(this.cwd, `${this.cwd}-${run}`);
     rmSync(`${this.cwd}-${run}`, REMOVING);
     return { executions, files };
@@ -117,7 +117,7 @@ export class Bash {
   }
 }
 
-/** Job control gives each text a process group of its own, so that one signal ends all it started. */
+/** With job control each text gets its own process group, so that one signal ends all its processes. */
 const driverScript = `root=$1 limit=$2
 set -m
 exec 2>/dev/null
@@ -137,7 +137,10 @@ while read -r run; do
 done
 `;
 
-/** Further walls where they can be had: no network, and an unprivileged user instead of root. */
+/**
+ * Returns a command prefix that restricts the texts further, where the machine supports it: no network, and an
+ * unprivileged user instead of root.
+ */
 function confine(): string[] {
   const works = (command: string[]): boolean =>
     spawnSync(command[0] ?? "", [...command.slice(1), "/bin/true"], { stdio: "ignore" }).status === 0;
@@ -153,7 +156,7 @@ function kill(group: number): void {
   try {
     process.kill(-group, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // The process group has already exited.
   }
 }
 

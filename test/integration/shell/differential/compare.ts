@@ -1,7 +1,7 @@
 import type { Analysis, CommandFact, Word } from "../../../../src/core/facts.ts";
 import type { Observed } from "./bash.ts";
 
-/** What bash ran or wrote and the analysis neither found nor marked unknowable. */
+/** Returns the commands and files that bash ran or wrote, and that the analysis neither found nor marked as unknown. */
 export function missed(analysis: Analysis, { executions, files }: Observed): string[][] {
   if (!analysis.analyzable) return [];
   const { commands } = analysis;
@@ -14,7 +14,7 @@ export function missed(analysis: Analysis, { executions, files }: Observed): str
 function explains({ argv, executable }: CommandFact, [name, ...args]: readonly string[]): boolean {
   const [word, ...words] = argv;
   if (word === undefined) return false;
-  // A command word that is not known is marked as such, and may be anything.
+  // An unknown command name may be any program.
   if (word.value === null) return true;
   return executable.name === name && accepts(words, args);
 }
@@ -23,7 +23,10 @@ function mayWrite({ writes, redirects }: CommandFact, file: string): boolean {
   return writes.includes(file) || redirects.some(({ kind, path }) => path === null && kind !== "here");
 }
 
-/** Known words stand for exactly themselves; an unknown one for any number of arguments, the first with its prefix. */
+/**
+ * Reports whether the words accept the arguments. A known word accepts exactly itself; an unknown one accepts any
+ * number of arguments, the first of which starts with its prefix.
+ */
 function accepts(words: readonly Word[], args: readonly string[]): boolean {
   const [word, ...rest] = words;
   if (word === undefined) return args.length === 0;

@@ -1,9 +1,9 @@
-/** The only programs a generated text names, besides the wrappers and builtins spelled out below. */
+/** Programs that generated texts use, in addition to the wrappers and builtins below. */
 export const standIns = ["alpha", "bravo", "carol", "delta", "eagle", "fable"] as const;
-/** Stand-ins that a function may hide; the others never name a function. */
+/** Stand-ins whose names are also used for functions. */
 export const functionNames = ["eagle", "fable"] as const;
 export const plainNames = ["alpha", "bravo", "carol", "delta"] as const;
-/** Real programs that run what they are given; the only other ones on the PATH. */
+/** Real programs on the PATH, which run other programs. */
 export const wrappers = [
   "bash",
   "sh",

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Ways to write the same literal in shell text. */
+/** Ways to quote the same literal. */
 export function quoted(random: Random, literal: string): string {
   switch (random.int(9)) {
     case 0:
@@ -22,7 +22,7 @@ export function quoted(random: Random, literal: string): string {
   }
 }
 
-/** A whole script as one word, for `bash -c`, eval and trap. */
+/** Quotes a whole script as one word, for `bash -c`, `eval` and `trap`. */
 export function script(random: Random, text: string): string {
   return random.pick([single, single, double, (value: string) => ansi(random, value)])(text);
 }
@@ -56,7 +56,7 @@ function ansi(random: Random, literal: string): string {
   return `$'${characters.join("")}'`;
 }
 
-/** Cut into pieces that are quoted one by one, with a line continuation or empty quotes in between. */
+/** Quotes a literal piece by piece, with line continuations or empty quotes in between. */
 function mixed(random: Random, literal: string): string {
   if (literal.length < 2) return double(literal);
   const at = 1 + random.int(literal.length - 1);

@@ -1,8 +1,8 @@
-/** A small seeded generator (mulberry32), so that every text can be made again from its seed. */
+/** A small seeded generator (mulberry32), so that every text can be reproduced from its seed. */
 export interface Random {
-  /** A whole number from 0 up to, not including, `below`. */
+  /** Returns an integer from 0 up to, but not including, `below`. */
   int(below: number): number;
-  /** True once in `times`. */
+  /** Returns true once in `times` calls on average. */
   oneIn(times: number): boolean;
   pick<T>(items: readonly T[]): T;
 }

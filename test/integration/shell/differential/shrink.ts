@@ -1,4 +1,7 @@
-/** The shortest text found, by cutting lines, then words, then characters, that still fails. */
+/**
+ * Shortens a failing text by removing lines, then words, then characters, and returns the shortest one that still
+ * fails.
+ */
 export async function shrink(text: string, fails: (text: string) => Promise<boolean>, tries = 250): Promise<string> {
   let best = text;
   let left = tries;

@@ -6,15 +6,15 @@ import { redirect } from "./redirects.ts";
 import { tricks } from "./tricks.ts";
 import { literals, variables, word, words } from "./words.ts";
 
-/** `simple` keeps to what an analysis should be able to know completely; `any` to nothing. */
+/** `simple` texts can be analyzed completely; `any` texts use all of the grammar. */
 export type Profile = "simple" | "any";
 
-/** One random shell text. Nothing in it can do harm: it names stand-ins, harmless builtins and relative files only. */
+/** Returns a random shell text. It is harmless: it uses only stand-ins, harmless builtins and relative files. */
 export function shellText(random: Random, profile: Profile): string {
   return new Writer(random, profile).list(random.pick([1, 1, 2, 2, 2, 3]), random.pick([1, 1, 2, 3]));
 }
 
-/** Writes shell text from a grammar, with a budget of nesting that falls on the way down. */
+/** Generates shell text from a grammar, with a nesting budget that decreases with depth. */
 export class Writer {
   readonly random: Random;
   readonly profile: Profile;
@@ -28,7 +28,7 @@ export class Writer {
     this.profile = profile;
   }
 
-  /** A whole text of its own, as in a substitution: its here-documents end inside it. */
+  /** Returns a complete text, as in a substitution, whose here-documents end inside it. */
   list(depth: number, most: number): string {
     const outer = this.bodies;
     this.bodies = [];
@@ -89,7 +89,10 @@ export class Writer {
     return this.random.oneIn(12) ? `{${name},${this.random.pick(literals)}}` : quoted(this.random, name);
   }
 
-  /** Inside a function no name that a function may have, so that no generated function ever calls itself. */
+  /**
+   * Returns a program name. Inside a function, it is never the name of a function, so that no generated function calls
+   * itself.
+   */
   name(): string {
     return this.random.pick(this.inFunction ? plainNames : standIns);
   }
@@ -150,12 +153,12 @@ export class Writer {
     return random.oneIn(6) ? `${call}; unset -f ${name}; ${name} after` : call;
   }
 
-  /** A substitution in a place where no analysis can go on knowing: left out of simple texts. */
+  /** Returns a substitution whose value cannot be analyzed, which simple texts leave out. */
   unknown(depth: number): string {
     return this.profile === "any" ? `$(${this.list(depth - 1, 1)})` : "1";
   }
 
-  /** Commands with their terminator, as the inside of a compound command needs; here-documents may end after it. */
+  /** Returns commands with their terminator, as in the body of a compound command. Here-documents may end after it. */
   private closed(depth: number): string {
     const text = this.lines(depth, 2);
     return text + (this.random.oneIn(3) ? this.lineBreak() : this.random.pick(["; ", "; ", " & "]));

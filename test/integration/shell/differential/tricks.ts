@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Known ways to make bash run something that the text does not plainly show, or to hand over arguments that are hard to
- * tell, with NAME for a stand-in. Kept as lines of shell, since quoting them again for TypeScript would hide them.
+ * Known ways to make bash run a command that the text does not plainly show, or to pass arguments that are hard to
+ * determine, with NAME for a stand-in. They are kept as lines of shell, because quoting them for TypeScript would
+ * obscure them.
  */
 export const tricks: readonly string[] = lines("tricks.txt");
 

@@ -6,13 +6,13 @@ export interface Row {
   command: string;
   class: string;
   expected: Expected;
-  /** `file:line`, to find it again. */
+  /** Location of the row, as `file:line`. */
   at: string;
 }
 
 const folders = [new URL("./", import.meta.url), new URL("../cases/", import.meta.url)];
 
-/** Every row of every table of cases; README.md beside this file says what the columns mean. */
+/** Returns the rows of all tables. README.md in this folder describes the columns. */
 export function rows(): Row[] {
   return folders
     .filter((folder) => existsSync(folder))

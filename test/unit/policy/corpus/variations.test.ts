@@ -5,7 +5,7 @@ import { rows } from "./rows.ts";
 
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The same commands run, whatever stands around them. */
+/** Texts that run the command. */
 const running: Record<string, (text: string) => string> = {
   "after another command": (text) => `true\n${text}`,
   "in a subshell": (text) => `(\n${text}\n)`,
@@ -19,10 +19,10 @@ const running: Record<string, (text: string) => string> = {
   "in eval": (text) => `eval ${single(text)}`,
   "in a trap": (text) => `trap ${single(text)} EXIT`,
   "in a here-document for a shell": (text) => `bash <<'END_OF_IT'\n${text}\nEND_OF_IT`,
-  "with blanks and a comment": (text) => `\n\n   ${text}\n# tidy up`,
+  "with whitespace and a comment": (text) => `\n\n   ${text}\n# tidy up`,
 };
 
-/** The text is handed around, and nothing of it runs. */
+/** Texts that contain the command as data and do not run it. */
 const mentioned: Record<string, (text: string) => string> = {
   "as an argument of echo": (text) => `echo ${single(text)}`,
   "as a pattern": (text) => `grep -rF -- ${single(text)} docs`,
@@ -33,23 +33,24 @@ const mentioned: Record<string, (text: string) => string> = {
 };
 
 const options = { cwd: "/srv/space", workspace: "/srv/space", home: "/home/someone" };
-// An alias works from the line after its definition on, but never inside the compound command that defines it.
+// An alias takes effect on the line after its definition, but not inside the compound command that defines it.
 const dangerous = rows().filter(({ expected, command }) => expected === "deny" && !command.includes("alias "));
 
 for (const [name, vary] of Object.entries(running)) {
-  test(`a dangerous command stays stopped ${name}`, () => {
+  test(`a dangerous command is blocked or denied ${name}`, () => {
     const passed = dangerous
       .map((row) => ({ ...row, ...check(vary(row.command), options) }))
       .filter(({ verdict }) => verdict !== "blocked" && verdict !== "deny");
     const known = passed.filter(({ analyzable }) => analyzable);
     assert.equal(known.map(({ at, command }) => `${at} ${JSON.stringify(command)}`).join("\n"), "");
-    // A loop may leave the working directory unknown, and the parser gives up on a few odd forms: rarely, and asking.
+    // A loop may make the working directory unknown, and the parser rejects a few unusual forms. This is rare, and
+    // requires approval.
     assert.ok(passed.length <= dangerous.length / 100, passed.map(({ at, command }) => `${at} ${command}`).join("\n"));
   });
 }
 
 for (const [name, vary] of Object.entries(mentioned)) {
-  test(`a dangerous command is no danger ${name}`, () => {
+  test(`a dangerous command is not blocked or denied ${name}`, () => {
     const stopped = dangerous.filter(({ command }) => {
       const { verdict } = check(vary(command), options);
       return verdict === "blocked" || verdict === "deny";
