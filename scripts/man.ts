@@ -2,67 +2,59 @@
 import { writeFileSync } from "node:fs";
 import { CATALOG, loadAll } from "../src/cli/catalog.ts";
 import type { Command } from "../src/cli/command.ts";
-import { type CompletedOption, completions } from "../src/cli/completion/model.ts";
+import { describeOptions, type OptionHelp, optionGroups, paragraphs } from "../src/cli/help-model.ts";
+import { GLOBAL_HELP, GLOBAL_OPTIONS } from "../src/cli/parse.ts";
 import { packageVersion } from "../src/core/version.ts";
 
 const EXIT_CODES = [
-  ["the command's own", "It ended by itself."],
-  ["128 + n", "Signal n ended it."],
-  ["124", "It ran longer than its deadline."],
-  ["125", "Sallyport itself failed, or the command line was wrong."],
-  ["126", "It is not executable, or may not run."],
-  ["127", "It was not found."],
+  ["0", "Success."],
+  ["124", "The command exceeded its timeout."],
+  ["125", "Sallyport failed, or the command line is invalid."],
+  ["126", "The command is blocked, denied, pending approval, or not executable."],
+  ["127", "The command was not found."],
+  ["128+N", "The command was ended by signal N."],
+  ["other", "The exit code of the command."],
 ] as const;
 
-/** The manual page `sallyport(1)`, in the man macros of troff. */
+/** Returns the manual page `sallyport(1)`, in the man macros of troff. */
 async function manPage(): Promise<string> {
   const loaded = await loadAll();
-  const { options, commands } = completions(loaded);
   const groups = Object.entries(CATALOG).flatMap(([title, entries]) => [
     `.SH ${title.toUpperCase()}`,
-    ...loaded
-      .filter(({ name }) => name in entries)
-      .flatMap((command) => {
-        const own = commands.find(({ name }) => name === command.name)?.options ?? [];
-        return commandPart(
-          command,
-          own.filter(({ long }) => long in command.options),
-        );
-      }),
+    ...loaded.filter(({ name }) => name in entries).flatMap(commandPart),
   ]);
   return `${[
     `.TH SALLYPORT 1 "" "sallyport ${packageVersion()}"`,
     ".SH NAME",
-    "sallyport \\- the one guarded door between AI agents and an operating system",
+    "sallyport \\- gateway between AI agents and an operating system",
     ".SH SYNOPSIS",
     ".B sallyport",
-    "[OPTIONS] COMMAND \\&...",
+    "[OPTIONS] COMMAND [ARG...]",
     ".SH DESCRIPTION",
-    "Runs commands for AI agents: understood, judged, confined, recorded, and nothing left behind.",
-    "A session is named by its id, the beginning of its id, or its name.",
+    "Sallyport runs commands for AI agents.",
+    "Each command is parsed, checked against policy, approved by a person where required, sandboxed and recorded.",
+    ".PP",
+    "A SESSION argument is a session's ID, the beginning of its ID, or its name.",
     ".SH OPTIONS",
-    ...options.flatMap(optionPart),
+    ...describeOptions(GLOBAL_OPTIONS, GLOBAL_HELP).flatMap(optionPart),
     ...groups,
     ".SH EXIT STATUS",
-    ...EXIT_CODES.flatMap(([code, meaning]) => [".TP", `.B ${text(code)}`, text(meaning)]),
+    ...EXIT_CODES.flatMap(([code, meaning]) => term(code, meaning)),
     ".SH ENVIRONMENT",
-    ".TP",
-    ".B SALLYPORT_STATE",
-    "The state folder, where \\-\\-state does not name one.",
-    ".TP",
-    ".B NO_COLOR",
-    "No colours.",
+    ...term("SALLYPORT_STATE", "State folder, unless --state is given."),
+    ...term("SALLYPORT_FLEET", "Servers of the fleet, unless --fleet is given."),
+    ...term("SALLYPORT_EXECUTOR", "Executor to use: native or portable."),
+    ...term("SALLYPORT_DEBUG", "If set, unexpected errors are printed with a stack trace."),
+    ...term("NO_COLOR", "If set, output has no colors."),
+    ...term("FORCE_COLOR", "If set, output has colors even without a terminal; 0 disables them."),
     ".SH FILES",
-    ".TP",
-    ".I ~/.local/state/sallyport",
-    "The state folder: database, sockets, and the logs of sessions.",
-    ".TP",
-    ".I ~/.config/sallyport/sallyport.json",
-    "The operator's configuration.",
+    ...term("~/.local/state/sallyport", "State folder: database, sockets and session logs."),
+    ...term("~/.config/sallyport/sallyport.json", "Configuration of the operator."),
   ].join("\n")}\n`;
 }
 
-function commandPart({ name, usage, summary, examples, notes }: Command, options: CompletedOption[]): string[] {
+function commandPart(command: Command): string[] {
+  const { name, usage, summary, description = "", actions = {}, sections = {}, examples } = command;
   return [
     `.SS ${text(name)}`,
     `${text(summary)}.`,
@@ -70,23 +62,41 @@ function commandPart({ name, usage, summary, examples, notes }: Command, options
     ".nf",
     ...usage.split("\n").map((line) => text(line.trim())),
     ".fi",
-    ...options.flatMap(optionPart),
-    ...(notes ? [".PP", text(notes.replaceAll("\n", " "))] : []),
-    ".PP",
+    ...paragraphs(description).flatMap((paragraph) => [".PP", text(paragraph)]),
+    ...(command.actions ? heading("Commands") : []),
+    ...Object.entries(actions).flatMap(([action, meaning]) => term(action, `${meaning}.`)),
+    ...optionGroups(command)
+      .filter(({ title }) => title !== "Global options")
+      .flatMap(({ title, options }) => [...heading(title), ...options.flatMap(optionPart)]),
+    ...Object.entries(sections).flatMap(([title, body]) => [
+      ...heading(title),
+      ...(typeof body === "string"
+        ? paragraphs(body).map(text)
+        : body.flatMap(([word, meaning]) => term(word, meaning))),
+    ]),
+    ...heading("Examples"),
     ".RS 4",
     ".nf",
-    ...examples.map(text),
+    ...examples.flatMap(([comment, line]) => [text(`# ${comment}`), text(line)]),
     ".fi",
     ".RE",
   ];
 }
 
-function optionPart({ long, short, meaning, choices }: CompletedOption): string[] {
-  const names = [...(short ? [`-${short}`] : []), `--${long}`].join(", ");
-  return [".TP", `.B ${text(names)}${choices === null ? "" : " \\fIVALUE\\fR"}`, text(meaning)];
+function heading(title: string): string[] {
+  return [".PP", `${text(title)}:`];
 }
 
-/** As it is: a backslash, a leading dot or quote, and a hyphen mean something else to troff. */
+function term(word: string, meaning: string): string[] {
+  return [".TP", `.B ${text(word)}`, text(meaning)];
+}
+
+function optionPart({ long, short, value, meaning }: OptionHelp): string[] {
+  const names = [...(short ? [`-${short}`] : []), `--${long}`].join(", ");
+  return [".TP", `.B ${text(names)}${value === null ? "" : ` \\fI${text(value)}\\fR`}`, text(meaning)];
+}
+
+/** Escapes the characters that troff interprets: backslashes, hyphens, and a leading dot or quote. */
 function text(plain: string): string {
   return plain
     .replaceAll("\\", "\\e")

@@ -6,131 +6,131 @@ export interface Entry {
   load(): Promise<Command>;
 }
 
-/** Every command by name. A command's file is loaded when it is called, so that help and version cost nothing. */
+/** All commands by group and name. A command's file is loaded on use, so that help and version load none of them. */
 export const CATALOG: Record<string, Record<string, Entry>> = {
-  "Run commands": {
+  Run: {
     run: {
-      summary: "Run a command, in the foreground or as a background session",
+      summary: "Run a command in a sandbox",
       load: async () => (await import("./commands/session/run.ts")).run,
     },
-    check: {
-      summary: "Judge a command without running it",
-      load: async () => (await import("./commands/approval/check.ts")).check,
-    },
     mcp: {
-      summary: "Serve an agent's tools over the Model Context Protocol",
+      summary: "Serve tools to an agent over the Model Context Protocol",
       load: async () => (await import("./commands/service/mcp.ts")).mcp,
     },
     serve: {
-      summary: "Serve the console: a page for people, and everything over HTTP for programs",
+      summary: "Serve the web console and the HTTP API",
       load: async () => (await import("./commands/service/serve.ts")).serve,
     },
   },
-  "Follow and steer sessions": {
+  Sessions: {
     ps: { summary: "List sessions", load: async () => (await import("./commands/session/ps.ts")).ps },
     logs: {
-      summary: "Print what a session wrote",
+      summary: "Print the output of a session",
       load: async () => (await import("./commands/session/logs.ts")).logs,
     },
-    screen: {
-      summary: "Show what is on the terminal of a session",
-      load: async () => (await import("./commands/session/screen.ts")).screen,
-    },
-    record: {
-      summary: "Export what was on the terminal of a session, to be played back",
-      load: async () => (await import("./commands/session/record.ts")).record,
-    },
     wait: {
-      summary: "Wait for sessions to end and pass on the exit code",
+      summary: "Wait for sessions to end, and exit with their exit code",
       load: async () => (await import("./commands/session/wait.ts")).wait,
     },
+    kill: {
+      summary: "Send a signal to sessions and their child processes",
+      load: async () => (await import("./commands/session/kill.ts")).kill,
+    },
     attach: {
-      summary: "Sit down at a session's terminal, next to whoever is there already",
+      summary: "Attach to the terminal of a session",
       load: async () => (await import("./commands/session/attach.ts")).attach,
     },
     "send-keys": {
-      summary: "Type keys into a session on a terminal",
+      summary: "Type keys into the terminal of a session",
       load: async () => (await import("./commands/session/send-keys.ts")).sendKeys,
     },
-    kill: {
-      summary: "Signal a session and everything it started",
-      load: async () => (await import("./commands/session/kill.ts")).kill,
+    screen: {
+      summary: "Show the terminal screen of a session",
+      load: async () => (await import("./commands/session/screen.ts")).screen,
+    },
+    record: {
+      summary: "Export a recording of a session's terminal",
+      load: async () => (await import("./commands/session/record.ts")).record,
     },
     inspect: {
-      summary: "Show everything known about a session",
+      summary: "Show detailed information about sessions",
       load: async () => (await import("./commands/session/inspect.ts")).inspect,
     },
     stats: {
-      summary: "Show what running sessions consume, live",
+      summary: "Show live resource usage of running sessions",
       load: async () => (await import("./commands/session/stats.ts")).stats,
     },
     rm: {
-      summary: "Forget finished sessions and their logs",
+      summary: "Remove sessions and their logs",
       load: async () => (await import("./commands/session/rm.ts")).rm,
     },
   },
-  "Records and work": {
-    audit: {
-      summary: "Look back at what was asked, decided and done",
-      load: async () => (await import("./commands/audit.ts")).audit,
+  "Approvals and policy": {
+    check: {
+      summary: "Check a command against policy without running it",
+      load: async () => (await import("./commands/approval/check.ts")).check,
     },
-    work: {
-      summary: "Take up what waits to be done, such as exit callbacks",
-      load: async () => (await import("./commands/work.ts")).work,
-    },
-  },
-  "Decide as a person": {
     approvals: {
-      summary: "See what waits for a person, and decide",
+      summary: "Review approval requests",
       load: async () => (await import("./commands/approval/approvals.ts")).approvals,
     },
     approve: {
-      summary: "Let a waiting command run, once or for good",
+      summary: "Approve a command, once or permanently",
       load: async () => (await import("./commands/approval/approve.ts")).approve,
     },
     deny: {
-      summary: "Refuse a waiting command, with a reason for the agent",
+      summary: "Deny a command",
       load: async () => (await import("./commands/approval/deny.ts")).deny,
     },
     allow: {
-      summary: "List, add and take back what is allowed for good",
+      summary: "Manage standing grants",
       load: async () => (await import("./commands/approval/allow.ts")).allow,
     },
   },
-  "Many machines": {
+  "Audit and queue": {
+    audit: {
+      summary: "Search, verify and export the audit log",
+      load: async () => (await import("./commands/audit.ts")).audit,
+    },
+    work: {
+      summary: "Process the work queue",
+      load: async () => (await import("./commands/work.ts")).work,
+    },
+  },
+  Fleet: {
     worker: {
       summary: "Run commands for a fleet on this machine",
       load: async () => (await import("./commands/service/worker.ts")).worker,
     },
     nodes: {
-      summary: "List the workers of a fleet, drain them and take them back",
+      summary: "List, drain and resume the workers of a fleet",
       load: async () => (await import("./commands/service/nodes.ts")).nodes,
     },
     fleet: {
-      summary: "Say which gateways a worker trusts, and what members may do on the servers",
+      summary: "Manage the keys and permissions of a fleet",
       load: async () => (await import("./commands/service/fleet.ts")).fleet,
     },
   },
   Maintenance: {
     init: {
-      summary: "Write a configuration to begin with, every key explained",
+      summary: "Create a configuration file",
       load: async () => (await import("./commands/init.ts")).init,
     },
+    doctor: {
+      summary: "Check this machine and suggest fixes",
+      load: async () => (await import("./commands/doctor.ts")).doctor,
+    },
     token: {
-      summary: "Make, list and revoke the tokens that programs show over HTTP",
+      summary: "Create, list and revoke access tokens",
       load: async () => (await import("./commands/service/token.ts")).token,
     },
     clean: {
-      summary: "Forget old sessions and free their disk space",
+      summary: "Remove old sessions to free disk space",
       load: async () => (await import("./commands/clean.ts")).clean,
     },
     completion: {
-      summary: "Print a script that lets your shell complete commands and ids",
+      summary: "Print a shell completion script",
       load: async () => (await import("./commands/completion.ts")).completionCommand(loadAll),
-    },
-    doctor: {
-      summary: "Check that this machine can do what Sallyport promises",
-      load: async () => (await import("./commands/doctor.ts")).doctor,
     },
   },
 };
@@ -141,7 +141,7 @@ export function findEntry(name: string): Entry | undefined {
     .find((entry) => entry !== undefined);
 }
 
-/** Every command, in the order of the catalog. */
+/** Loads all commands, in the order of the catalog. */
 export function loadAll(): Promise<Command[]> {
   return Promise.all(Object.values(CATALOG).flatMap((group) => Object.values(group).map((entry) => entry.load())));
 }
@@ -150,7 +150,7 @@ function commandNames(): string[] {
   return Object.values(CATALOG).flatMap((group) => Object.keys(group));
 }
 
-/** What other tools call a command. */
+/** Names that other tools use for the same command. */
 const SYNONYMS = new Map([
   ["config", "init"],
   ["console", "serve"],
@@ -170,7 +170,7 @@ const SYNONYMS = new Map([
   ["version", "--version"],
 ]);
 
-/** The command that an unknown name most likely means; null if none is close. */
+/** Returns the command that an unknown name most likely means, or null when none is close. */
 export function suggestCommand(name: string): string | null {
   return SYNONYMS.get(name) ?? nearest(name, commandNames());
 }

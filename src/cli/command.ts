@@ -1,11 +1,11 @@
 import type { Readable } from "node:stream";
 import type { ParseArgsOptionsConfig } from "node:util";
 
-/** The terminal (or pipe) a command talks to. Data goes to `out`, the rest to `err`. */
+/** The streams a command reads and writes. Data goes to `out`, everything else to `err`. */
 export interface Io {
   out(text: string | Uint8Array): void;
   err(text: string | Uint8Array): void;
-  /** Resolves when there is room for more: await it between the pieces of a long stream. Rejects when stdout is gone. */
+  /** Resolves when the output buffers have room. Await it between the chunks of a long stream. Rejects when stdout fails. */
   drained(): Promise<void>;
   stdin: Readable & { isTTY?: boolean };
   isTTY: { stdin: boolean; stdout: boolean; stderr: boolean };
@@ -16,30 +16,36 @@ export interface Io {
 export interface Invocation {
   values: Record<string, string | boolean | (string | boolean)[] | undefined>;
   positionals: string[];
-  /** What followed `--`, untouched; null when there was no `--`. */
+  /** The arguments after `--`, unparsed. Null when there is no `--`. */
   rest: string[] | null;
   io: Io;
 }
 
-/** One subcommand: its own help, its own options, one function. */
+/** One command with its help. The help text, the manual page and docs/cli.md are generated from these fields. */
 export interface Command {
   name: string;
+  /** Imperative, one line, without a final period. */
   summary: string;
   usage: string;
+  /** What a user needs to know beyond the summary. Blank lines separate paragraphs; other line breaks are not kept. */
+  description?: string;
+  /** Subcommands by name, with a summary each. */
+  actions?: Record<string, string>;
   options: ParseArgsOptionsConfig;
-  /** What each option means, for --help. `DUR: how long` also names the option's value. */
+  /** The description of each option. A prefix such as `DUR: ` names the value of an option that takes one. */
   help?: Record<string, string>;
-  examples: string[];
-  /** What the options do not say, after the examples. */
-  notes?: string;
-  /** The words that may come first, where there are such. */
-  actions?: readonly string[];
-  /** The values an option takes, where they are few. For completion only: the option's own check decides. */
+  /** Options by group title. Options that are in no group come first, under `Options`. */
+  groups?: Record<string, readonly string[]>;
+  /** Further sections by title: prose, or pairs of a term and its meaning. */
+  sections?: Record<string, string | readonly (readonly [term: string, meaning: string])[]>;
+  /** Command lines to copy, each with a comment. */
+  examples: readonly (readonly [comment: string, line: string])[];
+  /** The values of options that accept only a few. Used for completion; the command itself checks the value. */
   choices?: Record<string, readonly string[]>;
-  /** The first argument that is not an option ends the options, as if `--` stood before it. */
+  /** Whether the first positional argument ends the options, as if it followed `--`. */
   takesCommandLine?: boolean;
   run(invocation: Invocation): Promise<number>;
 }
 
-/** The command line itself is wrong. `main` adds where the help is. */
+/** An error in the command line itself. `main` adds a pointer to the command's help. */
 export class UsageError extends Error {}

@@ -5,19 +5,19 @@ import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
 
 /**
- * Where the command line is installed, what it takes to run a command is a large script or two. Node keeps of a module
- * what it had compiled before the module ran, and so every function is compiled again in every process that calls it.
- * This keeps what was compiled by the end of a command instead, in the same folder and on the same terms.
+ * A script of the installed command line that has no usable cache yet. Node's own compile cache stores only the code
+ * compiled before a module runs, so each process would compile the functions again. This cache stores the code compiled
+ * by the end of a command, in the same folder.
  */
-interface Fresh {
+interface UncachedScript {
   script: Script;
   stamp: string;
   path: string;
 }
 
-const fresh: Fresh[] = [];
+const uncached: UncachedScript[] = [];
 
-/** The value of the script in this file, which was written by scripts/bundle.ts and holds only ASCII. */
+/** Evaluates a script that scripts/bundle.ts wrote, which contains only ASCII. */
 export function evaluate(url: URL): unknown {
   const filename = fileURLToPath(url);
   const { source, stamp } = readScript(filename);
@@ -25,16 +25,16 @@ export function evaluate(url: URL): unknown {
   const path = folder === undefined ? null : join(folder, `${basename(filename)}.compiled`);
   const cachedData = path === null ? undefined : readCompiled(path, stamp);
   const script = new Script(source, { filename, ...(cachedData ? { cachedData } : {}) });
-  if (path !== null && (!cachedData || script.cachedDataRejected)) fresh.push({ script, stamp, path });
+  if (path !== null && (!cachedData || script.cachedDataRejected)) uncached.push({ script, stamp, path });
   return script.runInThisContext();
 }
 
-/** Saves the code that was compiled so far, where there was no cache to start from. Best effort: errors are ignored. */
+/** Saves the code that has been compiled so far, for scripts without a cache. Best effort: errors are ignored. */
 export function saveCompiled(): void {
-  for (const each of fresh.splice(0)) save(each);
+  for (const each of uncached.splice(0)) save(each);
 }
 
-function save({ script, stamp, path }: Fresh): void {
+function save({ script, stamp, path }: UncachedScript): void {
   const own = `${path}.${process.pid}`;
   try {
     write(own, [Buffer.from(stamp), script.createCachedData(), Buffer.from(stamp)]);
@@ -44,7 +44,7 @@ function save({ script, stamp, path }: Fresh): void {
   }
 }
 
-/** V8 takes compiled code on trust if it is for a source of that length: the stamp is what says it is for this one. */
+/** Returns the source and a stamp that identifies it, because V8 compares only the length of the source with the cache. */
 function readScript(filename: string): { source: string; stamp: string } {
   const fd = openSync(filename, "r");
   try {
@@ -60,7 +60,7 @@ function readScript(filename: string): { source: string; stamp: string } {
 
 const STAMP_BYTES = 40;
 
-/** Undefined: there is nothing, or not for this script, or it was not written to its end. */
+/** Returns undefined when the cache is missing, incomplete, or belongs to another version of the script. */
 function readCompiled(path: string, stamp: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
@@ -72,7 +72,7 @@ function readCompiled(path: string, stamp: string): Buffer | undefined {
   }
 }
 
-/** On the disk before it has its name: a machine that goes down in between must not leave half of it. */
+/** Syncs the file before the caller renames it, so that a crash of the machine leaves no partial file in place. */
 function write(path: string, parts: Uint8Array[]): void {
   const fd = openSync(path, "wx", 0o600);
   try {

@@ -5,10 +5,10 @@ export const EXIT_TIMEOUT = 124;
 export const EXIT_FAILED = 125;
 export const EXIT_REFUSED = 126;
 const EXIT_NOT_FOUND = 127;
-/** Added to the number of the signal that ended a command, as shells do. */
+/** Added to the number of the signal that ended a command, as in a shell. */
 export const EXIT_SIGNAL = 128;
 
-/** The exit code that tells a shell what became of a command. */
+/** Returns the exit code that reports the outcome of a command to a shell. */
 export function exitCodeOf(outcome: Pick<SessionInfo, "status" | "exitCode" | "signal" | "error">): number {
   if (outcome.status === "failed" && outcome.error) return exitCodeOfError(outcome.error.type);
   switch (outcome.status) {

@@ -1,51 +1,61 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import { wrap } from "../text/width.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Command } from "./command.ts";
+import { describeOptions, type OptionHelp, optionGroups, paragraphs } from "./help-model.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "./parse.ts";
 
+/** Aligns the summaries of all groups of the overview. */
+const COMMAND_INDENT = 14;
+
 export function greeting(): string {
-  return `Sallyport runs commands for AI agents: guarded, recorded, nothing left behind.
+  return `Sallyport runs commands for AI agents: checked, sandboxed and recorded.
 
-  sallyport run -- ls -l                 run a program
-  sallyport run -c 'make 2>&1 | tail'    run shell text
-  sallyport run -d -- npm run dev        run it in the background; prints its id
-  sallyport ps                           see what is running
-  sallyport mcp                          give an agent its tools
-  sallyport approvals                    decide what waits for a person
-  sallyport init                         settle what agents may do
-  sallyport doctor                       check this machine
+  sallyport run -- ls -l                 Run a program
+  sallyport run -c 'make 2>&1 | tail'    Run shell text
+  sallyport run -d -- npm run dev        Run a command in the background
+  sallyport ps                           List running sessions
+  sallyport mcp                          Serve an agent over MCP
+  sallyport approvals                    Review pending approval requests
+  sallyport init                         Create a configuration file
+  sallyport doctor                       Check this machine
 
-\`sallyport --help\` lists every command.
+Run \`sallyport --help\` for a list of all commands.
 `;
 }
 
 export function overview(columns: number): string {
   const groups = Object.entries(CATALOG).map(([title, entries]) => {
-    const lines = Object.entries(entries).map(([name, { summary }]) => `  ${name.padEnd(11)}${summary}`);
-    return section(title, lines);
+    const rows = Object.entries(entries).map(([name, { summary }]): [string, string] => [name, summary]);
+    return section(title, termLines(rows, columns, COMMAND_INDENT));
   });
   return [
-    "Usage: sallyport [OPTIONS] COMMAND …\n",
+    "Usage: sallyport [OPTIONS] COMMAND [ARG...]\n",
+    "A gateway between AI agents and an operating system\n",
     ...groups,
-    section("Options", optionLines(GLOBAL_OPTIONS, GLOBAL_HELP, columns)),
-    "A session is named by its id, the beginning of its id, or its name.\n`sallyport COMMAND --help` says more about one command.\n",
+    section("Global options", optionLines(describeOptions(GLOBAL_OPTIONS, GLOBAL_HELP), columns)),
+    "A SESSION argument is a session's ID, the beginning of its ID, or its name.\n",
+    "Run `sallyport COMMAND --help` for more information about a command.\n",
   ].join("\n");
 }
 
 export function commandHelp(command: Command, columns: number): string {
-  const help = { ...GLOBAL_HELP, ...command.help };
-  const own = optionLines(command.options, help, columns);
-  const globals = Object.fromEntries(Object.entries(GLOBAL_OPTIONS).filter(([name]) => !(name in command.options)));
-  const examples = command.examples.map((example) => `  ${example}`);
-  const notes = wrap((command.notes ?? "").replaceAll("\n", " "), columns);
+  const { usage, summary, description = "", actions, sections = {}, examples } = command;
+  const groups = optionGroups(command).map(({ title, options }) => section(title, optionLines(options, columns)));
   return [
-    `${command.summary}.\n`,
-    `Usage: ${command.usage}\n`,
-    ...(own.length > 0 ? [section("Options", own)] : []),
-    section("Options of every command", optionLines(globals, help, columns)),
-    section("Examples", examples),
-    ...(command.notes ? [`${notes.join("\n")}\n`] : []),
+    `Usage: ${usage}\n`,
+    `${summary}\n`,
+    ...paragraphs(description).map((text) => `${wrap(text, columns).join("\n")}\n`),
+    ...(actions ? [section("Commands", termLines(Object.entries(actions), columns))] : []),
+    ...groups.slice(0, -1),
+    ...Object.entries(sections).map(([title, body]) => section(title, sectionLines(body, columns))),
+    ...groups.slice(-1),
+    section(
+      "Examples",
+      examples
+        .map(([comment, line]) => `  # ${comment}\n  ${line}`)
+        .join("\n\n")
+        .split("\n"),
+    ),
   ].join("\n");
 }
 
@@ -53,13 +63,25 @@ function section(title: string, lines: string[]): string {
   return `${title}:\n${lines.join("\n")}\n`;
 }
 
+function sectionLines(body: NonNullable<Command["sections"]>[string], columns: number): string[] {
+  if (typeof body !== "string") return termLines(body, columns);
+  return paragraphs(body).flatMap((text) => wrap(text, columns - 2).map((line) => `  ${line}`));
+}
+
+/** Terms on the left, their meanings aligned on the right. */
+function termLines(rows: readonly (readonly [string, string])[], columns: number, least = 0): string[] {
+  const indent = Math.max(least, ...rows.map(([term]) => term.length + 4));
+  return rows.map(([term, meaning]) => {
+    const lines = wrap(meaning, columns - indent);
+    return `  ${term}`.padEnd(indent) + lines.join(`\n${" ".repeat(indent)}`);
+  });
+}
+
 const MEANING_COLUMN = 26;
 
-function optionLines(options: ParseArgsOptionsConfig, help: Record<string, string>, columns: number): string[] {
-  return Object.entries(options).map(([name, option]) => {
-    const [, placeholder, meaning = ""] = /^(?:([A-Z][A-Z=:|]*): )?(.*)$/.exec(help[name] ?? "") ?? [];
-    const value = option.type === "string" ? ` ${placeholder ?? "VALUE"}` : "";
-    const flag = `  ${option.short ? `-${option.short}, ` : "    "}--${name}${value}`;
+function optionLines(options: OptionHelp[], columns: number): string[] {
+  return options.map(({ long, short, value, meaning }) => {
+    const flag = `  ${short ? `-${short}, ` : "    "}--${long}${value === null ? "" : ` ${value}`}`;
     const lines = wrap(meaning, columns - MEANING_COLUMN);
     if (flag.length > MEANING_COLUMN - 2) lines.unshift("");
     return flag.padEnd(MEANING_COLUMN) + lines.join(`\n${" ".repeat(MEANING_COLUMN)}`);

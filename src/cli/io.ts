@@ -2,33 +2,33 @@ import { once } from "node:events";
 import { isatty, type WriteStream } from "node:tty";
 import type { Io } from "./command.ts";
 
-/** The reader of stdout went away (`| head`): not a failure, but the end. */
+/** The reader of stdout has closed the pipe, for example `| head`. This ends the command but is not reported. */
 export class BrokenPipe extends Error {}
 
-/** Stdout cannot be written to: the disk behind it is full, for instance. */
+/** Stdout cannot be written, for example because the disk is full. */
 export class OutputLost extends Error {}
 
-/** A person at a terminal gets colour unless they said otherwise; anything else does not unless it was asked for. */
+/** Colors are on for terminals and off otherwise, unless the environment overrides this. */
 function wantsColor(isTTY: boolean): boolean {
   const { FORCE_COLOR: forced, NO_COLOR, TERM } = process.env;
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return isTTY && !NO_COLOR && TERM !== "dumb";
 }
 
-/** The process's own streams; `flushed` resolves when every byte has been handed over. */
+/** Returns the streams of this process. `flushed` resolves when all output has been written. */
 export function processIo(): Io & { flushed(): Promise<void> } {
   const { stdout, stderr } = process;
   let failure: Error | null = null;
-  let told = false;
+  let thrown = false;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     failure = error.code === "EPIPE" ? new BrokenPipe() : new OutputLost(error.message);
   });
-  // Nobody is left to tell when stderr is gone.
+  // There is no other stream on which a failure of stderr could be reported.
   stderr.on("error", () => {});
 
   const throwFailure = () => {
-    if (failure === null || told) return;
-    told = true;
+    if (failure === null || thrown) return;
+    thrown = true;
     throw failure;
   };
   return {
@@ -46,7 +46,7 @@ export function processIo(): Io & { flushed(): Promise<void> } {
       await Promise.all([handedOver(stdout), handedOver(stderr)]);
       throwFailure();
     },
-    // Looked up only when asked for: the mere look makes Node open it.
+    // A getter, because the first access to process.stdin makes Node open it.
     get stdin() {
       return process.stdin;
     },
@@ -57,7 +57,7 @@ export function processIo(): Io & { flushed(): Promise<void> } {
 }
 
 async function room(stream: NodeJS.WriteStream): Promise<void> {
-  // A stream that breaks while we wait says so on `error`, which its own listener has noted.
+  // The listener of `error` above records a failure while waiting.
   if (stream.writableNeedDrain) await once(stream, "drain").catch(() => {});
 }
 
@@ -65,17 +65,17 @@ async function handedOver(stream: NodeJS.WriteStream): Promise<void> {
   if (stream.writable) await new Promise<void>((resolve) => void stream.write("", () => resolve()));
 }
 
-/** Indented for a person, on one line for a program. */
+/** Prints JSON, indented on a terminal and on one line otherwise. */
 export function printJson(value: unknown, io: Io): void {
   io.out(`${io.isTTY.stdout ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`);
 }
 
-/** What was asked for by one id is one object; by several, an array. */
+/** Prints a single value as an object and several values as an array. */
 export function printOneOrMany(values: unknown[], io: Io): void {
   if (values.length > 0) printJson(values.length === 1 ? values[0] : values, io);
 }
 
-/** How far long work has come, for a person at a terminal; nobody else hears of it. */
+/** Shows the progress of a long operation if stderr is a terminal. */
 export function progressLine(what: string, io: Io): { show(done: number, total: number): void; remove(): void } {
   let shown = false;
   return {

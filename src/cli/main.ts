@@ -7,17 +7,17 @@ import { processIo } from "./io.ts";
 import { parseCommand, splitCommand } from "./parse.ts";
 import { reportError } from "./report-error.ts";
 
-/** For the bundle, whose largest part is evaluated with what was compiled before. */
+/** Used by the bundle to evaluate its largest script with cached code. */
 export { evaluate } from "./compile-cache.ts";
 
-/** Runs one command line to its end, and ends the process with its exit code. */
+/** Runs a command line and ends the process with its exit code. */
 export async function main(argv: string[]): Promise<void> {
   const io = processIo();
   let code = await dispatch(argv, io).catch((error: unknown) => reportError(error, io, { json: wantsJson(argv) }));
   await io.flushed().catch((error: unknown) => {
     code = reportError(error, io, { json: false });
   });
-  // Not by running dry: an idle stdin or a half-closed socket must not keep a finished command line alive.
+  // Exits explicitly, because an idle stdin or a half-closed socket would keep the process running.
   process.exit(code);
 }
 
@@ -41,10 +41,10 @@ async function runCommand(command: Command, given: string[], globals: Invocation
     json = values.json === true;
     if (values.help) return print(commandHelp(command, readable(io)), io);
     if (values.version) return print(`${packageVersion()}\n`, io);
-    // Whatever opens a gateway from here on finds it, as if the environment had said so.
+    // The code that opens the gateway reads the environment.
     if (typeof values.fleet === "string") process.env.SALLYPORT_FLEET = values.fleet;
     const code = await command.run({ ...invocation, values, io });
-    // What a command that went well has called is what the next one will.
+    // A successful run has compiled the functions that the next one needs.
     if (code === 0 && command.name === "run") saveCompiled();
     return code;
   } catch (error) {
@@ -59,7 +59,7 @@ async function load(name: string): Promise<Command> {
   throw new UsageError(`unknown command \`${name}\`${near ? `; did you mean \`${near}\`?` : ""}`);
 }
 
-/** As wide as the window, but no wider than is easy to read. */
+/** Returns the width of the terminal, limited to a readable line length. */
 function readable(io: Io): number {
   return Math.max(60, Math.min(100, io.columns));
 }
@@ -69,7 +69,7 @@ function print(text: string, io: Io): number {
   return 0;
 }
 
-/** For a command line that could not be parsed. */
+/** Reports whether a command line that could not be parsed contains `--json`. */
 function wantsJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return (end < 0 ? argv : argv.slice(0, end)).includes("--json");

@@ -7,15 +7,15 @@ import { defaultState } from "../storage/state-folder.ts";
 import type { Invocation } from "./command.ts";
 import { textOption } from "./options.ts";
 
-/** `--state`, else the folder that the environment names. */
+/** Returns the value of `--state`, or the default state folder of this environment. */
 export function stateFolder(values: Invocation["values"]): string {
   const option = textOption(values, "state");
   return option ? resolve(option) : defaultState(process.env);
 }
 
 /**
- * Opens the gateway the command line asks for, and closes it whatever happens. Its code is loaded only here, after the
- * command line was found to be right: help and mistakes are answered at once.
+ * Opens the gateway for a command and closes it afterwards, also after an error. The gateway's code is loaded here, once
+ * the command line has been validated, so that help and usage errors do not wait for it.
  */
 export async function withGateway<T>(
   { values }: Pick<Invocation, "values">,
@@ -40,7 +40,7 @@ export async function withGateway<T>(
   }
 }
 
-/** Opens the records of a state folder, and nothing else: looking back works where nothing can be run any more. */
+/** Opens only the database of the state folder, which also works on a machine that cannot run commands. */
 export async function withDatabase<T>(
   { values }: Pick<Invocation, "values">,
   use: (database: DatabaseSync) => Promise<T>,
@@ -57,7 +57,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Opens the approvals of the state folder, and closes them whatever happens. No keeper is started for a decision. */
+/** Opens the approvals of the state folder, without an executor, and closes them afterwards, also after an error. */
 export async function withApprovals<T>(
   invocation: Pick<Invocation, "values">,
   use: (approvals: Approvals) => Promise<T>,

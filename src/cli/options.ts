@@ -18,34 +18,34 @@ export function textOptions(values: Values, name: string): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
-/** Milliseconds. */
+/** Returns milliseconds. */
 export function durationOption(values: Values, name: string): number | undefined {
   return convert(values, name, parseDuration, "a duration such as 90, 90s, 250ms, 5m or 1h30m");
 }
 
-/** Bytes. */
+/** Returns bytes. */
 export function sizeOption(values: Values, name: string): number | undefined {
   return convert(values, name, parseSize, "a size such as 4096, 64K, 64M or 1G");
 }
 
-/** `120x30`: columns and rows. */
+/** Parses columns and rows, for example `120x30`. */
 export function terminalSizeOption(values: Values, name: string): TerminalSize | undefined {
   const parse = (text: string) => {
     const [, columns, rows] = /^(\d{1,4})x(\d{1,4})$/i.exec(text) ?? [];
     const size = { columns: Number(columns), rows: Number(rows) };
     return size.columns >= 1 && size.rows >= 1 && size.columns <= 1000 && size.rows <= 1000 ? size : null;
   };
-  return convert(values, name, parse, "columns and rows such as 120x30, 1000 of each at most");
+  return convert(values, name, parse, "columns and rows such as 120x30, at most 1000x1000");
 }
 
 export function countOption(values: Values, name: string): number | undefined {
   return convert(values, name, (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null), "a whole number");
 }
 
-/** Above zero. */
+/** Returns a number greater than 0. */
 export function amountOption(values: Values, name: string): number | undefined {
   const parse = (text: string) => (/^\d{1,6}(\.\d{1,6})?$/.test(text) && Number(text) > 0 ? Number(text) : null);
-  return convert(values, name, parse, "a number above 0, such as 0.5 or 2");
+  return convert(values, name, parse, "a number greater than 0, such as 0.5 or 2");
 }
 
 export function choiceOption<Choice extends string>(
@@ -57,14 +57,19 @@ export function choiceOption<Choice extends string>(
   return convert(values, name, known, `one of ${choices.join(", ")}`);
 }
 
-/** `TERM`, `sigterm`, `SIGTERM` or a number from 1 to 64 (the real-time ones have no names). */
+/** Parses `TERM`, `sigterm`, `SIGTERM` or a number from 1 to 64. Real-time signals have no names. */
 export function signalOption(values: Values, name: string): string | undefined {
   const names = Object.keys(constants.signals);
   const full = (text: string) => `SIG${text.toUpperCase().replace(/^SIG/, "")}`;
   const known = (text: string) =>
     /^([1-9]|[1-5]\d|6[0-4])$/.test(text) ? text : (names.find((signal) => signal === full(text)) ?? null);
   const near = nearest(full(textOption(values, name) ?? ""), names);
-  return convert(values, name, known, `a signal such as TERM, SIGINT or 9${near ? ` (\`${near}\`?)` : ""}`);
+  return convert(
+    values,
+    name,
+    known,
+    `a signal such as TERM, SIGINT or 9${near ? ` (did you mean \`${near}\`?)` : ""}`,
+  );
 }
 
 function convert<T>(values: Values, name: string, parse: (text: string) => T | null, expected: string): T | undefined {
@@ -77,16 +82,16 @@ function convert<T>(values: Values, name: string, parse: (text: string) => T | n
 
 export const TOOLSETS = ["runner", "process", "exec", "shell", "bash"] as const;
 
-/** `--tools bash,process`. */
+/** Parses a list such as `bash,process`. */
 export function toolsetsOf(text: string): (typeof TOOLSETS)[number][] {
   return text.split(",").map((given) => {
     const name = TOOLSETS.find((known) => known === given.trim());
-    if (!name) throw new UsageError(`\`--tools\` must be some of ${TOOLSETS.join(", ")}; received \`${given}\``);
+    if (!name) throw new UsageError(`\`--tools\` must be a list of ${TOOLSETS.join(", ")}; received \`${given}\``);
     return name;
   });
 }
 
-/** What `run` and `check` take about the sandbox. */
+/** The sandbox options of `run` and `check`. */
 export const SANDBOX_OPTIONS = {
   sandbox: { type: "string" },
   network: { type: "string" },
@@ -94,9 +99,9 @@ export const SANDBOX_OPTIONS = {
 } as const satisfies Command["options"];
 
 export const SANDBOX_HELP = {
-  sandbox: "PROFILE: read-only, workspace-write, isolated or off [as configured]",
-  network: "on, off, or the TCP ports it may use: 80,443 [as configured]",
-  writable: "DIR: it may write there as well; repeatable",
+  sandbox: "PROFILE: Sandbox profile: read-only, workspace-write, isolated or off (default: as configured)",
+  network: "MODE: Network access: on, off, or a list of TCP ports such as 80,443 (default: as configured)",
+  writable: "DIR: Make DIR writable; repeatable",
 };
 
 type Asked = Pick<RunRequest, "sandbox" | "network" | "writable">;

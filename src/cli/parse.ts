@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { nearest } from "../text/nearest.ts";
 import { type Command, type Invocation, UsageError } from "./command.ts";
 
-/** Understood by every command, before or after its name. */
+/** Options that every command accepts, before or after its name. */
 export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
   state: { type: "string" },
   agent: { type: "string" },
@@ -13,17 +13,17 @@ export const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
 };
 
 export const GLOBAL_HELP: Record<string, string> = {
-  state: "DIR: state folder [$SALLYPORT_STATE, else ~/.local/state/sallyport]",
-  agent: "NAME: who is asking; sessions belong to an agent",
-  fleet: "URL: run on the machines of a fleet, such as nats://host:4222 [$SALLYPORT_FLEET]",
-  json: "print JSON",
-  help: "show this help",
-  version: "print the version",
+  state: "DIR: State folder (default: $SALLYPORT_STATE, or ~/.local/state/sallyport)",
+  agent: 'NAME: Agent that sends the request and owns its sessions (default: "default")',
+  fleet: "URL: Use a fleet, for example nats://host:4222 (default: $SALLYPORT_FLEET)",
+  json: "Print JSON",
+  help: "Show help",
+  version: "Show the version",
 };
 
 type Parsed = Omit<Invocation, "io">;
 
-/** `[global options] [command [what the command is given]]`. */
+/** Splits `[global options] [command [arguments]]`. */
 export function splitCommand(argv: string[]): { values: Parsed["values"]; name: string | null; given: string[] } {
   const { values, tail } = parse(argv, GLOBAL_OPTIONS, "first argument");
   const [name, ...given] = tail ?? [];
@@ -37,7 +37,7 @@ export function parseCommand(command: Command, argv: string[]): Parsed {
   return { values, positionals, rest: tail };
 }
 
-/** Options up to `--` (or up to the first argument, if that comes first), and the untouched tail from there on. */
+/** Parses the options up to `--`, or up to the first positional argument with `end`, and returns the rest unparsed. */
 function parse(argv: string[], options: ParseArgsOptionsConfig, end: "--" | "first argument") {
   const tokens = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true }).tokens;
   const stop = tokens.find(
@@ -53,7 +53,7 @@ function parse(argv: string[], options: ParseArgsOptionsConfig, end: "--" | "fir
   return { values, positionals, tail };
 }
 
-/** parseArgs's own strict mode is not used: its messages are long, suggest nothing, and it refuses `--offset -5`. */
+/** Replaces the strict mode of parseArgs, whose messages suggest nothing and which rejects `--offset -5`. */
 function check(token: { name: string; rawName: string; value?: string | undefined }, options: ParseArgsOptionsConfig) {
   const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
   if (!option) {
@@ -61,7 +61,7 @@ function check(token: { name: string; rawName: string; value?: string | undefine
     throw new UsageError(`unknown option \`${token.rawName}\`${near ? `; did you mean \`${near}\`?` : ""}`);
   }
   if (option.type === "string" && token.value === undefined) {
-    throw new UsageError(`option \`${token.rawName}\` needs a value`);
+    throw new UsageError(`option \`${token.rawName}\` requires a value`);
   }
   if (option.type === "boolean" && token.value !== undefined) {
     throw new UsageError(`option \`${token.rawName}\` takes no value; received \`${token.value}\``);
@@ -73,7 +73,7 @@ function nearLong(name: string, options: ParseArgsOptionsConfig): string | null 
   return near && `--${near}`;
 }
 
-/** `-v` where `-V` is meant. */
+/** Suggests `-V` for `-v`. */
 function otherCase(letter: string, options: ParseArgsOptionsConfig): string | null {
   const shorts = Object.values(options).flatMap(({ short }) => short ?? []);
   const other = shorts.find((short) => short.toLowerCase() === letter.toLowerCase());

@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 
-/** The person at the keyboard, as the system knows them: `$USER` can be set to anything. */
+/** Returns the user that runs this process. Does not use `$USER`, which can be set to anything. */
 export function localUser(): { who: string; channel: "cli" } {
   return { who: userName(), channel: "cli" };
 }
 
-/** A container may run as a user that no file knows by a name. */
+/** In a container, the user may have no entry in /etc/passwd. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -14,7 +14,7 @@ function userName(): string {
   }
 }
 
-/** Only a person may do this: fails inside a session, so that no command can approve itself (promise 7). */
+/** Throws when called inside a session, so that no command can approve itself (invariant 7). */
 export async function assertPerson(): Promise<void> {
   const approval = await import("../approval/self-approval.ts");
   approval.assertPerson(approval.readAncestry(), null);

@@ -5,7 +5,7 @@ import { type Io, UsageError } from "./command.ts";
 import { EXIT_SIGNAL, exitCodeOfError } from "./exit-code.ts";
 import { BrokenPipe, OutputLost } from "./io.ts";
 
-/** Says on stderr what went wrong, as a person or a program wants it, and gives the exit code for it. */
+/** Prints an error to stderr, as text or JSON, and returns the exit code for it. */
 export function reportError(error: unknown, io: Io, context: { json: boolean; command?: string }): number {
   if (error instanceof BrokenPipe) return EXIT_SIGNAL + constants.signals.SIGPIPE;
   const failure = failureOf(error, context.command);
@@ -22,12 +22,12 @@ function failureOf(error: unknown, command: string | undefined): Failure {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof OutputLost) {
-    const recovery = [{ action: "check_output", hint: "Look at what stdout was redirected to." }];
+    const recovery = [{ action: "check_output", hint: "Check the file or program that stdout is redirected to." }];
     return { type: "OutputLost", message: `cannot write to stdout: ${message}`, recovery };
   }
   if (process.env.SALLYPORT_DEBUG && error instanceof Error) {
     return { type: "Unexpected", message: `${message}\n${error.stack}`, recovery: [] };
   }
-  const hint = "This should not happen. SALLYPORT_DEBUG=1 shows where it came from.";
+  const hint = "This is a bug in Sallyport. Set SALLYPORT_DEBUG=1 to print a stack trace, and report it.";
   return { type: "Unexpected", message, recovery: [{ action: "debug", hint }] };
 }

@@ -5,7 +5,7 @@ import { printJson } from "./io.ts";
 
 const SHORTEST = 13;
 
-/** The first 13 characters of a UUIDv7 are its millisecond; ids that share one are shown as far as they differ. */
+/** Shortens IDs to 13 characters, the timestamp of a UUIDv7, or to the length at which they differ. */
 export function shortIds(ids: string[]): (id: string) => string {
   return (id) => {
     let length = SHORTEST;
@@ -15,24 +15,24 @@ export function shortIds(ids: string[]): (id: string) => string {
   };
 }
 
-/** When something expires, for a person. */
+/** Returns the time until or since expiry, for example `in 5m`. */
 export function expiryText(expiresAt: string | null, nowMs: number): string {
   if (expiresAt === null) return "never";
   const left = Date.parse(expiresAt) - nowMs;
   return left > 0 ? `in ${formatDuration(left)}` : `${formatAge(-left)} ago`;
 }
 
-/** How long ago something was, for a person. */
+/** Returns the time since `at`, for example `5m ago`, or `never`. */
 export function agoText(at: string | null, nowMs: number): string {
   return at === null ? "never" : `${formatAge(nowMs - Date.parse(at))} ago`;
 }
 
 interface ListFormat<Row> {
-  /** For a person. */
+  /** The columns on a terminal. */
   columns: () => Column<Row>[];
-  /** For a program: nothing is shortened. */
+  /** The columns in a pipe, with values that are not shortened. */
   piped: Column<Row>[];
-  /** Shown to a person in place of an empty table. */
+  /** The message on a terminal when there are no rows. */
   empty: string;
 }
 

@@ -10,12 +10,12 @@ import { selectExecutor } from "../executor/select-executor.ts";
 import { formatDuration } from "../text/format.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
-const REBUILD = `With a C compiler installed, build it: ${BUILD_COMMAND}`;
+const REBUILD = `Install a C compiler and build the keeper: ${BUILD_COMMAND}`;
 
-/** The native program that runs commands: there, and able to start on this machine. */
+/** Checks that the keeper is built and starts on this machine. */
 export async function checkKeeper(machine: Machine): Promise<Finding> {
   const found = keeperFinding();
-  // Without it commands run all the same, under the portable executor, which `executor` tells of.
+  // Commands still run with the portable executor, whose limitations the `executor` check reports.
   return found.status === "fail" && usesPortable(machine) ? { ...found, status: "warn" } : found;
 }
 
@@ -23,7 +23,7 @@ function usesPortable({ state }: Machine): boolean {
   try {
     return selectExecutor(state).kind === "portable";
   } catch {
-    return false; // `executor` tells of it
+    return false; // The `executor` check reports this error.
   }
 }
 
@@ -34,19 +34,19 @@ function keeperFinding(): Finding {
     return ok("keeper", execFileSync(program, ["--version"], { encoding: "utf8", timeout: 5000 }).trim());
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    return fail("keeper", `${program} does not run: ${reason}`, REBUILD);
+    return fail("keeper", `${program} does not start: ${reason}`, REBUILD);
   }
 }
 
 const EXECUTOR = "executor";
 
-/** What runs commands here, and what it cannot promise. */
+/** Reports which executor runs commands on this machine, and its limitations. */
 export function checkExecutor(machine: Machine): Finding {
   try {
     const { kind, asked, reason } = selectExecutor(machine.state);
     if (kind === "native") return ok(EXECUTOR, "native");
-    const why = asked ? "as SALLYPORT_EXECUTOR says" : (reason ?? "");
-    const fix = asked ? "Unset SALLYPORT_EXECUTOR to have the native one where it can run." : fixFor(process.platform);
+    const why = asked ? "set by SALLYPORT_EXECUTOR" : (reason ?? "");
+    const fix = asked ? "Unset SALLYPORT_EXECUTOR to use the native executor." : fixFor(process.platform);
     return warn(EXECUTOR, `portable, ${why}: ${portableLimitations(PORTABLE.abilities).join("; ")}`, fix);
   } catch (error) {
     return fail(EXECUTOR, error instanceof Error ? error.message : String(error), "Unset SALLYPORT_EXECUTOR.");
@@ -54,17 +54,19 @@ export function checkExecutor(machine: Machine): Finding {
 }
 
 function fixFor(platform: NodeJS.Platform): string {
-  return platform === "linux" ? REBUILD : "Use Linux (a virtual machine, a container or WSL 2) to have the native one.";
+  return platform === "linux"
+    ? REBUILD
+    : "Use Linux (a virtual machine, a container or WSL 2) for the native executor.";
 }
 
-/** Needed only to build the keeper, and named as its build names it. */
+/** Looks for the compiler that the keeper's build would use. */
 export function checkCompiler(): Finding {
   const found = findOnPath([process.env.CC || "cc"]);
   if (found) return ok("compiler", found);
   return warn(
     "compiler",
-    "none found; the keeper cannot be rebuilt",
-    "Install one: `apt install gcc libc6-dev`, `dnf install gcc` or `apk add build-base`.",
+    "no C compiler found; the keeper cannot be rebuilt",
+    "Install a compiler: `apt install gcc libc6-dev`, `dnf install gcc` or `apk add build-base`.",
   );
 }
 
@@ -83,10 +85,10 @@ function isExecutable(path: string): boolean {
   }
 }
 
-const FIRST_RUN = "a command";
-const REPORT = "Look at the failures above first; if there are none, please report this.";
+const FIRST_RUN = "test command";
+const REPORT = "Fix the failures above. If there are none, report this as a bug.";
 
-/** The proof of it all: one command through a gateway of its own, whose keeper leaves when its folder is gone. */
+/** Runs one command through a gateway with a temporary state folder. Its keeper exits when the folder is removed. */
 export async function checkFirstRun(): Promise<Finding> {
   const state = mkdtempSync(join(tmpdir(), "sallyport-doctor-"));
   try {
@@ -96,10 +98,10 @@ export async function checkFirstRun(): Promise<Finding> {
       .run({ command: "echo ready", timeoutMs: 5000 })
       .finally(() => gateway.close());
     if (exitCode === 0 && stdout === "ready\n")
-      return ok(FIRST_RUN, `ran through the gateway in ${formatDuration(durationMs)}`);
+      return ok(FIRST_RUN, `completed in ${formatDuration(durationMs)}`);
     return fail(
       FIRST_RUN,
-      error?.message ?? `did not run as it should (exit code ${exitCode})`,
+      error?.message ?? `the test command failed with exit code ${exitCode}`,
       error?.recovery[0]?.hint ?? REPORT,
     );
   } catch (error) {

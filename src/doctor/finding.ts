@@ -1,9 +1,9 @@
-/** What one look at the machine found. `warn`: works with less; `fail`: does not work. */
+/** The result of one check. `warn` means that Sallyport works with restrictions, `fail` that it does not work. */
 export interface Finding {
   name: string;
   status: "ok" | "warn" | "fail";
   message: string;
-  /** What to do about it; null when all is well. */
+  /** How to solve the problem. Null when there is none. */
   fix: string | null;
 }
 
@@ -12,7 +12,7 @@ export interface Machine {
   state: string;
 }
 
-/** One look. It changes nothing on the machine, apart from a probe file it removes again. */
+/** One check. It does not change the machine, apart from temporary files that it removes. */
 export type Check = (machine: Machine) => Finding | Promise<Finding>;
 
 export function ok(name: string, message: string): Finding {

@@ -8,13 +8,13 @@ interface Fix {
   apply(machine: Machine): void;
 }
 
-/** Only what belongs to Sallyport is changed. Everything else is for the machine's owner to decide. */
+/** Fixes change only Sallyport's own files. Changes to the machine are left to its owner. */
 const FIXES: readonly Fix[] = [
   { name: "keeper", status: ["warn", "fail"], apply: buildKeeper },
   { name: "state folder", status: ["warn"], apply: ({ state }) => chmodSync(state, 0o700) },
 ];
 
-/** Applies the fix of every finding that has one, and returns the failure of each, or null. */
+/** Applies the fix of each finding that has one. Returns the names with the error of each fix, or null. */
 export function applyFixes(findings: readonly Finding[], machine: Machine): { name: string; failure: string | null }[] {
   return findings.flatMap(({ name, status }) => {
     const fix = FIXES.find((each) => each.name === name && each.status.includes(status));

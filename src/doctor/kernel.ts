@@ -8,11 +8,15 @@ import { commandUser } from "../sandbox/user.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 import { isWritable } from "./state-folder.ts";
 
-/** The keeper needs pidfd_open and subreapers (5.3) and confines with Landlock (5.13). */
+/** The keeper requires pidfd_open and subreapers (5.3). Its sandbox uses Landlock (5.13). */
 export function checkKernel(): Finding {
   const shown = `${type()} ${release()}`;
   if (process.platform !== "linux") {
-    return warn("kernel", `${shown}: the keeper runs on Linux`, "Use a Linux machine, container or virtual machine.");
+    return warn(
+      "kernel",
+      `${shown}; the keeper runs only on Linux`,
+      "Use a Linux machine, container or virtual machine.",
+    );
   }
   const [major = 0, minor = 0] = release().split(".").map(Number);
   if (isBelow(major, minor, 5, 3)) return fail("kernel", shown, "Upgrade to Linux 5.13 or newer.");
@@ -25,21 +29,21 @@ function isBelow(major: number, minor: number, wantedMajor: number, wantedMinor:
   return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
 }
 
-/** A Node that is too old never gets this far; which one it is still helps in a bug report. */
+/** A Node that is too old does not get this far. The version is useful in bug reports. */
 export function checkNode(): Finding {
   return ok("node", `${process.version}, ${process.execPath}`);
 }
 
 const SANDBOX = "sandbox";
-/** The ABI from which signals and abstract sockets are kept apart, too. */
+/** The first Landlock ABI that also restricts signals and abstract sockets. */
 const FULL_ABI = 6;
 
 const GET_LANDLOCK =
-  "Use a kernel with CONFIG_SECURITY_LANDLOCK, and `landlock` in `lsm=` on its command line; in a container, a seccomp profile that lets Landlock's calls through.";
+  "Use a kernel with CONFIG_SECURITY_LANDLOCK and with `landlock` in its `lsm=` parameter. In a container, use a seccomp profile that allows the Landlock system calls.";
 const GET_NAMESPACES =
-  "Let user namespaces be made: `sysctl kernel.unprivileged_userns_clone=1` (Debian) or `kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu); in a container, a seccomp profile that lets `unshare` and `mount` through.";
+  "Enable unprivileged user namespaces: `sysctl kernel.unprivileged_userns_clone=1` (Debian) or `sysctl kernel.apparmor_restrict_unprivileged_userns=0` (Ubuntu). In a container, use a seccomp profile that allows `unshare` and `mount`.";
 
-/** How far this machine gets with confining commands, and how to get further. */
+/** Reports which sandbox features this machine supports, and how to get more. */
 export function checkSandbox(): Finding {
   return sandboxFinding(sandboxCapabilities());
 }
@@ -47,43 +51,43 @@ export function checkSandbox(): Finding {
 export function sandboxFinding(tier: SandboxCapabilities): Finding {
   const { landlock, mounts, isolation, networkNamespace, seccomp } = tier;
   if (landlock === 0 && mounts === "none") {
-    return warn(SANDBOX, "nothing can confine commands here, so what nobody can analyse is asked about", GET_LANDLOCK);
+    return warn(SANDBOX, "not available: commands that cannot be analyzed require approval", GET_LANDLOCK);
   }
   const has = [
     ...(landlock > 0 ? [`Landlock ABI ${landlock}`] : []),
     ...(mounts === "none" ? [] : [mounts === "root" ? "mounts as root" : "mounts through user namespaces"]),
     ...(seccomp ? ["seccomp"] : []),
     ...(isolation ? ["isolation"] : []),
-    ...(networkNamespace ? ["a network of its own"] : []),
+    ...(networkNamespace ? ["network namespaces"] : []),
   ].join(", ");
-  if (landlock === 0) return warn(SANDBOX, `${has}; no Landlock, so mounts alone keep files`, GET_LANDLOCK);
+  if (landlock === 0) return warn(SANDBOX, `${has}; no Landlock: files are protected by mounts only`, GET_LANDLOCK);
   if (mounts === "none") {
     return warn(
       SANDBOX,
-      `${has}; protected spots of a workspace and files' owners and modes are not kept`,
+      `${has}; protected paths in the workspace, file owners and file modes are not protected`,
       GET_NAMESPACES,
     );
   }
   if (!seccomp)
     return warn(SANDBOX, `${has}; system calls are not filtered`, "Use a kernel with CONFIG_SECCOMP_FILTER.");
   if (landlock < FULL_ABI) {
-    const fix = "Linux 6.12 brings Landlock ABI 6.";
-    return warn(SANDBOX, `${has}; signals and abstract sockets are not kept apart`, fix);
+    const fix = "Upgrade to Linux 6.12 or newer, which has Landlock ABI 6.";
+    return warn(SANDBOX, `${has}; signals and abstract sockets are not restricted`, fix);
   }
-  if (!isolation) return warn(SANDBOX, `${has}; the profile \`isolated\` cannot be had whole`, GET_NAMESPACES);
-  if (!networkNamespace) return warn(SANDBOX, `${has}; with the network off there is no loopback`, GET_NAMESPACES);
-  return ok(SANDBOX, `all of it: ${has}`);
+  if (!isolation) return warn(SANDBOX, `${has}; the \`isolated\` profile is not fully supported`, GET_NAMESPACES);
+  if (!networkNamespace) return warn(SANDBOX, `${has}; no loopback interface when the network is off`, GET_NAMESPACES);
+  return ok(SANDBOX, `complete: ${has}`);
 }
 
-/** Least privilege: root's commands are better somebody else's. */
+/** Reports the user that commands run as, which should not be root. */
 export function checkCommandUser(): Finding {
   const name = "run as";
   const { user } = loadConfig({ workspace: process.cwd() }).settings;
   const other = commandUser(user);
   if (other) return ok(name, `${other.name} (uid ${other.ids.uid})`);
   if (process.getuid?.() !== 0) return ok(name, `you (uid ${process.getuid?.()})`);
-  const fix = "Name an ordinary user as `user` in the operator's sallyport.json, and give them the workspace.";
-  return warn(name, "root, with few capabilities left", fix);
+  const fix = "Set `user` in the operator's sallyport.json to an unprivileged user that owns the workspace.";
+  return warn(name, "root, with reduced capabilities", fix);
 }
 
 const CONTROLLERS = ["memory", "cpu", "pids"] as const;
@@ -95,7 +99,7 @@ interface ControlGroup {
   folder: string;
 }
 
-/** Where a command's memory, processors and processes can be limited as a whole, and why not where they cannot. */
+/** Reports which cgroup controllers can limit the process tree of a command, and why others cannot. */
 export function checkCgroup(): Finding {
   const places = CONTROLLERS.map((kind) => ({ kind, place: controlGroupOf(kind) }));
   const missing = places.filter(({ place }) => place === null).map(({ kind }) => kind);
@@ -106,16 +110,16 @@ export function checkCgroup(): Finding {
   if (missing.length === 0 && closed.length === 0) return ok("cgroup", kept);
   const [first] = closed;
   const lacking = [...missing, ...closed.map(({ kind }) => kind)].join(", ");
-  const consequence = `${kept ? `${kept}; ` : ""}no ${lacking}: those limits are watched, and cpu is not kept`;
+  const consequence = `${kept ? `${kept}; ` : ""}not available: ${lacking}; without them, memory and process limits are enforced by polling and CPU limits are not enforced`;
   if (first) {
-    const where = `${first.folder} is not ours`;
+    const where = `${first.folder} is not writable`;
     const fix =
       first.version === 2
-        ? "Have it delegated: `systemd-run --user --scope -p Delegate=yes …`."
-        : `Have it handed over: \`chown\` a group below ${first.folder} and start Sallyport in it.`;
+        ? "Start Sallyport in a delegated cgroup: `systemd-run --user --scope -p Delegate=yes …`."
+        : `Create a cgroup below ${first.folder}, \`chown\` it to your user, and start Sallyport in it.`;
     return warn("cgroup", `${consequence} (${where})`, fix);
   }
-  return warn("cgroup", consequence, "Use a kernel with these controllers, mounted on /sys/fs/cgroup.");
+  return warn("cgroup", consequence, "Use a kernel with these controllers and mount them at /sys/fs/cgroup.");
 }
 
 function controlGroupOf(kind: Controller): ControlGroup | null {
@@ -144,22 +148,22 @@ function read(file: string): string {
   }
 }
 
-/** A running session costs its gateway a connection, and its keeper a handful of descriptors of its own. */
+/** Each running session needs a connection in its gateway. */
 export function checkOpenFiles(): Finding {
   const limit = softLimit("Max open files");
   if (limit >= 1024) return ok("open files", limitText(limit));
   return warn(
     "open files",
     `only ${limit}, enough for about ${Math.floor(limit / 2)} sessions`,
-    "Raise it: `ulimit -n 4096`.",
+    "Raise the limit: `ulimit -n 4096`.",
   );
 }
 
-/** A keeper and its command are two processes at least. */
+/** Each session needs at least two processes: its keeper and its command. */
 export function checkProcesses(): Finding {
   const limit = softLimit("Max processes");
   if (limit >= 512) return ok("processes", limitText(limit));
-  return warn("processes", `only ${limit} for this user, commands included`, "Raise it: `ulimit -u 4096`.");
+  return warn("processes", `only ${limit} for this user, including commands`, "Raise the limit: `ulimit -u 4096`.");
 }
 
 function softLimit(name: string): number {

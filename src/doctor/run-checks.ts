@@ -11,23 +11,23 @@ import {
 } from "./kernel.ts";
 import { checkDisk, checkHolePunching, checkStateFolder } from "./state-folder.ts";
 
-/** Everything that can be found out about this machine; `ok`: nothing is broken. */
+/** Runs all checks. `ok` is false when a check failed. */
 export async function runChecks(machine: Machine): Promise<{ ok: boolean; findings: Finding[] }> {
   const findings = await Promise.all(CHECKS.map((check) => runCheck(check, machine)));
   return { ok: findings.every(({ status }) => status !== "fail"), findings };
 }
 
-/** A look that goes wrong is a finding too. */
+/** Turns an error in a check into a finding. */
 async function runCheck(check: Check, machine: Machine): Promise<Finding> {
   try {
     return await check(machine);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return fail(check.name, message, "This should not happen; please report it.");
+    return fail(check.name, message, "This is a bug in the check; please report it.");
   }
 }
 
-/** In the order a person would look: what everything stands on comes first. */
+/** The checks in the order in which they are printed: later ones depend on earlier ones. */
 export const CHECKS: readonly Check[] = [
   checkKernel,
   checkNode,

@@ -15,15 +15,15 @@ import { formatSize } from "../text/format.ts";
 import { findOnPath } from "./executor.ts";
 import { type Finding, fail, type Machine, ok, warn } from "./finding.ts";
 
-const CHOOSE_ANOTHER = "Choose another with `--state DIR` or SALLYPORT_STATE.";
+const CHOOSE_ANOTHER = "Choose another folder with `--state DIR` or SALLYPORT_STATE.";
 
-/** Ours alone, or able to become so: commands' output and the keeper's sockets lie there. */
+/** Checks that only this user can access the state folder, which contains session logs and the keeper's sockets. */
 export function checkStateFolder({ state }: Machine): Finding {
   const place = existingPart(state);
   const stats = statSync(place);
   if (!stats.isDirectory()) return fail("state folder", `${place} is not a folder`, CHOOSE_ANOTHER);
   if (!isWritable(place)) return fail("state folder", `cannot write to ${place}`, CHOOSE_ANOTHER);
-  if (place !== state) return ok("state folder", `${state}, made at first use`);
+  if (place !== state) return ok("state folder", `${state}, created on first use`);
   return checkOwnership(state, stats);
 }
 
@@ -33,12 +33,16 @@ function checkOwnership(state: string, stats: Stats): Finding {
     return fail("state folder", `${state} belongs to another user (uid ${stats.uid})`, CHOOSE_ANOTHER);
   }
   if (mode !== 0o700) {
-    return warn("state folder", `${state} is open to others (mode ${mode.toString(8)})`, `Run \`chmod 700 ${state}\`.`);
+    return warn(
+      "state folder",
+      `${state} is accessible to other users (mode ${mode.toString(8)})`,
+      `Run \`chmod 700 ${state}\`.`,
+    );
   }
   return ok("state folder", `${state}, mode 700`);
 }
 
-/** The folder itself, or the nearest one above it that exists. */
+/** Returns the folder itself or its nearest existing parent. */
 function existingPart(folder: string): string {
   let place = folder;
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
@@ -78,16 +82,16 @@ const OVER_NETWORK = ["nfs", "cifs", "smb2", "9p"];
 const GIB = 1024 ** 3;
 const CHOOSE_LOCAL_DISK = "Choose a folder on a local disk with `--state DIR` or SALLYPORT_STATE.";
 
-/** Logs want room; SQLite in WAL mode wants a local file system. */
+/** Checks for free space for logs, and for a local file system, which SQLite in WAL mode requires. */
 export function checkDisk({ state }: Machine): Finding {
   const { type, bavail, bsize } = statfsSync(existingPart(state));
   const name = FILE_SYSTEMS[type] ?? `file system 0x${type.toString(16)}`;
   const free = bavail * bsize;
   const message = `${name}, ${formatSize(free)} free`;
   if (OVER_NETWORK.includes(name))
-    return warn("disk", `${message}: a network file system may corrupt the database`, CHOOSE_LOCAL_DISK);
+    return warn("disk", `${message}; a network file system may corrupt the database`, CHOOSE_LOCAL_DISK);
   if (IN_MEMORY.includes(name))
-    return warn("disk", `${message}: logs take memory and are gone after a restart`, CHOOSE_LOCAL_DISK);
+    return warn("disk", `${message}; logs use memory and are lost when the machine restarts`, CHOOSE_LOCAL_DISK);
   if (free < GIB / 16) return fail("disk", message, "Free some space: `sallyport clean --keep 10`.");
   if (free < GIB) return warn("disk", message, "Free some space: `sallyport clean --older-than 1d`.");
   return ok("disk", message);
@@ -96,11 +100,10 @@ export function checkDisk({ state }: Machine): Finding {
 const HOLE_PUNCHING = "hole punching";
 const PROBE_BYTES = 1024 * 1024;
 
-/** How the disk cap drops the middle of a long log without moving its ends. */
+/** Checks for hole punching, with which the disk cap drops the middle of a long log. */
 export async function checkHolePunching({ state }: Machine): Promise<Finding> {
   const program = findOnPath(["fallocate"]);
-  if (!program)
-    return warn(HOLE_PUNCHING, "not tried: no `fallocate` program here", "Install util-linux to have it checked.");
+  if (!program) return warn(HOLE_PUNCHING, "not checked: `fallocate` is not installed", "Install util-linux.");
   let folder: string | null = null;
   try {
     folder = mkdtempSync(join(existingPart(state), ".sallyport-doctor-"));
@@ -125,5 +128,5 @@ function punch(program: string, file: string): Finding {
   });
   const { blocks, size } = statSync(file);
   if (size === PROBE_BYTES && blocks < before) return ok(HOLE_PUNCHING, "works");
-  return warn(HOLE_PUNCHING, "frees nothing here", "Use a state folder on ext4, xfs, btrfs or tmpfs.");
+  return warn(HOLE_PUNCHING, "does not free disk space", "Use a state folder on ext4, xfs, btrfs or tmpfs.");
 }

@@ -18,49 +18,63 @@ const TAIL = 20;
 
 export const audit: Command = {
   name: "audit",
-  summary: "Look back at what was asked, decided and done",
+  summary: "Search, verify and export the audit log",
   usage: "sallyport audit [tail | search [TEXT] | verify | export] [OPTIONS]",
+  description: `
+    The audit log records every request, decision and result. Each entry contains the hash of the entry before it, so
+    that changes to the log can be detected.`,
+  actions: {
+    tail: "Show the latest entries (default)",
+    search: "Show the entries that contain TEXT and match the options",
+    verify: "Verify the hash chain; exit with 1 and report the first altered, removed or inserted entry",
+    export: "Print all matching entries as JSON lines",
+  },
   options: {
     lines: { type: "string", short: "n" },
-    follow: { type: "boolean", short: "f" },
     session: { type: "string" },
     kind: { type: "string" },
     outcome: { type: "string" },
     since: { type: "string" },
     until: { type: "string" },
+    follow: { type: "boolean", short: "f" },
     before: { type: "string" },
     anchor: { type: "string" },
   },
   help: {
-    lines: `N: show the latest N entries [${TAIL}; search: 50]`,
-    follow: "tail: go on with what is added from now on",
-    session: "SESSION: only what is about this session",
-    kind: "KIND: only entries of this kind, such as run or exit",
-    outcome: "WORD: only entries with this outcome, such as blocked",
-    since: "WHEN: only since then: a time, or a duration ago such as 5m",
-    until: "WHEN: only before then",
-    before: "SEQ: search: only entries before this number",
-    anchor: "SEQ:HASH: verify: a head printed earlier that must still be there",
-    agent: "NAME: only what is about this agent",
-    json: "print a JSON line per entry, with its detail; verify: one object",
+    lines: `N: Show at most N entries (default: ${TAIL}; search: 50)`,
+    session: "SESSION: Show only entries about this session",
+    kind: "KIND: Show only entries of this kind, for example run or exit",
+    outcome: "OUTCOME: Show only entries with this outcome, for example blocked",
+    since: "WHEN: Show only entries since a time (2026-11-15T03:00:00Z) or a duration ago (5m)",
+    until: "WHEN: Show only entries before a time or a duration ago",
+    follow: "Continue with new entries",
+    before: "SEQ: Show only entries before this sequence number",
+    anchor: "SEQ:HASH: Require this head, printed by an earlier `verify`, to be in the log",
+    agent: "NAME: Show only entries about this agent",
+    json: "Print one JSON object per entry, with details; for verify, one object",
   },
-  actions: ["tail", "search", "verify", "export"],
+  groups: {
+    "Options for tail": ["follow"],
+    "Options for search": ["before"],
+    "Options for verify": ["anchor"],
+  },
+  sections: {
+    Output: `When stdout is not a terminal, each entry is one line of tab-separated columns without a header: SEQ, AT, KIND,
+      OUTCOME, AGENT, SESSION, ACTOR, CHANNEL, SUMMARY.`,
+  },
   examples: [
-    "sallyport audit",
-    "sallyport audit tail -f",
-    "sallyport audit search --outcome blocked --since 1d",
-    "sallyport audit search 'rm -rf' --agent builder",
-    "sallyport audit verify",
-    "sallyport audit export --since 7d > audit.ndjson",
+    ["Follow the audit log", "sallyport audit tail -f"],
+    ["List the commands blocked in the last day", "sallyport audit search --outcome blocked --since 1d"],
+    ["Search for a text in the entries of one agent", "sallyport audit search 'rm -rf' --agent builder"],
+    ["Verify the hash chain", "sallyport audit verify"],
+    ["Export the last week", "sallyport audit export --since 7d > audit.ndjson"],
   ],
-  notes: `\`verify\` names the first entry that was altered, removed or put in, and exits with 1.
-Piped, there are no titles and tabs stand between the columns:
-SEQ, AT, KIND, OUTCOME, AGENT, SESSION, ACTOR, CHANNEL, SUMMARY.`,
   run: (invocation) => {
     const [action = "tail", ...words] = [...invocation.positionals, ...(invocation.rest ?? [])];
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    if (!act) throw new UsageError(`there is no \`audit ${action}\`; there are ${Object.keys(ACTIONS).join(", ")}`);
-    if (words.length > 0 && action !== "search") throw new UsageError(`\`audit ${action}\` takes no \`${words[0]}\``);
+    if (!act) throw new UsageError(`unknown subcommand \`audit ${action}\`; use ${Object.keys(ACTIONS).join(", ")}`);
+    if (words.length > 0 && action !== "search")
+      throw new UsageError(`unexpected argument \`${words[0]}\` for \`audit ${action}\``);
     const anchor = anchorOption(invocation.values);
     return withDatabase(invocation, async (database) => {
       const { AuditLog } = await import("../../storage/audit.ts");
@@ -85,7 +99,7 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
     const entries = log.tail(countOption(values, "lines") ?? TAIL, filter);
     print(entries, values.json === true, io, { titles: true });
     if (values.follow) await follow(log, filter, entries.at(-1)?.seq, values.json === true, io);
-    else if (entries.length === 0 && io.isTTY.stdout) io.err("No entries.\n");
+    else if (entries.length === 0 && io.isTTY.stdout) io.err("No audit entries.\n");
     return 0;
   },
 
@@ -94,8 +108,9 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
     const before = countOption(values, "before");
     const entries = log.search({ ...filter, limit, ...(before === undefined ? {} : { before }) }).reverse();
     print(entries, values.json === true, io, { titles: true });
-    if (entries.length === 0 && io.isTTY.stdout) io.err("Nothing found.\n");
-    else if (entries.length === limit && io.isTTY.stdout) io.err(`Earlier ones: --before ${entries[0]?.seq}\n`);
+    if (entries.length === 0 && io.isTTY.stdout) io.err("No matching entries.\n");
+    else if (entries.length === limit && io.isTTY.stdout)
+      io.err(`Use \`--before ${entries[0]?.seq}\` to show earlier entries.\n`);
     return 0;
   },
 
@@ -149,7 +164,7 @@ function anchorOption(values: Invocation["values"]): ChainHead | undefined {
   return { seq: Number(seq), hash };
 }
 
-/** Which entries the options of `audit` select. */
+/** Converts the options of `audit` to a filter. */
 function auditFilter(values: Values, text: string, database: DatabaseSync, nowMs: number): AuditFilter {
   const filter: AuditFilter = {};
   for (const name of ["agent", "kind", "outcome"] as const) {
@@ -166,7 +181,7 @@ function auditFilter(values: Values, text: string, database: DatabaseSync, nowMs
   return filter;
 }
 
-/** The log outlives the sessions: one that is gone can still be asked for by its whole id. */
+/** Returns the ID of a session. The log also has entries about removed sessions, so an unknown ID is used as it is. */
 function sessionId(reference: string, database: DatabaseSync): string {
   const store = new SessionStore(database);
   const named = store.named(reference);
@@ -199,7 +214,7 @@ const OUTCOME_COLOR: Record<string, "red" | "yellow" | "green"> = {
   approved: "green",
 };
 
-/** For a person. Columns keep their width from one batch to the next, so that a followed log stays in line. */
+/** The columns on a terminal. They are padded to a fixed width, so that `tail -f` stays aligned. */
 function auditColumns(color: boolean): Column<AuditEntry>[] {
   return [
     { title: "SEQ", value: ({ seq }) => String(seq).padStart(6), align: "right" },
@@ -229,7 +244,7 @@ function paint(text: string, outcome: string, color: boolean): string {
   return color && hue ? styleText(hue, text, { validateStream: false }) : text;
 }
 
-/** For a program: everything whole, but for the detail, which only JSON can hold. */
+/** The columns in a pipe. Nothing is shortened. Details are only in the JSON output. */
 const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
   { title: "SEQ", value: ({ seq }) => String(seq) },
   { title: "AT", value: ({ at }) => visible(at) },
@@ -243,12 +258,13 @@ const AUDIT_PIPED_COLUMNS: Column<AuditEntry>[] = [
 ];
 
 function chainSentence({ entries, head, broken }: ChainReport): string {
-  if (broken) return `Entry ${broken.seq} breaks the audit log: ${broken.why}. The ${entries} before it are whole.`;
+  if (broken)
+    return `The audit log is broken at entry ${broken.seq}: ${broken.why}. The ${entries} entries before it are intact.`;
   return entries === 0
     ? "The audit log is empty."
-    : `All ${entries} entries are whole. The head is ${head.seq}:${head.hash}`;
+    : `All ${entries} entries are intact. The head is ${head.seq}:${head.hash}`;
 }
 
 function chainLine({ entries, head, broken }: ChainReport): string {
-  return broken ? `broken\t${broken.seq}\t${broken.why}` : `whole\t${entries}\t${head.seq}:${head.hash}`;
+  return broken ? `broken\t${broken.seq}\t${broken.why}` : `intact\t${entries}\t${head.seq}:${head.hash}`;
 }

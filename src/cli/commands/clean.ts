@@ -7,21 +7,27 @@ import { countOption, durationOption, sizeOption } from "../options.ts";
 
 export const clean: Command = {
   name: "clean",
-  summary: "Forget old sessions and free their disk space",
+  summary: "Remove old sessions to free disk space",
   usage: "sallyport clean [OPTIONS]",
+  description: `
+    Removes finished sessions and their logs, oldest first. Without options, applies the configured retention. Running
+    sessions are never removed.`,
   options: {
     "older-than": { type: "string" },
     keep: { type: "string" },
     "max-bytes": { type: "string" },
   },
   help: {
-    "older-than": "DUR: forget what ended longer ago than this",
-    keep: "N: keep only the N latest",
-    "max-bytes": "SIZE: forget the oldest until the logs take at most this much",
-    json: "print {removed: [ids], freedBytes}",
+    "older-than": "DUR: Remove sessions that ended longer ago than this",
+    keep: "N: Keep only the N latest sessions",
+    "max-bytes": "SIZE: Remove the oldest sessions until the logs take at most this much space",
+    json: "Print {removed: [ids], freedBytes}",
   },
-  examples: ["sallyport clean", "sallyport clean --older-than 7d", "sallyport clean --keep 100 --max-bytes 1G"],
-  notes: "Without options the usual retention applies. Running sessions are never touched.",
+  examples: [
+    ["Apply the configured retention", "sallyport clean"],
+    ["Remove sessions that ended more than a week ago", "sallyport clean --older-than 7d"],
+    ["Keep at most 100 sessions and 1 GiB of logs", "sallyport clean --keep 100 --max-bytes 1G"],
+  ],
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const progress = progressLine("sessions", invocation.io);
@@ -30,13 +36,13 @@ export const clean: Command = {
       if (invocation.values.json) printJson({ removed, freedBytes }, invocation.io);
       else
         invocation.io.err(
-          `Removed ${removed.length === 1 ? "1 session" : `${removed.length} sessions`}, ${formatSize(freedBytes)} freed.\n`,
+          `Removed ${removed.length === 1 ? "1 session" : `${removed.length} sessions`} and freed ${formatSize(freedBytes)}.\n`,
         );
       return 0;
     }),
 };
 
-/** Only the limits that were named. The gateway takes 0 as "no limit"; here it means "keep nothing". */
+/** Returns the limits given as options. For the gateway 0 means no limit; in an option it means to keep nothing. */
 function retention(values: Invocation["values"]): Partial<Retention> | undefined {
   const ageMs = durationOption(values, "older-than");
   const count = countOption(values, "keep");

@@ -12,19 +12,21 @@ const COLOR = { ok: "green", warn: "yellow", fail: "red" } as const;
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Check that this machine can do what Sallyport promises",
+  summary: "Check this machine and suggest fixes",
   usage: "sallyport doctor [OPTIONS]",
+  description: `
+    Checks the kernel, the keeper, the state folder, the sandbox and resource limits, and runs one test command. Prints
+    a fix for each problem. The exit code is 1 if a check fails, and 0 if there are only warnings.`,
   options: { fix: { type: "boolean" } },
   help: {
-    fix: "do what can be done about it here: build the keeper, close the state folder to others",
-    json: "print {ok, findings: [{name, status, message, fix}]}",
+    fix: "Apply the fixes that affect only Sallyport: build the keeper, restrict access to the state folder",
+    json: "Print {ok, findings: [{name, status, message, fix}]}",
   },
   examples: [
-    "sallyport doctor",
-    "sallyport doctor --fix",
-    "sallyport doctor --json | jq '.findings[] | select(.status != \"ok\")'",
+    ["Check this machine", "sallyport doctor"],
+    ["Apply fixes", "sallyport doctor --fix"],
+    ["Print only problems", "sallyport doctor --json | jq '.findings[] | select(.status != \"ok\")'"],
   ],
-  notes: "The exit code is 1 when something does not work at all, else 0.",
   run: async ({ values, io }) => {
     const state = stateFolder(values);
     const { ok: healthy, findings } = values.fix ? await checkAndFix({ state }, io) : await runChecks({ state });
@@ -34,14 +36,14 @@ export const doctor: Command = {
   },
 };
 
-/** Looks again when something was done. */
+/** Applies fixes and, if there were any, runs the checks again. */
 async function checkAndFix(machine: Machine, io: Io): ReturnType<typeof runChecks> {
   const found = await runChecks(machine);
-  const mended = applyFixes(found.findings, machine);
-  const now = mended.length > 0 ? await runChecks(machine) : found;
-  for (const { name, failure } of mended) {
-    const isWell = now.findings.some((finding) => finding.name === name && finding.status === "ok");
-    io.err(isWell ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);
+  const fixes = applyFixes(found.findings, machine);
+  const now = fixes.length > 0 ? await runChecks(machine) : found;
+  for (const { name, failure } of fixes) {
+    const isFixed = now.findings.some((finding) => finding.name === name && finding.status === "ok");
+    io.err(isFixed ? `Fixed: ${name}\n` : `Could not fix: ${name}${failure === null ? "" : `: ${failure}`}\n`);
   }
   return now;
 }

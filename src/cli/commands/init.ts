@@ -12,39 +12,43 @@ import { choiceOption } from "../options.ts";
 
 export const init: Command = {
   name: "init",
-  summary: "Write a configuration to begin with, every key explained",
+  summary: "Create a configuration file",
   usage: "sallyport init [OPTIONS]",
+  description: `
+    Writes a sallyport.json in which each key is explained in a comment. On a terminal, asks for the settings that no
+    option specifies; otherwise uses their defaults.
+
+    The operator's file is $XDG_CONFIG_HOME/sallyport/sallyport.json, by default
+    ~/.config/sallyport/sallyport.json.`,
   options: {
-    workspace: { type: "boolean" },
     sandbox: { type: "string" },
     network: { type: "string" },
     ask: { type: "string" },
+    workspace: { type: "boolean" },
     force: { type: "boolean", short: "f" },
     print: { type: "boolean" },
   },
   help: {
-    workspace: "write ./sallyport.json, which can only tighten, not the operator's own",
-    sandbox: "WORD: what the kernel keeps commands from: workspace-write, read-only, isolated or off",
-    network: "WORD: on or off",
-    ask: "WORD: when a person is asked: on-miss, always or off",
-    force: "write over what is there",
-    print: "print it instead of writing it",
+    sandbox: "PROFILE: Sandbox profile: workspace-write, read-only, isolated or off (default: workspace-write)",
+    network: "MODE: Network access: on or off (default: on)",
+    ask: "MODE: When to require approval: on-miss, always or off (default: on-miss)",
+    workspace: "Write ./sallyport.json, which can only tighten the operator's configuration",
+    force: "Overwrite an existing file",
+    print: "Print the configuration instead of writing it",
   },
   choices: { sandbox: SANDBOX, network: NETWORK, ask: ASK },
   examples: [
-    "sallyport init",
-    "sallyport init --network off --ask always",
-    "sallyport init --workspace --sandbox read-only",
+    ["Create the operator's configuration", "sallyport init"],
+    ["Disable the network and require approval for every command", "sallyport init --network off --ask always"],
+    ["Restrict the current workspace to read-only access", "sallyport init --workspace --sandbox read-only"],
   ],
-  notes: `On a terminal it asks what the options have not said; piped, that gets its default. The operator's file is
-\`$XDG_CONFIG_HOME/sallyport/sallyport.json\`, \`~/.config/sallyport/sallyport.json\` without that variable.`,
   run: async (invocation) => {
     const { values, io } = invocation;
     assertNoArguments(invocation);
     const known = said(values);
     const asks = io.isTTY.stdin && io.isTTY.stderr && !values.print;
     const path = values.workspace ? join(process.cwd(), CONFIG_NAME) : operatorConfigPath();
-    // Before anybody is asked anything; what comes in between is seen when it is written.
+    // Fails before asking any questions. The write below detects a file that is created in the meantime.
     if (!values.print && !values.force && existsSync(path)) throw isThere(path);
     const chosen = asks ? await askQuestions(known, io) : defaultsFor(known);
     if (chosen === null) return 125;
@@ -55,14 +59,16 @@ export const init: Command = {
     }
     write(path, text, values.force === true);
     io.out(`${path}\n`);
-    if (io.isTTY.stderr) io.err("It holds from the next command on. `sallyport doctor` checks this machine.\n");
+    if (io.isTTY.stderr)
+      io.err("The configuration applies from the next command on. Run `sallyport doctor` to check this machine.\n");
     return 0;
   },
 };
 
 function assertNoArguments({ positionals, rest }: Invocation): void {
   const [unexpected] = [...positionals, ...(rest ?? [])];
-  if (unexpected !== undefined) throw new UsageError(`\`init\` takes options only; received \`${unexpected}\``);
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected argument \`${unexpected}\`; \`init\` takes only options`);
 }
 
 function said(values: Invocation["values"]): Partial<Chosen> {
@@ -72,7 +78,7 @@ function said(values: Invocation["values"]): Partial<Chosen> {
   return { ...(sandbox ? { sandbox } : {}), ...(network ? { network } : {}), ...(ask ? { ask } : {}) };
 }
 
-/** Editors follow it from where the file lies. */
+/** Returns the path of the schema relative to the configuration file, for editors. */
 function schemaSeenFrom(folder: string): string {
   const schema = fileURLToPath(new URL("../../../schema/sallyport.schema.json", import.meta.url));
   const seen = relative(folder, schema);
@@ -82,17 +88,19 @@ function schemaSeenFrom(folder: string): string {
 function write(path: string, text: string, over: boolean): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Not through a link, and not over a file that is there: either could be somebody's trap or somebody's work.
+    // "wx" neither overwrites a file nor follows a link.
     writeFileSync(path, text, { flag: over ? "w" : "wx", mode: 0o644 });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") throw isThere(path);
-    throw new UsageError(`${path} cannot be written: ${code ?? message}`);
+    throw new UsageError(`cannot write \`${path}\`: ${code ?? message}`);
   }
 }
 
 function isThere(path: string): UsageError {
-  return new UsageError(`${path} is there already; \`--force\` writes over it, \`--print\` only shows`);
+  return new UsageError(
+    `\`${path}\` already exists; use \`--force\` to overwrite it or \`--print\` to print the configuration`,
+  );
 }
 
 type Chosen = Pick<ConfigFile, "sandbox" | "network" | "ask">;
@@ -100,7 +108,7 @@ type Chosen = Pick<ConfigFile, "sandbox" | "network" | "ask">;
 interface Question {
   key: keyof Chosen;
   asks: string;
-  /** The first is the default. */
+  /** The first answer is the default. */
   answers: [value: string, meaning: string][];
 }
 
@@ -109,32 +117,32 @@ const QUESTIONS: Question[] = [
     key: "sandbox",
     asks: "What may commands write to?",
     answers: [
-      ["workspace-write", "the workspace and a temporary folder of their own"],
-      ["read-only", "that temporary folder only"],
-      ["isolated", "the workspace, and they see no process of anybody else"],
-      ["off", "whatever you may write to; more is asked for then"],
+      ["workspace-write", "the workspace and a private temporary directory"],
+      ["read-only", "only a private temporary directory"],
+      ["isolated", "the workspace; other processes are hidden"],
+      ["off", "everything you can write to; more commands require approval"],
     ],
   },
   {
     key: "network",
-    asks: "May they use the network?",
+    asks: "May commands use the network?",
     answers: [
       ["on", "yes"],
-      ["off", "no, unless a person says yes to one that asks"],
+      ["off", "no, unless a person approves it"],
     ],
   },
   {
     key: "ask",
-    asks: "When is a person asked?",
+    asks: "When do commands require approval?",
     answers: [
-      ["on-miss", "when the sandbox cannot hold what a command could do"],
-      ["always", "before every command"],
-      ["off", "never: such commands are denied"],
+      ["on-miss", "when policy does not allow them and the sandbox cannot contain them"],
+      ["always", "always"],
+      ["off", "never; commands that would require approval are denied"],
     ],
   },
 ];
 
-/** Asks what the flags have not said. An empty line takes the default; what is no answer is asked again. */
+/** Asks for the settings that no option specifies. Returns null when the user cancels. */
 async function askQuestions(known: Partial<Chosen>, io: Io): Promise<Required<Chosen> | null> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
@@ -168,25 +176,26 @@ function defaultsFor(known: Partial<Chosen>): Required<Chosen> {
 const WIDTH = 96;
 
 /**
- * A configuration to begin with: what was chosen, and every other key as a comment with its default. What was chosen
- * comes last, so that any line above can be put in force by taking its slashes away.
+ * Returns a configuration with the chosen settings, and with all other keys as comments. The chosen settings come last,
+ * so that any commented line above can be uncommented without changes to its comma.
  */
 function commentedConfig(chosen: Partial<ConfigFile>, schemaPath: string): string {
   const { properties = {} } = configJsonSchema();
   const keys = Object.keys(properties).filter((key) => key !== "$schema" && key !== "agents");
   const others = keys.filter((key) => !Object.hasOwn(chosen, key));
   const entry = (key: string, value: unknown) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
-  const told = (key: string) => wrap(String(properties[key]?.description ?? ""), WIDTH).map((line) => `  // ${line}`);
+  const comment = (key: string) =>
+    wrap(String(properties[key]?.description ?? ""), WIDTH).map((line) => `  // ${line}`);
   return [
     "{",
     `  ${entry("$schema", schemaPath)},`,
     "",
-    ...others.flatMap((key) => [...told(key), `  // ${entry(key, exampleOf(key, properties[key]))},`, ""]),
-    ...told("agents"),
+    ...others.flatMap((key) => [...comment(key), `  // ${entry(key, exampleOf(key, properties[key]))},`, ""]),
+    ...comment("agents"),
     '  // "agents": { "ci": { "ask": "off" } },',
     "",
     ...Object.entries(chosen).flatMap(([key, value], index, all) => [
-      ...told(key),
+      ...comment(key),
       `  ${entry(key, value)}${index + 1 < all.length ? "," : ""}`,
     ]),
     "}",
@@ -194,12 +203,12 @@ function commentedConfig(chosen: Partial<ConfigFile>, schemaPath: string): strin
   ].join("\n");
 }
 
-/** Where an empty default shows nobody what could stand there. */
+/** Example values of keys whose default is empty. */
 const EXAMPLES: Record<string, unknown> = {
   writable: ["~/.cache/my-tool"],
   denied: ["~/private"],
   user: "nobody",
-  rules: [{ prefix: ["npm", "publish"], decision: "deny", message: "Releases are made by the pipeline." }],
+  rules: [{ prefix: ["npm", "publish"], decision: "deny", message: "The pipeline publishes releases." }],
   allowlist: [{ pattern: "git", args: "status **" }],
   safeBins: ["head", "tail", "wc"],
   allowDenied: ["privilege"],
@@ -210,7 +219,7 @@ const EXAMPLES: Record<string, unknown> = {
   fleet: { servers: "nats://10.0.0.1:4222" },
 };
 
-/** An example, else its default, or those of what is in it. */
+/** Returns an example value, the default, or an object of the defaults of its keys. */
 function exampleOf(key: string, property: Record<string, unknown> | undefined): unknown {
   if (Object.hasOwn(EXAMPLES, key)) return EXAMPLES[key];
   if (property?.default !== undefined) return property.default;

@@ -11,59 +11,81 @@ import { withGateway } from "../open.ts";
 import { choiceOption, countOption, durationOption, textOption, textOptions } from "../options.ts";
 import { printList } from "../table.ts";
 
-/** There was nothing to claim. */
+/** The exit code of `claim` when the queue has no item. */
 const EXIT_NONE = 1;
 
 export const work: Command = {
   name: "work",
-  summary: "Take up what waits to be done, such as exit callbacks",
+  summary: "Process the work queue",
   usage: "sallyport work [list | claim | ack ID LEASE | retry ID LEASE] [OPTIONS]",
+  description: `
+    The work queue holds items that a program has to process, such as exit callbacks. A worker claims an item with a
+    lease, and acknowledges it before the lease expires. Otherwise the item can be claimed again.`,
+  actions: {
+    list: "List work items (default)",
+    claim: "Claim the next item and print it with its lease",
+    ack: "Mark a claimed item as done",
+    retry: "Return a claimed item to the queue",
+  },
   options: {
     all: { type: "boolean", short: "a" },
     only: { type: "string" },
     limit: { type: "string" },
+    wait: { type: "string" },
     lease: { type: "string" },
     type: { type: "string", multiple: true },
-    wait: { type: "string" },
     worker: { type: "string" },
     delay: { type: "string" },
     note: { type: "string" },
   },
   help: {
-    all: "list: show what is done, too",
-    only: "STATE: list: only what is pending, claimed or done",
-    limit: "N: list: at most N items [50]",
-    lease: "DUR: claim: others may take it if it is not done by then [60s]",
-    type: "TYPE: claim: only items of this type; may be repeated",
-    wait: "DUR: claim: wait this long for an item; 0 waits for ever",
-    worker: "NAME: claim: shown as who holds it [your user name]",
-    delay: "DUR: retry: not to be claimed again before [0]",
-    note: "TEXT: retry: why it is given back",
-    json: "print JSON",
+    all: "Show items that are done, too",
+    only: "STATE: Show only items in this state: pending, claimed or done",
+    limit: "N: Show at most N items (default: 50)",
+    wait: "DUR: Wait up to this time for an item; 0 waits without a limit (default: do not wait)",
+    lease: "DUR: Duration of the lease (default: 60s)",
+    type: "TYPE: Claim only items of this type; repeatable",
+    worker: "NAME: Name of the worker that holds the lease (default: your user name)",
+    delay: "DUR: Time before the item can be claimed again (default: 0)",
+    note: "TEXT: Reason for the retry",
+    json: "Print JSON",
   },
-  actions: ["list", "claim", "ack", "retry"],
+  groups: {
+    "Options for list": ["all", "only", "limit"],
+    "Options for claim": ["wait", "lease", "type", "worker"],
+    "Options for retry": ["delay", "note"],
+  },
   choices: { only: ["pending", "claimed", "done"] },
+  sections: {
+    "Exit status": [
+      ["0", "Success"],
+      [String(EXIT_NONE), "`claim` found no item"],
+    ],
+    Output: `When stdout is not a terminal, columns are separated by tabs and have no header. For list: ID, PRIORITY, TYPE,
+      STATE, TRIES, CREATED, DUE, KEY, PAYLOAD. For claim: ID, LEASE, TYPE, KEY, PAYLOAD.`,
+  },
   examples: [
-    "sallyport work",
-    "sallyport work claim --wait 0 --json",
-    "sallyport work ack 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55",
-    "sallyport work retry 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55 --delay 5m --note 'mail is down'",
+    ["List open work items", "sallyport work"],
+    ["Wait for the next item and claim it", "sallyport work claim --wait 0 --json"],
+    ["Mark a claimed item as done", "sallyport work ack 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55"],
+    [
+      "Return a claimed item to the queue for five minutes",
+      "sallyport work retry 17 0b9d9c3e-2f6a-4d0c-9f60-2c8b1f1a7d55 --delay 5m --note 'mail server is down'",
+    ],
   ],
-  notes: `\`claim\` exits with ${EXIT_NONE} when there is nothing to do. Piped, it prints ID, LEASE, TYPE, KEY, PAYLOAD,
-and \`list\` ID, PRIORITY, TYPE, STATE, TRIES, CREATED, DUE, KEY, PAYLOAD, with tabs between.`,
   run: (invocation) => {
     const [action = "list", ...given] = [...invocation.positionals, ...(invocation.rest ?? [])];
     const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-    if (!act) throw new UsageError(`there is no \`work ${action}\`; there are ${Object.keys(ACTIONS).join(", ")}`);
+    if (!act) throw new UsageError(`unknown subcommand \`work ${action}\`; use ${Object.keys(ACTIONS).join(", ")}`);
     const held = action === "ack" || action === "retry" ? heldItem(action, given) : noMore(action, given);
     return withGateway(invocation, (gateway) => act({ ...invocation, ...held, gateway, queue: gateway.work }));
   },
 };
 
-/** How soon an end that no gateway watched is noticed while waiting. */
-const LOOK_EVERY_MS = 1000;
+/** How often `claim --wait` looks for sessions that ended while no gateway was running. */
+const POLL_MS = 1000;
 
-/** As many as may be configured (`limits.sessions`). */
+/** The largest value of `limits.sessions`. */
 const MOST_RUNNING = 10_000;
 
 interface Asked extends Invocation {
@@ -73,18 +95,21 @@ interface Asked extends Invocation {
   lease: string;
 }
 
-/** A command that ended while nobody was looking has put nothing in yet: looking at those still running does that. */
-function lookForEnded(gateway: Gateway): void {
+/** Enqueues the exit callbacks of sessions that ended while no gateway was running. Listing the sessions does this. */
+function noticeEnded(gateway: Gateway): void {
   gateway.list({ live: true, limit: MOST_RUNNING });
 }
 
 const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
   async list({ gateway, queue, values, io }) {
-    lookForEnded(gateway);
+    noticeEnded(gateway);
     const only = choiceOption(values, "only", ["pending", "claimed", "done"] as const);
     const state = only ?? (values.all ? "all" : "open");
     const items = queue.list({ state, limit: countOption(values, "limit") ?? 50 });
-    const empty = state === "open" ? "Nothing to do. `sallyport work list -a` shows what is done." : "No items.";
+    const empty =
+      state === "open"
+        ? "No open work items. Use `sallyport work list -a` to show items that are done."
+        : "No work items.";
     printList(items, { columns: () => workColumns(Date.now()), piped: WORK_PIPED_COLUMNS, empty }, { values, io });
     return 0;
   },
@@ -101,11 +126,11 @@ const ACTIONS: Record<string, (asked: Asked) => Promise<number>> = {
     const end = waitMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + (waitMs ?? 0);
     let item: ClaimedItem | null;
     do {
-      lookForEnded(gateway);
-      item = await queue.next({ ...options, timeoutMs: Math.max(0, Math.min(LOOK_EVERY_MS, end - performance.now())) });
+      noticeEnded(gateway);
+      item = await queue.next({ ...options, timeoutMs: Math.max(0, Math.min(POLL_MS, end - performance.now())) });
     } while (!item && performance.now() < end);
     if (item) printClaim(item, values.json === true, io);
-    else if (io.isTTY.stderr) io.err("Nothing to do.\n");
+    else if (io.isTTY.stderr) io.err("No work items.\n");
     return item ? 0 : EXIT_NONE;
   },
 
@@ -129,17 +154,17 @@ function printClaim(item: ClaimedItem, json: boolean, io: Io): void {
 
 function heldItem(action: string, [id, lease, ...more]: string[]): { id: number; lease: string } {
   if (!id || !lease || more.length > 0 || !/^\d{1,15}$/.test(id)) {
-    throw new UsageError(`\`work ${action}\` needs the item's id and the lease it was claimed with: ID LEASE`);
+    throw new UsageError(`\`work ${action}\` requires the ID of the item and its lease`);
   }
   return { id: Number(id), lease };
 }
 
 function noMore(action: string, [unexpected]: string[]): { id: number; lease: string } {
-  if (unexpected !== undefined) throw new UsageError(`\`work ${action}\` takes no \`${unexpected}\``);
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`work ${action}\``);
   return { id: 0, lease: "" };
 }
 
-/** For a person. */
+/** The columns on a terminal. */
 function workColumns(nowMs: number): Column<WorkItem>[] {
   return [
     { title: "ID", value: ({ id }) => String(id), align: "right" },
@@ -153,7 +178,7 @@ function workColumns(nowMs: number): Column<WorkItem>[] {
   ];
 }
 
-/** For a program: everything whole. */
+/** The columns in a pipe. Nothing is shortened. */
 const WORK_PIPED_COLUMNS: Column<WorkItem>[] = [
   { title: "ID", value: ({ id }) => String(id) },
   { title: "PRIORITY", value: ({ priority }) => priority },
@@ -189,7 +214,7 @@ function claimDetails(item: ClaimedItem): Pair[] {
   ];
 }
 
-/** Still JSON, with everything written out that would not be seen. */
+/** Returns JSON in which invisible characters are escaped. */
 function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (hidden) =>
     Array.from({ length: hidden.length }, (_, at) => `\\u${hidden.charCodeAt(at).toString(16).padStart(4, "0")}`).join(

@@ -1,11 +1,11 @@
 import { type CompletedCommand, type CompletedOption, type Completions, LIVE } from "./model.ts";
 
 /**
- * Words are compared by hand: `compgen -W` would expand what it is given, and the names of sessions are chosen by agents
- * (promise 7).
+ * Compares words in the script itself, because `compgen -W` expands its argument and agents choose the names of sessions
+ * (invariant 7).
  */
 export function bashCompletion({ options, commands }: Completions): string {
-  return `# sallyport completion for bash. To have it in every shell:
+  return `# sallyport completion for bash. To install it:
 #   sallyport completion bash > ~/.local/share/bash-completion/completions/sallyport
 _sallyport_offer() {
   local word
@@ -25,7 +25,7 @@ ${lines(valueCases(options, commands), 4)}
   esac
 }
 
-# After \`--\`, or the first word that is no option, the other command's own completion goes on.
+# After \`--\` or the first positional argument, uses the completion of the command to run.
 _sallyport_other() {
   local at
   for ((at = i + 1; at < COMP_CWORD; at++)); do

@@ -3,7 +3,7 @@ import { type CompletedOption, type Completions, LIVE } from "./model.ts";
 export function fishCompletion({ options, commands }: Completions): string {
   const names = commands.map(({ name }) => name).join(" ");
   const out = [
-    "# sallyport completion for fish. To have it in every shell:",
+    "# sallyport completion for fish. To install it:",
     "#   sallyport completion fish > ~/.config/fish/completions/sallyport.fish",
     "complete -c sallyport -f",
     ...options.map((each) => `complete -c sallyport ${option(each)}`),
@@ -17,7 +17,7 @@ export function fishCompletion({ options, commands }: Completions): string {
     if (words.length > 0) out.push(`complete -c sallyport ${within} -a ${quoted(words.join(" "))}`);
     if (live) {
       const { command, columns } = LIVE[live];
-      // What a command substitution prints is taken as it is, a line a word. Where an option is typed nothing is asked.
+      // Fish takes each line of a command substitution as one word, unexpanded. Nothing is called to complete an option.
       const ask = `${command} 2>/dev/null </dev/null | cut -f${columns} | string split \\t`;
       const words = `(string match -q -- '-*' (commandline -ct); or ${ask})`;
       out.push(`complete -c sallyport ${within} -a ${quoted(words)}`);

@@ -1,7 +1,8 @@
 import type { Command } from "../command.ts";
+import { describeOptions } from "../help-model.ts";
 import { GLOBAL_HELP, GLOBAL_OPTIONS } from "../parse.ts";
 
-/** What can be typed after `sallyport`, as plain data: each shell's script and the man page are made from it. */
+/** The command line as plain data, from which the completion script of each shell is generated. */
 export interface Completions {
   options: CompletedOption[];
   commands: CompletedCommand[];
@@ -11,10 +12,11 @@ export interface CompletedCommand {
   name: string;
   summary: string;
   options: CompletedOption[];
-  /** What may stand where no option is: its own words, or what can be asked for at that moment. */
+  /** Fixed values of the first positional argument. */
   words: readonly string[];
+  /** The kind of positional arguments that are looked up at completion time. */
   live: Live | null;
-  /** A command line of its own follows. */
+  /** Whether the positional arguments are another command line. */
   takesCommandLine: boolean;
 }
 
@@ -22,13 +24,13 @@ export interface CompletedOption {
   long: string;
   short: string | null;
   meaning: string;
-  /** Null: it takes no value. Empty: any value. */
+  /** Null when the option takes no value, empty when it takes any value. */
   choices: readonly string[] | null;
 }
 
 export type Live = "running sessions" | "sessions" | "approvals" | "tokens";
 
-/** How each shell asks. Piped, these print tab-separated columns; nothing of what they print is ever evaluated. */
+/** The commands that the scripts call. Their output is tab-separated in a pipe, and the scripts never evaluate it. */
 export const LIVE: Record<Live, { command: string; columns: string }> = {
   "running sessions": { command: "sallyport ps", columns: "2,1" },
   sessions: { command: "sallyport ps -a --limit 200", columns: "2,1" },
@@ -36,7 +38,7 @@ export const LIVE: Record<Live, { command: string; columns: string }> = {
   tokens: { command: "sallyport token list", columns: "2" },
 };
 
-/** These are of no use once a session has ended. */
+/** Commands that only apply to running sessions. */
 const FOR_THE_RUNNING = new Set(["attach", "kill", "send-keys", "stats", "wait"]);
 
 export function completions(commands: Command[]): Completions {
@@ -44,14 +46,14 @@ export function completions(commands: Command[]): Completions {
 }
 
 function completed(command: Command): CompletedCommand {
-  const { name, summary, choices = {}, actions = [], takesCommandLine = false } = command;
+  const { name, summary, choices = {}, actions = {}, takesCommandLine = false } = command;
   const options = { ...command.options, ...GLOBAL_OPTIONS };
   const help = { ...GLOBAL_HELP, ...command.help };
   return {
     name,
     summary,
     options: optionsOf(options, help, choices),
-    words: actions,
+    words: Object.keys(actions),
     live: liveOf(command),
     takesCommandLine,
   };
@@ -62,11 +64,11 @@ function optionsOf(
   help: Record<string, string>,
   choices: Record<string, readonly string[]>,
 ): CompletedOption[] {
-  return Object.entries(options).map(([long, { type, short }]) => ({
+  return describeOptions(options, help).map(({ long, short, value, meaning }) => ({
     long,
-    short: short ?? null,
-    meaning: (help[long] ?? "").replace(/^[A-Z][A-Z=:|]*: /, ""),
-    choices: type === "boolean" ? null : (choices[long] ?? []),
+    short,
+    meaning,
+    choices: value === null ? null : (choices[long] ?? []),
   }));
 }
 

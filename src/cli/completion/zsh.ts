@@ -1,9 +1,9 @@
 import { type CompletedCommand, type CompletedOption, type Completions, LIVE, type Live } from "./model.ts";
 
-/** `_arguments` evaluates what stands in its specifications, so only our own words stand there; live ones go to compadd. */
+/** `_arguments` evaluates its specifications, so these contain only fixed words. Looked-up names go through compadd. */
 export function zshCompletion({ options, commands }: Completions): string {
   return `#compdef sallyport
-# sallyport completion for zsh. To have it in every shell, in a folder of your $fpath:
+# sallyport completion for zsh. To install it, in a folder of your $fpath:
 #   sallyport completion zsh > ~/.zfunc/_sallyport
 
 ${(Object.keys(LIVE) as Live[]).map(liveFunction).join("\n")}

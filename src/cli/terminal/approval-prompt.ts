@@ -1,4 +1,4 @@
-/** Asks the person who typed the command, where they typed it: `sallyport run` on a terminal. */
+/** The approval prompt of `sallyport run` and `sallyport attach` on a terminal. */
 import { createInterface } from "node:readline/promises";
 import { approvalText } from "../../approval/render.ts";
 import type { Approval, ApprovalDecision } from "../../core/approval.ts";
@@ -10,15 +10,15 @@ import { localUser } from "../person.ts";
 type Ask = (question: string) => Promise<string>;
 
 /**
- * Null: the person leaves the decision to another (`l` or end of input; a note says how to answer), interrupted the
- * command, or it has been decided meanwhile (`signal`). The whole request is printed before the question.
+ * Prints the complete request and asks for a decision. Returns null when the user postpones the decision (`l` or end of
+ * input), interrupts the command, or the request is decided elsewhere (`signal`).
  */
 async function promptForApproval(approval: Approval, io: Io, signal: AbortSignal): Promise<ApprovalDecision | null> {
   io.err(approvalText(approval, { color: io.color, columns: io.columns, nowMs: Date.now() }));
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   const gone = new AbortController();
   lines.once("close", () => gone.abort());
-  // The terminal is in raw mode, so Ctrl-C is a key: it is made the signal that it is anywhere else.
+  // In raw mode Ctrl-C does not send a signal, so send it here.
   let interrupted = false;
   lines.once("SIGINT", () => {
     interrupted = true;
@@ -45,32 +45,32 @@ type Answer = Pick<ApprovalDecision, "decision" | "reason" | "grant">;
 async function promptForDecision({ request }: Approval, ask: Ask, io: Io): Promise<Answer | null> {
   const choices = request.always.ok ? "o once, a always, d deny, l later" : "o once, d deny, l later";
   for (;;) {
-    const answer = (await ask(`Allow it? (${choices}) `)).trim();
+    const answer = (await ask(`Approve? (${choices}) `)).trim();
     if (answer === "o") return { decision: "once" };
     if (answer === "l") return null;
     if (answer === "d") {
-      const reason = (await ask("Reason for the agent: ")).trim();
+      const reason = (await ask("Reason to give to the agent (optional): ")).trim();
       return { decision: "deny", ...(reason ? { reason } : {}) };
     }
     if (answer === "a" && request.always.ok) {
-      const term = (await ask("For how long? (30m, 8h, 7d; nothing for good) ")).trim();
+      const term = (await ask("For how long? (30m, 8h, 7d; empty for no limit) ")).trim();
       const expiresMs = term === "" ? undefined : (parseDuration(term) ?? 0);
       if (expiresMs !== 0) return { decision: "always", grant: expiresMs ? { expiresMs } : {} };
-      io.err("That is not a duration.\n");
+      io.err("Not a duration. Enter a value such as 30m, 8h or 7d.\n");
     } else {
-      io.err("Type one of the letters, then Enter.\n");
+      io.err("Enter one of the letters.\n");
     }
   }
 }
 
-/** While the keyboard belongs to a session no question can be answered here; the person is told where it can be. */
+/** Whether the terminal is attached to a session, which then receives all input. */
 let attached = false;
 
 export function setAttached(yes: boolean): void {
   attached = yes;
 }
 
-/** Asks on this terminal, unless it is attached to a session. */
+/** Asks on this terminal or, while it is attached to a session, prints how to decide in another one. */
 export async function promptUnlessAttached(
   approval: Approval,
   io: Io,

@@ -8,10 +8,11 @@ import { setAttached } from "./approval-prompt.ts";
 import { type LocalTerminal, localTerminal } from "./tty.ts";
 
 export interface AttachOptions {
-  /** Neither typed into nor resized. */
+  /** Whether to send no input and no size changes. */
   readOnly: boolean;
-  /** Where in the output to begin, and what draws the screen as it is there. */
+  /** The position in the output at which to start. */
   offset: number;
+  /** The sequences that draw the screen as it is at `offset`. */
   opening: string;
 }
 
@@ -57,14 +58,15 @@ async function connect(
   }
 }
 
-/** The session is as large as the terminal that was attached or resized last. */
+/** Resizes the session to this terminal now and whenever this terminal changes. */
 function followSize(session: SessionHandle, own: LocalTerminal): () => void {
-  const resize = () => void session.resize(own.size()).catch(() => {}); // it may just have ended
+  // Fails when the session has just ended.
+  const resize = () => void session.resize(own.size()).catch(() => {});
   resize();
   return own.onResize(resize);
 }
 
-/** Passes on what is typed, in order. What is refused is told and the rest goes on. */
+/** Sends input to the session in order. Rejected input is reported, and later input is still sent. */
 function listen(session: SessionHandle, io: Io, over: AbortController, readOnly: boolean): () => void {
   const keys = new DetachKeys();
   let queue = Promise.resolve();
@@ -94,11 +96,11 @@ async function write(session: SessionHandle, keys: Uint8Array, io: Io): Promise<
 const CONTROL_P = 0x10;
 const CONTROL_Q = 0x11;
 
-/** Watches for C-p C-q among what is typed. A C-p waits for the key after it, which decides whether it was meant. */
+/** Detects C-p C-q in the input. A C-p is held back until the next key arrives. */
 class DetachKeys {
   #held = false;
 
-  /** What to pass on, and whether the two keys came. */
+  /** Returns the input to send, and whether the detach keys were pressed. */
   take(keys: Uint8Array): { pass: Uint8Array; detach: boolean } {
     const pass: number[] = [];
     for (const key of keys) {

@@ -1,24 +1,24 @@
 import type { ReadStream } from "node:tty";
 import type { Io } from "../command.ts";
 
-/** What shows and changes by itself does so once a second. */
+/** How often the view is refreshed. */
 const RENEW_MS = 1000;
 
 export const ENTER_SCREEN = "\x1b[?1049h\x1b[?25l";
 export const LEAVE_SCREEN = "\x1b[?25h\x1b[?1049l";
 export const STOPPING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Something a person looks at on the whole screen, and steers by keys. */
+/** A view that takes the whole screen and is controlled by keys. */
 export interface View {
-  /** Looks anew at what it is about. True: it is over. */
+  /** Reads the current data. Returns true when the view should close. */
   renew(): boolean;
-  /** True: the person has seen enough. */
+  /** Handles a key. Returns true when the view should close. */
   press(key: Key): boolean;
-  /** From the top of the screen; never more than it has. */
+  /** Returns the lines from the top of the screen, at most as many as it has rows. */
   lines(size: { columns: number; rows: number }): string[];
 }
 
-/** Shows a view until it is over; then the terminal is as it was. `onChange` tells when to look before a second is over. */
+/** Shows a view until it closes, then restores the terminal. `onChange` subscribes to changes that need a refresh. */
 export async function fullScreen(
   view: View,
   io: Io,
@@ -31,7 +31,7 @@ export async function fullScreen(
     shown = false;
     resolve();
   };
-  /** Whatever fails must not leave a person with a raw terminal. */
+  /** An error rejects `over`, so that the terminal is restored before it is reported. */
   const step = (isOver: () => boolean) => {
     try {
       if (shown && isOver()) leave();
@@ -73,7 +73,7 @@ function never(): () => void {
   return () => {};
 }
 
-/** What a terminal in raw mode sends, key by key. */
+/** One key, decoded from the input of a terminal in raw mode. */
 export type Key =
   | { kind: "text"; text: string }
   | { kind: "up" | "down" | "page-down" | "page-up" | "enter" | "escape" | "erase" | "interrupt" };
@@ -93,12 +93,12 @@ const SEQUENCES: [string, Exclude<Key["kind"], "text">][] = [
   ["\x04", "interrupt"],
 ];
 
-/** One read may hold several keys: what is typed ahead is not lost. Unknown sequences are dropped, never taken as text. */
+/** Decodes all keys of one read. Unknown escape sequences are dropped, so that they are not mistaken for text. */
 function* keysIn(data: string): Generator<Key> {
   for (let at = 0; at < data.length; ) {
     const rest = data.slice(at);
     const known = SEQUENCES.find(([sequence]) => rest.startsWith(sequence));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what keys send
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: keys send escape sequences
     const unknown = /^\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.)/.exec(rest)?.[0];
     const character = String.fromCodePoint(rest.codePointAt(0) ?? 0);
     if (known) yield { kind: known[1] };

@@ -2,16 +2,16 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { TerminalSize } from "../../core/terminal.ts";
 import type { Io } from "../command.ts";
 
-/** The terminal the person sits at. */
+/** The terminal this process runs on. */
 export interface LocalTerminal {
   size(): TerminalSize;
-  /** Returns how to stop. */
+  /** Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
-  /** Every key goes to whoever reads, and none is shown or acted upon here. Returns how to undo it. */
+  /** Switches to raw mode: keys are neither echoed nor interpreted. Returns a function that switches back. */
   raw(): () => void;
 }
 
-/** Null: there is none, or only half of one. */
+/** Returns null unless both stdin and stdout are terminals. */
 export function localTerminal(io: Io): LocalTerminal | null {
   if (!io.isTTY.stdin || !io.isTTY.stdout) return null;
   const input = io.stdin as ReadStream;

@@ -7,7 +7,7 @@ import { Sandbox } from "../../fixtures/sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** An operator who allows little: an entry of the allowlist, and what is granted. */
+/** The operator allows one allowlist entry; everything else needs a grant. */
 const config = join(box.folder, "config");
 mkdirSync(join(config, "sallyport"), { recursive: true });
 writeFileSync(
@@ -24,11 +24,11 @@ const isPending = async (...argv: string[]) => {
   return code === 126 && stderr.includes("approve");
 };
 
-test("what a person adds runs without asking, and only that", async () => {
+test("a grant allows exactly the command it was created for", async () => {
   assert.equal(await isPending("ls", "-d", "/"), true);
   const added = await run("allow", "add", "--", "ls", "-d", "/");
   assert.equal(added.code, 0, added.stderr);
-  assert.match(added.stderr, /^From now on: \/.*ls -d \/\n$/);
+  assert.match(added.stderr, /^Created grant: \/.*ls -d \/\n$/);
   assert.equal((await run("run", "--", "ls", "-d", "/")).stdout, "/\n");
   assert.equal(await isPending("ls", "-l", "/"), true);
   const [grant] = JSON.parse((await run("allow", "--json")).stdout);
@@ -36,7 +36,7 @@ test("what a person adds runs without asking, and only that", async () => {
   assert.equal(await isPending("ls", "-d", "/"), true);
 });
 
-test("patterns, an end and the folder are part of what is added", async () => {
+test("a grant has patterns, an expiry and a directory", async () => {
   const added = await run("allow", "add", "--args", "-d *", "--expires", "1h", "--json", "--", "ls", "-d", "x");
   const [grant] = JSON.parse(added.stdout);
   assert.deepEqual(grant.args, { kind: "pattern", patterns: ["-d", "*"] });
@@ -48,16 +48,16 @@ for (const [argv, why] of [
   [["bash", "-c", "ls"], /runs other commands/],
   [["rm", "-rf", "/"], /Blocked/],
   [["sudo", "id"], /Denied/],
-  [[], /what to allow/],
+  [[], /no command given/],
 ] as [string[], RegExp][]) {
-  test(`${argv.join(" ") || "nothing"} cannot be added`, async () => {
+  test(`rejects a grant for ${argv.join(" ") || "no command"}`, async () => {
     const { code, stderr } = await run("allow", "add", "--", ...argv);
     assert.notEqual(code, 0);
     assert.match(stderr, why);
   });
 }
 
-test("the configured allowlist is listed with when it was last used", async () => {
+test("--configured lists the allowlist with the last use of each entry", async () => {
   const list = async () => JSON.parse((await run("allow", "list", "--configured", "--json")).stdout);
   assert.deepEqual(await list(), [{ pattern: "ls", args: "-a **", note: "harmless", lastUsed: null }]);
   assert.match((await run("run", "--", "ls", "-a", "/")).stdout, /^usr$/m);

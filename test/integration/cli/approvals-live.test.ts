@@ -10,9 +10,9 @@ import { ENTRY } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 
 const inside = readAncestry() === "none" ? false : "these tests themselves run inside a session";
-const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "script, which gives a terminal, is not here";
+const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "the script program is not installed";
 
-/** A real terminal with the live list on it. */
+/** A terminal that shows the live list. */
 class Terminal {
   readonly child: ChildProcess;
   readonly #closed: Promise<unknown>;
@@ -28,7 +28,7 @@ class Terminal {
     });
   }
 
-  /** Every redraw starts at the upper left corner. */
+  /** The text since the last redraw, which starts at the upper left corner. */
   get screen(): string {
     return stripVTControlCharacters(this.#received.slice(this.#received.lastIndexOf("\x1b[H"))).replaceAll("\r", "");
   }
@@ -48,7 +48,7 @@ class Terminal {
     this.child.stdin?.write(keys);
   }
 
-  /** And all that it showed is here. */
+  /** Resolves when the program has ended and all its output has been received. */
   async ends(): Promise<void> {
     await this.#closed;
   }
@@ -76,26 +76,26 @@ function scene(rows?: number) {
   return { room, approvals, ask, open };
 }
 
-test("once, deny with a reason, quit: by keys on a real terminal", { skip }, async () => {
+test("approves, denies with a reason and quits by keys", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const [first, second, third] = [ask("ls /one"), ask("ls /two"), ask("ls /three")];
   const terminal = open();
-  await terminal.shows("3 waiting for a decision");
+  await terminal.shows("3 pending requests");
   await terminal.shows("│ ls /one");
   terminal.press("j");
   await terminal.shows("│ ls /two");
   terminal.press("o");
-  await terminal.shows("It is approved.");
-  await terminal.shows("2 waiting for a decision");
+  await terminal.shows("Request approved.");
+  await terminal.shows("2 pending requests");
   await terminal.shows("│ ls /three");
   terminal.press("\x1b[A");
   await terminal.shows("│ ls /one");
   terminal.press("d");
-  await terminal.shows("Reason for the agent");
+  await terminal.shows("Reason to give to the agent");
   terminal.press("not q\x7fthat");
   await terminal.shows("not that");
   terminal.press("\r");
-  await terminal.shows("It is denied.");
+  await terminal.shows("Request denied.");
   terminal.press("q");
   await terminal.ends();
   const outcome = (id: string) => [approvals.get(id).status, approvals.get(id).reason];
@@ -104,10 +104,10 @@ test("once, deny with a reason, quit: by keys on a real terminal", { skip }, asy
     ["approved", null],
     ["pending", null],
   ]);
-  assert.ok(terminal.received.trimEnd().endsWith("\x1b[?25h\x1b[?1049l"), "the terminal is left as it was");
+  assert.ok(terminal.received.trimEnd().endsWith("\x1b[?25h\x1b[?1049l"), "the terminal is restored");
 });
 
-test("always shows what it would allow and asks for how long; esc goes back", { skip }, async () => {
+test("the a key shows the grant and asks for its duration, and Esc cancels", { skip }, async () => {
   const { approvals, ask, open, room } = scene();
   const id = ask("git fetch origin");
   const terminal = open();
@@ -117,12 +117,12 @@ test("always shows what it would allow and asks for how long; esc goes back", { 
   const flat = terminal.screen.replaceAll("\n", " ");
   assert.ok(flat.includes("This would allow /usr/bin/git fetch origin in"));
   terminal.press("soon\r");
-  await terminal.shows("A duration such as");
+  await terminal.shows("Not a duration.");
   terminal.press("\x1b");
   await terminal.shows("o once");
   assert.equal(approvals.get(id).status, "pending");
   terminal.press("a8h\r");
-  await terminal.shows("Nothing waits for a decision.");
+  await terminal.shows("No pending requests.");
   const [grant] = approvals.grants.list();
   assert.deepEqual([grant?.args, grant?.cwd], [{ kind: "exact", values: ["fetch", "origin"] }, room.workspace]);
   assert.ok(grant?.expiresAt);
@@ -130,25 +130,25 @@ test("always shows what it would allow and asks for how long; esc goes back", { 
   await terminal.ends();
 });
 
-test("what can only be allowed once is not offered for good", { skip }, async () => {
+test("rejects the a key for a command that can only be approved once", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const id = ask("make");
   const terminal = open();
   await terminal.shows("│ make");
   terminal.press("a");
-  await terminal.shows("Only once: make runs code from project files.");
+  await terminal.shows("Can only be approved once: make runs code from project files.");
   assert.equal(approvals.get(id).status, "pending");
   terminal.press("\x03");
   await terminal.ends();
 });
 
-test("nobody says yes to a command whose end was not on the screen", { skip }, async () => {
+test("requires the whole command to have been visible before an approval", { skip }, async () => {
   const { approvals, ask, open } = scene(20);
   const id = ask(`echo ${"a".repeat(3000)}; rm -rf /srv`);
   const terminal = open();
   await terminal.shows("more lines below");
   terminal.press("o");
-  await terminal.shows("The command goes on below");
+  await terminal.shows("The command continues below");
   assert.equal(approvals.get(id).status, "pending");
   while (!terminal.screen.includes("rm -rf /srv  (")) {
     const before = terminal.screen;
@@ -156,17 +156,17 @@ test("nobody says yes to a command whose end was not on the screen", { skip }, a
     await until("the screen moves", () => terminal.screen !== before);
   }
   terminal.press("o");
-  await terminal.shows("Nothing waits for a decision.");
+  await terminal.shows("No pending requests.");
   assert.equal(approvals.get(id).status, "approved");
 });
 
-test("requests come and go while one looks; a key never hits another one", { skip }, async () => {
+test("a key never affects another request when the list changes", { skip }, async () => {
   const { approvals, ask, open } = scene();
   const first = ask("ls /first");
   const terminal = open();
   await terminal.shows("│ ls /first");
   const second = ask("ls /second");
-  await terminal.shows("2 waiting for a decision");
+  await terminal.shows("2 pending requests");
   await terminal.shows("│ ls /first");
   approvals.decide(first, { decision: "deny", who: "bob", channel: "cli" });
   await terminal.shows("decided elsewhere");
@@ -174,18 +174,18 @@ test("requests come and go while one looks; a key never hits another one", { ski
   terminal.press("d");
   terminal.press("j");
   await terminal.shows("│ ls /second");
-  assert.equal(approvals.get(second).status, "pending", "the keys before it had nothing to act on");
+  assert.equal(approvals.get(second).status, "pending", "no request was selected when the keys were pressed");
   terminal.press("q");
   await terminal.ends();
 });
 
-test("only keys that would do something are named", { skip }, async () => {
+test("shows only the keys that have an effect", { skip }, async () => {
   const { ask, open } = scene();
   ask("ls /named");
   const terminal = open();
   await terminal.shows("o once   a always   d deny");
   ask("make");
-  await terminal.shows("2 waiting for a decision");
+  await terminal.shows("2 pending requests");
   terminal.press("j");
   await terminal.shows("o once   d deny");
 });

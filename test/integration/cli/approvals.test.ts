@@ -19,7 +19,7 @@ const ask = (command: string) => approvals.request(room.asked({ command }));
 const me = userInfo().username;
 const skip = readAncestry() === "none" ? false : "these tests themselves run inside a session";
 
-test("piped, the list is tab-separated, whole and harmless", async () => {
+test("lists requests in a pipe tab-separated, complete and escaped", async () => {
   const { id, createdAt, expiresAt } = ask(`ls /listed \u202e${"x".repeat(500)}`);
   const { stdout, code } = await run("approvals");
   assert.equal(code, 0);
@@ -27,14 +27,14 @@ test("piped, the list is tab-separated, whole and harmless", async () => {
   assert.ok(stdout.split("\n").includes(line));
 });
 
-test("--json is the approvals, by filter", async () => {
+test("--json prints the requests that match the filter", async () => {
   const { id } = approvals.request(room.asked({ command: "ls /json", agent: "json" }));
   const list = JSON.parse((await run("approvals", "--json", "--agent", "json")).stdout);
   assert.deepEqual(list, [JSON.parse(JSON.stringify(approvals.get(id)))]);
   assert.deepEqual(JSON.parse((await run("approvals", "--json", "--status", "denied")).stdout), []);
 });
 
-test("an ID shows the whole request", async () => {
+test("prints the complete request for an ID", async () => {
   const reasons = [{ rule: "delete", message: "It deletes.", span: { start: 4, end: 16 }, suggestion: null }];
   const asked = { command: "id; rm -rf /srv", env: { STAGE: "prod" }, intent: "clean up", reasons };
   const { id } = approvals.request(room.asked(asked));
@@ -62,7 +62,7 @@ id           ${id}
   assert.equal(stdout.replace(/in 29m\d\ds/, "in 29m").replace("in 30m00s", "in 29m"), expected);
 });
 
-test("approve lets it run once and says what", { skip }, async () => {
+test("approve approves once and prints the command", { skip }, async () => {
   const { id } = ask("ls /approved");
   const { stdout, stderr, code } = await run("approve", id.slice(0, 30));
   assert.deepEqual({ stdout, stderr, code }, { stdout: "", stderr: "Approved: ls /approved\n", code: 0 });
@@ -74,7 +74,7 @@ test("approve lets it run once and says what", { skip }, async () => {
   );
 });
 
-test("a second word is one too many", { skip }, async () => {
+test("rejects a second decision", { skip }, async () => {
   const { id } = ask("ls /twice");
   await run("deny", id, "--reason", "not now");
   const { stderr, code } = await run("approve", id);
@@ -83,23 +83,23 @@ test("a second word is one too many", { skip }, async () => {
   assert.equal(approvals.get(id).reason, "not now");
 });
 
-test("approve --always makes a grant; allow lists it and takes it back", { skip }, async () => {
+test("approve --always creates a grant that allow lists and revokes", { skip }, async () => {
   const { id } = ask("git fetch origin");
   const made = await run("approve", id, "--always", "--args", "fetch *", "--expires", "8h");
-  assert.equal(made.stderr, "Approved: git fetch origin\nFrom now on: /usr/bin/git fetch *\n");
+  assert.equal(made.stderr, "Approved: git fetch origin\nCreated grant: /usr/bin/git fetch *\n");
   const [grant] = JSON.parse((await run("allow", "--json")).stdout);
   assert.deepEqual(grant.args, { kind: "pattern", patterns: ["fetch", "*"] });
   assert.equal(Date.parse(grant.expiresAt) - Date.parse(grant.createdAt), 8 * 3600_000);
   const listed = (await run("allow", "list")).stdout;
-  const words = [grant.id, "builder", "live", "-", grant.expiresAt, me, room.workspace, "/usr/bin/git fetch *"];
+  const words = [grant.id, "builder", "active", "-", grant.expiresAt, me, room.workspace, "/usr/bin/git fetch *"];
   assert.equal(listed, `${words.join("\t")}\n`);
   const removed = await run("allow", "remove", grant.id);
-  assert.equal(removed.stderr, "No longer allowed: /usr/bin/git fetch *\n");
+  assert.equal(removed.stderr, "Revoked grant: /usr/bin/git fetch *\n");
   assert.equal((await run("allow")).stdout, "");
   assert.match((await run("allow", "--all")).stdout, /\trevoked\t/);
 });
 
-test("several ids: one that fails does not stop the rest", { skip }, async () => {
+test("an ID that fails does not stop the others", { skip }, async () => {
   const { id } = ask("ls /several");
   const { stderr, code } = await run("approve", "nothing", id);
   assert.match(stderr, /^sallyport: Approval "nothing" not found\./);
@@ -108,12 +108,12 @@ test("several ids: one that fails does not stop the rest", { skip }, async () =>
 });
 
 const MISTAKES: [args: string[], message: RegExp][] = [
-  [["approve"], /which request\?/],
-  [["deny"], /which request\?/],
-  [["allow", "remove"], /which grant\?/],
-  [["allow", "frob"], /`allow` knows list, add and remove; received `frob`/],
-  [["approve", "x", "--expires", "8h"], /give `--always` too/],
-  [["approve", "x", "--always", "--expires", "0"], /longer than nothing/],
+  [["approve"], /no approval request given/],
+  [["deny"], /no approval request given/],
+  [["allow", "remove"], /no grant given/],
+  [["allow", "frob"], /unknown subcommand `allow frob`; use list, add or remove/],
+  [["approve", "x", "--expires", "8h"], /require `--always`/],
+  [["approve", "x", "--always", "--expires", "0"], /must be greater than 0/],
   [["approve", "x", "--always", "--expires", "soon"], /must be a duration/],
   [["approvals", "--status", "open"], /must be one of pending, approved/],
 ];
@@ -126,7 +126,7 @@ for (const [args, message] of MISTAKES) {
   });
 }
 
-test("what cannot be allowed for good says so", { skip }, async () => {
+test("rejects --always for a command that can only be approved once", { skip }, async () => {
   const { id } = ask("make all");
   const { stderr } = await run("approve", "--always", id);
   assert.match(stderr, /^sallyport: A standing grant is not possible: make runs code from project files\.\n/);

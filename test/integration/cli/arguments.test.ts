@@ -7,7 +7,7 @@ import { Sandbox } from "../../fixtures/sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-test("options mix with arguments, and `--` ends them", async () => {
+test("options may follow arguments, and `--` ends the options", async () => {
   const { stderr } = await box.run(["inspect", "one", "--json", "two", "--", "--three", "--"]);
   const messages = stderr
     .trimEnd()
@@ -17,14 +17,14 @@ test("options mix with arguments, and `--` ends them", async () => {
   for (const [at, name] of ["one", "two", "--three", "--"].entries()) assert.ok(messages[at]?.includes(name), stderr);
 });
 
-test("signals go by name or number", async () => {
+test("accepts signals by name or number", async () => {
   for (const signal of ["TERM", "term", "SIGTERM", "sigterm", "1", "15", "64"]) {
     const { stderr } = await box.run(["kill", "--json", "-s", signal, "nothing-of-this-name"]);
     assert.match(stderr, /NotFound|UnknownSession|no session/i, signal);
   }
 });
 
-test("the state folder: the option, then the variable, then XDG, then home", async () => {
+test("takes the state folder from --state, SALLYPORT_STATE, XDG_STATE_HOME or HOME, in this order", async () => {
   const folder = (name: string) => join(box.folder, name);
   mkdirSync(folder("home"));
   const cases: [args: string[], env: NodeJS.ProcessEnv, state: string][] = [

@@ -7,15 +7,15 @@ import { GatewayFixture } from "../../fixtures/gateway.ts";
 import { missing } from "../../fixtures/on-path.ts";
 import { until } from "../../fixtures/until.ts";
 
-/** The person's terminal is itself a session, of another fixture. */
-const desk = new GatewayFixture();
+/** The user's terminal is itself a session, of another gateway. */
+const terminals = new GatewayFixture();
 const fixture = new GatewayFixture();
-const people = await desk.open();
+const users = await terminals.open();
 const gateway = await fixture.open();
-// Its keepers are ours, not those of the first person who needs one: they would go with that person's session.
+// Starts the keeper here. If a user's command line started it, it would end with that user's session.
 await gateway.run({ command: "true" });
 after(async () => {
-  await desk.close();
+  await terminals.close();
   await fixture.close();
 });
 
@@ -23,11 +23,11 @@ const BIN = fileURLToPath(new URL("../../../bin/sallyport.js", import.meta.url))
 const timeoutMs = 60_000;
 const size = { columns: 70, rows: 12 };
 
-/** `sallyport …` at a terminal of its own. */
-function sits(args: string[]): Promise<Session> {
+/** Runs `sallyport` on a new terminal. */
+function onTerminal(args: string[]): Promise<Session> {
   const command = process.execPath;
   const request = { command, args: [BIN, "--state", fixture.state, ...args], cwd: fixture.workspace, pty: true, size };
-  return people.start(request);
+  return users.start(request);
 }
 
 async function shows(session: Session, pattern: RegExp, offset?: number): Promise<void> {
@@ -35,7 +35,7 @@ async function shows(session: Session, pattern: RegExp, offset?: number): Promis
   assert.equal(reason, "pattern", `${pattern} in ${JSON.stringify((await session.logs()).text.slice(-600))}`);
 }
 
-/** However it was drawn. */
+/** Waits until the screen contains the text. */
 async function onScreen(session: Session, text: string): Promise<void> {
   await until(`the screen shows ${text}`, async () => (await session.screen()).lines.join("\n").includes(text));
 }
@@ -48,36 +48,36 @@ async function ends(session: Session, exitCode = 0): Promise<void> {
 const SHELL = ["--norc", "--noprofile", "-i"];
 const env = { PS1: "ready> " };
 
-test("run -it joins two terminals: keys, size, exit code", async () => {
-  const person = await sits(["run", "-it", "-c", "stty size; read -r word; echo got $word; exit 7"]);
+test("run -it passes on keys, terminal size and exit code", async () => {
+  const person = await onTerminal(["run", "-it", "-c", "stty size; read -r word; echo got $word; exit 7"]);
   await shows(person, /12 70/, 0);
   await person.write("hello\r");
   await shows(person, /got hello/);
   await ends(person, 7);
 });
 
-test("run -t gives a terminal without taking ours", async () => {
-  const person = await sits(["run", "-t", "--size", "33x5", "--", "stty", "size"]);
+test("run -t allocates a terminal without attaching to it", async () => {
+  const person = await onTerminal(["run", "-t", "--size", "33x5", "--", "stty", "size"]);
   await shows(person, /5 33/, 0);
   await ends(person);
 });
 
-test("attach shows what is there, passes keys on, and leaves with C-p C-q", async () => {
+test("attach shows the screen, passes on keys, and detaches with C-p C-q", async () => {
   const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
   await inner.waitFor({ input: true, timeoutMs });
   await inner.write("echo before $((1 + 1))\r");
   await shows(inner, /before 2/);
   await inner.waitFor({ input: true, timeoutMs });
 
-  const person = await sits(["attach", inner.id]);
+  const person = await onTerminal(["attach", inner.id]);
   await shows(person, /before 2/, 0);
   await person.write("stty size\r");
   await shows(person, /12 70/);
   await until("the inner session's size is known here", () => inner.info().pty?.columns === size.columns);
   assert.deepEqual(inner.info().pty, size);
   await person.resize({ columns: 50, rows: 9 });
-  await until("the inner session has the size of the person's", () => inner.info().pty?.columns === 50);
-  // One alone is passed on.
+  await until("the inner session has the size of the user's terminal", () => inner.info().pty?.columns === 50);
+  // A C-p that is not followed by C-q is passed on.
   await person.sendKeys(["C-p", "x"]);
   await person.sendKeys(["C-p", "C-q"]);
   await shows(person, /sallyport attach/);
@@ -86,13 +86,13 @@ test("attach shows what is there, passes keys on, and leaves with C-p C-q", asyn
   await inner.kill({ graceMs: 0 });
 });
 
-test("two are attached at once: each sees what the other types; one that only looks types nothing", async () => {
+test("two attached terminals see each other's input, and a read-only one sends none", async () => {
   const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
   await inner.waitFor({ input: true, timeoutMs });
   const [one, two, looker] = await Promise.all([
-    sits(["attach", inner.id]),
-    sits(["attach", inner.id]),
-    sits(["attach", "--read-only", inner.id]),
+    onTerminal(["attach", inner.id]),
+    onTerminal(["attach", inner.id]),
+    onTerminal(["attach", "--read-only", inner.id]),
   ]);
   for (const person of [one, two, looker]) await shows(person, /ready>/, 0);
   const seen = [two, looker].map((person) => person.info().streams.output?.bytes ?? 0);
@@ -106,15 +106,15 @@ test("two are attached at once: each sees what the other types; one that only lo
   assert.doesNotMatch((await inner.logs()).text, /must not be seen/);
 });
 
-test("what the program asks its terminal is answered once, not by everybody attached", async () => {
+test("a terminal query of the program is answered once, not by each attached terminal", async () => {
   const command = "stty raw -echo; printf '\\e[c'; dd bs=100 count=1 2>/dev/null | od -c; stty sane; read -r rest";
   const inner = await gateway.start({ command: `read -p 'now? ' -r when; ${command}`, pty: true });
   await inner.waitFor({ input: true, timeoutMs });
-  const person = await sits(["attach", inner.id]);
+  const person = await onTerminal(["attach", inner.id]);
   await shows(person, /now\?/, 0);
   await inner.write("\r");
   await shows(inner, /2\s+c/, 0);
-  // A second answer would be waiting to be read as a line.
+  // A second answer would be in the input buffer now.
   await inner.waitFor({ input: true, timeoutMs });
   assert.equal((await inner.logs()).text.match(/\?\s+1\s+;\s+2\s+c/g)?.length, 1);
   assert.ok(!(await person.logs()).text.includes("\x1b[c"));
@@ -122,13 +122,13 @@ test("what the program asks its terminal is answered once, not by everybody atta
   await ends(person);
 });
 
-test("what is refused is told at the terminal, and the rest goes on", async () => {
+test("reports rejected input at the terminal and accepts further input", async () => {
   const inner = await gateway.start({ command: "bash", args: SHELL, pty: true, env });
   await inner.waitFor({ input: true, timeoutMs });
-  const person = await sits(["attach", inner.id]);
+  const person = await onTerminal(["attach", inner.id]);
   await shows(person, /ready>/, 0);
   await person.write("mkfs.ext4 /no/such/device\r");
-  await shows(person, /not typed: Blocked/);
+  await shows(person, /input rejected: Blocked/);
   await person.sendKeys(["C-c"]);
   await shows(person, /\^C/);
   await inner.waitFor({ input: true, timeoutMs });
@@ -136,13 +136,13 @@ test("what is refused is told at the terminal, and the rest goes on", async () =
   await ends(person, 4);
 });
 
-test("a gateway is killed in the middle of vim; the next one finds it and saves", {
+test("a vim session survives its gateway, and the next gateway attaches to it", {
   skip: missing("vim"),
 }, async () => {
   const file = fixture.path("survives.txt");
-  // A command line's gateway is its process.
-  const person = await sits(["run", "-it", "--name", "editor", "--", "vim", "-n", "-i", "NONE", file]);
-  await until("vim is there", () =>
+  // The gateway of this session is the process of the command line.
+  const person = await onTerminal(["run", "-it", "--name", "editor", "--", "vim", "-n", "-i", "NONE", file]);
+  await until("vim is running", () =>
     gateway.list({ live: true }).some(({ name, pty }) => name === "editor" && pty !== null),
   );
   const editor = gateway.session("editor");
@@ -151,7 +151,7 @@ test("a gateway is killed in the middle of vim; the next one finds it and saves"
   await onScreen(editor, "written before the kill");
   await person.kill({ signal: "SIGKILL", graceMs: 0 });
 
-  const next = await sits(["attach", "editor"]);
+  const next = await onTerminal(["attach", "editor"]);
   await shows(next, /written before the kill/, 0);
   await next.write(" and after");
   await onScreen(editor, "written before the kill and after");
@@ -161,7 +161,7 @@ test("a gateway is killed in the middle of vim; the next one finds it and saves"
   assert.equal(readFileSync(file, "utf8"), "written before the kill and after\n");
 });
 
-test("send-keys types by name, literally, or as a paste", async () => {
+test("send-keys types keys by name, literal text, or a paste", async () => {
   const inner = await gateway.start({ command: "cat", pty: true, name: "listener" });
   let said = "";
   for (const [line, ...args] of [
@@ -169,18 +169,18 @@ test("send-keys types by name, literally, or as a paste", async () => {
     ["C-c is text here", "-l", "--enter", "listener", "C-c is text here"],
     ["pasted", "--paste", "--enter", "listener", "pasted"],
   ]) {
-    await ends(await sits(["send-keys", ...args]));
-    // Shown as it is typed, and then by cat.
+    await ends(await onTerminal(["send-keys", ...args]));
+    // The terminal echoes the line, then cat prints it.
     said += `${line}\r\n${line}\r\n`;
     await until(`${line} has come back`, async () => (await inner.logs()).text === said);
   }
-  await ends(await sits(["send-keys", "listener", "C-d"]));
+  await ends(await onTerminal(["send-keys", "listener", "C-d"]));
   assert.equal((await inner.wait()).exitCode, 0);
 });
 
-test("a key that does not exist, or a session without a terminal, is told as such", async () => {
+test("send-keys rejects a session without a terminal", async () => {
   const inner = await gateway.start({ command: "sleep 60", name: "piped" });
-  const wrong = await sits(["send-keys", "piped", "Enter"]);
+  const wrong = await onTerminal(["send-keys", "piped", "Enter"]);
   await shows(wrong, /has no terminal/, 0);
   await ends(wrong, 125);
   await inner.kill({ graceMs: 0 });

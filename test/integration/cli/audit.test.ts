@@ -28,7 +28,7 @@ before(() =>
   }),
 );
 
-test("piped: the latest 20, a line each, nothing hidden in them", async () => {
+test("prints the latest 20 entries in a pipe, one escaped line each", async () => {
   const { stdout, code } = await box.run(["audit"]);
   const lines = stdout.trimEnd().split("\n");
   assert.equal(code, 0);
@@ -37,7 +37,7 @@ test("piped: the latest 20, a line each, nothing hidden in them", async () => {
   assert.match(lines.at(-1) ?? "", /^31\t.*\tblocked\tb\ts1\t.*\techo \\e\[31mred\\n\\u\{202e\}$/);
 });
 
-test("on a terminal: a table that fits", async () => {
+test("prints a table that fits the terminal", async () => {
   const { stdout } = await box.terminal(["audit", "tail", "-n", "2"], { columns: 90, env: { NO_COLOR: "1" } });
   const lines = stdout.trimEnd().split(/\r?\n/);
   assert.match(lines[0] ?? "", /^ +SEQ {2}TIME +KIND +OUTCOME +ACTOR +SUMMARY$/);
@@ -45,7 +45,7 @@ test("on a terminal: a table that fits", async () => {
   assert.ok(lines.every((line) => line.length <= 90));
 });
 
-test("--json is a line per entry with its detail and its hash", async () => {
+test("--json prints one line per entry with its detail and hash", async () => {
   const { stdout } = await box.run(["audit", "--json", "-n", "1"]);
   const { at: _, hash, ...entry } = JSON.parse(stdout);
   assert.match(hash, /^[0-9a-f]{64}$/);
@@ -55,7 +55,7 @@ test("--json is a line per entry with its detail and its hash", async () => {
   });
 });
 
-test("search by text and by field, and page by page", async () => {
+test("searches by text and by field, page by page", async () => {
   const seqs = async (...args: string[]) =>
     (await box.run(["audit", "search", ...args])).stdout
       .split("\n")
@@ -69,7 +69,7 @@ test("search by text and by field, and page by page", async () => {
   assert.deepEqual(await seqs("-n", "2"), ["30", "31"]);
 });
 
-test("export is everything that matches, as lines of JSON", async () => {
+test("export prints all matching entries as JSON lines", async () => {
   const { stdout } = await box.run(["audit", "export", "--agent", "a"]);
   assert.deepEqual(
     stdout
@@ -81,7 +81,7 @@ test("export is everything that matches, as lines of JSON", async () => {
   assert.equal((await box.run(["audit", "export"], { shell: "| head -n 1" })).stderr, "");
 });
 
-test("tail -f goes on with what is added", async () => {
+test("tail -f prints new entries", async () => {
   const child = box.spawn(["audit", "tail", "-f", "-n", "1", "--agent", "follow", "--json"]);
   let text = "";
   child.stdout?.on("data", (data) => {
@@ -89,7 +89,7 @@ test("tail -f goes on with what is added", async () => {
   });
   const ended = outcome(child);
   try {
-    // It starts at what is there by then, so it is asked again and again until the first comes through.
+    // Entries added before the program has started are not followed, so append until one is printed.
     await until("an entry comes through", () => {
       withLog((log) => log.append(newEntry({ agent: "follow", summary: "live" })));
       return text.includes("live");
@@ -106,7 +106,7 @@ test("tail -f goes on with what is added", async () => {
   );
 });
 
-test("verify: whole is 0 and prints the head; broken is 1 and names the entry", async () => {
+test("verify exits with 0 and prints the head, or with 1 and names the broken entry", async () => {
   const state = join(box.folder, "verified");
   withLog((log) => {
     for (let number = 0; number < 5; number++) log.append(newEntry());
@@ -114,7 +114,7 @@ test("verify: whole is 0 and prints the head; broken is 1 and names the entry", 
   const verify = (...args: string[]) => box.run(["audit", "verify", "--state", state, ...args]);
   const whole = await verify();
   assert.equal(whole.code, 0);
-  const [, head = ""] = /^whole\t5\t(5:[0-9a-f]{64})\n$/.exec(whole.stdout) ?? [];
+  const [, head = ""] = /^intact\t5\t(5:[0-9a-f]{64})\n$/.exec(whole.stdout) ?? [];
   assert.equal((await verify("--anchor", head)).code, 0);
 
   const other = `5:${"0".repeat(64)}`;
@@ -127,14 +127,14 @@ test("verify: whole is 0 and prints the head; broken is 1 and names the entry", 
   assert.equal(broken.code, 1);
   assert.equal(broken.stdout, "broken\t3\tit was altered or inserted\n");
   const person = await box.terminal(["audit", "verify", "--state", state]);
-  assert.match(person.stdout, /Entry 3 breaks the audit log: it was altered or inserted\./);
-  assert.match(person.stdout, /The 2 before it are whole\./);
+  assert.match(person.stdout, /The audit log is broken at entry 3: /);
+  assert.match(person.stdout, /The 2 entries before it are intact\./);
 });
 
-test("mistakes are told, with what there is", async () => {
+test("reports usage errors", async () => {
   const cases: [string[], RegExp][] = [
-    [["audit", "verfiy"], /there is no `audit verfiy`; there are tail, search, verify, export/],
-    [["audit", "verify", "x"], /`audit verify` takes no `x`/],
+    [["audit", "verfiy"], /unknown subcommand `audit verfiy`; use tail, search, verify, export/],
+    [["audit", "verify", "x"], /unexpected argument `x` for `audit verify`/],
     [["audit", "verify", "--anchor", "5:xyz"], /`--anchor` must be SEQ:HASH/],
     [["audit", "--since", "tomorrowish"], /`--since` must be a duration ago such as 5m, or a time/],
     [["audit", "-n", "many"], /`--lines` must be a whole number/],

@@ -17,20 +17,20 @@ const CODES: [args: string[], code: number][] = [
   [["rm", "-rf", "/"], 126],
   [["--security", "allowlist", "ls"], 3],
   [["--security", "deny", "ls"], 126],
-  // Several words are an argv; one word with signs of the shell in it is shell text.
+  // Several arguments are an argv. One argument that contains shell operators is shell text.
   [["echo", ";", "sudo", "id"], 0],
   [["echo; sudo id"], 126],
   [["-c", "echo; sudo id"], 126],
 ];
 
 for (const [args, expected] of CODES) {
-  test(`check ${args.join(" ")} ends with ${expected}`, async () => {
+  test(`check ${args.join(" ")} exits with ${expected}`, async () => {
     const { code, stdout } = await check(args);
     assert.equal(code, expected, stdout);
   });
 }
 
-test("--json is the verdict with its facts", async () => {
+test("--json prints the verdict with all facts", async () => {
   const verdict = JSON.parse((await check(["--json", "rm -rf /"])).stdout);
   assert.deepEqual(Object.keys(verdict), ["command", "verdict", "analyzable", "reasons", "commands"]);
   assert.deepEqual(verdict.reasons[0], {
@@ -41,7 +41,7 @@ test("--json is the verdict with its facts", async () => {
   });
 });
 
-test("--ndjson answers line for line, bad lines included", async () => {
+test("--ndjson answers every line, including invalid ones", async () => {
   const lines = [
     '"ls"',
     '{"command": "sudo id"}',
@@ -65,7 +65,7 @@ test("--ndjson answers line for line, bad lines included", async () => {
   assert.ok(answers[3].error.message && answers[3].error.recovery[0].hint);
 });
 
-test("the offending part is underlined, with the rule and the alternative", async () => {
+test("underlines the part a rule matches, and prints the rule and the suggestion", async () => {
   assert.equal(
     (await check(["-c", "ls && rm -rf /"])).stdout,
     `blocked
@@ -80,13 +80,13 @@ test("the offending part is underlined, with the rule and the alternative", asyn
   );
 });
 
-test("characters that hide something are written out, and marked where they are", async () => {
+test("escapes and underlines invisible characters", async () => {
   const { stdout } = await check(["--sandbox", "off", "-c", "echo a\u202eb\u001b[2K"]);
   assert.match(stdout, /^ {2}echo a\\u\{202e\}b\\e\[2K\n {8}\^{8} \^{2}\n/m);
   assert.ok(!stdout.includes("\u202e") && !stdout.includes("\u001b"));
 });
 
-test("a configured rule's message does not act on the terminal", async () => {
+test("escapes control characters in the message of a configured rule", async () => {
   const cwd = join(box.folder, "hostile");
   mkdirSync(cwd);
   const rules = [{ prefix: ["ls"], decision: "deny", message: "\u001b[31mred \u202eback" }];
@@ -95,18 +95,18 @@ test("a configured rule's message does not act on the terminal", async () => {
   assert.match(stdout, /: \\e\[31mred \\u\{202e\}back\n/);
 });
 
-test("a long command is wrapped, never cut", async () => {
+test("wraps a long command without cutting it", async () => {
   const { stdout } = await check(["-c", `ls${" ".repeat(300)}; rm -rf /`], { env: { COLUMNS: "60" } });
   assert.match(stdout, /; rm -rf \//);
   assert.ok(stdout.split("\n").every((line) => line.length <= 60));
 });
 
-test("lines stay apart and wide characters keep the marks in place", async () => {
+test("underlines the right columns in multi-line commands and after wide characters", async () => {
   assert.match((await check(["-c", "ls\nsudo id"])).stdout, / {2}ls\n {2}sudo id\n {2}\^{4}\n/);
   assert.match((await check(["-c", "echo 你好; sudo id"])).stdout, / {2}echo 你好; sudo id\n {13}\^{4}\n/);
 });
 
-test("a command that no rule is about says so", async () => {
+test("says that no rule applies", async () => {
   const { stdout } = await check(["ls"]);
-  assert.equal(stdout, "allowed\n\n  ls\n\n  Nothing in it is a matter for a rule.\n");
+  assert.equal(stdout, "allowed\n\n  ls\n\n  No rule applies to this command.\n");
 });

@@ -7,8 +7,8 @@ import { missing } from "../../fixtures/on-path.ts";
 import { Sandbox } from "../../fixtures/sallyport.ts";
 
 /**
- * Names are checked where they are given, and none of these would be taken. The scripts must not lean on that (promise 7):
- * here what answers them says whatever it likes.
+ * Session names are validated, and none of these would be accepted. The scripts must not rely on that (invariant 7), so a
+ * fake program returns such names here.
  */
 const box = new Sandbox();
 const bin = join(box.folder, "bin");
@@ -21,7 +21,7 @@ before(async () => {
   for (const shell of ["bash", "zsh", "fish"])
     writeFileSync(join(box.folder, `script.${shell}`), (await box.run(["completion", shell])).stdout);
   writeFileSync(join(box.folder, "names"), HOSTILE.map((name) => `${name}\t${name}\n`).join(""));
-  // Lists the names, and says with how many words it was called for anything else.
+  // Prints the names for `ps`, and the number of its arguments for any other command.
   const program = `#!/bin/sh\ncase "$1" in ps) cat '${box.folder}/names' ;; *) echo "called with $#" ;; esac\n`;
   writeFileSync(join(bin, "sallyport"), program);
   chmodSync(join(bin, "sallyport"), 0o755);
@@ -46,14 +46,14 @@ const SHELLS: [name: string, args: string[], load: string][] = [
 ];
 
 for (const [shell, args, load] of SHELLS) {
-  test(`${shell} completes no name into something that runs`, { skip: missing(shell) }, async () => {
+  test(`${shell} does not execute a completed name`, { skip: missing(shell) }, async () => {
     const session = await gateway.start({ command: shell, args, pty: true, size: { columns: 200, rows: 50 } });
     assert.equal(session.info().error, null);
     const shows = async (pattern: RegExp) => {
       const { reason } = await session.waitFor({ pattern, timeoutMs: 60_000 });
       assert.equal(reason, "pattern", `${pattern}\n${(await session.screen()).lines.join("\n")}`);
     };
-    // What is typed before the line editor reads is no key to it.
+    // Keys typed before the line editor reads are lost.
     const atPrompt = async () =>
       assert.equal((await session.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
     try {

@@ -28,7 +28,7 @@ after(async () => {
   box.remove();
 });
 
-/** What each shell offers for the last of these words. */
+/** Returns the completions of the last word. */
 type Complete = (...words: string[]) => string[];
 
 function inBash(...words: string[]): string[] {
@@ -49,7 +49,7 @@ function linesOf(text: string): string[] {
 }
 
 function lacks(shell: string): string | false {
-  return spawnSync(shell, ["-c", "true"]).status === 0 ? false : `${shell} is not here`;
+  return spawnSync(shell, ["-c", "true"]).status === 0 ? false : `${shell} is not installed`;
 }
 
 const SHELLS: [string, Complete][] = [
@@ -60,7 +60,7 @@ const SHELLS: [string, Complete][] = [
 for (const [shell, complete] of SHELLS) {
   const options = { skip: lacks(shell) };
 
-  test(`${shell} completes the names of commands`, options, () => {
+  test(`${shell} completes command names`, options, () => {
     assert.deepEqual(complete("sallyport", "app").sort(), ["approvals", "approve"]);
     const all = complete("sallyport", "");
     for (const { name } of commands) assert.ok(all.includes(name), name);
@@ -73,18 +73,18 @@ for (const [shell, complete] of SHELLS) {
     }
   });
 
-  test(`${shell} completes an option's values and a command's own words`, options, () => {
+  test(`${shell} completes option values and subcommands`, options, () => {
     assert.deepEqual(complete("sallyport", "run", "--sandbox", "iso"), ["isolated"]);
     assert.deepEqual(complete("sallyport", "audit", "ver"), ["verify"]);
   });
 
-  test(`${shell} completes sessions as they are now`, options, () => {
+  test(`${shell} completes the current sessions`, options, () => {
     assert.deepEqual(complete("sallyport", "kill", "w"), ["web-server"]);
     assert.deepEqual(complete("sallyport", "kill", "over"), []);
     assert.deepEqual(complete("sallyport", "logs", "over"), ["over-already"]);
   });
 
-  test(`${shell} goes on with the command to be run`, options, () => {
+  test(`${shell} completes the command to run`, options, () => {
     assert.ok(complete("sallyport", "run", "--", "uptim").includes("uptime"));
   });
 }
@@ -99,9 +99,9 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
     policy: { sandbox: "off" },
     approve,
   });
-  // Unconfined, so that it reaches the state folder; a person says yes to that.
+  // Without a sandbox, so that zsh can access the state folder. `approve` approves this.
   const zsh = await gateway.start({ command: "zsh", args: ["-f"], pty: true, size: { columns: 150, rows: 50 } });
-  // What is typed before the line editor reads is no key to it.
+  // Keys typed before the line editor reads are lost.
   const atPrompt = async () =>
     assert.equal((await zsh.waitFor({ input: true, timeoutMs: 60_000 })).reason, "input", "it waits for keys");
   const type = async (text: string, shows: RegExp) => {
@@ -129,11 +129,11 @@ test("zsh completes commands, options and sessions", { skip: lacks("zsh") }, asy
   }
 });
 
-test("no shell, one that is unknown, or two: it says which there are", async () => {
+test("rejects a missing, unknown or second shell", async () => {
   for (const [args, message] of [
-    [[], /one of bash, zsh, fish/i],
-    [["tcsh"], /received `tcsh`/],
-    [["bash", "zsh"], /received `zsh` too/],
+    [[], /no shell given; use bash, zsh, fish/],
+    [["tcsh"], /unknown shell `tcsh`/],
+    [["bash", "zsh"], /unexpected argument `zsh`/],
   ] as const) {
     const { code, stderr } = await box.run(["completion", ...args]);
     assert.equal(code, 125);

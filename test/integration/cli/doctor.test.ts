@@ -16,11 +16,11 @@ async function examine(state: string): Promise<{ code: number | null; ok: boolea
 
 function named(findings: Finding[], name: string): Finding {
   const found = findings.find((finding) => finding.name === name);
-  assert.ok(found, `${name} was looked at`);
+  assert.ok(found, `${name} was checked`);
   return found;
 }
 
-test("a healthy machine: every finding has a message, and a fix unless it is ok", async () => {
+test("every finding has a message, and a fix unless it is ok", async () => {
   const { code, ok, findings } = await examine(box.state);
   assert.equal(code, 0, JSON.stringify(findings));
   assert.equal(ok, true);
@@ -28,16 +28,16 @@ test("a healthy machine: every finding has a message, and a fix unless it is ok"
     assert.ok(message.length > 0, name);
     assert.equal(fix === null, status === "ok", name);
   }
-  assert.equal(named(findings, "state folder").message, `${box.state}, made at first use`);
+  assert.equal(named(findings, "state folder").message, `${box.state}, created on first use`);
 });
 
-test("looking changes nothing", async () => {
+test("the checks change nothing", async () => {
   await examine(box.state);
   assert.equal(existsSync(box.state), false);
   assert.deepEqual(readdirSync(box.folder), []);
 });
 
-test("a state folder open to others is warned of, with the command that mends it", async () => {
+test("warns about a state folder that other users can access, and prints the fix", async () => {
   const state = join(box.folder, "open");
   mkdirSync(state);
   chmodSync(state, 0o755);
@@ -46,12 +46,12 @@ test("a state folder open to others is warned of, with the command that mends it
   assert.deepEqual(named(findings, "state folder"), {
     name: "state folder",
     status: "warn",
-    message: `${state} is open to others (mode 755)`,
+    message: `${state} is accessible to other users (mode 755)`,
     fix: `Run \`chmod 700 ${state}\`.`,
   });
 });
 
-test("--fix mends it, and looks again", async () => {
+test("--fix restricts access to the state folder and checks again", async () => {
   const state = join(box.folder, "to-be-closed");
   mkdirSync(state);
   chmodSync(state, 0o755);
@@ -62,7 +62,7 @@ test("--fix mends it, and looks again", async () => {
   assert.equal(statSync(state).mode & 0o777, 0o700);
 });
 
-test("--fix leaves alone what is not Sallyport's", async () => {
+test("--fix does not change files that do not belong to Sallyport", async () => {
   const file = join(box.folder, "a-file");
   writeFileSync(file, "", { mode: 0o644 });
   const { stderr, code } = await box.run(["doctor", "--fix", "--state", file]);
@@ -70,7 +70,7 @@ test("--fix leaves alone what is not Sallyport's", async () => {
   assert.equal(statSync(file).mode & 0o777, 0o644);
 });
 
-test("what does not work at all is a failure, and so is the exit code", async () => {
+test("exits with 1 when a check fails", async () => {
   const file = join(box.folder, "file");
   writeFileSync(file, "");
   const { code, ok, findings } = await examine(file);
@@ -82,10 +82,10 @@ test("what does not work at all is a failure, and so is the exit code", async ()
   const { stdout } = await box.run(["doctor", "--json"], { env: { SALLYPORT_KEEPER: join(box.folder, "none") } });
   const broken = (JSON.parse(stdout) as { findings: Finding[] }).findings;
   assert.equal(named(broken, "keeper").status, "fail");
-  assert.equal(named(broken, "a command").status, "fail");
+  assert.equal(named(broken, "test command").status, "fail");
 });
 
-test("a line each: tab-separated when piped, with the fix below on a terminal", async () => {
+test("prints one line per finding, tab-separated in a pipe, with the fix below on a terminal", async () => {
   const state = join(box.folder, "open");
   const piped = await box.run(["doctor", "--state", state]);
   const [status, name, , fix] =
@@ -96,12 +96,12 @@ test("a line each: tab-separated when piped, with the fix below on a terminal", 
   assert.deepEqual([status, name, fix], ["warn", "state folder", `Run \`chmod 700 ${state}\`.`]);
 
   const shown = await box.terminal(["doctor", "--state", state], { env: { NO_COLOR: "1" } });
-  assert.match(shown.stdout, /^warn {2}state folder {3}.*\n {21}Run `chmod 700 /m);
+  assert.match(shown.stdout, /^warn {2}state folder {3}[\s\S]*?\n {21}Run `chmod 700 /m);
   const colored = await box.terminal(["doctor", "--state", state]);
   assert.ok(colored.stdout.includes("\x1b[33mwarn"));
 });
 
-/** The finding on a machine whose keeper answers the probe like this. */
+/** Returns the finding for a keeper that reports these capabilities. */
 async function sandboxFinding(capabilities: object): Promise<Finding> {
   const keeper = join(box.folder, `keeper-${keepers++}`);
   const answer = `if [ "$1" = probe ]; then echo '${JSON.stringify(capabilities)}'; exit; fi`;
@@ -111,12 +111,12 @@ async function sandboxFinding(capabilities: object): Promise<Finding> {
 }
 let keepers = 0;
 
-test("what the kernel cannot enforce is reported, with the way to get it", async () => {
+test("reports sandbox features the kernel does not support, and how to get them", async () => {
   const whole = { landlock: 7, mounts: "user", isolation: true, networkNamespace: true, seccomp: true };
   assert.deepEqual(await sandboxFinding(whole), {
     name: "sandbox",
     status: "ok",
-    message: "all of it: Landlock ABI 7, mounts through user namespaces, seccomp, isolation, a network of its own",
+    message: "complete: Landlock ABI 7, mounts through user namespaces, seccomp, isolation, network namespaces",
     fix: null,
   });
   const lesser = [
@@ -137,7 +137,7 @@ test("what the kernel cannot enforce is reported, with the way to get it", async
   assert.equal(new Set(found.map(({ message }) => message)).size, lesser.length);
 });
 
-test("root is told to name an ordinary user", { skip: process.getuid?.() !== 0 && "needs root" }, async () => {
+test("warns when commands run as root", { skip: process.getuid?.() !== 0 && "needs root" }, async () => {
   const config = join(box.folder, "config", "sallyport");
   mkdirSync(config, { recursive: true });
   const env = { XDG_CONFIG_HOME: join(box.folder, "config") };

@@ -16,7 +16,7 @@ async function withNode(version: string) {
   return box.run(["--version"], { nodeArgs: ["-r", preload] });
 }
 
-test("a Node that is too old gets one line and exit code 125", async () => {
+test("rejects an old version of Node with one line and exit code 125", async () => {
   for (const version of ["12.22.12", "20.20.2", "22.18.9"]) {
     const { stdout, stderr, code } = await withNode(version);
     assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
@@ -24,15 +24,15 @@ test("a Node that is too old gets one line and exit code 125", async () => {
   }
 });
 
-test("a Node that is new enough is let through", async () => {
+test("accepts supported versions of Node", async () => {
   for (const version of ["22.19.0", "24.0.0", "30.1.2"]) assert.equal((await withNode(version)).code, 0);
 });
 
-test("the entry holds no syntax that Node 12 cannot read", () => {
+test("the entry file has no syntax that Node 12 cannot parse", () => {
   assert.doesNotMatch(readFileSync(ENTRY, "utf8"), /\?\?|\?\.|^await |#\w+ =/m);
 });
 
-test("of Node's warnings only the one about SQLite is hidden", async () => {
+test("hides only Node's warning about SQLite", async () => {
   const preload = join(box.folder, "warn.cjs");
   writeFileSync(
     preload,
@@ -50,6 +50,6 @@ test("of Node's warnings only the one about SQLite is hidden", async () => {
   assert.doesNotMatch(stderr, /SQLite is an experimental/);
 });
 
-test("compiled code is kept in the state folder, never in a shared place", () => {
+test("stores compiled code in the state folder, not in a shared directory", () => {
   assert.match(readFileSync(ENTRY, "utf8"), /enableCompileCache\(join\(state, "compiled"\)\)/);
 });

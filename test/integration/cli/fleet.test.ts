@@ -16,7 +16,7 @@ test("fleet key prints the same public key each time", async () => {
   assert.deepEqual(JSON.parse(json.stdout), { key: first.stdout.trim() });
 });
 
-test("fleet trust adds, lists and removes, and the audit tells of it", async () => {
+test("fleet trust adds, lists and removes gateways, and audits each change", async () => {
   const { stdout } = await box.run(["fleet", "key"]);
   const key = stdout.trim();
   assert.equal((await box.run(["fleet", "trust"])).stdout, "");
@@ -31,11 +31,11 @@ test("fleet trust adds, lists and removes, and the audit tells of it", async () 
   assert.match(audit, /"distrusted"/);
 });
 
-test("no command makes its own gateway a trusted one, not even one that a person let through", async () => {
+test("an approved command cannot make its own gateway trusted", async () => {
   const { stdout } = await box.run(["fleet", "key"]);
   const self = ["fleet", "trust", "add", "me", stdout.trim()];
   const asked = ["--sandbox", "off", "--", process.execPath, ENTRY, ...self];
-  // In the background nobody waits for an answer.
+  // A background command does not wait for approval.
   const pending = await box.run(["run", "-d", ...asked]);
   assert.notEqual(pending.code, 0);
   assert.match(pending.stderr, /approv/);
@@ -47,37 +47,34 @@ test("no command makes its own gateway a trusted one, not even one that a person
   assert.equal((await box.run(["fleet", "trust"])).stdout, "");
 });
 
-test("fleet permissions as configuration, as commands for nsc and as JSON", async () => {
+test("fleet permissions prints server configuration, nsc commands or JSON", async () => {
   const asked = ["fleet", "permissions", "--worker", "web-1", "--name", "lab"];
   const [config, nsc, json] = await Promise.all([[], ["--nsc"], ["--json"]].map((how) => box.run([...asked, ...how])));
-  assert.match(
-    config?.stdout ?? "",
-    /^# Members of the fleet lab[\s\S]*# the worker web-1\n {6}nkey: PUBLIC_NKEY_HERE/,
-  );
+  assert.match(config?.stdout ?? "", /^# Members of the fleet lab[\s\S]*# worker web-1\n {6}nkey: PUBLIC_NKEY_HERE/);
   assert.match(nsc?.stdout ?? "", /^nsc add user --name worker-web-1 \\\n {2}--allow-pub '\$JS\.API\.INFO,/);
   const [{ permissions }] = JSON.parse(json?.stdout ?? "") as [{ permissions: { subscribe: string[] } }];
   assert.deepEqual(permissions.subscribe, ["_INBOX.lab.worker.web-1.>", "sp.lab.ctl.web-1.>", "sp.lab.node.web-1.*"]);
 });
 
 for (const [args, complaint] of [
-  [[], /knows key, trust, permissions and setup/],
-  [["keys"], /knows key, trust, permissions and setup/],
-  [["key", "x"], /takes no `x`/],
-  [["trust", "x"], /knows list, add and remove/],
-  [["trust", "list", "x"], /takes no `x`/],
-  [["trust", "add", "office"], /whom to trust/],
+  [[], /no subcommand given; use key, trust, permissions or setup/],
+  [["keys"], /unknown subcommand `fleet keys`; use key, trust, permissions or setup/],
+  [["key", "x"], /unexpected argument `x`/],
+  [["trust", "x"], /unknown subcommand `fleet trust x`; use list, add or remove/],
+  [["trust", "list", "x"], /unexpected argument `x`/],
+  [["trust", "add", "office"], /requires a name and the key/],
   [["trust", "add", "office", "nonsense"], /not a gateway's public key/],
-  [["trust", "add", "office", "a", "b"], /adds one gateway/],
-  [["trust", "remove"], /which gateway/],
+  [["trust", "add", "office", "a", "b"], /takes one gateway/],
+  [["trust", "remove"], /no gateway given/],
   [["trust", "remove", "nobody"], /No gateway "nobody"/],
-  [["permissions"], /for whom/],
-  [["permissions", "x"], /takes no `x`/],
-  [["permissions", "--agent", "a"], /whose gateway/],
-  [["permissions", "--gateway", "a", "--labels", "gpu=yes"], /are a worker's/],
+  [["permissions"], /no members given/],
+  [["permissions", "x"], /unexpected argument `x`/],
+  [["permissions", "--agent", "a"], /`--agent` requires `--gateway`/],
+  [["permissions", "--gateway", "a", "--labels", "gpu=yes"], /`--labels` requires `--worker`/],
   [["permissions", "--worker", "a", "--labels", "gpu"], /such as gpu=yes/],
   [["permissions", "--worker", "a.b"], /cannot be the name of a worker/],
 ] as const) {
-  test(`fleet ${args.join(" ")} is refused with a reason`, async () => {
+  test(`rejects fleet ${args.join(" ")}`, async () => {
     const { code, stderr } = await box.run(["fleet", ...args]);
     assert.equal(code, 125);
     assert.match(stderr, complaint);

@@ -8,7 +8,7 @@ const box = new Sandbox();
 const commands = await commandHelp(box);
 after(() => box.remove());
 
-test("alone it says what to do next", async () => {
+test("prints the first steps without arguments", async () => {
   const { stdout, code } = await box.run([]);
   assert.equal(code, 0);
   assert.match(stdout, /sallyport run -- /);
@@ -16,7 +16,7 @@ test("alone it says what to do next", async () => {
   for (const line of stdout.split("\n")) assert.ok(line.length <= 80, line);
 });
 
-test("--version and -V print the version alone", async () => {
+test("prints only the version for --version and -V", async () => {
   for (const args of [["--version"], ["-V"], ["ps", "--version"]]) {
     assert.equal((await box.run(args)).stdout, `${packageVersion()}\n`);
   }
@@ -34,33 +34,31 @@ test("--help, -h and help list every command with its summary", async () => {
   }
 });
 
-test("help loads no command and no gateway", async () => {
+test("help loads no command files and no gateway", async () => {
   const traced = await box.run(["--help"], { env: { NODE_DEBUG: "esm" } });
   assert.doesNotMatch(traced.stderr, /cli\/commands\/|gateway\/open|zod/);
 });
 
-test("every command has help with usage, described options and examples that fits the window", () => {
-  for (const { name, summary, text, options, examples } of commands) {
-    assert.ok(text.startsWith(`${summary}.\n`), name);
-    assert.match(text, new RegExp(`^Usage: sallyport ${name}\\b`, "m"));
-    assert.ok(
-      examples.length > 0 && examples.every((example) => example.includes("sallyport ")),
-      `${name} has examples`,
-    );
-    for (const { long, meaning } of options) assert.notEqual(meaning, "", `${name} --${long} is described`);
-    // Examples are not broken: they are there to be copied.
-    const prose = text.replace(/^Examples:\n( .*\n)+/m, "").split("\n");
+test("every command has usage, described options and commented examples, within 80 columns", () => {
+  for (const { name, summary, text, options, examples, comments } of commands) {
+    assert.match(text, new RegExp(`^Usage: sallyport ${name}\\b`));
+    assert.ok(text.includes(`\n\n${summary}\n\n`), name);
+    assert.ok(examples.length >= 2 && examples.every((example) => example.includes("sallyport ")), name);
+    assert.equal(comments, examples.length, `${name}: each example has a comment`);
+    for (const { long, meaning } of options) assert.match(meaning, /^[A-Z{].*[^.]$/, `${name} --${long}`);
+    // Examples are not wrapped, so that they can be copied.
+    const prose = text.replace(/^Examples:\n[\s\S]*/m, "").split("\n");
     for (const line of prose) assert.ok(line.length <= 80, `${name} --help: ${line}`);
   }
 });
 
-test("a command's help is the same by --help, -h and help", async () => {
+test("the help of a command is the same for --help, -h and help", async () => {
   const [option, word] = await Promise.all([box.run(["run", "-h"]), box.run(["help", "run"])]);
   assert.equal(option.stdout, word.stdout);
   assert.equal(option.stdout, commands.find(({ name }) => name === "run")?.text);
 });
 
-test("--help wins over what else is on the line, but not inside the command to run", async () => {
-  assert.match((await box.run(["kill", "--help", "nothing"])).stdout, /^Signal a session/);
-  assert.match((await box.run(["--help", "run", "ls"])).stdout, /^Run a command/);
+test("--help takes precedence over other arguments", async () => {
+  assert.match((await box.run(["kill", "--help", "nothing"])).stdout, /^Usage: sallyport kill /);
+  assert.match((await box.run(["--help", "run", "ls"])).stdout, /^Usage: sallyport run /);
 });

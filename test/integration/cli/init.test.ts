@@ -23,24 +23,24 @@ const settingsIn = (text: string) => {
   return loadConfig({ workspace: box.folder, operatorPath }).settings;
 };
 
-test("piped it asks nothing, writes the defaults, and says where", async () => {
+test("writes the defaults without questions in a pipe, and prints the path", async () => {
   const { stdout, stderr, code } = await box.run(["init"], { env });
   assert.deepEqual([stdout, stderr, code], [`${path}\n`, "", 0]);
   const { sandbox, network, ask } = settingsIn(readFileSync(path, "utf8"));
   assert.deepEqual({ sandbox, network, ask }, { sandbox: "workspace-write", network: "on", ask: "on-miss" });
 });
 
-test("what is there already is not written over, but with --force", async () => {
+test("overwrites an existing file only with --force", async () => {
   writeFileSync(path, "{}");
   const refused = await box.run(["init"], { env });
   assert.equal(refused.code, 125);
-  assert.match(refused.stderr, /is there already; `--force`/);
+  assert.match(refused.stderr, /already exists; use `--force`/);
   assert.equal(readFileSync(path, "utf8"), "{}");
   assert.equal((await box.run(["init", "--force", "--network", "off"], { env })).code, 0);
   assert.equal(settingsIn(readFileSync(path, "utf8")).network, "off");
 });
 
-test("--workspace writes it where one is, --print nowhere", async () => {
+test("--workspace writes to the current directory, and --print to stdout", async () => {
   const { stdout } = await box.run(["init", "--workspace", "--sandbox", "read-only"], { env });
   assert.equal(stdout, `${join(box.folder, "sallyport.json")}\n`);
   assert.equal(settingsIn(readFileSync(stdout.trim(), "utf8")).sandbox, "read-only");
@@ -49,7 +49,7 @@ test("--workspace writes it where one is, --print nowhere", async () => {
   assert.equal(settingsIn(printed.stdout).ask, "always");
 });
 
-test("every key is explained, and any of them can be put in force by taking its slashes away", async () => {
+test("explains every key, and each commented key can be uncommented", async () => {
   const { stdout } = await box.run(["init", "--print"]);
   const lines = stdout.split("\n");
   for (const key of Object.keys(configJsonSchema().properties ?? {})) {
@@ -66,9 +66,9 @@ test("every key is explained, and any of them can be put in force by taking its 
   }
 });
 
-test("on a terminal it asks three questions, and asks again what was no answer", async () => {
+test("asks three questions on a terminal, and repeats a question after an invalid answer", async () => {
   const config = join(box.folder, "config");
-  // Not through a gateway of ours: it lets no command of an agent near its own configuration.
+  // Not run through a gateway, because commands cannot access its configuration.
   const { child, shows } = box.onTerminal(["init"], { env: { XDG_CONFIG_HOME: config } });
   const answer = async (question: RegExp, text: string) => {
     await until(`it asks ${question}`, () => question.test(shows()));
@@ -77,16 +77,16 @@ test("on a terminal it asks three questions, and asks again what was no answer",
   await answer(/write to\?[\s\S]*1 to 4/, "seven\r");
   await answer(/seven[\s\S]*1 to 4/, "3\r");
   await answer(/network\?[\s\S]*1 to 2/, "\r");
-  await answer(/asked\?[\s\S]*1 to 3/, "always\r");
+  await answer(/require approval\?[\s\S]*1 to 3/, "always\r");
   assert.equal((await outcome(child)).code, 0);
   const { sandbox, network, ask } = settingsIn(readFileSync(join(config, "sallyport", "sallyport.json"), "utf8"));
   assert.deepEqual({ sandbox, network, ask }, { sandbox: "isolated", network: "on", ask: "always" });
 });
 
-test("mistakes are named", async () => {
+test("reports usage errors", async () => {
   for (const [args, message] of [
     [["--sandbox", "none"], /`--sandbox`/],
-    [["here"], /received `here`/],
+    [["here"], /unexpected argument `here`/],
   ] as const) {
     const { code, stderr } = await box.run(["init", ...args], { env });
     assert.equal(code, 125);

@@ -7,7 +7,7 @@ import { type Outcome, Sandbox } from "../../fixtures/sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** Two streams are in order as far as one was read before the other was written. */
+/** Runs each step after the output of the one before it has been read, which makes the order of the streams certain. */
 async function inTurns(name: string, steps: [command: string, seen: string][]): Promise<void> {
   const go = (step: number) => `go-${name}-${step}`;
   const wait = (step: number) => `until test -e ${go(step)}; do sleep 0.02; done; `;
@@ -34,7 +34,7 @@ function logs(...args: string[]): Promise<Outcome> {
   return box.run(["logs", ...args]);
 }
 
-test("each stream goes where it went, or all to stdout when one is named", async () => {
+test("prints each stream to its own, or to stdout with --stream", async () => {
   const apart = await logs("both");
   assert.deepEqual([apart.stdout, apart.stderr, apart.code], ["one\nthree\n", "two\n", 0]);
   const named = { stdout: "one\nthree\n", stderr: "two\n", merged: "one\ntwo\nthree\n" };
@@ -44,7 +44,7 @@ test("each stream goes where it went, or all to stdout when one is named", async
   }
 });
 
-test("with times, each line tells when it came and by which stream", async () => {
+test("--times prints the time and the stream before each line", async () => {
   const { stdout, stderr } = await logs("--times", "both");
   const lines = stdout
     .trimEnd()
@@ -61,10 +61,10 @@ test("with times, each line tells when it came and by which stream", async () =>
   const times = lines.map(([time = ""]) => time);
   assert.deepEqual(times, times.map((time) => new Date(time).toISOString()).sort());
   assert.equal(stderr, "");
-  assert.match((await logs("--times", "--json", "both")).stderr, /`--json` has the times already/);
+  assert.match((await logs("--times", "--json", "both")).stderr, /`--times` cannot be used with `--json`/);
 });
 
-test("with times, a line that was left unfinished is ended before another stream goes on", async () => {
+test("--times ends an incomplete line before it prints another stream", async () => {
   await inTurns("parts", [
     ["printf half", "half"],
     ["echo whole >&2", "whole"],
@@ -75,14 +75,14 @@ test("with times, a line that was left unfinished is ended before another stream
   assert.equal(text, "out half\nerr whole\nout end");
 });
 
-test("on a terminal what came by stderr is red, and times are the time of day", async () => {
+test("prints stderr in red and local times on a terminal", async () => {
   const { stdout } = await box.terminal(["logs", "both"]);
   assert.equal(stdout, "one\n\x1b[31mtwo\n\x1b[39mthree\n");
   const plain = await box.terminal(["logs", "-t", "both"], { env: { NO_COLOR: "1" } });
   assert.match(plain.stdout, /^\d\d:\d\d:\d\d\.\d{3} out one\n\S+ err two\n\S+ out three\n$/);
 });
 
-test("parts: the last lines, a range of lines, a range of bytes", async () => {
+test("prints the last lines, a range of lines, or a range of bytes", async () => {
   assert.equal((await logs("--tail", "2", "big")).stdout, "299999\n300000\n");
   assert.equal((await logs("-n", "0", "big")).stdout, "");
   assert.equal((await logs("--lines", "250000:250002", "big")).stdout, "250000\n250001\n250002\n");
@@ -92,7 +92,7 @@ test("parts: the last lines, a range of lines, a range of bytes", async () => {
   assert.equal((await logs("--since", "2030-01-01T00:00:00Z", "big")).stdout, "");
 });
 
-test("what is larger than a page comes whole", async () => {
+test("prints logs that are larger than one page", async () => {
   const numbers = (from: number) =>
     Array.from({ length: 300_000 - from + 1 }, (_, index) => `${from + index}\n`).join("");
   assert.ok((await logs("big")).stdout === numbers(1));
@@ -101,7 +101,7 @@ test("what is larger than a page comes whole", async () => {
   assert.equal((await logs("--limit", "1500000", "big")).stdout.length, 1_500_000);
 });
 
-test("bytes are passed on as they are; JSON has them as base64", async () => {
+test("prints bytes unchanged, and as base64 in JSON", async () => {
   assert.deepEqual((await logs("bytes")).raw, Buffer.from([0x61, 0xff, 0x00, 0x62]));
   const { stream, offset, base64, dropped, time } = JSON.parse((await logs("--json", "bytes")).stdout);
   assert.deepEqual(
@@ -123,29 +123,32 @@ test("bytes are passed on as they are; JSON has them as base64", async () => {
   );
 });
 
-test("-f goes on until the session has ended", async () => {
+test("-f follows the output until the session ends", async () => {
   await box.run(["run", "-d", "--name", "slow", "-c", "for n in 1 2 3 4; do echo $n; sleep 0.2; done"]);
   assert.equal((await logs("-f", "slow")).stdout, "1\n2\n3\n4\n");
   assert.equal((await logs("-f", "--tail", "1", "slow")).stdout, "4\n");
-  assert.match((await logs("-f", "--limit", "3", "slow")).stderr, /^sallyport: `--follow` goes on to the end; /);
+  assert.match(
+    (await logs("-f", "--limit", "3", "slow")).stderr,
+    /^sallyport: `--follow` cannot be used with `--limit`/,
+  );
 });
 
-test("without -f a running session's logs end with what is there", async () => {
+test("prints the output so far of a running session", async () => {
   await box.run(["run", "-d", "--name", "goes-on", "-c", "echo so far; sleep 300"]);
   await box.until(["logs", "goes-on"], "so far\n");
   await box.run(["kill", "goes-on"]);
 });
 
-test("a gap left by the disk cap is told with its size", async () => {
+test("reports the size of a gap left by the disk cap", async () => {
   await box.run(["run", "--name", "capped", "--disk-cap", "64K", "-c", "seq 100000"]);
   const { stdout, stderr } = await logs("capped");
-  const missing = Number(/^sallyport: (\d+) bytes of stdout are missing here/.exec(stderr)?.[1]);
+  const missing = Number(/^sallyport: (\d+) bytes of stdout were dropped here/.exec(stderr)?.[1]);
   assert.ok(missing > 400_000);
   assert.equal(Buffer.byteLength(stdout) + missing, 588_895);
   assert.ok(stdout.startsWith("1\n2\n") && stdout.endsWith("99999\n100000\n"));
 });
 
-test("a reader that has seen enough ends it quietly", async () => {
+test("exits without a message when the reader closes the pipe", async () => {
   const { stdout, stderr, code } = await box.run(["logs", "big"], { shell: "| head -n 1" });
   assert.deepEqual({ stdout, stderr, code }, { stdout: "1\n", stderr: "", code: 141 });
 });

@@ -8,7 +8,7 @@ import { Sandbox } from "../../fixtures/sallyport.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../../scripts/man.ts");
 
-test("the manual page shows every command, its options and its examples", { skip: missing("man") }, async () => {
+test("the manual page contains the options and examples of every command", { skip: missing("man") }, async () => {
   const box = new Sandbox();
   try {
     const file = join(box.folder, "sallyport.1");

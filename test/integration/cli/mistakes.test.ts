@@ -5,7 +5,7 @@ import { Sandbox } from "../../fixtures/sallyport.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** What the command line says about a mistake, exactly. */
+/** Invalid command lines and their exact error messages. */
 const MISTAKES: [args: string[], stderr: string][] = [
   [["rnu"], "unknown command `rnu`; did you mean `run`?\n  Try `sallyport --help`."],
   [["lgos", "x"], "unknown command `lgos`; did you mean `logs`?\n  Try `sallyport --help`."],
@@ -21,12 +21,12 @@ const MISTAKES: [args: string[], stderr: string][] = [
   ],
   [["run", "-x"], "unknown option `-x`\n  Try `sallyport run --help`."],
   [["ps", "--all=yes"], "option `--all` takes no value; received `yes`\n  Try `sallyport ps --help`."],
-  [["logs", "web", "--tail"], "option `--tail` needs a value\n  Try `sallyport logs --help`."],
-  [["run"], "what to run? Give `-- PROGRAM ARG…` or `-c TEXT`\n  Try `sallyport run --help`."],
-  [["run", "-c", " "], "`-c` must be followed by a command; received an empty text\n  Try `sallyport run --help`."],
+  [["logs", "web", "--tail"], "option `--tail` requires a value\n  Try `sallyport logs --help`."],
+  [["run"], "no command given; use `-- PROGRAM [ARG...]` or `-c TEXT`\n  Try `sallyport run --help`."],
+  [["run", "-c", " "], "`-c` must not be empty\n  Try `sallyport run --help`."],
   [
     ["run", "-c", "echo", "hi"],
-    "`-c` takes the whole command as one text; `hi` came after it. Quote the text\n  Try `sallyport run --help`.",
+    "unexpected argument `hi` after `-c TEXT`; quote the whole text\n  Try `sallyport run --help`.",
   ],
   [
     ["run", "--timeout", "soon", "--", "true"],
@@ -38,15 +38,15 @@ const MISTAKES: [args: string[], stderr: string][] = [
   ],
   [
     ["run", "--cpu", "0", "--", "true"],
-    "`--cpu` must be a number above 0, such as 0.5 or 2; received `0`\n  Try `sallyport run --help`.",
+    "`--cpu` must be a number greater than 0, such as 0.5 or 2; received `0`\n  Try `sallyport run --help`.",
   ],
   [
     ["kill", "-s", "TREM", "web"],
-    "`--signal` must be a signal such as TERM, SIGINT or 9 (`SIGTERM`?); received `TREM`\n  Try `sallyport kill --help`.",
+    "`--signal` must be a signal such as TERM, SIGINT or 9 (did you mean `SIGTERM`?); received `TREM`\n  Try `sallyport kill --help`.",
   ],
   ...["0", "65", "-9"].map((signal): [string[], string] => [
     ["kill", "-s", signal, "web"],
-    `\`--signal\` must be a signal such as TERM, SIGINT or 9 (\`SIGIO\`?); received \`${signal}\`\n  Try \`sallyport kill --help\`.`,
+    `\`--signal\` must be a signal such as TERM, SIGINT or 9 (did you mean \`SIGIO\`?); received \`${signal}\`\n  Try \`sallyport kill --help\`.`,
   ]),
   [
     ["logs", "--offset", "-5", "web"],
@@ -66,7 +66,7 @@ const MISTAKES: [args: string[], stderr: string][] = [
   ]),
   [
     ["logs", "--tail", "5", "--lines", "1:", "web"],
-    "`--tail`, `--lines` and `--offset`/`--limit` are three ways to say which part; give one\n  Try `sallyport logs --help`.",
+    "use only one of `--tail`, `--lines` and `--offset`/`--limit`\n  Try `sallyport logs --help`.",
   ],
   ...["", "maybe", "0", "65536", "80,", "80,x"].map((network): [string[], string] => [
     ["run", "--network", network, "--", "true"],
@@ -76,10 +76,10 @@ const MISTAKES: [args: string[], stderr: string][] = [
     ["run", "--sandbox", "loose", "--", "true"],
     "`--sandbox` must be one of off, read-only, workspace-write, isolated; received `loose`\n  Try `sallyport run --help`.",
   ],
-  [["check"], "what to check? Give `-- COMMAND…`, `-c TEXT` or `--ndjson`\n  Try `sallyport check --help`."],
+  [["check"], "no command given; use `-- COMMAND...`, `-c TEXT` or `--ndjson`\n  Try `sallyport check --help`."],
   [
     ["check", "-c", "ls", "x"],
-    "`-c` takes the whole command as one text; `x` came after it. Quote the text\n  Try `sallyport check --help`.",
+    "unexpected argument `x` after `-c TEXT`; quote the whole text\n  Try `sallyport check --help`.",
   ],
   [
     ["check", "--security", "none", "ls"],
@@ -88,7 +88,7 @@ const MISTAKES: [args: string[], stderr: string][] = [
   [["run", "-e", "=x", "--", "true"], "`--env` must be NAME=VALUE; received `=x`\n  Try `sallyport run --help`."],
   [
     ["run", "-e", "NO_SUCH_VARIABLE", "--", "true"],
-    "`--env NO_SUCH_VARIABLE`: no variable of that name is set here\n  Try `sallyport run --help`.",
+    "`--env NO_SUCH_VARIABLE`: variable `NO_SUCH_VARIABLE` is not set\n  Try `sallyport run --help`.",
   ],
 ];
 
@@ -99,29 +99,29 @@ for (const [args, expected] of MISTAKES) {
   });
 }
 
-test("with --json a mistake is a JSON object on stderr", async () => {
+test("prints a usage error as JSON on stderr with --json", async () => {
   const { stdout, stderr, code } = await box.run(["run", "--json"]);
   assert.deepEqual({ stdout, code }, { stdout: "", code: 125 });
   assert.deepEqual(JSON.parse(stderr), {
     error: {
       type: "InvalidRequest",
-      message: "what to run? Give `-- PROGRAM ARG…` or `-c TEXT`",
+      message: "no command given; use `-- PROGRAM [ARG...]` or `-c TEXT`",
       recovery: [{ action: "show_help", hint: "Try `sallyport run --help`." }],
     },
   });
 });
 
-test("stdout that cannot be written to is a failure, not a crash", async () => {
+test("reports a stdout that cannot be written", async () => {
   const { stderr, code } = await box.run(["--help"], { shell: "> /dev/full" });
   assert.match(
     stderr,
-    /^sallyport: cannot write to stdout: .*no space left[^\n]*\n {2}Look at what stdout was redirected to\.\n$/,
+    /^sallyport: cannot write to stdout: .*no space left[^\n]*\n {2}Check the file or program that stdout is redirected to\.\n$/,
   );
   assert.equal(code, 125);
 });
 
-test("a reader that goes away ends it quietly", async () => {
-  // Gone before there is anything to read.
+test("exits without a message when the reader of stdout closes the pipe", async () => {
+  // The reader closes the pipe before anything is written.
   const { stderr, code } = await box.run(["--help"], { shellBefore: "exec 3> >(true); wait $!;", shell: ">&3" });
   assert.deepEqual({ stderr, code }, { stderr: "", code: 141 });
 });

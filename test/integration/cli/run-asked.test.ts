@@ -11,25 +11,25 @@ import { ENTRY, Sandbox } from "../../fixtures/sallyport.ts";
 import { until } from "../../fixtures/until.ts";
 
 const inside = readAncestry() === "none" ? false : "these tests themselves run inside a session";
-const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "script, which gives a terminal, is not here";
+const skip = spawnSync("script", ["--version"]).status === 0 ? inside : "the script program is not installed";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** Everything is asked about here, so that what a grant could cover is asked about too. */
+/** Every command requires approval here, including those that a grant could allow. */
 const workspace = join(box.folder, "workspace");
 mkdirSync(workspace);
 writeFileSync(join(workspace, "sallyport.json"), JSON.stringify({ ask: "always" }));
 
-const ALLOW = "Allow it? (o once, a always, d deny, l later)";
+const PROMPT = "Approve? (o once, a always, d deny, l later)";
 
-/** `sallyport run` on a terminal, when these keys are pressed at what is shown before them. */
+/** Runs `sallyport run` on a terminal and presses each key when the text before it is shown. */
 async function typed(
   args: string,
   keys: [shown: string, key: string][],
   meanwhile?: () => Promise<unknown>,
 ): Promise<{ screen: string; code: number }> {
   const line = `stty cols 200 rows 24 -echo; ${process.execPath} ${ENTRY} run ${args}; echo "ended $?"`;
-  // dash would die of the Ctrl-C that was meant for the command; bash goes on to tell how it ended.
+  // dash would be ended by the Ctrl-C for the command. bash continues and prints the exit code.
   const env = { ...process.env, SHELL: "/bin/bash", SALLYPORT_STATE: box.state, NO_COLOR: "1" };
   const child = spawn("script", ["-qec", line, "/dev/null"], { cwd: workspace, env, stdio: "pipe" });
   let screen = "";
@@ -51,34 +51,34 @@ async function typed(
 async function approvalOf(command: string): Promise<Approval> {
   const all = JSON.parse((await box.run(["approvals", "--all", "--json"])).stdout) as Approval[];
   const found = all.find(({ request }) => request.command.text === command);
-  assert.ok(found, `${command} was asked about`);
+  assert.ok(found, `${command} has an approval request`);
   return found;
 }
 
-test("Ctrl-C at the question ends the command line, as anywhere else", { skip }, async () => {
+test("Ctrl-C at the prompt ends the command line", { skip }, async () => {
   for (const options of ["", "--json"]) {
-    const { screen, code } = await typed(`${options} -c 'echo hello'`, [["Allow it?", "\x03"]]);
+    const { screen, code } = await typed(`${options} -c 'echo hello'`, [["Approve?", "\x03"]]);
     assert.equal(code, 130);
     assert.doesNotMatch(screen, /sallyport approve|Unexpected/);
   }
 });
 
-test("who leaves the answer to somebody else is told how that one gives it", { skip }, async () => {
+test("l and end of input print how to decide in another terminal", { skip }, async () => {
   for (const later of ["l\r", "\x04"]) {
     const { screen, code } = await typed("-c 'ls -d /srv'", [
-      [ALLOW, later],
-      ["Or refuse it: ", "\x03"],
+      [PROMPT, later],
+      ["To deny it: ", "\x03"],
     ]);
-    assert.match(screen, /Approve it in another terminal: sallyport approve [0-9a-f-]{36}/);
+    assert.match(screen, /in another terminal: sallyport approve [0-9a-f-]{36}/);
     assert.equal(code, 130);
   }
 });
 
-test("once: after answers that are none the question comes again", { skip }, async () => {
+test("repeats the prompt after an invalid answer, then approves once", { skip }, async () => {
   const { screen, code } = await typed("-c 'ls -d /tmp'", [
-    [ALLOW, "yes\r"],
-    [ALLOW, "\r"],
-    [ALLOW, "o\r"],
+    [PROMPT, "yes\r"],
+    [PROMPT, "\r"],
+    [PROMPT, "o\r"],
   ]);
   assert.equal(code, 0, screen);
   assert.match(screen, /│ ls -d \/tmp[\s\S]*^\/tmp\r$/m);
@@ -89,21 +89,21 @@ test("once: after answers that are none the question comes again", { skip }, asy
   );
 });
 
-test("deny with a reason", { skip }, async () => {
+test("denies with a reason", { skip }, async () => {
   const { screen, code } = await typed("-c 'ls -d /opt'", [
-    [ALLOW, "d\r"],
-    ["Reason for the agent:", "not today\r"],
+    [PROMPT, "d\r"],
+    ["Reason to give to the agent (optional):", "not today\r"],
   ]);
   assert.equal(code, 126, screen);
   const { status, reason } = await approvalOf("ls -d /opt");
   assert.deepEqual([status, reason], ["denied", "not today"]);
 });
 
-test("always, for a while", { skip }, async () => {
+test("creates a grant with an expiry", { skip }, async () => {
   const { screen, code } = await typed("-c 'ls /usr'", [
-    [ALLOW, "a\r"],
+    [PROMPT, "a\r"],
     ["For how long?", "soon\r"],
-    [ALLOW, "a\r"],
+    [PROMPT, "a\r"],
     ["For how long?", "8h\r"],
   ]);
   assert.equal(code, 0, screen);
@@ -113,17 +113,17 @@ test("always, for a while", { skip }, async () => {
   assert.ok(hours > 7 && hours <= 8, String(hours));
 });
 
-test("always is not offered where it cannot be", { skip }, async () => {
+test("does not offer a grant for a command that can only be approved once", { skip }, async () => {
   const { screen, code } = await typed("-c 'make --version'", [
-    ["Allow it? (o once, d deny, l later)", "a\r"],
-    ["Allow it?", "d\r"],
-    ["Reason for the agent:", "\r"],
+    ["Approve? (o once, d deny, l later)", "a\r"],
+    ["Approve?", "d\r"],
+    ["Reason to give to the agent (optional):", "\r"],
   ]);
   assert.equal(code, 126, screen);
 });
 
-test("a decision that is made elsewhere ends the question", { skip }, async () => {
-  const { screen, code } = await typed("-c 'ls -d /var'", [[ALLOW, ""]], async () => {
+test("a decision made elsewhere ends the prompt", { skip }, async () => {
+  const { screen, code } = await typed("-c 'ls -d /var'", [[PROMPT, ""]], async () => {
     await box.run(["deny", (await approvalOf("ls -d /var")).id]);
   });
   assert.equal(code, 126, screen);

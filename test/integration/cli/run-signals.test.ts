@@ -9,7 +9,7 @@ import { until } from "../../fixtures/until.ts";
 const box = new Sandbox();
 after(() => box.remove());
 
-/** Starts a foreground command, sends a signal once it says it is ready, and waits for the end. */
+/** Starts a foreground command, sends a signal after its first output, and waits for its end. */
 async function interrupted(script: string, signal: NodeJS.Signals, options: string[] = []): Promise<Outcome> {
   const child = box.spawn(["run", ...options, "-c", script]);
   const ended = outcome(child);
@@ -23,18 +23,18 @@ async function lastSession(): Promise<SessionInfo> {
   return (JSON.parse(stdout) as SessionInfo[])[0] as SessionInfo;
 }
 
-test("Ctrl-C interrupts the whole tree", async () => {
+test("Ctrl-C interrupts the process tree", async () => {
   const { code } = await interrupted("echo ready; sleep 300; :", "SIGINT");
   assert.equal(code, 130);
   assert.equal((await lastSession()).status, "killed");
 });
 
-test("SIGTERM and SIGHUP are passed on as they are", async () => {
+test("forwards SIGTERM and SIGHUP unchanged", async () => {
   assert.equal((await interrupted("echo ready; sleep 300", "SIGTERM")).code, 143);
   assert.equal((await interrupted("echo ready; sleep 300", "SIGHUP")).code, 129);
 });
 
-test("a command that handles the signal decides on its exit code and its last words", async () => {
+test("a command that handles the signal determines the exit code and the last output", async () => {
   const { stdout, code } = await interrupted(
     "trap 'echo bye; exit 7' INT; echo ready; while :; do sleep 0.1; done",
     "SIGINT",
@@ -42,8 +42,8 @@ test("a command that handles the signal decides on its exit code and its last wo
   assert.deepEqual({ stdout, code }, { stdout: "ready\nbye\n", code: 7 });
 });
 
-test("a second Ctrl-C kills what ignores the first", async () => {
-  // The grace is longer than anybody waits for it here.
+test("a second Ctrl-C kills a command that ignores the first", async () => {
+  // The grace period is longer than this test.
   const child = box.spawn([
     "run",
     "--grace",
@@ -63,7 +63,7 @@ test("a second Ctrl-C kills what ignores the first", async () => {
   assert.equal((await ended).code, 137);
 });
 
-test("a reader that has stopped reading does not hold it back", async () => {
+test("exits after a signal even if the reader of stdout has stopped reading", async () => {
   const child = box.spawn(["run", "--", "yes"]);
   child.stdout?.pause();
   await once(child.stdout as Readable, "readable");
@@ -73,7 +73,7 @@ test("a reader that has stopped reading does not hold it back", async () => {
   assert.equal(code, 143);
 });
 
-test("--grace is how long the first one waits", async () => {
+test("sends SIGKILL after the time given with --grace", async () => {
   const { code } = await interrupted("trap '' INT; echo ready; while :; do sleep 1; done", "SIGINT", [
     "--grace",
     "300ms",
@@ -81,7 +81,7 @@ test("--grace is how long the first one waits", async () => {
   assert.equal(code, 137);
 });
 
-test("interrupting run --json still prints the result", async () => {
+test("run --json prints the result after an interrupt", async () => {
   const child = box.spawn(["run", "--json", "--name", "quiet", "--", "sleep", "300"]);
   const ended = outcome(child);
   await box.until(["ps"], "quiet");

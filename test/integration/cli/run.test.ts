@@ -14,12 +14,12 @@ after(() => box.remove());
 mkdirSync(join(box.folder, "inner"));
 writeFileSync(join(box.folder, "plain-file"), "");
 
-test("output goes where the command sent it, and its exit code comes back", async () => {
+test("passes on stdout, stderr and the exit code", async () => {
   const { stdout, stderr, code } = await box.run(["run", "-c", "echo out; echo err >&2; exit 3"]);
   assert.deepEqual({ stdout, stderr, code }, { stdout: "out\n", stderr: "err\n", code: 3 });
 });
 
-test("a program is run directly, with or without `--`, and its options stay its own", async () => {
+test("runs a program directly, with or without `--`, and does not parse its options", async () => {
   for (const args of [
     ["--", "echo", "-n", "a|b", "$HOME", "--json"],
     ["echo", "-n", "a|b", "$HOME", "--json"],
@@ -42,22 +42,22 @@ const OUTCOMES: [args: string[], code: number, stderr: RegExp][] = [
   ],
   [["./plain-file"], 126, /^sallyport: Permission denied: /],
   [["no-such-program"], 127, /^sallyport: Command not found: no-such-program\n {2}/],
-  [["echo hi"], 127, /\n {2}To run shell text: sallyport run -c 'TEXT'\n$/],
+  [["echo hi"], 127, /\n {2}To run shell text, use `sallyport run -c TEXT`\.\n$/],
   [["--cwd", "/no/such", "true"], 125, /^sallyport: `cwd`: \/no\/such lies outside the workspace\.\n {2}/],
   [["--cwd", "nowhere", "true"], 125, /nowhere does not exist\.\n {2}/],
   [["--name", "not a name", "true"], 125, /^sallyport: `name`: /],
-  [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: ended 2 processes the command left running\n$/],
+  [["-c", "sleep 300 & sleep 300 & echo"], 0, /^sallyport: stopped 2 processes the command left running\n$/],
 ];
 
 for (const [args, expected, words] of OUTCOMES) {
-  test(`run ${args.join(" ")} ends with ${expected}`, async () => {
+  test(`run ${args.join(" ")} exits with ${expected}`, async () => {
     const { stderr, code } = await box.run(["run", ...args]);
     assert.equal(code, expected, stderr);
     assert.match(stderr, words);
   });
 }
 
-test("output streams while the command runs", async () => {
+test("streams output while the command runs", async () => {
   const child = box.spawn(["run", "-c", "echo first; read -r -t 20 < /dev/zero; sleep 20"]);
   const first = await new Promise((resolve) =>
     child.stdout?.once("data", (chunk: Buffer) => resolve(chunk.toString())),
@@ -68,7 +68,7 @@ test("output streams while the command runs", async () => {
   await new Promise((resolve) => child.once("close", resolve));
 });
 
-test("every byte comes through, to the last", async () => {
+test("passes on all bytes of binary output", async () => {
   const file = join(box.folder, "noise");
   const noise = randomBytes(3_000_001);
   writeFileSync(file, noise);
@@ -77,14 +77,14 @@ test("every byte comes through, to the last", async () => {
   assert.ok(raw.equals(noise));
 });
 
-test("-i gives the command our stdin, byte by byte, and its end", async () => {
+test("-i passes stdin to the command until its end", async () => {
   const noise = randomBytes(2_000_003);
   const { raw, code } = await box.run(["run", "-i", "cat"], { input: noise });
   assert.equal(code, 0);
   assert.ok(raw.equals(noise));
 });
 
-test("-i ends with the command, though our stdin goes on", async () => {
+test("-i exits when the command ends, even if stdin is still open", async () => {
   const child = box.spawn(["run", "-i", "head", "-c", "3"]);
   child.stdin?.on("error", () => {});
   child.stdin?.write("abcdef");
@@ -93,12 +93,12 @@ test("-i ends with the command, though our stdin goes on", async () => {
   assert.equal(await new Promise((resolve) => child.once("exit", resolve)), 0);
 });
 
-test("without -i our stdin is not read", async () => {
+test("does not read stdin without -i", async () => {
   const { stdout } = await box.run(["run", "-c", "cat; echo end"], { input: "not for you\n" });
   assert.equal(stdout, "end\n");
 });
 
-test("--env, --cwd, --merge and --log-file reach the command", async () => {
+test("applies --env, --cwd, --merge and --log-file", async () => {
   const log = join(box.folder, "log");
   const script = 'echo "$A,$B,$PWD"; echo two >&2; echo three';
   const { stdout, stderr } = await box.run(
@@ -110,7 +110,7 @@ test("--env, --cwd, --merge and --log-file reach the command", async () => {
   assert.equal(readFileSync(log, "utf8"), stdout);
 });
 
-test("--json prints the whole result at the end, and passes the exit code on", async () => {
+test("--json prints the result at the end and passes on the exit code", async () => {
   const { stdout, stderr, code } = await box.run([
     "run",
     "--json",
@@ -125,12 +125,12 @@ test("--json prints the whole result at the end, and passes the exit code on", a
   assert.deepEqual([result.status, result.exitCode, result.stdout, result.stderr], ["completed", 4, "out\n", "err\n"]);
 });
 
-test("--json with -i gives the command the whole of our stdin", async () => {
+test("--json with -i passes all of stdin to the command", async () => {
   const { stdout } = await box.run(["run", "--json", "-i", "tr", "a-z", "A-Z"], { input: "grüße\n" });
   assert.equal((JSON.parse(stdout) as RunResult).stdout, "GRüßE\n");
 });
 
-test("-d prints the id and nothing else; a command that cannot start says so at once", async () => {
+test("-d prints only the session ID, and reports a command that cannot start", async () => {
   const { stdout, stderr, code } = await box.run(["run", "-d", "--", "true"]);
   assert.match(stdout, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n$/);
   assert.deepEqual({ stderr, code }, { stderr: "", code: 0 });
@@ -139,13 +139,13 @@ test("-d prints the id and nothing else; a command that cannot start says so at 
   assert.match(missing.stderr, /Command not found/);
 });
 
-test("a background session lives on when the command line has ended", async () => {
+test("a background session continues after the command line has exited", async () => {
   await box.run(["run", "-d", "--name", "later", "-c", "sleep 0.5; echo later"]);
   assert.equal((await box.run(["wait", "later"])).code, 0);
   assert.equal((await box.run(["logs", "later"])).stdout, "later\n");
 });
 
-test("a reader that goes away ends the command and everything it started", async () => {
+test("stops the command and its child processes when the reader closes the pipe", async () => {
   const { stdout, stderr, code } = await box.run(["run", "--name", "unread", "--grace", "300ms", "-c", "yes | cat"], {
     shell: "| head -n 1",
   });
@@ -154,22 +154,22 @@ test("a reader that goes away ends the command and everything it started", async
   assert.equal(status, "killed");
 });
 
-test("a slow reader gets everything", async () => {
+test("a slow reader receives all output", async () => {
   const { stdout, code } = await box.run(["run", "-c", "seq 200000"], { shell: "| { sleep 1; md5sum; }" });
   const expected = await box.run(["run", "-c", "seq 200000 | md5sum"]);
   assert.deepEqual({ stdout, code }, { stdout: expected.stdout, code: 0 });
 });
 
-test("a reader too slow for the disk cap is told, and does not take holes for the whole", async () => {
+test("reports dropped output and exits with 125 when the reader is too slow for the disk cap", async () => {
   const { stdout, stderr, code } = await box.run(["run", "--disk-cap", "64K", "-c", "seq 300000; touch all-written"], {
     shell: "| { until test -e all-written; do sleep 0.05; done; wc -c; }",
   });
-  const missing = Number(/^sallyport: (\d+) bytes of the output are missing/.exec(stderr)?.[1]);
+  const missing = Number(/^sallyport: (\d+) bytes of output were dropped/.exec(stderr)?.[1]);
   assert.equal(Number(stdout) + missing, 1_988_895);
   assert.equal(code, 125);
 });
 
-test("what may not run is refused with the reason and exit code 126", async () => {
+test("denies a command with the reason and exit code 126", async () => {
   for (const options of [[], ["-d"]]) {
     const { stderr, code } = await box.run(["run", ...options, "-c", "sudo true"]);
     assert.equal(code, 126);
@@ -177,7 +177,7 @@ test("what may not run is refused with the reason and exit code 126", async () =
   }
 });
 
-/** Starts a command that asks to leave the sandbox, and returns when it waits for a person. */
+/** Starts a command without a sandbox, which requires approval, and returns when it is waiting. */
 async function startAsking(word: string) {
   const child = box.spawn(["run", "--sandbox", "off", "--", "echo", word]);
   const ended = outcome(child);
@@ -185,22 +185,22 @@ async function startAsking(word: string) {
   return { child, ended, note: note.toString() };
 }
 
-test("a command that needs a person waits for one, and says how to answer", async () => {
+test("waits for approval and prints how to approve", async () => {
   const { ended, note } = await startAsking("approved");
-  assert.match(note, /^sallyport: a person has to approve this first, until /);
+  assert.match(note, /^sallyport: this command requires approval; the request expires at /);
   const answer = await box.run(["approve", /sallyport approve (\S+)/.exec(note)?.[1] ?? ""]);
   assert.equal(answer.code, 0, answer.stderr);
   const { stdout, code } = await ended;
   assert.deepEqual({ stdout, code }, { stdout: "approved\n", code: 0 });
 });
 
-test("waiting for a person can be interrupted", async () => {
+test("waiting for approval can be interrupted", async () => {
   const { child, ended } = await startAsking("interrupted");
   child.kill("SIGINT");
   assert.equal((await ended).code, 130);
 });
 
-test("in the background it does not wait", async () => {
+test("-d does not wait for approval", async () => {
   const { stderr, code } = await box.run(["run", "-d", "--sandbox", "off", "--", "true"]);
   assert.equal(code, 126);
   assert.match(stderr, /^sallyport: Approval required: request /);

@@ -10,7 +10,7 @@ const workspace = join(sandbox.folder, "workspace");
 const outside = join(sandbox.folder, "outside");
 for (const place of [workspace, outside]) mkdirSync(place);
 
-test("a command typed in a folder writes in that folder, and is told why it cannot elsewhere", async () => {
+test("a command can write to the current directory, and gets a hint when it writes elsewhere", async () => {
   const inside = await sandbox.run(["run", "--", "touch", "here"], { cwd: workspace });
   assert.equal(inside.code, 0, inside.stderr);
   assert.ok(existsSync(join(workspace, "here")));
@@ -21,7 +21,7 @@ test("a command typed in a folder writes in that folder, and is told why it cann
   assert.match(stderr, /sallyport: sandbox, likely cause: writing to .*; use the workspace or \$TMPDIR, or ask for/);
 });
 
-test("check answers for the sandbox that is asked for", async () => {
+test("check evaluates the requested sandbox", async () => {
   assert.equal((await sandbox.run(["check", "--", "ls"], { cwd: workspace })).code, 0);
   const off = await sandbox.run(["check", "--sandbox", "off", "--", "ls"], { cwd: workspace });
   assert.equal(off.code, 3);
@@ -30,7 +30,7 @@ test("check answers for the sandbox that is asked for", async () => {
   assert.match(writable.stdout, new RegExp(`sandbox-write: It asks to write to ${outside}`));
 });
 
-test("inspect shows what held it", async () => {
+test("inspect shows the sandbox of a session", async () => {
   await sandbox.run(["run", "--name", "tight", "--sandbox", "read-only", "--network", "off", "--", "true"]);
   assert.match((await sandbox.run(["inspect", "tight"])).stdout, /^sandbox\tread-only, network off$/m);
   await sandbox.run(["run", "--name", "ports", "--sandbox", "isolated", "--network", "80,443", "--", "true"]);

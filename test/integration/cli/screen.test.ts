@@ -18,9 +18,9 @@ after(async () => {
 
 const size = { columns: 40, rows: 6 };
 
-/** A session on a terminal that has written all it will. */
+/** Starts a session on a terminal and waits until all its output is drawn. */
 async function shown(name: string, output: string): Promise<SessionHandle> {
-  // What answers a program's questions is typed, and nobody reads it here.
+  // Answers to terminal queries arrive as input, which must not be echoed.
   const command = `stty -echo; printf '${output}'; sleep 300`;
   const session = await gateway.start({ command, pty: true, size, name });
   await until("it is drawn", async () => (await session.screen()).lines.some((line) => line.includes("ready")));
@@ -29,7 +29,7 @@ async function shown(name: string, output: string): Promise<SessionHandle> {
 
 const HOSTILE = "\\033]52;c;UFdORUQ=\\007\\033[6n\\033[c\\033]2;evil\\033]0;x\\007\\033[?1003h\\033P+q544e\\033\\\\";
 
-test("screen prints the rows as they are seen, and nothing else of what was sent", async () => {
+test("screen prints the visible rows and none of the program's escape sequences", async () => {
   const session = await shown("plain", `\\033[31mred\\033[0m\\n${HOSTILE}\\033[4;1Hready`);
   const { stdout, code } = await box.run(["screen", "plain"]);
   assert.deepEqual({ stdout, code }, { stdout: "red\n\n\nready\n", code: 0 });
@@ -40,7 +40,7 @@ test("screen prints the rows as they are seen, and nothing else of what was sent
   await session.kill();
 });
 
-test("screen --json tells all there is to tell", async () => {
+test("screen --json prints lines, scrollback, cursor, title and attributes", async () => {
   const session = await shown("data", "\\033]2;title\\007a\\r\\nb\\r\\nc\\r\\nd\\r\\ne\\r\\nf\\r\\nready");
   const { stdout } = await box.run(["screen", "--json", "--scrollback", "data"]);
   const seen = JSON.parse(stdout);
@@ -62,7 +62,7 @@ test("screen --svg writes an SVG image to stdout or a file", async () => {
   await session.kill();
 });
 
-test("screen --watch draws cells only, until the session has ended", async () => {
+test("screen --watch draws only cells until the session ends", async () => {
   const wait = (file: string) => `until test -e ${file}; do sleep 0.05; done`;
   const command = `stty -echo; printf 'one${HOSTILE}'; ${wait("go")}; printf '\\033[2;1H\\033[32mtwo\\033[0m'; ${wait("end")}`;
   await gateway.start({ command, pty: true, size, name: "watched" });
@@ -79,7 +79,7 @@ test("screen --watch draws cells only, until the session has ended", async () =>
   const stdout = shows();
   assert.ok(stdout.startsWith("\x1b[?1049h\x1b[?25l"));
   assert.ok(stdout.includes("one") && stdout.includes("\x1b[38;5;2mtwo\x1b[0m"));
-  assert.ok(stdout.trimEnd().endsWith("two\x1b[0m"), "the last screen stays");
+  assert.ok(stdout.trimEnd().endsWith("two\x1b[0m"), "the last screen remains");
   // biome-ignore lint/suspicious/noControlCharactersInRegex: sequences
   const sequences = new Set(stdout.match(/\x1b(\[[0-9;?]*[ -/]*[@-~]|.)/g)?.map((found) => found.replace(/\d+/g, "n")));
   const ours = ["\x1b[?nh", "\x1b[?nl", "\x1b[H", "\x1b[K", "\x1b[J", "\x1b[n;nH", "\x1b[nm", "\x1b[n;n;nm"];
@@ -87,7 +87,7 @@ test("screen --watch draws cells only, until the session has ended", async () =>
   assert.ok(!stdout.includes("?1003") && !stdout.includes("UFdORUQ"));
 });
 
-test("record writes an asciicast to a file or to stdout", async () => {
+test("record writes an asciicast to a file or stdout", async () => {
   await gateway.run({ command: "echo played", pty: true, size, name: "recorded" });
   const { stdout } = await box.run(["record", "recorded"]);
   const [head, ...events] = stdout.trimEnd().split("\n").map((line) => JSON.parse(line)); // biome-ignore format: one line
@@ -101,7 +101,7 @@ test("record writes an asciicast to a file or to stdout", async () => {
   assert.equal(readFileSync(join(box.folder, "a.cast"), "utf8"), stdout);
 });
 
-test("mistakes are told", async () => {
+test("reports usage errors", async () => {
   await gateway.run({ command: "echo x", name: "piped" });
   for (const args of [
     ["screen", "piped"],
@@ -113,22 +113,25 @@ test("mistakes are told", async () => {
     assert.match(stderr, /Session `piped` has no terminal\./);
   }
   assert.throws(() => readFileSync(join(box.folder, "b.cast")));
-  assert.match((await box.run(["screen", "--watch", "piped"])).stderr, /`--watch` needs a terminal/);
-  assert.match((await box.run(["screen", "--watch", "--json", "piped"])).stderr, /do not go together/);
-  assert.match((await box.run(["screen"])).stderr, /which session\?/);
-  assert.match((await box.run(["record"])).stderr, /which session\?/);
+  assert.match((await box.run(["screen", "--watch", "piped"])).stderr, /`--watch` requires a terminal/);
+  assert.match(
+    (await box.run(["screen", "--watch", "--json", "piped"])).stderr,
+    /`--watch` cannot be used with `--json`/,
+  );
+  assert.match((await box.run(["screen"])).stderr, /no session given/);
+  assert.match((await box.run(["record"])).stderr, /no session given/);
   const unwritable = await box.run(["record", "-o", "/nowhere/at/all.cast", "recorded"]);
   assert.notEqual(unwritable.code, 0);
   assert.match(unwritable.stderr, /cannot write `\/nowhere\/at\/all\.cast`/);
 });
 
-test("record draws a moving picture of what was seen, one moment after the other", async () => {
+test("record --svg writes an animation with one frame per screen", async () => {
   const parts = ["<one>", " \\033[31mtwo", "\\033[2J\\033[Hthree"];
   const command = parts.map((part, n) => `printf '${part}'; until test -e cut${n}; do sleep 0.05; done`).join("; ");
   const session = await gateway.start({ command, pty: true, size, name: "movie" });
   for (const [n, word] of ["<one>", "two", "three"].entries()) {
     await until(`${word} is written`, async () => (await session.logs()).text.includes(word));
-    await pause(300); // how long it is seen
+    await pause(300); // the duration of the frame
     writeFileSync(fixture.path(`cut${n}`), "");
   }
   await session.wait();

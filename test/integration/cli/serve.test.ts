@@ -52,25 +52,25 @@ async function signIn(url: string, link: string): Promise<Record<string, string>
 }
 
 for (const [args, reason] of [
-  [["--listen", "0.0.0.0:0"], /can be reached from other machines/],
-  [["--listen", "[::]:0"], /can be reached from other machines/],
-  [["--listen", "192.168.1.1:0"], /can be reached from other machines/],
-  [["--listen", "example.org:0"], /can be reached from other machines/],
+  [["--listen", "0.0.0.0:0"], /accepts connections from other machines/],
+  [["--listen", "[::]:0"], /accepts connections from other machines/],
+  [["--listen", "192.168.1.1:0"], /accepts connections from other machines/],
+  [["--listen", "example.org:0"], /accepts connections from other machines/],
   [["--listen", "host"], /a port or HOST:PORT/],
   [["--listen", "99999"], /a port or HOST:PORT/],
-  [["--tls-cert", "x.pem"], /go together/],
-  [["--tls-cert", "no.pem", "--tls-key", "no.key"], /cannot be read/],
-  [["--tools", "nonsense"], /must be some of/],
-  [["more"], /takes no `more`/],
+  [["--tls-cert", "x.pem"], /must be used together/],
+  [["--tls-cert", "no.pem", "--tls-key", "no.key"], /cannot read the file of `--tls-cert`/],
+  [["--tools", "nonsense"], /must be a list of/],
+  [["more"], /unexpected argument `more`/],
 ] as const) {
-  test(`serve ${args.join(" ")} is refused with a reason`, async () => {
+  test(`rejects serve ${args.join(" ")}`, async () => {
     const { code, stderr } = await sandbox.run(["serve", ...args]);
     assert.equal(code, 125);
     assert.match(stderr, reason);
   });
 }
 
-test("the link that is printed signs in, and the sign-in outlives the service", async () => {
+test("the printed link signs in, and the sign-in survives a restart of the service", async () => {
   const first = await start();
   assert.match(first.link ?? "", /^http:\/\/127\.0\.0\.1:\d+\/sign-in#[\w-]{43}$/);
   const page = await signIn(first.url, first.link ?? "");
@@ -88,7 +88,7 @@ test("the link that is printed signs in, and the sign-in outlives the service", 
   assert.equal(await stop(second), 0);
 });
 
-test("a stop lets go of commands that are waited for, and ends none", async () => {
+test("a stop of the service answers pending requests and ends no commands", async () => {
   const serving = await start();
   const page = { ...(await signIn(serving.url, serving.link ?? "")), origin: serving.url };
   const waiting = post(
@@ -111,7 +111,7 @@ test("a stop lets go of commands that are waited for, and ends none", async () =
   assert.equal((await sandbox.run(["logs", id, "--state", sandbox.state])).stdout, "over\n");
 });
 
-test("no command makes itself an operator, also one that does not look like it", async () => {
+test("a command cannot obtain operator access, even through another program", async () => {
   for (const inner of [
     ["serve", "--listen", "0"],
     ["token", "link"],
@@ -128,7 +128,7 @@ test("no command makes itself an operator, also one that does not look like it",
   }
 });
 
-test("beyond this machine it speaks TLS", { skip: missing("openssl") }, async (context) => {
+test("serves other machines over TLS", { skip: missing("openssl") }, async (context) => {
   const certificates = new Certificates();
   context.after(() => certificates.remove());
   const { cert, key, ca } = certificates.issue("service");

@@ -25,7 +25,7 @@ async function running(): Promise<string[]> {
   return (await box.run(["ps", "-q"])).stdout.trim().split("\n").filter(Boolean);
 }
 
-test("ps: nothing at first, then what runs, with -a what has ended too", async () => {
+test("ps lists running sessions, and with -a finished ones", async () => {
   assert.deepEqual(await box.run(["ps"]).then(({ stdout, code }) => ({ stdout, code })), { stdout: "", code: 0 });
   const long = await start("long", "sleep 300 # a\tb");
   const short = await start("short", "exit 5");
@@ -45,12 +45,12 @@ test("ps: nothing at first, then what runs, with -a what has ended too", async (
   assert.equal((await box.run(["ps", "-aq", "--limit", "1"])).stdout, `${short}\n`);
 });
 
-test("a session goes by its id, the beginning of its id, or its name", async () => {
+test("finds a session by its ID, the beginning of its ID, or its name", async () => {
   const id = await start("handle", "exit 9");
   for (const reference of [id, id.slice(0, 23), "handle"]) assert.equal((await box.run(["wait", reference])).code, 9);
 });
 
-test("an unknown or ambiguous session is told as such, and the others go on", async () => {
+test("reports an unknown or ambiguous session and continues with the others", async () => {
   const { stdout, stderr, code } = await box.run(["wait", "--json", "nobody", "short"]);
   assert.equal(code, 125);
   assert.equal((JSON.parse(stdout) as SessionInfo).name, "short");
@@ -60,15 +60,15 @@ test("an unknown or ambiguous session is told as such, and the others go on", as
   assert.match(ambiguous.stderr, /^sallyport: "0" is a prefix of more than one session ID\.\n {2}/);
 });
 
-test("without a session the commands that need one say so", async () => {
+test("reports a missing session argument", async () => {
   for (const name of ["wait", "kill", "inspect", "rm", "logs"]) {
     const { stderr, code } = await box.run([name]);
     assert.equal(code, 125);
-    assert.match(stderr, /^sallyport: which session\? /, name);
+    assert.match(stderr, /^sallyport: no session given; /, name);
   }
 });
 
-test("inspect: pairs when piped, an object or an array with --json", async () => {
+test("inspect prints pairs in a pipe, and an object or an array with --json", async () => {
   const pairs = new Map(
     (await box.run(["inspect", "short"])).stdout
       .trimEnd()
@@ -86,7 +86,7 @@ test("inspect: pairs when piped, an object or an array with --json", async () =>
   );
 });
 
-test("kill ends the tree; what ignores it is killed after --force-after", async () => {
+test("kill ends the process tree, with SIGKILL after --force-after", async () => {
   await start("stubborn", "trap '' TERM; echo ready; while :; do sleep 1; done");
   await box.until(["logs", "stubborn"], "ready\n");
   const { code, stdout } = await box.run(["kill", "--force-after", "200ms", "--json", "stubborn"]);
@@ -99,20 +99,23 @@ test("kill ends the tree; what ignores it is killed after --force-after", async 
   assert.match(again.stderr, /already ended/);
 });
 
-test("kill -s sends that signal and nothing after it", async () => {
+test("kill -s sends only that signal", async () => {
   await start("listener", "trap 'echo got it' USR1; echo ready; while :; do sleep 0.1; done");
   await box.until(["logs", "listener"], "ready\n");
   assert.equal((await box.run(["kill", "-s", "usr1", "listener"])).code, 0);
   await box.until(["logs", "listener"], "got it\n");
   assert.ok((await box.run(["ps"])).stdout.includes("listener"));
   const typo = await box.run(["kill", "-s", "TREM", "listener"]);
-  assert.match(typo.stderr, /`--signal` must be a signal such as TERM, SIGINT or 9 \(`SIGTERM`\?\); received `TREM`/);
+  assert.match(
+    typo.stderr,
+    /`--signal` must be a signal such as TERM, SIGINT or 9 \(did you mean `SIGTERM`\?\); received `TREM`/,
+  );
 });
 
-test("stats measures the tree", async () => {
+test("stats measures the process tree", async () => {
   await start("worker", "sleep 300 & sleep 300 & while :; do :; done");
   let seen = "";
-  await until(`all of it is seen: ${seen}`, async () => {
+  await until(`all processes are measured: ${seen}`, async () => {
     seen = (await box.run(["stats", "--json", "worker"])).stdout;
     const [row] = JSON.parse(seen) as Measured[];
     const sleepers = row?.processes.filter(({ command }) => command === "sleep 300").length;
@@ -127,7 +130,7 @@ test("stats measures the tree", async () => {
   await box.run(["wait", "worker"]);
 });
 
-test("limits: given on the command line, shown by inspect and stats", async () => {
+test("inspect and stats show limits given on the command line", async () => {
   await box.run([
     "run",
     "-d",
@@ -153,7 +156,7 @@ test("limits: given on the command line, shown by inspect and stats", async () =
   await box.run(["wait", "small"]);
 });
 
-test("a command over its limit: the reason on stderr, the signal in the exit code", async () => {
+test("reports an exceeded limit on stderr, and the signal in the exit code", async () => {
   const { stderr, code } = await box.run([
     "run",
     "--processes",
@@ -165,7 +168,7 @@ test("a command over its limit: the reason on stderr, the signal in the exit cod
   assert.match(stderr, /^sallyport: The command exceeded its process limit of 5 processes and threads \(peak: \d+/m);
 });
 
-test("rm takes finished sessions, and running ones only by force", async () => {
+test("rm removes finished sessions, and running ones only with -f", async () => {
   const refused = await box.run(["rm", "long"]);
   assert.equal(refused.code, 125);
   assert.match(refused.stderr, /still running/);
@@ -173,7 +176,7 @@ test("rm takes finished sessions, and running ones only by force", async () => {
   assert.equal((await box.run(["logs", "long"])).code, 125);
 });
 
-test("clean keeps what is running", async () => {
+test("clean never removes running sessions", async () => {
   const id = await start("keeps-going", "sleep 300");
   const { stdout, code } = await box.run(["clean", "--older-than", "0", "--json"]);
   const { removed } = JSON.parse(stdout) as { removed: string[] };
@@ -181,10 +184,10 @@ test("clean keeps what is running", async () => {
   assert.ok(removed.length > 0 && !removed.includes(id));
   const left = (await box.run(["ps", "-aq"])).stdout.trim().split("\n");
   assert.deepEqual(left.sort(), (await running()).sort());
-  assert.match((await box.run(["clean", "--keep", "5"])).stderr, /^Removed 0 sessions, 0B freed\.\n$/);
+  assert.match((await box.run(["clean", "--keep", "5"])).stderr, /^Removed 0 sessions and freed 0B\.\n$/);
 });
 
-test("sessions belong to the agent that asked", async () => {
+test("a session belongs to the agent that started it", async () => {
   await box.run(["--agent", "alice", "run", "-d", "--name", "hers", "--", "true"]);
   assert.match((await box.run(["ps", "-a", "--agent", "alice"])).stdout, /^\S+\thers\t[^\n]*\n$/);
   assert.equal((await box.run(["ps", "-a", "--agent", "bob"])).stdout, "");

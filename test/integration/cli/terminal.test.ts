@@ -20,7 +20,7 @@ before(async () => {
   await box.run(["run", "--name", "second", "-c", "printf '\\e[31m' >/dev/null\n\texit 3"]);
 });
 
-test("ps is a table that fits the window", async () => {
+test("ps prints a table that fits the terminal", async () => {
   for (const columns of [80, 160]) {
     const { stdout } = await box.terminal(["ps", "-a"], { columns, env: { NO_COLOR: "1" } });
     const [title, second, first] = stdout.trimEnd().split("\n");
@@ -34,7 +34,7 @@ test("ps is a table that fits the window", async () => {
   }
 });
 
-test("colour on a terminal, unless NO_COLOR; FORCE_COLOR decides either way", async () => {
+test("uses color on terminals unless NO_COLOR is set, and FORCE_COLOR overrides both", async () => {
   const green = "\x1b[32mrunning";
   const onTerminal = async (env: NodeJS.ProcessEnv) => (await box.terminal(["ps"], { env })).stdout;
   for (const env of [{}, { NO_COLOR: "" }]) assert.ok((await onTerminal(env)).includes(green), JSON.stringify(env));
@@ -45,24 +45,24 @@ test("colour on a terminal, unless NO_COLOR; FORCE_COLOR decides either way", as
   assert.ok((await box.run(["check", "ls"], { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stdout.includes("\x1b[32m"));
 });
 
-test("an empty list says what else there is", async () => {
+test("an empty list prints a message", async () => {
   const { stdout } = await box.terminal(["--state", `${box.folder}/other`, "ps"]);
-  assert.equal(stdout, "Nothing is running. `sallyport ps -a` shows finished sessions too.\n");
+  assert.equal(stdout, "No running sessions. Use `sallyport ps -a` to show finished sessions.\n");
 });
 
-test("inspect lays out pairs and cuts nothing", async () => {
+test("inspect aligns pairs and cuts nothing", async () => {
   const { stdout } = await box.terminal(["inspect", "first"]);
   assert.match(stdout, /^status +running$/m);
   assert.match(stdout, /^command +sleep 300 # 漢字/m);
   assert.equal(stdout.match(/漢字/g)?.length, 20);
 });
 
-test("JSON is indented for a person", async () => {
+test("indents JSON on a terminal", async () => {
   const { stdout } = await box.terminal(["inspect", "--json", "second"]);
   assert.match(stdout, /^\{\n {2}"id": "/);
 });
 
-test("stats shows what runs until it has ended, and leaves the last figures", async () => {
+test("stats runs until the session ends, and leaves the last measurement", async () => {
   const go = join(box.folder, "go");
   await box.run(["run", "-d", "--name", "brief", "-c", `until test -e ${go}; do sleep 0.05; done`]);
   const { child, shows } = box.onTerminal(["stats", "brief"], { env: { NO_COLOR: "1" } });
@@ -74,24 +74,24 @@ test("stats shows what runs until it has ended, and leaves the last figures", as
   assert.match(plain(after), /^NAME +STATUS.*\nbrief +completed/);
 });
 
-test("stats --watch sorts and scrolls by keys, stays when nothing runs, and gives the terminal back", async () => {
+test("stats --watch sorts by keys, stays open without sessions, and restores the terminal", async () => {
   const state = join(box.folder, "watched");
   const { child, shows } = box.onTerminal(["--state", state, "stats", "--watch"], { env: { NO_COLOR: "1" } });
   const frame = () => plain(shows().slice(shows().lastIndexOf("\x1b[H")));
-  await until("it says so", () => frame().includes("Nothing is running."));
+  await until("it says so", () => frame().includes("No running sessions."));
   for (const name of ["bee", "ant"])
     await box.run(["--state", state, "run", "-d", "--name", name, "--", "sleep", "300"]);
-  await until("both show up by themselves", () => /2 sessions, 2 processes: cpu/.test(frame()));
+  await until("both appear", () => /2 sessions, 2 processes: CPU/.test(frame()));
   child.stdin?.write("n");
-  await until("they go by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
+  await until("they are sorted by name", () => /ant +running.*bee +running.*\[n name\]/s.test(frame()));
   await box.run(["--state", state, "kill", "-s", "KILL", "ant", "bee"]);
-  await until("they are gone", () => frame().includes("Nothing is running."));
+  await until("they are gone", () => frame().includes("No running sessions."));
   child.stdin?.write("q");
   assert.deepEqual((await once(child, "close"))[0], 0);
   assert.ok(shows().endsWith("\x1b[?25h\x1b[?1049l"));
 });
 
-test("stats --watch without a screen, or with what prints once, is refused", async () => {
+test("rejects stats --watch without a terminal, or with --json or --once", async () => {
   for (const args of [
     ["stats", "--watch"],
     ["stats", "--watch", "--json"],
@@ -99,6 +99,6 @@ test("stats --watch without a screen, or with what prints once, is refused", asy
   ]) {
     const { code, stderr } = await box.run(args);
     assert.equal(code, 125);
-    assert.match(stderr, /`--watch` (needs a terminal|and `--(json|once)` do not go together)/);
+    assert.match(stderr, /`--watch` (requires a terminal|cannot be used with `--(json|once)`)/);
   }
 });

@@ -8,7 +8,7 @@ after(async () => {
   box.remove();
 });
 
-/** Longer than anything here takes: only what is waited for can come first. */
+/** Longer than any test, so that the timeout is never reached first. */
 const LONG = ["--timeout", "60s"];
 
 async function waited(...args: string[]): Promise<string> {
@@ -16,7 +16,7 @@ async function waited(...args: string[]): Promise<string> {
   return `${stdout.trim()} ${code}${stderr}`;
 }
 
-test("wait says which came first: input, a pattern, quiet, the deadline or the end", async () => {
+test("wait prints which condition was met first", async () => {
   await box.run([
     "run",
     "-d",
@@ -34,7 +34,7 @@ test("wait says which came first: input, a pattern, quiet, the deadline or the e
   assert.equal(await waited("--pattern", "never", ...LONG, "asks"), "exit 3");
 });
 
-test("wait for a pattern on pipes, as JSON with what matched", async () => {
+test("wait --json prints the match of a pattern in piped output", async () => {
   await box.run(["run", "-d", "--name", "talks", "-c", "echo listening on 8080; exec sleep 300"]);
   const { stdout, code } = await box.run(["wait", "--json", "--pattern", "on \\d+", "--offset", "0", ...LONG, "talks"]);
   assert.equal(code, 0);
@@ -42,8 +42,8 @@ test("wait for a pattern on pipes, as JSON with what matched", async () => {
   assert.deepEqual([reason, match, info.name], ["pattern", "on 8080", "talks"]);
 });
 
-test("what cannot be waited for is told", async () => {
-  assert.match(await waited("--offset", "0", "talks"), /^ 125sallyport: `--offset` needs a `--pattern`/);
+test("rejects invalid conditions", async () => {
+  assert.match(await waited("--offset", "0", "talks"), /^ 125sallyport: `--offset` requires `--pattern`/);
   assert.match(
     await waited("--pattern", "(", "talks"),
     /^ 125sallyport: `--pattern`: "\(" is not a valid regular expression/,

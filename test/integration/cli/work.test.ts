@@ -29,7 +29,7 @@ function withQueue<T>(use: (queue: WorkQueue) => T): T {
 
 const CALLBACK = execCallback({ id: "s1", exitCode: 3, logPath: "/w/s1.log", lastLines: ["a\x1b[31m", "\u202eb"] });
 
-test("claimed, given back, claimed again, done", async () => {
+test("claims an item, returns it, claims it again and acknowledges it", async () => {
   withQueue((queue) => queue.enqueue(CALLBACK));
   const first = await box.run(["work", "claim", "--lease", "5m", "--worker", "me", "--json"]);
   const item = JSON.parse(first.stdout);
@@ -52,7 +52,7 @@ test("claimed, given back, claimed again, done", async () => {
   assert.match((await box.run(["work", "list", "-a"])).stdout, /^1\tHIGH\tEXEC_CALLBACK\tdone\t2\t/);
 });
 
-test("lists for a person, a program and JSON, without leases", async () => {
+test("lists items on a terminal, in a pipe and as JSON, without leases", async () => {
   withQueue((queue) => {
     queue.enqueue(CALLBACK);
     queue.enqueue({ key: "later", type: "T", priority: "LOW", payload: {}, dueMs: Date.now() + 3_600_000 });
@@ -72,7 +72,7 @@ test("lists for a person, a program and JSON, without leases", async () => {
   assert.match(only.stdout, /^2\tLOW\tT\tpending\t0\t/);
 });
 
-test("a person sees a claimed item whole, with nothing hidden in it", async () => {
+test("prints a claimed item completely and escaped on a terminal", async () => {
   withQueue((queue) => queue.enqueue(CALLBACK));
   const { stdout } = await box.terminal(["work", "claim"]);
   assert.match(stdout, /^lease +[0-9a-f-]{36}$/m);
@@ -81,7 +81,7 @@ test("a person sees a claimed item whole, with nothing hidden in it", async () =
   assert.ok(!stdout.includes("\u202e") && !stdout.includes("\x1b[31m"));
 });
 
-test("claim --wait waits for what another process puts in, and gives up in time", async () => {
+test("claim --wait waits for an item of another process, up to the given time", async () => {
   assert.equal((await box.run(["work", "claim", "--wait", "200ms"])).code, 1);
   const waiting = outcome(box.spawn(["work", "claim", "--wait", "60s", "--type", "EXEC_CALLBACK", "--json"]));
   withQueue((queue) => {
@@ -91,17 +91,14 @@ test("claim --wait waits for what another process puts in, and gives up in time"
   assert.equal(JSON.parse((await waiting).stdout).key, "exec_callback:s1");
 });
 
-test("mistakes are told, with a way out", async () => {
+test("reports usage errors and invalid leases", async () => {
   withQueue((queue) => queue.enqueue(CALLBACK));
   const cases: [string[], RegExp][] = [
-    [["work", "steal"], /there is no `work steal`; there are list, claim, ack, retry/],
-    [["work", "claim", "1"], /`work claim` takes no `1`/],
-    [["work", "ack", "1"], /`work ack` needs the item's id and the lease it was claimed with: ID LEASE/],
-    [["work", "ack", "x", "y"], /`work ack` needs/],
-    [
-      ["work", "ack", "7", "guessed"],
-      /No such work item: 7\.\n {2}List all items and their states with `sallyport work list -a`/,
-    ],
+    [["work", "steal"], /unknown subcommand `work steal`; use list, claim, ack, retry/],
+    [["work", "claim", "1"], /unexpected argument `1` for `work claim`/],
+    [["work", "ack", "1"], /`work ack` requires the ID of the item and its lease/],
+    [["work", "ack", "x", "y"], /`work ack` requires/],
+    [["work", "ack", "7", "guessed"], /No such work item: 7\.\n {2}List all items and their states with `sallyport work list -a`/],
     [["work", "ack", "1", "guessed"], /The lease on work item 1 is not valid/],
     [["work", "retry", "1", "guessed"], /The lease on work item 1 is not valid/],
     [["work", "--only", "lost"], /`--only` must be one of pending, claimed, done/],
@@ -113,7 +110,7 @@ test("mistakes are told, with a way out", async () => {
   }
 });
 
-test("a command that ended while nobody was looking is found, by list and by who waits", async () => {
+test("list and claim --wait find a command that ended while no gateway was running", async () => {
   await box.run(["run", "-d", "--", "sleep", "0.7"]);
   const waited = await box.run(["work", "claim", "--wait", "20s", "--json"]);
   assert.equal(JSON.parse(waited.stdout).payload.exit_code, 0);

@@ -34,7 +34,7 @@ function sallyport(...args: string[]) {
   return spawnSync(process.execPath, [program, ...args], { cwd: join(fixture, "work"), env, encoding: "utf8" });
 }
 
-test("the bundled command line knows its version, and which packages' licences it carries", () => {
+test("the bundle prints its version and includes the licenses of its packages", () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   assert.equal(sallyport("--version").stdout, `${version}\n`);
   assert.match(
@@ -43,20 +43,20 @@ test("the bundled command line knows its version, and which packages' licences i
   );
 });
 
-test("it judges commands, and finds what lies beside it in the package", () => {
-  const judged = sallyport("check", "--json", "rm -rf /");
-  assert.equal(JSON.parse(judged.stdout).verdict, "blocked", judged.stderr);
+test("checks commands and finds the schema in the package", () => {
+  const checked = sallyport("check", "--json", "rm -rf /");
+  assert.equal(JSON.parse(checked.stdout).verdict, "blocked", checked.stderr);
   const shown = sallyport("init", "--print");
   assert.equal(shown.status, 0, shown.stderr);
   assert.match(shown.stdout, /"\$schema": ".*package\/schema\/sallyport\.schema\.json"/);
 });
 
-test("it finds the keeper of its package, and runs a command under it", () => {
+test("runs a command with the keeper of the package", () => {
   const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
   assert.deepEqual([stdout, status], ["hello\n", 0], stderr);
 });
 
-test("its doctor finds the keeper well, and nothing that fails", () => {
+test("doctor reports no failures", () => {
   const { stdout, stderr } = sallyport("doctor", "--json");
   const { findings } = JSON.parse(stdout) as { findings: { name: string; status: string }[] };
   const failed = findings.filter(({ status }) => status === "fail");
@@ -64,7 +64,7 @@ test("its doctor finds the keeper well, and nothing that fails", () => {
   assert.equal(findings.find(({ name }) => name === "keeper")?.status, "ok");
 });
 
-/** What is kept of the one script, as the file that it is at this moment. */
+/** Returns the cache file of the core script. */
 function compiled() {
   const [path = "", ...others] = globSync(join(fixture, "state/compiled/*/core-*.script.js.compiled"));
   assert.deepEqual([path === "", others], [false, []]);
@@ -72,7 +72,7 @@ function compiled() {
   return { path, ino, size, mode: mode & 0o777 };
 }
 
-test("what was compiled is kept once, and made anew where it is cut short or belongs to another script", () => {
+test("compiled code is cached once, and again when the cache is truncated or the script has changed", () => {
   const hello = () => {
     const { stdout, stderr, status } = sallyport("run", "--", "echo", "hello");
     assert.deepEqual([stdout, stderr, status], ["hello\n", "", 0]);
@@ -99,14 +99,14 @@ test("what was compiled is kept once, and made anew where it is cut short or bel
   );
 });
 
-test("a command that does not go well leaves nothing compiled for the next", () => {
+test("a command that fails does not write the cache", () => {
   rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   assert.equal(sallyport("run", "--", "false").status, 1);
   assert.equal(sallyport("ps").status, 0);
   assert.deepEqual(globSync(join(fixture, "state/compiled/*/core-*")), []);
 });
 
-test("a plain command leaves the schemas, the shell's language and the words for failures alone; others find them", () => {
+test("a plain command loads only the core script, and others load the rest", () => {
   rmSync(join(fixture, "state/compiled"), { recursive: true, force: true });
   const kept = () =>
     globSync(join(fixture, "state/compiled/*/*.script.js.compiled")).map((path) => basename(path).split("-")[0]);
@@ -120,7 +120,7 @@ test("a plain command leaves the schemas, the shell's language and the words for
   assert.equal(sallyport("run", "-c", "rm -rf /").status, 126);
 });
 
-test("its doctor builds a keeper that is missing, when told to", () => {
+test("doctor --fix builds a missing keeper", () => {
   const native = join(fixture, "package/native");
   rmSync(native);
   cpSync(join(ROOT, "native"), native, { recursive: true, filter: (path) => !/\/(build|prebuilt)$/.test(path) });

@@ -14,42 +14,58 @@ import { grantText } from "./columns.ts";
 
 export const allow: Command = {
   name: "allow",
-  summary: "List, add and take back what is allowed for good",
+  summary: "Manage standing grants",
   usage:
-    "sallyport allow [list] [OPTIONS]\n       sallyport allow add [OPTIONS] -- PROGRAM ARG…\n       sallyport allow remove ID…",
+    "sallyport allow [list] [OPTIONS]\n       sallyport allow add [OPTIONS] -- PROGRAM [ARG...]\n       sallyport allow remove ID...",
+  description: `
+    A standing grant lets an agent run a program with the given arguments in one directory without approval. Grants are
+    also created by \`sallyport approve --always\` and with the a key in \`sallyport approvals\`.`,
+  actions: {
+    list: "List grants (default)",
+    add: "Create a grant",
+    remove: "Revoke grants",
+  },
   options: {
     all: { type: "boolean", short: "a" },
     configured: { type: "boolean" },
-    args: { type: "string" },
     cwd: { type: "string" },
     expires: { type: "string" },
+    args: { type: "string" },
   },
   help: {
-    all: "list those that were taken back or have expired too",
-    configured: "list the configured allowlist instead, and when each entry was last used",
-    args: "PATTERNS: with add, one pattern per argument instead of these exact arguments",
-    cwd: "DIR: with add, only in this folder [the current one]",
-    expires: "DUR: with add, only for this long",
-    agent: "NAME: list only this agent's",
-    json: "print JSON",
+    all: "Show revoked and expired grants, too",
+    configured: "Show the configured allowlist instead, with the last use of each entry",
+    cwd: "DIR: Directory the grant applies to (default: the current directory)",
+    expires: "DUR: Limit the grant to this time (default: no limit)",
+    args: "PATTERNS: Allow arguments that match these patterns, one per argument (default: these exact arguments)",
+    agent: "NAME: Agent whose grants to list, or to create a grant for",
+    json: "Print JSON",
   },
-  actions: ["list", "add", "remove"],
+  groups: {
+    "Options for list": ["all", "configured"],
+    "Options for add": ["cwd", "expires", "args"],
+  },
+  sections: {
+    Patterns: `In a pattern, * matches any text without /, ? matches one character, and ** matches any text. A final ** matches
+      any further arguments. Wildcards do not match options or paths that contain "..".`,
+    Output: `When stdout is not a terminal, each grant is one line of tab-separated columns without a header: ID, AGENT,
+      STATUS, LAST USED, EXPIRES, BY, FOLDER, COMMAND.`,
+  },
   examples: [
-    "sallyport allow",
-    "sallyport allow add --expires 8h -- git fetch origin",
-    "sallyport allow add --agent builder --args 'test **' -- npm test",
-    "sallyport allow remove 019a8b2c",
-    "sallyport allow list --all --json",
+    ["List grants", "sallyport allow"],
+    ["Allow a command for eight hours", "sallyport allow add --expires 8h -- git fetch origin"],
+    [
+      "Allow an agent to run tests with any arguments",
+      "sallyport allow add --agent builder --args 'test **' -- npm test",
+    ],
+    ["Revoke a grant", "sallyport allow remove 019a8b2c"],
   ],
-  notes: `A grant is also made with \`sallyport approve --always\` or with \`a\` in \`sallyport approvals\`.
-Piped, there are no titles and tabs stand between the columns:
-ID, AGENT, STATUS, LAST USED, EXPIRES, BY, FOLDER, COMMAND.`,
   run: (invocation) => {
     const [action = "list", ...ids] = [...invocation.positionals, ...(invocation.rest ?? [])];
     if (action === "remove" && ids.length > 0) return remove(invocation, ids);
-    if (action === "remove") throw new UsageError("which grant? Give an id or the beginning of one");
+    if (action === "remove") throw new UsageError("no grant given; use an ID or the beginning of an ID");
     if (action === "add") return add(invocation, ids);
-    if (action !== "list") throw new UsageError(`\`allow\` knows list, add and remove; received \`${action}\``);
+    if (action !== "list") throw new UsageError(`unknown subcommand \`allow ${action}\`; use list, add or remove`);
     return invocation.values.configured ? listConfigured(invocation) : list(invocation);
   },
 };
@@ -59,15 +75,15 @@ async function list(invocation: Invocation): Promise<number> {
   return withApprovals(invocation, async ({ grants }) => {
     const found = grants.list({ agent: textOption(values, "agent"), all: values.all === true });
     const columns = () => grantColumns(found, Date.now());
-    printList(found, { columns, piped: PIPED_GRANT_COLUMNS, empty: "Nothing is allowed for good." }, invocation);
+    printList(found, { columns, piped: PIPED_GRANT_COLUMNS, empty: "No grants." }, invocation);
     return 0;
   });
 }
 
-/** Made without having been asked: held to the same rules as a yes to a request. */
+/** Creates a grant without a request. The same restrictions apply as for `approve --always`. */
 async function add(invocation: Invocation, argv: string[]): Promise<number> {
   const { values, io } = invocation;
-  if (argv.length === 0) throw new UsageError("what to allow? Give `-- PROGRAM ARG…`");
+  if (argv.length === 0) throw new UsageError("no command given; use `-- PROGRAM [ARG...]`");
   const { grantTargets } = await import("../../../gateway/check.ts");
   await assertPerson();
   const agent = textOption(values, "agent") ?? "default";
@@ -77,7 +93,7 @@ async function add(invocation: Invocation, argv: string[]): Promise<number> {
     const made = targets.map((target) =>
       grants.make({ agent, target, identity: null, scope, ...localUser(), approval: null }),
     );
-    for (const grant of made) io.err(`From now on: ${grantText(grant)}\n`);
+    for (const grant of made) io.err(`Created grant: ${grantText(grant)}\n`);
     if (values.json) printJson(made, io);
     return 0;
   });
@@ -91,7 +107,7 @@ async function listConfigured(invocation: Invocation): Promise<number> {
   return withDatabase(invocation, async (database) => {
     const used = new AllowlistUse(database);
     const entries = allowlist.map((entry) => ({ ...entry, lastUsed: used.lastUsed(entry.pattern) }));
-    const empty = "The allowlist is empty; `allowlist` in sallyport.json fills it.";
+    const empty = "The allowlist is empty. Add entries to `allowlist` in sallyport.json.";
     printList(entries, { columns: () => ALLOWLIST_COLUMNS, piped: ALLOWLIST_COLUMNS, empty }, invocation);
     return 0;
   });
@@ -101,13 +117,13 @@ async function remove(invocation: Invocation, ids: string[]): Promise<number> {
   await assertPerson();
   return withApprovals(invocation, async ({ grants }) => {
     const removed = ids.map((id) => grants.revoke(id, localUser()));
-    for (const grant of removed) invocation.io.err(`No longer allowed: ${grantText(grant)}\n`);
+    for (const grant of removed) invocation.io.err(`Revoked grant: ${grantText(grant)}\n`);
     if (invocation.values.json) printJson(removed, invocation.io);
     return 0;
   });
 }
 
-/** Grants, for a person. */
+/** The columns on a terminal. */
 function grantColumns(grants: Grant[], nowMs: number): Column<Grant>[] {
   const shorten = shortIds(grants.map(({ id }) => id));
   return [
@@ -136,10 +152,9 @@ const PIPED_GRANT_COLUMNS: Column<Grant>[] = [
 function grantStatus({ revokedAt, expiresAt, current }: Grant, nowMs: number): string {
   if (revokedAt !== null) return "revoked";
   if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) return "expired";
-  return current ? "live" : "program changed";
+  return current ? "active" : "program changed";
 }
 
-/** The configured allowlist, and when each entry was last used. */
 const ALLOWLIST_COLUMNS: Column<Omit<AllowEntry, "lastUsed"> & { lastUsed: string | null }>[] = [
   { title: "PATTERN", value: ({ pattern }) => shownLine(pattern) },
   { title: "ARGUMENTS", value: ({ args }) => (args === undefined ? "any" : shownLine(args)) },

@@ -6,14 +6,14 @@ import { withApprovals } from "../../open.ts";
 import { durationOption, textOption } from "../../options.ts";
 import { reportError } from "../../report-error.ts";
 
-/** Does one thing to every approval named on the command line. One that fails is reported and the rest go on. */
+/** Calls `act` for each ID argument. An error is reported and does not stop the others. */
 export async function forEachApproval(
   invocation: Invocation,
   act: (approvals: Approvals, id: string) => Approval,
 ): Promise<number> {
   const { io, values } = invocation;
   const ids = [...invocation.positionals, ...(invocation.rest ?? [])];
-  if (ids.length === 0) throw new UsageError("which request? Give an id or the beginning of one");
+  if (ids.length === 0) throw new UsageError("no approval request given; use an ID or the beginning of an ID");
   return withApprovals(invocation, async (approvals) => {
     const done: Approval[] = [];
     let code = 0;
@@ -29,24 +29,24 @@ export async function forEachApproval(
   });
 }
 
-/** What `approve --always` was told about how wide and how long; undefined without `--always`. */
+/** Returns the scope and expiry of the grant to create, or undefined without `--always`. */
 export function grantScope(values: Invocation["values"]): GrantScope | undefined {
   const patterns = textOption(values, "args");
   const expiresMs = durationOption(values, "expires");
   if (!values.always) {
     if (patterns !== undefined || expiresMs !== undefined) {
-      throw new UsageError("`--args` and `--expires` are about a grant: give `--always` too");
+      throw new UsageError("`--args` and `--expires` require `--always`");
     }
     return undefined;
   }
-  if (expiresMs === 0) throw new UsageError("`--expires` must be longer than nothing");
+  if (expiresMs === 0) throw new UsageError("`--expires` must be greater than 0");
   return {
     ...(patterns === undefined ? {} : { args: splitPatterns(patterns) }),
     ...(expiresMs === undefined ? {} : { expiresMs }),
   };
 }
 
-/** One pattern per argument, blanks between. A blank inside an argument is matched by `?`. */
+/** Splits patterns at spaces. A space inside an argument has to be written as `?`. */
 function splitPatterns(text: string): string[] {
   return text.split(/\s+/).filter((pattern) => pattern !== "");
 }

@@ -1,4 +1,4 @@
-/** `sallyport approvals` on a terminal: shows what waits as it comes, and takes decisions by key. */
+/** The live list of `sallyport approvals` on a terminal. */
 import { styleText } from "node:util";
 import type { Approvals } from "../../../approval/approvals.ts";
 import type { ApprovalLines } from "../../../approval/render.ts";
@@ -40,7 +40,7 @@ export async function showApprovals(approvals: Approvals, query: ApprovalQuery, 
   await fullScreen(view, io, (look) => approvals.onChange(look));
 }
 
-/** The decision may come too late, or may not be ours: then the screen says so. */
+/** Records a decision. If it is rejected, for example because it is too late, the state carries the message. */
 function applyDecision(
   approvals: Approvals,
   state: ApprovalsState,
@@ -49,7 +49,8 @@ function applyDecision(
   if (state.selected === null) return state;
   try {
     const { status } = approvals.decide(state.selected, { ...effect.decide, ...localUser() });
-    const message = status === "pending" ? "Your word counts; others have to decide too." : `It is ${status}.`;
+    const message =
+      status === "pending" ? "Your decision is recorded. More approvers have to decide." : `Request ${status}.`;
     const at = state.waiting.findIndex(({ id }) => id === state.selected);
     const next = state.waiting[at + 1] ?? state.waiting[at - 1];
     return { ...state, message, selected: next?.id ?? null, top: 0, seenTo: 0 };
@@ -87,7 +88,7 @@ interface ScreenState {
   waiting: Approval[];
   selected: Approval | null;
   details: ApprovalLines | null;
-  /** First line of the details that is shown. */
+  /** The first visible line of the details. */
   top: number;
   entry: { for: "reason" | "expiry"; text: string } | null;
   message: string;
@@ -102,20 +103,22 @@ interface ScreenSize {
 
 const MOST_LISTED = 8;
 
-/** How many lines of the request fit, whatever else is on the screen. */
+/** Returns the number of lines of the request that fit on the screen. */
 function detailRoom(state: Pick<ScreenState, "waiting" | "selected" | "entry">, size: ScreenSize): number {
   const listed = Math.min(state.waiting.length, MOST_LISTED);
   return Math.max(3, size.rows - listed - 4 - footer({ ...state, details: null, top: 0, message: "" }, size).length);
 }
 
-/** Lines from the top of the screen; never more than it has. */
+/** Returns the lines from the top of the screen, at most as many as it has rows. */
 export function screenLines(state: ScreenState, size: ScreenSize): string[] {
   const dim = (text: string) => (size.color ? styleText("dim", text, { validateStream: false }) : text);
   const room = detailRoom(state, size);
-  const lines = state.details ? [...state.details.command, ...state.details.rest] : ["j or k chooses one."];
+  const lines = state.details
+    ? [...state.details.command, ...state.details.rest]
+    : ["Press j or k to select a request."];
   const below = lines.length - state.top - room;
   return [
-    state.waiting.length === 0 ? "Nothing waits for a decision." : `${state.waiting.length} waiting for a decision`,
+    state.waiting.length === 0 ? "No pending requests." : counted(state.waiting.length, "pending request"),
     ...listLines(state, size),
     dim("─".repeat(Math.min(size.columns, 100))),
     ...(state.waiting.length > 0 ? lines.slice(state.top, state.top + room) : []),
@@ -143,16 +146,20 @@ function listLines({ waiting, selected }: ScreenState, size: ScreenSize): string
 function footer({ entry, selected, message }: ScreenState, size: ScreenSize): string[] {
   const note = message === "" ? [] : [fit(shownLine(message), size.columns)];
   if (entry?.for === "reason")
-    return [...note, `Deny. Reason for the agent (enter to send, esc to go back): ${shownLine(entry.text)}`];
+    return [...note, `Reason to give to the agent (Enter to deny, Esc to cancel): ${shownLine(entry.text)}`];
   if (entry?.for === "expiry" && selected) {
     const { agent, always } = selected.request;
-    const grant = wrap(`This ${alwaysText(always)}, whenever ${agent} asks, without a question.`, size.columns);
-    return [...note, ...grant, `For how long? (30m, 8h, 7d; enter for good, esc to go back): ${shownLine(entry.text)}`];
+    const grant = wrap(`This ${alwaysText(always)} for agent ${agent}, without further approval.`, size.columns);
+    return [
+      ...note,
+      ...grant,
+      `For how long? (30m, 8h, 7d; empty for no limit; Esc to cancel): ${shownLine(entry.text)}`,
+    ];
   }
   return [...note, fit(keysFor(selected), size.columns)];
 }
 
-/** Only those that would do something. */
+/** Returns the keys that have an effect on the selected request. */
 function keysFor(selected: Approval | null): string {
   const answers = selected ? ["o once", ...(selected.request.always.ok ? ["a always"] : []), "d deny"] : [];
   return [...answers, "j/k move", "space/b scroll", "q quit"].join("   ");

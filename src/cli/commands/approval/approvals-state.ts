@@ -1,4 +1,4 @@
-/** The state of the live list, and what each key does to it. No terminal in here. */
+/** The state of the live list and its transitions, without any terminal I/O. */
 import type { Approval, ApprovalDecision } from "../../../core/approval.ts";
 import { parseDuration } from "../../../text/format.ts";
 import type { Key } from "../../terminal/full-screen.ts";
@@ -6,20 +6,23 @@ import type { Key } from "../../terminal/full-screen.ts";
 export interface ApprovalsState {
   /** Oldest first. */
   waiting: Approval[];
-  /** By id, not by place: a request that comes or goes must not put another under the cursor. */
+  /** An ID and not an index, so that a change of the list never selects another request. */
   selected: string | null;
-  /** First line of the request that is shown, and how far down it has been shown. */
+  /** The first visible line of the request. */
   top: number;
+  /** The number of lines of the request that have been visible. */
   seenTo: number;
-  /** What is being typed, where something is. */
+  /** The text being entered, if any. */
   entry: { for: "reason" | "expiry"; text: string } | null;
   message: string;
 }
 
 export interface Shown {
-  /** Lines of the selected request, of what would run alone, and how many the screen has room for. */
+  /** Lines of the selected request. */
   lines: number;
+  /** Lines of its command, input and variables. */
   commandLines: number;
+  /** Lines of the request that fit on the screen. */
   room: number;
 }
 
@@ -27,10 +30,10 @@ export type Effect = { decide: Omit<ApprovalDecision, "who" | "channel"> } | "qu
 
 export const EMPTY_STATE: ApprovalsState = { waiting: [], selected: null, top: 0, seenTo: 0, entry: null, message: "" };
 
-/** Takes in what waits now. When the selected one is gone nothing is selected: the next key must not hit another. */
+/** Updates the list. If the selected request is no longer pending, none is selected, so that a key affects no other. */
 export function refresh(state: ApprovalsState, waiting: Approval[]): ApprovalsState {
   if (state.selected !== null && !waiting.some(({ id }) => id === state.selected)) {
-    const message = state.message || "The request you were looking at was decided elsewhere, or has expired.";
+    const message = state.message || "The selected request was decided elsewhere or has expired.";
     return { ...state, waiting, selected: null, top: 0, seenTo: 0, entry: null, message };
   }
   const first = state.waiting.length === 0 && state.selected === null ? (waiting[0]?.id ?? null) : state.selected;
@@ -78,16 +81,16 @@ function select(state: ApprovalsState, step: number): ApprovalsState {
   return selected === state.selected ? state : { ...state, selected, top: 0, seenTo: 0 };
 }
 
-/** Nobody says yes to a command, its input or its variables whose end they have not had on the screen (promise 2). */
+/** Accepts an approval only after the whole command, with its input and variables, has been visible (invariant 2). */
 function yes(state: ApprovalsState, pressed: "o" | "a", view: Shown): { state: ApprovalsState; effect: Effect } {
   const chosen = state.waiting.find(({ id }) => id === state.selected);
   if (!chosen) return still(state);
   if (state.seenTo < view.commandLines) {
-    return still({ ...state, message: "The command goes on below: look at all of it first (space)." });
+    return still({ ...state, message: "The command continues below. Press space to see all of it first." });
   }
   if (pressed === "o") return { state, effect: { decide: { decision: "once" } } };
   const { always } = chosen.request;
-  if (!always.ok) return still({ ...state, message: `Only once: ${always.why}.` });
+  if (!always.ok) return still({ ...state, message: `Can only be approved once: ${always.why}.` });
   return still({ ...state, entry: { for: "expiry", text: "" } });
 }
 
@@ -106,6 +109,10 @@ function typing(
     return { state: closed, effect: { decide: { decision: "deny", ...(entry.text ? { reason: entry.text } : {}) } } };
   }
   const expiresMs = entry.text === "" ? undefined : (parseDuration(entry.text) ?? 0);
-  if (expiresMs === 0) return still({ ...state, message: "A duration such as 30m, 8h or 7d; nothing for good." });
+  if (expiresMs === 0)
+    return still({
+      ...state,
+      message: "Not a duration. Enter a value such as 30m, 8h or 7d, or nothing for no limit.",
+    });
   return { state: closed, effect: { decide: { decision: "always", grant: expiresMs ? { expiresMs } : {} } } };
 }

@@ -11,8 +11,11 @@ const STATUSES = ["pending", "approved", "denied", "expired", "used"] as const;
 
 export const approvals: Command = {
   name: "approvals",
-  summary: "See what waits for a person, and decide",
-  usage: "sallyport approvals [OPTIONS] [ID…]",
+  summary: "Review approval requests",
+  usage: "sallyport approvals [OPTIONS] [ID...]",
+  description: `
+    On a terminal, shows pending requests in a live list in which you can approve and deny them. With an ID, prints the
+    complete request.`,
   options: {
     all: { type: "boolean", short: "a" },
     status: { type: "string" },
@@ -20,17 +23,31 @@ export const approvals: Command = {
     once: { type: "boolean" },
   },
   help: {
-    all: "show decided, used and expired ones too, not only those that wait",
-    status: "WORD: only these: pending, approved, denied, expired or used",
-    limit: "N: show at most the N latest [50]",
-    once: "print the list and end, as when piped",
-    agent: "NAME: only what this agent asked for",
+    all: "Show all requests (default: only pending requests)",
+    status: "STATUS: Show only requests with this status: pending, approved, denied, expired or used",
+    limit: "N: Show only the N latest requests (default: 50)",
+    once: "Print the list and exit (default when stdout is not a terminal)",
+    agent: "NAME: Show only the requests of this agent",
+    json: "Print JSON",
   },
   choices: { status: STATUSES },
-  examples: ["sallyport approvals", "sallyport approvals 019a8b2c", "sallyport approvals --all --json"],
-  notes: `On a terminal the list is live: j and k move, o allows once, a for good, d denies, q leaves.
-With an ID the whole request is printed, however long.
-Piped, there are no titles and tabs stand between the columns: ID, AGENT, STATUS, CREATED, EXPIRES, COMMAND.`,
+  sections: {
+    Keys: [
+      ["o", "Approve once"],
+      ["a", "Approve permanently, as a standing grant"],
+      ["d", "Deny, with an optional reason"],
+      ["j k", "Select the next or previous request (also: arrow keys)"],
+      ["space b", "Scroll the request (also: PageDown and PageUp)"],
+      ["q", "Quit"],
+    ],
+    Output: `When stdout is not a terminal, each request is one line of tab-separated columns without a header: ID, AGENT,
+      STATUS, CREATED, EXPIRES, COMMAND.`,
+  },
+  examples: [
+    ["Review pending requests", "sallyport approvals"],
+    ["Show a complete request", "sallyport approvals 019a8b2c"],
+    ["Print all requests as JSON", "sallyport approvals --all --json"],
+  ],
   run: async (invocation) => {
     const { values, io } = invocation;
     const ids = [...invocation.positionals, ...(invocation.rest ?? [])];
@@ -49,7 +66,11 @@ Piped, there are no titles and tabs stand between the columns: ID, AGENT, STATUS
         const columns = () => approvalColumns(found, { nowMs: Date.now(), color: io.color });
         printList(
           found,
-          { columns, piped: PIPED_APPROVAL_COLUMNS, empty: "Nothing waits for a decision." },
+          {
+            columns,
+            piped: PIPED_APPROVAL_COLUMNS,
+            empty: values.all || values.status ? "No requests." : "No pending requests.",
+          },
           invocation,
         );
       }

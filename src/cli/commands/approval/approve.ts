@@ -6,23 +6,28 @@ import { commandOf, grantText } from "./columns.ts";
 
 export const approve: Command = {
   name: "approve",
-  summary: "Let a waiting command run, once or for good",
-  usage: "sallyport approve [OPTIONS] ID…",
-  options: { always: { type: "boolean" }, args: { type: "string" }, expires: { type: "string" } },
+  summary: "Approve a command, once or permanently",
+  usage: "sallyport approve [OPTIONS] ID...",
+  description: `
+    Approves pending requests. An ID may be shortened to its beginning. With --always, also creates a standing grant:
+    from then on, the same agent can run the same program with the same arguments in the same directory without
+    approval.`,
+  options: { always: { type: "boolean" }, expires: { type: "string" }, args: { type: "string" } },
   help: {
-    always: "also from now on, without asking: same agent, program, arguments and folder",
-    args: "PATTERNS: with --always, one pattern per argument instead of these exact arguments",
-    expires: "DUR: with --always, only for this long",
-    json: "print the approvals as JSON",
+    always: "Also create a standing grant",
+    expires: "DUR: With --always, limit the grant to this time (default: no limit)",
+    args: "PATTERNS: With --always, allow arguments that match these patterns, one per argument (default: these exact arguments)",
+    json: "Print the requests as JSON",
+  },
+  sections: {
+    Patterns: `In a pattern, * matches any text without /, ? matches one character, and ** matches any text. A final ** matches
+      any further arguments. Wildcards do not match options or paths that contain "..".`,
   },
   examples: [
-    "sallyport approve 019a8b2c",
-    "sallyport approve 019a8b2c --always --expires 8h",
-    "sallyport approve 019a8b2c --always --args 'fetch origin *'",
+    ["Approve a command once", "sallyport approve 019a8b2c"],
+    ["Approve a command for the next eight hours", "sallyport approve 019a8b2c --always --expires 8h"],
+    ["Approve fetching any branch", "sallyport approve 019a8b2c --always --args 'fetch origin *'"],
   ],
-  notes: `In a pattern \`*\` stands for any text without \`/\`, \`?\` for one character, \`**\` for any text and, as the last
-one, for any further arguments. No wildcard matches an option or a path with \`..\`.
-\`sallyport approvals ID\` shows the whole request. \`sallyport allow\` lists what was allowed for good.`,
   run: (invocation) => {
     const grant = grantScope(invocation.values);
     return forEachApproval(invocation, (approvals, id) => {
@@ -30,7 +35,7 @@ one, for any further arguments. No wildcard matches an option or a path with \`.
       const approval = approvals.decide(id, { ...decision, ...localUser() });
       const made = approvals.grants.list().filter((each) => each.approval === approval.id);
       invocation.io.err(
-        `${outcomeText(approval)}\n${made.map((each) => `From now on: ${grantText(each)}\n`).join("")}`,
+        `${outcomeText(approval)}\n${made.map((each) => `Created grant: ${grantText(each)}\n`).join("")}`,
       );
       return approval;
     });
@@ -40,6 +45,6 @@ one, for any further arguments. No wildcard matches an option or a path with \`.
 function outcomeText(approval: Approval): string {
   const { status, decisions, quorum } = approval;
   if (status === "approved") return `Approved: ${commandOf(approval)}`;
-  const spoken = `${decisions.length} of ${quorum.approvers.length}`;
-  return `Your word counts; ${spoken} have decided (${quorum.rule}): ${commandOf(approval)}`;
+  const decided = `${decisions.length} of ${quorum.approvers.length} approvers have decided`;
+  return `Recorded; ${decided} (rule: ${quorum.rule}): ${commandOf(approval)}`;
 }

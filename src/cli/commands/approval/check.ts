@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { loadConfig } from "../../../config/load.ts";
 import { SallyportError } from "../../../core/error.ts";
 import type { Verdict } from "../../../core/policy.ts";
-import { type CheckOptions, heldBy, check as judge } from "../../../gateway/check.ts";
+import { type CheckOptions, check as evaluate, heldBy } from "../../../gateway/check.ts";
 import { policyOf } from "../../../policy/decide.ts";
 import { splitWords } from "../../../shell/quote.ts";
 import { type Command, type Invocation, type Io, UsageError } from "../../command.ts";
@@ -14,26 +14,29 @@ import { renderVerdict } from "./verdict.ts";
 
 export const check: Command = {
   name: "check",
-  summary: "Judge a command without running it",
+  summary: "Check a command against policy without running it",
   usage:
-    "sallyport check [OPTIONS] [--] COMMAND…\n       sallyport check [OPTIONS] -c TEXT\n       sallyport check [OPTIONS] --ndjson",
+    "sallyport check [OPTIONS] [--] COMMAND...\n       sallyport check [OPTIONS] -c TEXT\n       sallyport check [OPTIONS] --ndjson",
+  description: `
+    Prints the verdict for a command with its reasons. Several arguments are a program and its arguments, which are run
+    without a shell. A single argument that contains spaces or shell operators is shell text, as with -c.`,
   takesCommandLine: true,
   options: {
     command: { type: "string", short: "c" },
-    ndjson: { type: "boolean" },
+    cwd: { type: "string" },
     security: { type: "string" },
     ask: { type: "string" },
-    cwd: { type: "string" },
     ...SANDBOX_OPTIONS,
+    ndjson: { type: "boolean" },
   },
   help: {
-    command: "TEXT: judge this text, as for bash",
-    ndjson: 'read one JSON string or {"command", "shell", "cwd", "agent"} a line, write one verdict a line',
-    security: "MODE: as if so configured: deny, allowlist or full",
-    ask: "MODE: as if so configured: off, on-miss or always",
-    cwd: "DIR: as if started there [the current folder]",
+    command: "TEXT: Check TEXT as shell text for bash",
+    cwd: "DIR: Directory the command would run in (default: the current directory)",
+    security: "MODE: Security mode to check with: deny, allowlist or full (default: as configured)",
+    ask: "MODE: Approval mode to check with: off, on-miss or always (default: as configured)",
     ...SANDBOX_HELP,
-    json: "print the verdict with all facts as JSON",
+    ndjson: 'Read a JSON string or {"command", "shell", "cwd", "agent"} per line of stdin and print a verdict per line',
+    json: "Print the verdict as JSON, with all facts",
   },
   choices: {
     security: ["deny", "allowlist", "full"],
@@ -41,14 +44,19 @@ export const check: Command = {
     sandbox: ["off", "read-only", "workspace-write", "isolated"],
     network: ["on", "off"],
   },
+  sections: {
+    "Exit status": [
+      ["0", "The command is allowed"],
+      ["3", "The command requires approval"],
+      ["126", "The command is blocked or denied"],
+    ],
+  },
   examples: [
-    "sallyport check -- rm -rf build",
-    "sallyport check -c 'curl -s https://example.com | sh'",
-    "sallyport check --json --security allowlist -- 'sort names | uniq -c'",
-    `printf '"ls"\\n{"command": "make", "cwd": "/src"}\\n' | sallyport check --ndjson`,
+    ["Check a program with its arguments", "sallyport check -- rm -rf build"],
+    ["Check shell text", "sallyport check -c 'curl -s https://example.com | sh'"],
+    ["Check as if only the allowlist were permitted", "sallyport check --security allowlist -c 'sort names | uniq -c'"],
+    ["Check several commands", `printf '"ls"\\n{"command": "make", "cwd": "/src"}\\n' | sallyport check --ndjson`],
   ],
-  notes: `Several words are an argv, run directly: \`|\` is an argument then. A single word with blanks or signs of the
-shell in it is shell text, as with -c. The exit code is 0 for allow, 3 for ask, 126 for blocked and denied.`,
   run: async (invocation) => {
     const { values, io } = invocation;
     const options = optionsOf(invocation);
@@ -56,16 +64,16 @@ shell in it is shell text, as with -c. The exit code is 0 for allow, 3 for ask, 
       await checkLines(io, options);
       return 0;
     }
-    const verdict = judge(commandOf(invocation), options);
+    const verdict = evaluate(commandOf(invocation), options);
     show(verdict, values.json === true, io);
     return exitCode(verdict);
   },
 };
 
-/** Neither yes nor no: a person has to be asked. */
+/** The exit code for a command that requires approval. */
 const EXIT_ASK = 3;
 
-/** By the configuration that holds here; a mode on the command line takes the place of the configured one. */
+/** Returns the configured policy, with the modes given as options in place of the configured ones. */
 function optionsOf({ values }: Invocation): CheckOptions {
   const security = choiceOption(values, "security", ["deny", "allowlist", "full"]);
   const ask = choiceOption(values, "ask", ["off", "on-miss", "always"]);
@@ -83,10 +91,10 @@ function commandOf({ values, positionals, rest }: Invocation): string | string[]
   const [only] = words;
   if (text !== undefined) {
     if (only !== undefined)
-      throw new UsageError(`\`-c\` takes the whole command as one text; \`${only}\` came after it. Quote the text`);
+      throw new UsageError(`unexpected argument \`${only}\` after \`-c TEXT\`; quote the whole text`);
     return text;
   }
-  if (only === undefined) throw new UsageError("what to check? Give `-- COMMAND…`, `-c TEXT` or `--ndjson`");
+  if (only === undefined) throw new UsageError("no command given; use `-- COMMAND...`, `-c TEXT` or `--ndjson`");
   return words.length === 1 && !/^[\w@%+=:,./-]+$/.test(only) ? only : words;
 }
 
@@ -108,11 +116,11 @@ async function checkLines(io: Io, options: CheckOptions): Promise<void> {
   }
 }
 
-/** A bad line is answered like any other, so that answers stay in step with questions. */
+/** Answers an invalid line with an error, so that every line of input has one line of output. */
 function answer(line: string, options: CheckOptions): unknown {
   try {
     const { command, ...own } = request(line, options);
-    return judge(command, { ...options, ...own });
+    return evaluate(command, { ...options, ...own });
   } catch (error) {
     const known = error instanceof SallyportError ? error : invalid(String(error));
     return { error: known.toJSON() };
@@ -122,7 +130,7 @@ function answer(line: string, options: CheckOptions): unknown {
 function request(line: string, options: CheckOptions): { command: string | string[]; cwd?: string; agent?: string } {
   const value = parsed(line);
   if (typeof value === "string") return { command: value };
-  if (typeof value !== "object" || value === null) throw invalid("a line must be a JSON string or object");
+  if (typeof value !== "object" || value === null) throw invalid("the line must be a JSON string or object");
   const { command, shell, cwd, agent } = value as Record<string, unknown>;
   if (typeof command !== "string" && !(Array.isArray(command) && command.every((word) => typeof word === "string"))) {
     throw invalid("`command` must be a string or a list of strings");
@@ -131,7 +139,7 @@ function request(line: string, options: CheckOptions): { command: string | strin
   if (cwd !== undefined && typeof cwd !== "string") throw invalid("`cwd` must be a string");
   if (agent !== undefined && typeof agent !== "string") throw invalid("`agent` must be a string");
   return {
-    // Without a shell the text is split into words as shlex does, and nothing in them is expanded.
+    // Without a shell the text is split as by Python's shlex, and nothing is expanded.
     command: typeof command === "string" && shell === false ? words(command) : (command as string | string[]),
     ...(cwd === undefined ? {} : { cwd: resolve(options.cwd ?? ".", cwd) }),
     ...(agent === undefined ? {} : { agent }),

@@ -19,7 +19,7 @@ interface TableContext {
   color: boolean;
 }
 
-/** For a person: the command is cut to what fits, with `…` where it was; `sallyport approvals ID` shows it whole. */
+/** The columns on a terminal. The command is cut to the width; `sallyport approvals ID` shows all of it. */
 export function approvalColumns(approvals: Approval[], { nowMs, color }: TableContext): Column<Approval>[] {
   const shorten = shortIds(approvals.map(({ id }) => id));
   const paint = (text: string, status: ApprovalStatus) =>
@@ -33,7 +33,7 @@ export function approvalColumns(approvals: Approval[], { nowMs, color }: TableCo
   ];
 }
 
-/** For a program: everything whole. */
+/** The columns in a pipe. Nothing is shortened. */
 export const PIPED_APPROVAL_COLUMNS: Column<Approval>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "AGENT", value: ({ request }) => request.agent },
@@ -47,7 +47,7 @@ export function commandOf({ request }: Approval): string {
   return shownLine(request.command.text);
 }
 
-/** Patterns as they were given, exact arguments quoted: `'*'` is a star, `*` a pattern. */
+/** Returns the command of a grant. Exact arguments are quoted, so that `'*'` differs from the pattern `*`. */
 export function grantText({ executable, args, piped }: Grant): string {
   const words =
     args.kind === "exact" ? quoteArgv([executable, ...args.values]) : [executable, ...args.patterns].join(" ");

@@ -6,16 +6,20 @@ import { commandOf } from "./columns.ts";
 
 export const deny: Command = {
   name: "deny",
-  summary: "Refuse a waiting command, with a reason for the agent",
-  usage: "sallyport deny [OPTIONS] ID…",
+  summary: "Deny a command",
+  usage: "sallyport deny [OPTIONS] ID...",
+  description: "Denies pending requests. An ID may be shortened to its beginning.",
   options: { reason: { type: "string" } },
-  help: { reason: "TEXT: tell the agent why", json: "print the approvals as JSON" },
-  examples: ["sallyport deny 019a8b2c", "sallyport deny 019a8b2c --reason 'use the staging database'"],
+  help: { reason: "TEXT: Reason to give to the agent", json: "Print the requests as JSON" },
+  examples: [
+    ["Deny a command", "sallyport deny 019a8b2c"],
+    ["Deny a command and tell the agent why", "sallyport deny 019a8b2c --reason 'use the staging database'"],
+  ],
   run: (invocation) => {
     const reason = textOption(invocation.values, "reason");
     return forEachApproval(invocation, (approvals, id) => {
       const approval = approvals.decide(id, { decision: "deny", ...localUser(), ...(reason ? { reason } : {}) });
-      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Your word counts"}: ${commandOf(approval)}\n`);
+      invocation.io.err(`${approval.status === "denied" ? "Denied" : "Recorded"}: ${commandOf(approval)}\n`);
       return approval;
     });
   },

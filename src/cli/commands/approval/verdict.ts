@@ -1,4 +1,4 @@
-/** A verdict for a person: the command as it is, what of it is the matter, why, and what to do instead. */
+/** Renders a verdict: the command with the relevant parts underlined, the reasons, and suggestions. */
 import { styleText } from "node:util";
 import type { Span } from "../../../core/facts.ts";
 import type { Decision, Reason, Verdict } from "../../../core/policy.ts";
@@ -11,11 +11,16 @@ interface VerdictStyle {
 }
 
 const HUE = { blocked: "red", deny: "red", ask: "yellow", allow: "green" } as const;
-const WORD: Record<Decision, string> = { blocked: "blocked", deny: "denied", ask: "ask", allow: "allowed" };
+const WORD: Record<Decision, string> = {
+  blocked: "blocked",
+  deny: "denied",
+  ask: "requires approval",
+  allow: "allowed",
+};
 const INDENT = "  ";
 const MOST_REASONS = 8;
 
-/** The whole command is always shown: one that is cut can hide what matters behind its end. */
+/** Shows the command in full, because a cut could hide the part that matters. */
 export function renderVerdict(verdict: Verdict, { color, columns }: VerdictStyle): string {
   const paint = (hue: "red" | "yellow" | "green" | "bold" | "dim", text: string) =>
     color ? styleText(hue, text, { validateStream: false }) : text;
@@ -31,7 +36,7 @@ export function renderVerdict(verdict: Verdict, { color, columns }: VerdictStyle
   for (const reason of shown) lines.push(...reasonLines(reason, room, paint));
   const more = verdict.reasons.length - shown.length;
   if (more > 0) lines.push(`${INDENT}and ${more} more`);
-  if (verdict.reasons.length === 0) lines.push(`${INDENT}Nothing in it is a matter for a rule.`);
+  if (verdict.reasons.length === 0) lines.push(`${INDENT}No rule applies to this command.`);
   return `${lines.join("\n")}\n`;
 }
 
@@ -56,7 +61,7 @@ interface Row {
   marks: string;
 }
 
-/** The text in rows of at most `room` cells, each with a row of marks below what the spans cover. */
+/** Splits the text into rows of at most `room` cells, each with a row of marks under the spans. */
 function rows(text: string, spans: readonly Span[], room: number): Row[] {
   const found: Row[] = [];
   let row: Row = { text: "", marks: "" };
@@ -69,7 +74,7 @@ function rows(text: string, spans: readonly Span[], room: number): Row[] {
   let at = 0;
   for (const character of text) {
     const marked = spans.some(({ start, end: last }) => at >= start && at < last);
-    // A line's end is shown by a new line; any other character that cannot be seen is written out.
+    // A line feed starts a new row. Other invisible characters are escaped.
     const shown = character === "\n" ? "" : visible(character);
     const width = displayWidth(shown);
     if (cells + width > room) end();

@@ -3,9 +3,9 @@ import { type Invocation, UsageError } from "../../command.ts";
 import { printJson } from "../../io.ts";
 import { textOption, textOptions } from "../../options.ts";
 
-/** Prints what the server must know about each member that is named. */
+/** Prints the NATS permissions of the members given as options. */
 export async function printPermissions({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
-  if (unexpected !== undefined) throw new UsageError(`\`fleet permissions\` takes no \`${unexpected}\``);
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`fleet permissions\``);
   const [{ permissionsOf }, { DEFAULT_FLEET, memberPublicKey }, { validateName }] = await Promise.all([
     import("../../../fleet/permissions.ts"),
     loadKeys(),
@@ -39,12 +39,10 @@ function membersOf(values: Invocation["values"]): FleetMember[] {
   const gateways = textOptions(values, "gateway").map((name): FleetMember => ({ kind: "gateway", name, agent }));
   const workers = textOptions(values, "worker").map((name): FleetMember => ({ kind: "worker", name, labels }));
   if (agent !== undefined && gateways.length === 0) {
-    throw new UsageError("whose gateway serves that agent? Name it with `--gateway`");
+    throw new UsageError("`--agent` requires `--gateway`");
   }
-  if (labels.length > 0 && workers.length === 0)
-    throw new UsageError("`--labels` are a worker's: name it with `--worker`");
-  if (gateways.length + workers.length === 0)
-    throw new UsageError("for whom? Name members with `--gateway` or `--worker`");
+  if (labels.length > 0 && workers.length === 0) throw new UsageError("`--labels` requires `--worker`");
+  if (gateways.length + workers.length === 0) throw new UsageError("no members given; use `--gateway` or `--worker`");
   return [...gateways, ...workers];
 }
 
@@ -52,7 +50,7 @@ function labelOf(text: string): [string, string] {
   const [name = "", value, ...more] = text.split("=");
   const word = /^[A-Za-z0-9_-]{1,63}$/;
   if (value === undefined || more.length > 0 || !word.test(name) || !word.test(value)) {
-    throw new UsageError(`\`--labels\` must be such as gpu=yes,zone=eu; received \`${text}\``);
+    throw new UsageError(`\`--labels\` must be a list such as gpu=yes,zone=eu; received \`${text}\``);
   }
   return [name, value];
 }
@@ -60,17 +58,17 @@ function labelOf(text: string): [string, string] {
 interface NamedMember {
   member: FleetMember;
   permissions: Permissions;
-  /** Its public nkey; null: it is not known yet. */
+  /** The public nkey of the member. Null when unknown. */
   nkey: string | null;
 }
 
-/** An hour of answers to one question is enough for the longest wait; after it, one asks again. */
+/** One hour exceeds the longest wait for responses to one request, after which the client sends a new one. */
 const RESPONSES = '{ max: -1, expires: "1h" }';
 
-/** A part of nats-server's configuration, to be included by it. */
+/** Returns a part of the nats-server configuration, for use with `include`. */
 function serverConfig(fleet: string, members: NamedMember[]): string {
   const users = members.map((each) => userBlock(each)).join("\n");
-  return `# Members of the fleet ${fleet}. In nats-server's own configuration: include "members.conf"
+  return `# Members of the fleet ${fleet}. Add this to the nats-server configuration: include "members.conf"
 authorization {
   users: [
 ${users}
@@ -97,18 +95,18 @@ ${list(subscribe)}
 
 function describe(member: FleetMember): string {
   if (member.kind === "gateway") {
-    return `the gateway ${member.name}${member.agent === undefined ? "" : `, for the agent ${visible(member.agent)} alone`}`;
+    return `gateway ${member.name}${member.agent === undefined ? "" : `, only for agent ${visible(member.agent)}`}`;
   }
   const labels = member.labels.map(([name, value]) => `${name}=${value}`).join(", ");
-  return `the worker ${member.name}${labels ? ` (${labels})` : ""}`;
+  return `worker ${member.name}${labels ? ` (${labels})` : ""}`;
 }
 
-/** It stands in a comment, which a line end would end. */
+/** Quotes a name for a comment, which a line feed would end. */
 function visible(text: string): string {
   return JSON.stringify(text);
 }
 
-/** The same for an account with JWTs: what to type where the account's signing key is. */
+/** Returns nsc commands, for accounts with JWTs. They have to be run where the account's signing key is. */
 function nscCommands(members: NamedMember[]): string {
   return members.map((each) => `${nscCommand(each)}\n`).join("");
 }

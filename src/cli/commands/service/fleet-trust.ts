@@ -9,7 +9,7 @@ import { assertPerson, localUser } from "../../person.ts";
 import { printList } from "../../table.ts";
 
 export async function showKey({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
-  if (unexpected !== undefined) throw new UsageError(`\`fleet key\` takes no \`${unexpected}\``);
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`fleet key\``);
   const { signingKey } = await import("../../../fleet/keys.ts");
   const key = signingKey(await openedState(values)).public;
   if (values.json) printJson({ key }, io);
@@ -20,34 +20,36 @@ export async function showKey({ values, io }: Invocation, [unexpected]: string[]
 export function trust(invocation: Invocation, [action = "list", ...given]: string[]): Promise<number> {
   if (action === "add") return add(invocation, given);
   if (action === "remove") return remove(invocation, given);
-  if (action !== "list") throw new UsageError(`\`fleet trust\` knows list, add and remove; received \`${action}\``);
-  if (given[0] !== undefined) throw new UsageError(`\`fleet trust list\` takes no \`${given[0]}\``);
+  if (action !== "list") throw new UsageError(`unknown subcommand \`fleet trust ${action}\`; use list, add or remove`);
+  if (given[0] !== undefined) throw new UsageError(`unexpected argument \`${given[0]}\` for \`fleet trust list\``);
   return list(invocation);
 }
 
 async function list(invocation: Invocation): Promise<number> {
   const { TrustedKeys } = await import("../../../fleet/keys.ts");
   const found = new TrustedKeys(await openedState(invocation.values)).list();
-  const empty = "No gateway is trusted; `sallyport fleet trust add NAME KEY` adds one.";
+  const empty = "No trusted gateways. Add one with `sallyport fleet trust add NAME KEY`.";
   printList(found, { columns: () => trustColumns(Date.now()), piped: PIPED_TRUST_COLUMNS, empty }, invocation);
   return 0;
 }
 
 async function add(invocation: Invocation, [name, key, unexpected]: string[]): Promise<number> {
   if (name === undefined || key === undefined) {
-    throw new UsageError("whom to trust? Give a name and its key, as `sallyport fleet key` prints it there");
+    throw new UsageError(
+      "`fleet trust add` requires a name and the key that `sallyport fleet key` prints on the gateway",
+    );
   }
   if (unexpected !== undefined)
-    throw new UsageError(`\`fleet trust add\` adds one gateway; \`${unexpected}\` came after it`);
+    throw new UsageError(`unexpected argument \`${unexpected}\`; \`fleet trust add\` takes one gateway`);
   return withTrust(invocation, (keys) => [{ changed: keys.add(name, key, localUser().who), outcome: "trusted" }]);
 }
 
 async function remove(invocation: Invocation, names: string[]): Promise<number> {
-  if (names.length === 0) throw new UsageError("which gateway? Give its name or its key");
+  if (names.length === 0) throw new UsageError("no gateway given; use its name or its key");
   return withTrust(invocation, (keys) => names.map((name) => ({ changed: keys.remove(name), outcome: "distrusted" })));
 }
 
-/** For persons only: a command that could add a key could approve itself (promise 7). Each change is in the audit. */
+/** Requires a person, because a command that could add a key could approve itself (invariant 7). Audits each change. */
 async function withTrust(
   invocation: Invocation,
   change: (keys: TrustedKeys) => { changed: TrustedKey; outcome: string }[],
@@ -88,7 +90,7 @@ function trustColumns(nowMs: number): Column<TrustedKey>[] {
   ];
 }
 
-/** For a program. */
+/** The columns in a pipe. */
 const PIPED_TRUST_COLUMNS: Column<TrustedKey>[] = [
   { title: "NAME", value: ({ name }) => name },
   { title: "KEY", value: ({ key }) => shownLine(key) },

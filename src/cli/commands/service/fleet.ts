@@ -9,45 +9,62 @@ import { showKey, trust } from "./fleet-trust.ts";
 
 export const fleet: Command = {
   name: "fleet",
-  summary: "Say which gateways a worker trusts, and what members may do on the servers",
+  summary: "Manage the keys and permissions of a fleet",
   usage: `sallyport fleet key
        sallyport fleet trust [list]
        sallyport fleet trust add NAME KEY
-       sallyport fleet trust remove NAME…
+       sallyport fleet trust remove NAME...
        sallyport fleet permissions [OPTIONS]
        sallyport fleet setup [--replicas N]`,
+  actions: {
+    key: "Print the public key with which this machine's gateway signs approvals",
+    trust: "Manage the gateways whose approvals this worker accepts",
+    permissions: "Print the NATS permissions of gateways and workers",
+    setup: "Create the fleet's streams, if workers are not permitted to",
+  },
   options: {
     gateway: { type: "string", multiple: true },
     worker: { type: "string", multiple: true },
     labels: { type: "string", multiple: true },
-    name: { type: "string" },
     keys: { type: "string" },
+    name: { type: "string" },
     nsc: { type: "boolean" },
     replicas: { type: "string" },
   },
   help: {
-    gateway: "NAME: permissions: of this gateway; may be repeated",
-    worker: "HOST: permissions: of this worker; may be repeated",
-    labels: "K=V,…: permissions: the labels whose work these workers may take",
-    name: "NAME: permissions: of this fleet [main]",
-    keys: "DIR: permissions: where the members' nkey seeds are; those that are not are made",
-    nsc: "permissions: as commands for `nsc`, which makes JWTs, instead of server configuration",
-    replicas: "N: setup: on how many servers all is kept [three where there are three]",
-    agent: "NAME: permissions: these gateways serve this agent and no other",
-    json: "print JSON",
+    gateway: "NAME: Name of a gateway; repeatable",
+    worker: "HOST: Name of a worker; repeatable",
+    labels: "KEY=VALUE,...: Labels of the workers",
+    keys: "DIR: Folder with the nkey seeds of the members; missing seeds are generated",
+    name: "NAME: Name of the fleet (default: main)",
+    nsc: "Print commands for nsc instead of nats-server configuration",
+    agent: "NAME: Restrict the gateways to this agent",
+    replicas: "N: Number of servers that store each stream (default: 3 in a cluster, otherwise 1)",
+    json: "Print JSON",
+  },
+  groups: {
+    "Options for permissions": ["gateway", "worker", "labels", "agent", "keys", "name", "nsc"],
+    "Options for setup": ["replicas"],
+  },
+  sections: {
+    Output: `When stdout is not a terminal, trust list prints one line of tab-separated columns per gateway, without a header:
+      NAME, KEY, ADDED, BY.`,
   },
   examples: [
-    "sallyport fleet key",
-    "sallyport fleet trust add office ed25519:1h2Xc0vQ3mO9XH7yqfJ2Wj9bY2m4dQe5nTqRk8sLw0A",
-    "sallyport fleet trust remove office",
-    "sallyport fleet permissions --gateway office --worker web-1 --worker web-2 --keys keys > members.conf",
-    "sallyport fleet permissions --gateway laptop --agent builder --nsc",
+    ["Print the public key of this gateway", "sallyport fleet key"],
+    [
+      "Accept the approvals of a gateway on this worker",
+      "sallyport fleet trust add office ed25519:1h2Xc0vQ3mO9XH7yqfJ2Wj9bY2m4dQe5nTqRk8sLw0A",
+    ],
+    [
+      "Print nats-server configuration for a gateway and two workers",
+      "sallyport fleet permissions --gateway office --worker web-1 --worker web-2 --keys keys > members.conf",
+    ],
+    [
+      "Print nsc commands for a gateway that serves one agent",
+      "sallyport fleet permissions --gateway laptop --agent builder --nsc",
+    ],
   ],
-  notes: `\`key\` prints the public key of this machine's gateway, which signs the approvals it sends to workers.
-\`trust\` is for the worker's machine: an approval counts there only if a gateway on the list signed it.
-\`permissions\` prints what nats-server must know about each member: what it may publish and hear.
-\`setup\` makes the streams on the servers, where workers have no permission to do so themselves.
-Piped, \`trust list\` prints NAME, KEY, ADDED, BY with tabs between.`,
   run: (invocation) => {
     const [action, ...given] = [...invocation.positionals, ...(invocation.rest ?? [])];
     if (action === "key") return showKey(invocation, given);
@@ -55,14 +72,16 @@ Piped, \`trust list\` prints NAME, KEY, ADDED, BY with tabs between.`,
     if (action === "permissions") return printPermissions(invocation, given);
     if (action === "setup") return setUp(invocation, given);
     throw new UsageError(
-      `\`fleet\` knows key, trust, permissions and setup; received ${action ? `\`${action}\`` : "nothing"}`,
+      action === undefined
+        ? "no subcommand given; use key, trust, permissions or setup"
+        : `unknown subcommand \`fleet ${action}\`; use key, trust, permissions or setup`,
     );
   },
 };
 
-/** Makes what a fleet keeps on its servers, where workers may not: once, with the credentials of an operator's gateway. */
+/** Creates the fleet's streams and buckets with the credentials of an operator's gateway. Needed once per fleet. */
 async function setUp({ values, io }: Invocation, [unexpected]: string[]): Promise<number> {
-  if (unexpected !== undefined) throw new UsageError(`\`fleet setup\` takes no \`${unexpected}\``);
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`fleet setup\``);
   const replicas = countOption(values, "replicas") ?? null;
   const [{ fleetFromEnvironment }, { loadConfig }, { joinFleet }, { ensureStores }] = await Promise.all([
     import("../../../fleet/url.ts"),

@@ -22,8 +22,11 @@ const STOPPING = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export const mcp: Command = {
   name: "mcp",
-  summary: "Serve an agent's tools over the Model Context Protocol",
+  summary: "Serve tools to an agent over the Model Context Protocol",
   usage: "sallyport mcp [OPTIONS]\n       sallyport mcp --http [HOST:]PORT [OPTIONS]",
+  description: `
+    Serves MCP on stdin and stdout until stdin is closed. With --http, serves Streamable HTTP to any number of agents;
+    each request needs an agent's token (see \`sallyport token --help\`).`,
   options: {
     tools: { type: "string" },
     workspace: { type: "string" },
@@ -36,30 +39,32 @@ export const mcp: Command = {
     idle: { type: "string" },
   },
   help: {
-    tools: `NAME,…: which toolsets: ${TOOLSETS.join(", ")} [bash]`,
-    agent: "NAME: whose commands these are [default]; over HTTP each token says so",
-    workspace: "DIR: where commands run [the current folder]",
-    "answer-within": "DUR: answer each call within this time; what takes longer runs on as a session [45s]",
-    "on-disconnect": "keep|end: what becomes of background sessions when the client leaves [keep]",
-    approvals: "host|elsewhere: whether the client's user may approve, where the client can ask them [host]",
-    http: "[HOST:]PORT: serve over Streamable HTTP, on the loopback unless a host is given; 0 takes a free port",
-    "allow-host": "NAME: with --http, a further name this server may be called by; repeatable",
-    "max-sessions": `N: with --http, sessions of 2025-era clients at a time [${DEFAULT_SESSIONS}]`,
-    idle: "DUR: with --http, end a session after so long without a request [30m]",
+    tools: `NAME,...: Toolsets to serve: ${TOOLSETS.join(", ")} (default: bash)`,
+    agent: 'NAME: Agent the commands belong to; with --http, the token names the agent (default: "default")',
+    workspace: "DIR: Workspace of the commands (default: the current directory)",
+    "answer-within":
+      "DUR: Answer each call within this time; a command that takes longer continues as a session (default: 45s)",
+    "on-disconnect": "keep|end: Keep or end background sessions when the client disconnects (default: keep)",
+    approvals: "host|elsewhere: Whether the MCP host may ask its user for approval (default: host)",
+    http: "[HOST:]PORT: Serve Streamable HTTP on this address; port 0 selects a free port (default host: 127.0.0.1)",
+    "allow-host": "NAME: Additional host name to accept in requests; repeatable",
+    "max-sessions": `N: Maximum number of concurrent protocol sessions (default: ${DEFAULT_SESSIONS})`,
+    idle: "DUR: End a protocol session after this time without a request (default: 30m)",
   },
+  groups: { "HTTP options": ["http", "allow-host", "max-sessions", "idle"] },
   choices: { tools: ["runner", "process", "exec", "shell", "bash"], approvals: ["host", "elsewhere"] },
   examples: [
-    "sallyport mcp",
-    "sallyport mcp --tools bash,process --agent builder --workspace ~/app",
-    "sallyport mcp --http 7333",
+    ["Serve the default tool on stdin and stdout", "sallyport mcp"],
+    [
+      "Serve two toolsets to an agent, in another workspace",
+      "sallyport mcp --tools bash,process --agent builder --workspace ~/app",
+    ],
+    ["Serve over HTTP on port 7333", "sallyport mcp --http 7333"],
   ],
-  notes: `Without --http it speaks on stdin and stdout until stdin ends; everything else goes to stderr.
-With --http every request needs a token of an agent: \`sallyport token create NAME --agent AGENT\`.
-docs/mcp.md shows how to add it to the usual hosts.`,
   run: async (invocation) => {
     const { values, positionals, rest, io } = invocation;
     const [unexpected] = [...positionals, ...(rest ?? [])];
-    if (unexpected !== undefined) throw new UsageError(`\`mcp\` takes no \`${unexpected}\``);
+    if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`mcp\``);
     const options = agentOptions(values);
     const hostMayApprove = (choiceOption(values, "approvals", ["host", "elsewhere"]) ?? "host") === "host";
     const listen = listenOption(textOption(values, "http"));
@@ -92,7 +97,9 @@ function agentOptions(values: Invocation["values"]): AgentOptions {
 function withinADay(values: Invocation["values"], name: string): number | undefined {
   const ms = durationOption(values, name);
   if (ms === undefined || (ms > 0 && ms <= DAY_MS)) return ms;
-  throw new UsageError(`\`--${name}\` must be more than 0 and at most a day; received \`${textOption(values, name)}\``);
+  throw new UsageError(
+    `\`--${name}\` must be greater than 0 and at most 1 day; received \`${textOption(values, name)}\``,
+  );
 }
 
 function listenOption(text: string | undefined): { host: string; port: number } | null {
@@ -104,15 +111,15 @@ function listenOption(text: string | undefined): { host: string; port: number } 
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-/** What a client did wrong it is told itself; whoever looks for the reason of something can read it here, too. */
+/** Prints protocol errors for debugging. The client receives them in any case. */
 const note = (io: Io) => (error: Error) => {
   if (process.env.SALLYPORT_DEBUG) io.err(`sallyport: ${error.message}\n`);
 };
 
 async function serveStdio(options: AgentOptions, { signal, hostMayApprove, io }: Serving): Promise<void> {
   if (io.isTTY.stdin)
-    io.err("Speaking MCP on stdin and stdout; a program should be at the other end. Ctrl-D ends it.\n");
-  // Whatever writes with console.log must not be taken for protocol.
+    io.err("Serving MCP on stdin and stdout, which is meant for an MCP host. Press Ctrl-D to stop.\n");
+  // Output of console.log must not be mixed with the protocol on stdout.
   globalThis.console = new Console(process.stderr);
   const [{ AgentContext }, { serveStdio }] = await Promise.all([
     import("../../../mcp/agent-context.ts"),
@@ -146,7 +153,7 @@ async function serveHttp(
   const most = countOption(values, "max-sessions") ?? DEFAULT_SESSIONS;
   const idleMs = withinADay(values, "idle") ?? DEFAULT_IDLE_MS;
   const names = textOptions(values, "allow-host");
-  // A bad configuration and toolsets that clash stop the start, not the first agent's first call.
+  // Reports an invalid configuration and conflicting toolsets at start and not on the first call of an agent.
   const { AgentContext } = await import("../../../mcp/agent-context.ts");
   const proof = new AgentContext(options);
   await proof.tools.list().finally(() => proof.close());

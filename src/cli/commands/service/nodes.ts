@@ -11,25 +11,38 @@ import { printList } from "../../table.ts";
 
 export const nodes: Command = {
   name: "nodes",
-  summary: "List the workers of a fleet, drain them and take them back",
+  summary: "List, drain and resume the workers of a fleet",
   usage: `sallyport nodes [list]
-       sallyport nodes drain HOST…
-       sallyport nodes return HOST…`,
+       sallyport nodes drain HOST...
+       sallyport nodes return HOST...`,
+  description: `
+    A drained worker accepts no new jobs, even after a restart. Its running commands continue.`,
+  actions: {
+    list: "List workers (default)",
+    drain: "Stop assigning jobs to workers",
+    return: "Resume assigning jobs to drained workers",
+  },
   options: {},
-  help: { json: "print JSON" },
-  examples: ["sallyport nodes", "sallyport nodes drain web-1", "sallyport nodes return web-1"],
-  notes: `A drained worker takes no new work, also after a restart; what runs there runs on, and is answered for.
-Piped, \`list\` prints HOST, STATE, SLOTS, RUNNING, LOAD, STARTED, VERSION, LABELS with tabs between.`,
+  help: { json: "Print JSON" },
+  sections: {
+    Output: `When stdout is not a terminal, each worker is one line of tab-separated columns without a header: HOST, STATE,
+      SLOTS, RUNNING, LOAD, STARTED, VERSION, LABELS.`,
+  },
+  examples: [
+    ["List workers", "sallyport nodes"],
+    ["Drain a worker before maintenance", "sallyport nodes drain web-1"],
+    ["Return it to service", "sallyport nodes return web-1"],
+  ],
   run: (invocation) => {
     const [action = "list", ...hosts] = [...invocation.positionals, ...(invocation.rest ?? [])];
     if (action === "list") {
-      if (hosts[0] !== undefined) throw new UsageError(`\`nodes list\` takes no \`${hosts[0]}\``);
+      if (hosts[0] !== undefined) throw new UsageError(`unexpected argument \`${hosts[0]}\` for \`nodes list\``);
       return withNodes(async (all) => print(invocation, await all.list()));
     }
     if (action !== "drain" && action !== "return") {
-      throw new UsageError(`\`nodes\` knows list, drain and return; received \`${action}\``);
+      throw new UsageError(`unknown subcommand \`nodes ${action}\`; use list, drain or return`);
     }
-    if (hosts.length === 0) throw new UsageError(`which worker? Give its name: \`nodes ${action} HOST\``);
+    if (hosts.length === 0) throw new UsageError(`no worker given; use \`nodes ${action} HOST\``);
     return withNodes(async (all) => {
       const changed: WorkerInfo[] = [];
       for (const host of hosts) changed.push(await all[action](host));
@@ -39,12 +52,12 @@ Piped, \`list\` prints HOST, STATE, SLOTS, RUNNING, LOAD, STARTED, VERSION, LABE
 };
 
 function print(invocation: Invocation, found: WorkerInfo[]): number {
-  const empty = "No worker is in the fleet; `sallyport worker` on a machine makes it one.";
+  const empty = "No workers in the fleet. Start one with `sallyport worker`.";
   printList(found, { columns: () => nodeColumns(Date.now()), piped: PIPED_NODE_COLUMNS, empty }, invocation);
   return 0;
 }
 
-/** For persons only: an agent does not decide which machines there are (promise 7). */
+/** Requires a person, because agents must not choose the machines of the fleet (invariant 7). */
 async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> {
   await assertPerson();
   const [{ fleetFromEnvironment }, { loadConfig }] = await Promise.all([
@@ -65,7 +78,7 @@ async function withNodes(use: (all: Nodes) => Promise<number>): Promise<number> 
   }
 }
 
-/** For a person. */
+/** The columns on a terminal. */
 function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
   return [
     { title: "HOST", value: ({ host }) => shownLine(host) },
@@ -78,7 +91,7 @@ function nodeColumns(nowMs: number): Column<WorkerInfo>[] {
   ];
 }
 
-/** For a program. */
+/** The columns in a pipe. */
 const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
   { title: "HOST", value: ({ host }) => shownLine(host) },
   { title: "STATE", value: stateOf },
@@ -91,7 +104,7 @@ const PIPED_NODE_COLUMNS: Column<WorkerInfo>[] = [
 ];
 
 function stateOf({ draining, running, free, trouble }: WorkerInfo): string {
-  if (trouble) return `trouble: ${shownLine(trouble)}`;
+  if (trouble) return `error: ${shownLine(trouble)}`;
   if (draining) return running === 0 ? "drained" : "draining";
   return free === 0 ? "full" : "ready";
 }

@@ -8,51 +8,57 @@ import { TOOLSETS, textOption, textOptions, toolsetsOf } from "../../options.ts"
 import { assertPerson, localUser } from "../../person.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:4180";
-/** As with `mcp`. */
+/** Same as the default of `mcp --answer-within`. */
 const MCP_ANSWER_WITHIN_MS = 45_000;
 const STOPPING = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export const serve: Command = {
   name: "serve",
-  summary: "Serve the console: a page for people, and everything over HTTP for programs",
+  summary: "Serve the web console and the HTTP API",
   usage: "sallyport serve [OPTIONS]",
+  description: `
+    Serves the console for people, the REST API for programs, and MCP for agents on one address. Prints a link that
+    signs you in as an operator; it can be used once, within ten minutes. Other people and programs sign in with a token
+    (see \`sallyport token --help\`).`,
   options: {
     listen: { type: "string" },
     workspace: { type: "string" },
     tools: { type: "string" },
-    "allow-host": { type: "string", multiple: true },
+    "no-link": { type: "boolean" },
     "tls-cert": { type: "string" },
     "tls-key": { type: "string" },
+    "allow-host": { type: "string", multiple: true },
     "insecure-listen": { type: "boolean" },
-    "no-link": { type: "boolean" },
   },
   help: {
-    listen: `[HOST:]PORT: where to listen; port 0 takes a free one [${DEFAULT_LISTEN}]`,
-    workspace: "DIR: where commands run [the current folder]",
-    tools: `NAME,…: which toolsets agents get at /mcp: ${TOOLSETS.join(", ")} [bash]`,
-    "allow-host": "NAME: a further name this service may be called by; repeatable",
-    "tls-cert": "FILE: speak TLS with this certificate (PEM), needed beyond this machine",
-    "tls-key": "FILE: its private key (PEM)",
-    "insecure-listen": "listen beyond this machine without TLS: everybody in between can read and change everything",
-    "no-link": "print no link to sign in with; `sallyport token link` prints one later",
-    agent: "NAME: whose commands a person's are who names no other [default]",
-    json: "print {url, link} as JSON",
+    listen: `[HOST:]PORT: Address to listen on; port 0 selects a free port (default: ${DEFAULT_LISTEN})`,
+    workspace: "DIR: Workspace of the commands (default: the current directory)",
+    tools: `NAME,...: Toolsets to serve at /mcp: ${TOOLSETS.join(", ")} (default: bash)`,
+    "no-link": "Do not print a sign-in link",
+    "tls-cert": "FILE: TLS certificate (PEM); required to listen on other than the loopback interface",
+    "tls-key": "FILE: Private key of the certificate (PEM)",
+    "allow-host": "NAME: Additional host name to accept in requests; repeatable",
+    "insecure-listen": "Allow other machines to connect without TLS; traffic can be read and modified on the way",
+    agent: 'NAME: Agent for commands that name none (default: "default")',
+    json: "Print {url, link} as JSON",
   },
+  groups: { "Network options": ["tls-cert", "tls-key", "allow-host", "insecure-listen"] },
   examples: [
-    "sallyport serve",
-    "sallyport serve --listen 8080 --workspace ~/app",
-    "sallyport serve --listen 0.0.0.0:4180 --tls-cert cert.pem --tls-key key.pem --allow-host console.example.org",
+    ["Serve the console on this machine", "sallyport serve"],
+    ["Use another port and workspace", "sallyport serve --listen 8080 --workspace ~/app"],
+    [
+      "Serve other machines over TLS",
+      "sallyport serve --listen 0.0.0.0:4180 --tls-cert cert.pem --tls-key key.pem --allow-host console.example.org",
+    ],
   ],
-  notes: `It prints a link that signs you in once, as an operator, within ten minutes. Others sign in with a token:
-\`sallyport token create ann --role approver\`. docs/console.md tells of roles and of what the service guards against.`,
   run: async (invocation) => {
     const { positionals, rest } = invocation;
     const [unexpected] = [...positionals, ...(rest ?? [])];
-    if (unexpected !== undefined) throw new UsageError(`\`serve\` takes no \`${unexpected}\``);
+    if (unexpected !== undefined) throw new UsageError(`unexpected argument \`${unexpected}\` for \`serve\``);
     const stop = new AbortController();
     for (const signal of STOPPING) process.once(signal, () => stop.abort());
     const place = placeOf(invocation.values);
-    // Whoever started it gets an operator's link: that must be a person, not a command (promise 7).
+    // The printed link gives operator access, so a person and not a command must start the service (invariant 7).
     await assertPerson();
     await serveUntil(invocation, place, stop.signal);
     return 0;
@@ -68,7 +74,7 @@ function placeOf(values: Invocation["values"]): Place {
   const tls = tlsOf(values);
   if (!tls && !isLoopback(listen.host) && !values["insecure-listen"]) {
     throw new UsageError(
-      `\`--listen ${text}\` can be reached from other machines: give \`--tls-cert\` and \`--tls-key\`, or \`--insecure-listen\` if something else keeps others out`,
+      `\`--listen ${text}\` accepts connections from other machines; use \`--tls-cert\` and \`--tls-key\`, or \`--insecure-listen\` if the network is protected in another way`,
     );
   }
   const toolsets = toolsetsOf(textOption(values, "tools") ?? "bash");
@@ -78,7 +84,8 @@ function placeOf(values: Invocation["values"]): Place {
 function tlsOf(values: Invocation["values"]): Place["tls"] {
   const [cert, key] = [textOption(values, "tls-cert"), textOption(values, "tls-key")];
   if (cert === undefined && key === undefined) return null;
-  if (cert === undefined || key === undefined) throw new UsageError("`--tls-cert` and `--tls-key` go together");
+  if (cert === undefined || key === undefined)
+    throw new UsageError("`--tls-cert` and `--tls-key` must be used together");
   return { cert: fileOf("tls-cert", cert), key: fileOf("tls-key", key) };
 }
 
@@ -86,7 +93,7 @@ function fileOf(option: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new UsageError(`\`--${option}\` cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`cannot read the file of \`--${option}\`: ${(error as Error).message}`);
   }
 }
 
@@ -115,7 +122,10 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
       ? null
       : signInUrl(serving.url, createOperatorLink(gateway.signIns, gateway.audit, who));
     if (values.json) io.out(`${JSON.stringify({ url: serving.url, link })}\n`);
-    else io.err(`Serving the console at ${serving.url}\n${link ? `Sign in once, within ten minutes: ${link}\n` : ""}`);
+    else
+      io.err(
+        `Serving the console at ${serving.url}\n${link ? `Sign-in link (single use, expires in 10 min): ${link}\n` : ""}`,
+      );
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await serving.close();
   } finally {
@@ -123,7 +133,7 @@ async function serveUntil({ values, io }: Invocation, place: Place, signal: Abor
   }
 }
 
-/** Traces where the operator's environment says so, as for every program that sends them. */
+/** Returns the trace settings of the standard OpenTelemetry variables, or null when tracing is off. */
 async function tracingOf(env: NodeJS.ProcessEnv): Promise<ServeOptions["tracing"]> {
   const { traceSettings } = await import("../../../http/tracing/settings.ts");
   try {
@@ -136,14 +146,14 @@ async function tracingOf(env: NodeJS.ProcessEnv): Promise<ServeOptions["tracing"
   }
 }
 
-/** Parses `HOST:PORT`, `PORT` or `[::1]:PORT`; null when it is none of these. */
+/** Parses `HOST:PORT`, `PORT` or `[::1]:PORT`. Returns null when the text is none of these. */
 function parseListen(text: string): { host: string; port: number } | null {
   const [, host = "127.0.0.1", port] = /^(?:(\[[0-9a-fA-F:.]+\]|[^:\s]+):)?(\d{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) > 65_535) return null;
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
 }
 
-/** Whether only this machine can reach it. Of all names only `localhost` is certain. */
+/** Reports whether the host is a loopback address. `localhost` is the only name that is known to be one. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

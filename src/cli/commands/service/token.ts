@@ -11,40 +11,50 @@ import { agoText, expiryText, printList } from "../../table.ts";
 
 export const token: Command = {
   name: "token",
-  summary: "Make, list and revoke the tokens that programs show over HTTP",
+  summary: "Create, list and revoke access tokens",
   usage:
-    "sallyport token create NAME [OPTIONS]\n       sallyport token [list]\n       sallyport token revoke NAME…\n       sallyport token link [URL]",
+    "sallyport token [list]\n       sallyport token create NAME [OPTIONS]\n       sallyport token revoke NAME...\n       sallyport token link [URL]",
+  description: `
+    Tokens authenticate agents, programs and people to \`sallyport serve\` and \`sallyport mcp --http\`. A new token is
+    printed once; only its hash is stored.`,
+  actions: {
+    list: "List tokens (default)",
+    create: "Create a token and print it",
+    revoke: "Revoke tokens by name or ID",
+    link: "Print a link that signs you in to the console as an operator, once, within ten minutes",
+  },
   options: {
     role: { type: "string" },
     expires: { type: "string" },
     all: { type: "boolean", short: "a" },
   },
   help: {
-    role: "ROLE: with create: agent (acts as one agent), viewer, approver or operator (a person) [agent]",
-    expires: "DUR: with create, how long it is good [until it is revoked]",
-    all: "list those that were revoked too",
-    agent: "NAME: with create, on whose behalf it may act [default]",
-    json: "print JSON",
+    role: "ROLE: Role of the token: agent, viewer, approver or operator (default: agent)",
+    expires: "DUR: Lifetime of the token (default: until it is revoked)",
+    all: "Show revoked tokens, too",
+    agent: 'NAME: Agent that the token acts as, for role agent (default: "default")',
+    json: "Print JSON",
   },
-  actions: ["create", "list", "revoke", "link"],
+  groups: { "Options for list": ["all"], "Options of create": ["role", "agent", "expires"] },
+  sections: {
+    Output: `When stdout is not a terminal, list prints one line of tab-separated columns per token, without a header: ID, NAME,
+      ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY.`,
+  },
   examples: [
-    "sallyport token create laptop --agent builder --expires 30d",
-    "sallyport token",
-    "sallyport token create ann --role approver",
-    "sallyport token revoke laptop",
-    "sallyport token link http://127.0.0.1:4180",
+    ["Create a token for an agent", "sallyport token create laptop --agent builder --expires 30d"],
+    ["Create a token for an approver", "sallyport token create ann --role approver"],
+    ["List tokens", "sallyport token"],
+    ["Revoke a token", "sallyport token revoke laptop"],
+    ["Print a sign-in link", "sallyport token link http://127.0.0.1:4180"],
   ],
-  notes: `\`create\` prints the token on stdout, this once: only a hash of it is kept.
-\`link\` prints an address that signs you in to a running \`sallyport serve\` as an operator, once and within ten minutes.
-Piped, \`list\` prints ID, NAME, ROLE, AGENT, STATUS, LAST USED, EXPIRES, BY with tabs between.`,
   run: (invocation) => {
     const [action = "list", ...names] = [...invocation.positionals, ...(invocation.rest ?? [])];
     if (action === "create") return create(invocation, names);
     if (action === "revoke") return revoke(invocation, names);
     if (action === "link") return link(invocation, names);
     if (action !== "list")
-      throw new UsageError(`\`token\` knows create, list, revoke and link; received \`${action}\``);
-    if (names[0] !== undefined) throw new UsageError(`\`token list\` takes no \`${names[0]}\``);
+      throw new UsageError(`unknown subcommand \`token ${action}\`; use list, create, revoke or link`);
+    if (names[0] !== undefined) throw new UsageError(`unexpected argument \`${names[0]}\` for \`token list\``);
     return list(invocation);
   },
 };
@@ -53,27 +63,28 @@ const ROLES = ["agent", "viewer", "approver", "operator"] as const satisfies rea
 
 async function create(invocation: Invocation, [name, unexpected]: string[]): Promise<number> {
   const { values, io } = invocation;
-  if (name === undefined) throw new UsageError("what is it to be called? Give a name: `token create laptop`");
+  if (name === undefined) throw new UsageError("no name given; use `sallyport token create NAME`");
   if (unexpected !== undefined)
-    throw new UsageError(`\`token create\` makes one token; \`${unexpected}\` came after it`);
+    throw new UsageError(`unexpected argument \`${unexpected}\`; \`token create\` takes one name`);
   const role = choiceOption(values, "role", ROLES) ?? "agent";
   const expiresMs = durationOption(values, "expires");
-  if (expiresMs === 0) throw new UsageError("`--expires` must be in the future; received `0`");
+  if (expiresMs === 0) throw new UsageError("`--expires` must be greater than 0");
   const named = textOption(values, "agent");
-  if (role !== "agent" && named !== undefined) throw new UsageError(`a ${role} is a person: leave \`--agent\` out`);
+  if (role !== "agent" && named !== undefined)
+    throw new UsageError(`\`--agent\` cannot be used with \`--role ${role}\``);
   const agent = role === "agent" ? (named ?? "default") : "";
   return withTokens(invocation, async (tokens, note) => {
     const made = tokens.create({ name, role, agent, createdBy: localUser().who, expiresMs });
     note(made.token, "created");
     if (values.json) printJson({ ...made.token, token: made.secret }, io);
     else io.out(`${made.secret}\n`);
-    if (io.isTTY.stderr) io.err("Keep it where only its program can read it; it is not shown again.\n");
+    if (io.isTTY.stderr) io.err("Store this token securely. It is not shown again.\n");
     return 0;
   });
 }
 
 async function revoke(invocation: Invocation, names: string[]): Promise<number> {
-  if (names.length === 0) throw new UsageError("which token? Give its name or id");
+  if (names.length === 0) throw new UsageError("no token given; use its name or ID");
   return withTokens(invocation, async (tokens, note) => {
     const revoked = names.map((name) => {
       const gone = tokens.revoke(name);
@@ -85,13 +96,13 @@ async function revoke(invocation: Invocation, names: string[]): Promise<number> 
   });
 }
 
-/** Into a service that runs on the same state folder. */
+/** Prints a sign-in link for a service that uses the same state folder. */
 async function link(invocation: Invocation, [url = "http://127.0.0.1:4180", unexpected]: string[]): Promise<number> {
   if (unexpected !== undefined)
-    throw new UsageError(`\`token link\` takes one address; \`${unexpected}\` came after it`);
+    throw new UsageError(`unexpected argument \`${unexpected}\`; \`token link\` takes one URL`);
   if (!/^https?:\/\/[^/\s]+\/?$/.test(url)) {
     throw new UsageError(
-      `\`token link\` takes the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
+      `the URL must be the address of a service, such as http://127.0.0.1:4180; received \`${url}\``,
     );
   }
   await assertPerson();
@@ -114,7 +125,7 @@ async function list(invocation: Invocation): Promise<number> {
   const { Tokens } = await import("../../../storage/tokens.ts");
   return withDatabase(invocation, async (database) => {
     const found = new Tokens(database).list().filter(({ revokedAt }) => values.all || revokedAt === null);
-    const empty = "There are no tokens; `sallyport token create NAME` makes one.";
+    const empty = "No tokens. Create one with `sallyport token create NAME`.";
     printList(found, { columns: () => tokenColumns(Date.now()), piped: PIPED_TOKEN_COLUMNS, empty }, invocation);
     return 0;
   });
@@ -122,7 +133,7 @@ async function list(invocation: Invocation): Promise<number> {
 
 type Note = (token: Token, outcome: "created" | "revoked") => void;
 
-/** For persons only: an agent that could make itself a token could be any agent (promise 7). */
+/** Requires a person, because an agent that could create tokens could act as any agent (invariant 7). */
 async function withTokens(
   invocation: Invocation,
   use: (tokens: Tokens, note: Note) => Promise<number>,
@@ -153,7 +164,7 @@ function tokenColumns(nowMs: number): Column<Token>[] {
   ];
 }
 
-/** For a program. */
+/** The columns in a pipe. */
 const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },
@@ -167,5 +178,5 @@ const PIPED_TOKEN_COLUMNS: Column<Token>[] = [
 
 function tokenStatus({ revokedAt, expiresAt }: Token, nowMs: number): string {
   if (revokedAt !== null) return "revoked";
-  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "expired" : "good";
+  return expiresAt !== null && Date.parse(expiresAt) <= nowMs ? "expired" : "active";
 }

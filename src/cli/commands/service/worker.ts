@@ -11,34 +11,39 @@ export const worker: Command = {
   name: "worker",
   summary: "Run commands for a fleet on this machine",
   usage: "sallyport worker --fleet URL [OPTIONS]",
+  description: `
+    Accepts jobs from a fleet while a slot is free. Each command is checked and sandboxed according to the
+    configuration of this machine. SIGTERM stops the worker but not its commands: they continue, and the next worker on
+    this machine takes them over.`,
   options: {
-    as: { type: "string" },
     labels: { type: "string", multiple: true },
     slots: { type: "string" },
+    as: { type: "string" },
     workspaces: { type: "string" },
     "ship-logs": { type: "boolean" },
     replicas: { type: "string" },
   },
   help: {
-    as: "NAME: this host's name in the fleet; default the machine's",
-    labels: "K=V,…: what requests may ask for, such as gpu=yes; may be given several times",
-    slots: "N: commands at a time; default four for each processor",
-    workspaces: "DIR: where folders for workspaces are made; default beside the state folder",
-    "ship-logs": "put logs by on the servers when a session ends, so that they outlive this machine",
-    replicas: "N: on how many servers what is kept there is; default three where there are three",
+    labels: "KEY=VALUE,...: Labels that requests can select, for example gpu=yes; repeatable",
+    slots: "N: Maximum number of concurrent commands (default: 4 per processor)",
+    as: "NAME: Host name in the fleet (default: the host name of this machine)",
+    workspaces: "DIR: Folder in which workspaces are created (default: next to the state folder)",
+    "ship-logs": "Upload logs to the servers when a session ends, so that they remain available without this machine",
+    replicas: "N: Number of servers that store each stream (default: 3 in a cluster, otherwise 1)",
   },
   examples: [
-    "sallyport worker --fleet nats://10.0.0.1:4222",
-    "sallyport worker --fleet nats://10.0.0.1:4222 --labels gpu=yes,disk=fast --slots 8 --workspaces /srv/work",
+    ["Join a fleet", "sallyport worker --fleet nats://10.0.0.1:4222"],
+    [
+      "Join with labels, eight slots and a workspace folder",
+      "sallyport worker --fleet nats://10.0.0.1:4222 --labels gpu=yes,disk=fast --slots 8 --workspaces /srv/work",
+    ],
   ],
-  notes: `It takes work while it has a free slot, and judges and confines every command by this machine's own
-configuration. SIGTERM ends the worker and not the commands: they go on, and the next worker here finds them.`,
   run: async (invocation) => {
     const { values, io } = invocation;
     const options = await optionsOf(values);
     const { Worker } = await import("../../../worker/worker.ts");
     const started = await Worker.start(options);
-    io.err(`${started.host} takes work from the fleet ${started.connection.fleet}.\n`);
+    io.err(`Worker ${started.host} is accepting jobs from fleet ${started.connection.fleet}.\n`);
     await new Promise<void>((resolve) => {
       for (const signal of STOPPING) process.once(signal, () => resolve());
     });
@@ -75,7 +80,8 @@ function labelsOf(given: string[]): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const text of given.flatMap((each) => each.split(","))) {
     const [, key, value] = /^([A-Za-z0-9_-]{1,63})=([A-Za-z0-9_-]{1,63})$/.exec(text.trim()) ?? [];
-    if (!key || !value) throw new UsageError(`\`--labels\` must be like gpu=yes,disk=fast; received \`${text}\``);
+    if (!key || !value)
+      throw new UsageError(`\`--labels\` must be a list such as gpu=yes,disk=fast; received \`${text}\``);
     labels[key] = value;
   }
   return labels;

@@ -10,14 +10,20 @@ import { onlySession } from "./session-arguments.ts";
 
 export const attach: Command = {
   name: "attach",
-  summary: "Sit down at a session's terminal, next to whoever is there already",
+  summary: "Attach to the terminal of a session",
   usage: "sallyport attach [OPTIONS] SESSION",
+  description: `
+    Connects this terminal to a running session. Press C-p C-q to detach and leave the session running. Several
+    terminals can be attached to a session at the same time; the session takes the size of the terminal that was
+    attached or resized last. Input is checked against policy and recorded in the audit log.
+
+    The exit code is that of the command if it ends while attached, otherwise 0.`,
   options: { "read-only": { type: "boolean", short: "r" } },
-  help: { "read-only": "look on: nothing is typed, and the session keeps its size" },
-  examples: ["sallyport attach editor", "sallyport attach --read-only web"],
-  notes: `C-p C-q leaves the session running. Several may be attached at once; the session is as large as the terminal
-that was attached or resized last. What is typed is judged and audited as any other input. The exit code is the
-command's own when it ends meanwhile, else 0.`,
+  help: { "read-only": "Only watch: do not send input and do not resize the session" },
+  examples: [
+    ["Attach to a session", "sallyport attach editor"],
+    ["Watch a session without sending input", "sallyport attach --read-only web"],
+  ],
   run: (invocation) => {
     const { values, io } = invocation;
     const reference = onlySession(invocation);
@@ -38,7 +44,7 @@ async function join(session: SessionHandle, readOnly: boolean, io: Io): Promise<
 
 type Start = Pick<AttachOptions, "offset" | "opening">;
 
-/** What is there already comes first; what follows is written on top of it. */
+/** Returns the current screen, to be drawn before the output that follows. */
 async function screenOf(session: SessionHandle, readOnly: boolean, io: Io): Promise<Start> {
   const own = localTerminal(io);
   if (own && !readOnly) await session.resize(own.size());

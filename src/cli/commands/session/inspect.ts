@@ -7,11 +7,14 @@ import { forEachSession } from "./session-arguments.ts";
 
 export const inspect: Command = {
   name: "inspect",
-  summary: "Show everything known about a session",
-  usage: "sallyport inspect [OPTIONS] SESSION…",
+  summary: "Show detailed information about sessions",
+  usage: "sallyport inspect [OPTIONS] SESSION...",
   options: {},
-  help: { json: "print JSON: one object, or an array for several sessions" },
-  examples: ["sallyport inspect web", "sallyport inspect --json web | jq .resourceUsage"],
+  help: { json: "Print a JSON object, or an array for several sessions" },
+  examples: [
+    ["Show a session", "sallyport inspect web"],
+    ["Print the resource usage of a session", "sallyport inspect --json web | jq .resourceUsage"],
+  ],
   run: async (invocation) => {
     const found: SessionInfo[] = [];
     const code = await forEachSession(invocation, async (session) => {

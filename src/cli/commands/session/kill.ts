@@ -7,15 +7,22 @@ import { forEachSession } from "./session-arguments.ts";
 
 export const kill: Command = {
   name: "kill",
-  summary: "Signal a session and everything it started",
-  usage: "sallyport kill [OPTIONS] SESSION…",
+  summary: "Send a signal to sessions and their child processes",
+  usage: "sallyport kill [OPTIONS] SESSION...",
+  description: `
+    Sends SIGTERM to all processes of a session, and SIGKILL to those that are still running after 5 seconds. With
+    --signal, sends only that signal.`,
   options: { signal: { type: "string", short: "s" }, "force-after": { type: "string" } },
   help: {
-    signal: "SIG: send this signal [TERM]",
-    "force-after": "DUR: SIGKILL what is still alive after this long [5s; never with -s]",
-    json: "print the sessions as JSON afterwards",
+    signal: "SIG: Signal to send, by name or number (default: TERM)",
+    "force-after": "DUR: Send SIGKILL after this time (default: 5s; never with --signal)",
+    json: "Print the sessions as JSON",
   },
-  examples: ["sallyport kill web", "sallyport kill -s KILL web", "sallyport kill --force-after 30s $(sallyport ps -q)"],
+  examples: [
+    ["Stop a session", "sallyport kill web"],
+    ["Kill a session immediately", "sallyport kill -s KILL web"],
+    ["Stop all running sessions, with 30 seconds to shut down", "sallyport kill --force-after 30s $(sallyport ps -q)"],
+  ],
   run: async (invocation) => {
     const signal = signalOption(invocation.values, "signal");
     const graceMs = durationOption(invocation.values, "force-after");

@@ -9,47 +9,48 @@ import { onlySession } from "./session-arguments.ts";
 
 export const logs: Command = {
   name: "logs",
-  summary: "Print what a session wrote",
+  summary: "Print the output of a session",
   usage: "sallyport logs [OPTIONS] SESSION",
+  description: `
+    Prints the captured stdout of the command to stdout and its stderr to stderr, byte for byte. With --stream or
+    --times, prints everything to stdout. On a terminal, stderr is shown in red.`,
   options: {
     follow: { type: "boolean", short: "f" },
     tail: { type: "string", short: "n" },
-    lines: { type: "string" },
+    times: { type: "boolean", short: "t" },
     since: { type: "string" },
     stream: { type: "string" },
-    times: { type: "boolean", short: "t" },
+    lines: { type: "string" },
     offset: { type: "string" },
     limit: { type: "string" },
   },
   help: {
-    follow: "go on with what is written from now on, until the session ends",
-    tail: "N: only the last N lines",
-    lines: "A:B: only lines A to B, counted from 1 (10:20, 10:, :20, -20:)",
-    since: "WHEN: only what came since then: a time, or a duration ago such as 5m",
-    stream: "NAME: only stdout or stderr, or merged: both in the order they came",
-    times: "say before each line when it came, and by which stream",
-    offset: "N: start at this byte of the stream",
-    limit: "N: print at most this many bytes",
-    json: "print a JSON line per piece: {stream, offset, time, text|base64, dropped}",
+    follow: "Follow the output until the session ends",
+    tail: "N: Print only the last N lines",
+    times: "Print the time and the stream before each line",
+    since: "WHEN: Print only output since a time (2026-11-15T03:00:00Z) or a duration ago (5m)",
+    stream: "NAME: Print only stdout or stderr, or both merged in the order they were written",
+    lines: "A:B: Print lines A to B, counted from 1 (10:20, 10:, :20, -20:)",
+    offset: "N: Start at this byte of the stream",
+    limit: "N: Print at most N bytes",
+    json: "Print one JSON object per chunk: {stream, offset, time, text|base64, dropped}",
   },
   choices: { stream: ["stdout", "stderr", "merged"] },
   examples: [
-    "sallyport logs web",
-    "sallyport logs -f --tail 20 web",
-    "sallyport logs -ft web",
-    "sallyport logs --stream stderr --since 10m web",
-    "sallyport logs --lines 100:120 web",
+    ["Print the output of a session", "sallyport logs web"],
+    ["Print the last 20 lines and follow new output", "sallyport logs -f --tail 20 web"],
+    ["Follow the output with timestamps", "sallyport logs -ft web"],
+    ["Print the errors of the last ten minutes", "sallyport logs --stream stderr --since 10m web"],
+    ["Print a range of lines", "sallyport logs --lines 100:120 web"],
   ],
-  notes: `Without --stream, what the command wrote to stdout goes to stdout and the rest to stderr;
-with it, or with --times, everything goes to stdout. Bytes are passed on as they are; on a
-terminal what came by stderr is red.`,
   run: (invocation) => {
     const { values, io } = invocation;
     const reference = onlySession(invocation);
     const query = logQuery(values, Date.now());
-    if (values.json && values.times) throw new UsageError("`--json` has the times already; leave `--times` out");
+    if (values.json && values.times)
+      throw new UsageError("`--times` cannot be used with `--json`, which always includes times");
     if (values.follow && (query.limit !== undefined || query.toLine !== undefined)) {
-      throw new UsageError("`--follow` goes on to the end; it takes neither `--limit` nor a last line");
+      throw new UsageError("`--follow` cannot be used with `--limit` or with a last line in `--lines`");
     }
     return withGateway(invocation, async (gateway) => {
       const session = await gateway.find(reference);
@@ -67,7 +68,7 @@ terminal what came by stderr is red.`,
 
 type Values = Invocation["values"];
 
-/** What `logs`'s options select. */
+/** Converts the options of `logs` to a query. */
 function logQuery(values: Values, nowMs: number): LogQuery {
   const query: LogQuery = { ...lineRange(values), ...since(values, nowMs) };
   const stream = choiceOption(values, "stream", ["stdout", "stderr", "merged"] as const);
@@ -76,7 +77,7 @@ function logQuery(values: Values, nowMs: number): LogQuery {
   const limit = countOption(values, "limit");
   const ways = [tail !== undefined, query.fromLine !== undefined, (offset ?? limit) !== undefined];
   if (ways.filter(Boolean).length > 1) {
-    throw new UsageError("`--tail`, `--lines` and `--offset`/`--limit` are three ways to say which part; give one");
+    throw new UsageError("use only one of `--tail`, `--lines` and `--offset`/`--limit`");
   }
   return {
     ...query,
@@ -87,7 +88,7 @@ function logQuery(values: Values, nowMs: number): LogQuery {
   };
 }
 
-/** `A:B`, `A:`, `:B`, counted from 1, both ends included; or `-N:`, the last N. */
+/** Parses `A:B`, `A:` or `:B`, counted from 1 and inclusive, or `-N:` for the last N lines. */
 function lineRange(values: Values): Pick<LogQuery, "fromLine" | "toLine"> {
   const text = textOption(values, "lines");
   if (text === undefined) return {};
@@ -114,7 +115,7 @@ function since(values: Values, nowMs: number): Pick<LogQuery, "sinceMs"> {
 
 type Write = (chunk: LogChunk) => void;
 
-/** How `logs` prints: each stream to its own, both to stdout, line by line with times, or for programs. */
+/** Returns the function that prints chunks: each stream to its own, both to stdout, with times, or as JSON. */
 function logWriter(way: "apart" | "together" | "times" | "json", io: Io): Write {
   switch (way) {
     case "apart":
@@ -144,7 +145,7 @@ function writeTogether(chunk: LogChunk, io: Io): void {
   io.out(chunk.bytes);
 }
 
-/** A line that one stream left unfinished is ended before the other goes on. */
+/** Ends an incomplete line of one stream before it prints the other stream. */
 function timedWriter(io: Io): Write {
   const style: Style = (how, text) => (io.color ? styleText(how, text, { validateStream: false }) : text);
   let unfinished: LogChunk["stream"] | null = null;
@@ -166,7 +167,7 @@ function timedWriter(io: Io): Write {
 
 type Style = (how: "dim" | "red", text: string) => string;
 
-/** When a line came and by which stream: a person's own time of day, or for programs the whole time. */
+/** Returns the time of a line, local on a terminal and in ISO format otherwise, and its stream. */
 function timePrefix(
   { timeMs, stream }: Pick<LogChunk, "timeMs" | "stream">,
   { style, local }: { style: Style; local: boolean },
@@ -193,7 +194,7 @@ function writeJson({ stream, offset, bytes, timeMs, dropped }: LogChunk, io: Io)
   io.out(`${JSON.stringify({ stream, offset, time, ...content(bytes), dropped })}\n`);
 }
 
-/** Text where it is text; a piece that is not, or that splits a character, goes whole as base64. */
+/** Returns the bytes as text if they are valid UTF-8, otherwise as base64. */
 function content(bytes: Uint8Array): { text: string } | { base64: string } {
   try {
     return { text: utf8.decode(bytes) };

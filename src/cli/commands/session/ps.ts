@@ -23,20 +23,26 @@ export const ps: Command = {
     own: { type: "boolean" },
   },
   help: {
-    all: "show finished sessions too, not only those still running",
-    quiet: "print only ids, of what this gateway started: for kill and rm",
-    limit: "N: show at most the N latest",
-    own: "with a fleet: only what this gateway started, not what others have run there",
-    agent: "NAME: show only this agent's sessions",
+    all: "Show all sessions (default: only running sessions)",
+    quiet: "Print only the IDs of sessions that this gateway started",
+    limit: "N: Show only the N latest sessions",
+    own: "Omit the sessions of other gateways in the fleet",
+    agent: "NAME: Show only the sessions of this agent",
+    json: "Print a JSON array",
+  },
+  sections: {
+    Output: `When stdout is not a terminal, each session is one line of tab-separated columns without a header: ID, NAME,
+      STATUS, EXIT, STARTED, duration in milliseconds, COMMAND, HOST (- for this machine).`,
   },
   examples: [
-    "sallyport ps",
-    "sallyport ps -a --limit 10",
-    "sallyport kill $(sallyport ps -q)",
-    "sallyport ps -a --json",
+    ["List running sessions", "sallyport ps"],
+    ["List the ten latest sessions, including finished ones", "sallyport ps -a --limit 10"],
+    ["Stop all running sessions", "sallyport kill $(sallyport ps -q)"],
+    [
+      "Print the names of all failed sessions",
+      `sallyport ps -a --json | jq -r '.[] | select(.status == "failed").name'`,
+    ],
   ],
-  notes: `Piped, there are no titles and tabs stand between the columns:
-ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine).`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const { values, io } = invocation;
@@ -47,7 +53,7 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
       };
       const limit = countOption(values, "limit");
       const own = () => ({ sessions: gateway.list({ ...query, limit: limit ?? gateway.count(query) }), warnings: [] });
-      // What is meant to be ended or removed is never what others have run.
+      // `--quiet` is meant for `kill` and `rm`, which must not affect the sessions of other gateways.
       const { sessions, warnings } = values.own || values.quiet ? own() : await allOf(gateway, query, limit);
       for (const warning of warnings) io.err(`${warning}\n`);
       if (values.quiet && !values.json) {
@@ -56,7 +62,7 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
         const columns = () => terminalColumns(sessions, { nowMs: Date.now(), columns: io.columns, color: io.color });
         const empty = values.all
           ? "No sessions."
-          : "Nothing is running. `sallyport ps -a` shows finished sessions too.";
+          : "No running sessions. Use `sallyport ps -a` to show finished sessions.";
         printList(sessions, { columns, piped: PIPED_COLUMNS, empty }, invocation);
       }
       return 0;
@@ -65,10 +71,10 @@ ID, NAME, STATUS, EXIT, STARTED, MILLISECONDS, COMMAND, HOST (- is this machine)
 
 const PAGE = 1000;
 
-/** A fleet remembers millions: whoever wants so many pages through them with the library or over HTTP. */
+/** A fleet may have millions of sessions. More than this can be read page by page with the library or over HTTP. */
 const MOST_OF_FLEET = 10_000;
 
-/** Page by page: a fleet may have more sessions than one answer holds. */
+/** Reads page by page, because a fleet may have more sessions than fit into one response. */
 async function allOf(gateway: Gateway, query: ListQuery, limit = Number.POSITIVE_INFINITY) {
   const sessions: SessionInfo[] = [];
   const warnings = new Set<string>();
@@ -98,10 +104,10 @@ const STATUS_COLOR: Partial<Record<Status, "green" | "yellow" | "red" | "gray">>
   denied: "red",
 };
 
-/** Below this the command would hardly be seen; how long it took is then left to `inspect`. */
+/** In a narrower terminal the duration is omitted, to leave room for the command. */
 const WIDE = 100;
 
-/** For a person: short ids, ages, and the command cut to what fits. While all are running there is no column for the end. */
+/** The columns on a terminal: short IDs, ages, and the command cut to the width. EXIT appears once a session has ended. */
 function terminalColumns(
   sessions: SessionInfo[],
   screen: { nowMs: number; columns: number; color: boolean },
@@ -124,7 +130,7 @@ function terminalColumns(
   return columns.filter((column) => column !== null);
 }
 
-/** For a program: everything whole. */
+/** The columns in a pipe. Nothing is shortened. */
 const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "ID", value: ({ id }) => id },
   { title: "NAME", value: ({ name }) => name },
@@ -136,7 +142,7 @@ const PIPED_COLUMNS: Column<SessionInfo>[] = [
   { title: "HOST", value: ({ host }) => host ?? "-" },
 ];
 
-/** How it ended in one word: the exit code, the signal, or `-` while it has not. */
+/** Returns the exit code, the signal, or `-` for a running session. */
 function exitWord({ exitCode, signal }: SessionInfo): string {
   return signal ?? (exitCode === null ? "-" : String(exitCode));
 }

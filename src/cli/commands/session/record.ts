@@ -8,20 +8,21 @@ import { onlySession } from "./session-arguments.ts";
 
 export const record: Command = {
   name: "record",
-  summary: "Export what was on the terminal of a session, to be played back",
-  usage: "sallyport record [-o FILE] [--svg FILE] SESSION",
+  summary: "Export a recording of a session's terminal",
+  usage: "sallyport record [OPTIONS] SESSION",
+  description: `
+    Exports an asciicast version 2 file with all output and all size changes so far, which asciinema can play. Input
+    appears in the recording only as far as the program echoed it.`,
   options: { output: { type: "string", short: "o" }, svg: { type: "string" } },
   help: {
-    output: "FILE: write it there instead of to stdout",
-    svg: "FILE: draw it as a moving picture of text instead (- is stdout)",
+    output: "FILE: Write the recording to FILE (default: stdout)",
+    svg: "FILE: Write an animated SVG image instead (- for stdout)",
   },
   examples: [
-    "sallyport record -o editor.cast editor",
-    "sallyport record editor | asciinema play -",
-    "sallyport record --svg editor.svg editor",
+    ["Save a recording", "sallyport record -o editor.cast editor"],
+    ["Play a recording", "sallyport record editor | asciinema play -"],
+    ["Save an animated image", "sallyport record --svg editor.svg editor"],
   ],
-  notes: `An asciicast of version 2: every output with its time, and every change of size, up to now.
-What was typed is in it as far as the program showed it.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const session = await gateway.find(onlySession(invocation));
@@ -54,13 +55,13 @@ async function toStdout(session: SessionHandle, io: Io): Promise<void> {
 
 async function toFile(session: SessionHandle, path: string): Promise<void> {
   const lines = session.recording()[Symbol.asyncIterator]();
-  // The first line before the file: of a session without a terminal none is made.
+  // Reads the first line before it creates the file, so that no file is left for a session without a terminal.
   let next = await lines.next();
   const file = createWriteStream(path);
   const done = finished(file).catch((error: Error) => {
     throw new UsageError(`cannot write \`${path}\`: ${error.message}`);
   });
-  // Awaited below; a file that cannot be written must not end the program before that.
+  // The error is handled below. Without this, it would be an unhandled rejection first.
   done.catch(() => {});
   for (; !next.done && !file.errored; next = await lines.next()) {
     if (!file.write(next.value)) await Promise.race([once(file, "drain"), done]);

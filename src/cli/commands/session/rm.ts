@@ -4,11 +4,16 @@ import { forEachSession } from "./session-arguments.ts";
 
 export const rm: Command = {
   name: "rm",
-  summary: "Forget finished sessions and their logs",
-  usage: "sallyport rm [OPTIONS] SESSION…",
+  summary: "Remove sessions and their logs",
+  usage: "sallyport rm [OPTIONS] SESSION...",
+  description: "Removes finished sessions. The audit log keeps its entries about them.",
   options: { force: { type: "boolean", short: "f" } },
-  help: { force: "kill those still running first", json: "print the ids that were removed as JSON" },
-  examples: ["sallyport rm web", "sallyport rm -f web", "sallyport rm $(sallyport ps -aq)"],
+  help: { force: "Kill running sessions first", json: "Print the removed sessions as JSON" },
+  examples: [
+    ["Remove a finished session", "sallyport rm web"],
+    ["Kill a running session and remove it", "sallyport rm -f web"],
+    ["Remove all finished sessions", "sallyport rm $(sallyport ps -aq)"],
+  ],
   run: async (invocation) => {
     const force = invocation.values.force === true;
     const removed: { id: string; name: string }[] = [];

@@ -10,7 +10,7 @@ import { missingNote, reportOutcome } from "../../notes.ts";
 import { reportError } from "../../report-error.ts";
 import { attachSession } from "../../terminal/attach-session.ts";
 
-/** Runs a command as if it had been typed into the shell: live output, our stdin if wanted, its exit code. */
+/** Runs a command with live output and, if requested, the stdin of this process. Returns its exit code. */
 export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   let stopFeeding = () => {};
@@ -26,7 +26,7 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io)
     const code = exitCodeOf(info);
     if (missing === 0) return code;
     io.err(`${missingNote(missing)}\n`);
-    // A person sees the note; a program that is fed with holes in it must not take it for the whole.
+    // A program that reads the output does not see the note, so the exit code must report the missing bytes.
     return io.isTTY.stdout ? code : code || EXIT_FAILED;
   } catch (error) {
     if (signals.beforeStart.aborted) return signals.exitCode;
@@ -37,7 +37,7 @@ export async function runStreamed(gateway: Gateway, request: RunRequest, io: Io)
   }
 }
 
-/** Passes on what the command writes, and says how many bytes it could not. */
+/** Prints the output of the command and returns the number of bytes that were dropped. */
 async function streamOutput(session: SessionHandle, graceMs: number | undefined, io: Io): Promise<number> {
   let missing = 0;
   try {
@@ -48,14 +48,14 @@ async function streamOutput(session: SessionHandle, graceMs: number | undefined,
       await io.drained();
     }
   } catch (error) {
-    // Nobody reads it any more (`| head`): end it, as a pipe of its own would have.
+    // The reader has closed the pipe (`| head`). Stop the command, as SIGPIPE would have.
     await session.kill({ graceMs }).catch(() => {});
     throw error;
   }
   return missing;
 }
 
-/** Runs a command on a terminal of its own that is joined with ours, until it ends or is left with C-p C-q. */
+/** Runs a command on a new terminal and attaches to it until the command ends or the user detaches. */
 export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: Io): Promise<number> {
   const signals = new SignalForwarder(request.graceMs, io);
   try {
@@ -70,7 +70,7 @@ export async function runOnTerminal(gateway: Gateway, request: RunRequest, io: I
   }
 }
 
-/** Pipes stdin to the command as it arrives, until either side ends. Returns how to stop. */
+/** Pipes stdin to the command until either side ends. Returns a function that stops this. */
 export function feed(stdin: Readable, session: SessionHandle, onError: (error: unknown) => void): () => void {
   let stopped = false;
   pump(stdin, session).catch((error: unknown) => {
@@ -87,21 +87,22 @@ async function pump(stdin: Readable, session: SessionHandle): Promise<void> {
   await session.closeStdin();
 }
 
-/** `head` closes its stdin, or exits, long before we run out: as with a pipe in a shell, that is no error. */
+/** A command such as `head` may close its stdin or exit before all input is sent. As in a shell, this is not an error. */
 function commandHadEnough(error: unknown): boolean {
   return error instanceof SallyportError && (error.type === "StdinClosed" || error.type === "AlreadyExited");
 }
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
-/** What the reader of stdout gets to take the last output after a signal. */
+/** How long the reader of stdout has to read the last output after a signal. */
 const LAST_OUTPUT_MS = 2000;
 
 type Forwarded = (typeof FORWARDED)[number];
 
 /**
- * The command has a session of its own, so Ctrl-C reaches only us: the first one is passed on to the command's whole
- * tree with its grace, the second kills the tree at once, and the third gives up on everything.
+ * Forwards signals to the command, which is in its own session and does not receive Ctrl-C. The first signal goes to the
+ * process tree and is followed by SIGKILL after the grace period, the second kills the tree, and the third ends this
+ * process.
  */
 class SignalForwarder {
   #session: SessionHandle | null = null;
@@ -118,7 +119,7 @@ class SignalForwarder {
     for (const { signal, listener } of this.#listeners) process.on(signal, listener);
   }
 
-  /** Aborted by a signal that came while there was no command yet to pass it on to. */
+  /** Aborted by a signal that arrives before the command has started. */
   get beforeStart(): AbortSignal {
     return this.#giveUp.signal;
   }
@@ -127,7 +128,7 @@ class SignalForwarder {
     return EXIT_SIGNAL + constants.signals[this.#received[0] ?? "SIGTERM"];
   }
 
-  /** Also passes on what came in before the command had started. */
+  /** Sets the session, and forwards a signal that arrived before it started. */
   to(session: SessionHandle): void {
     clearTimeout(this.#leaving);
     this.#session = session;
@@ -140,7 +141,7 @@ class SignalForwarder {
 
   #receive(signal: Forwarded): void {
     this.#received.push(signal);
-    // The terminal has echoed ^C and stands behind it.
+    // The terminal has echoed ^C without a line break.
     if (signal === "SIGINT" && this.#io.isTTY.stderr) this.#io.err("\n");
     if (this.#received.length > 2) process.exit(this.exitCode);
     if (this.#session) {
@@ -154,12 +155,12 @@ class SignalForwarder {
   #passOn(): void {
     const [first, second] = this.#received;
     const kill = second ? { signal: "SIGKILL" } : { signal: first, graceMs: this.#graceMs };
-    // That it may have ended meanwhile is what was wanted.
+    // Fails when the command has already ended.
     const over = this.#session?.kill(kill).catch(() => {});
     void over?.then(() => this.#leaveSoon());
   }
 
-  /** Neither a start that hangs nor a reader that has stopped reading must hold us for long. */
+  /** Exits soon even if the start hangs or the reader of stdout has stopped reading. */
   #leaveSoon(): void {
     clearTimeout(this.#leaving);
     this.#leaving = setTimeout(() => process.exit(this.exitCode), LAST_OUTPUT_MS).unref();

@@ -27,67 +27,91 @@ import { runOnTerminal, runStreamed } from "./run-foreground.ts";
 
 export const run: Command = {
   name: "run",
-  summary: "Run a command, in the foreground or as a background session",
-  usage: "sallyport run [OPTIONS] [--] PROGRAM ARG…\n       sallyport run [OPTIONS] -c TEXT",
+  summary: "Run a command in a sandbox",
+  usage: "sallyport run [OPTIONS] [--] PROGRAM [ARG...]\n       sallyport run [OPTIONS] -c TEXT",
+  description: `
+    Runs PROGRAM directly, without a shell, or TEXT with bash. The command is checked against policy and waits for
+    approval where policy requires it. Its output is streamed as it is written, and its exit code is passed on.
+
+    The workspace is the current directory. Any processes that a foreground command leaves running are stopped when it
+    ends. The first Ctrl-C interrupts the command and its child processes, and kills them after the grace period; the
+    second kills them immediately.`,
   takesCommandLine: true,
   options: {
     command: { type: "string", short: "c" },
     detach: { type: "boolean", short: "d" },
     interactive: { type: "boolean", short: "i" },
     tty: { type: "boolean", short: "t" },
-    size: { type: "string" },
+    env: { type: "string", short: "e", multiple: true },
+    cwd: { type: "string" },
+    name: { type: "string" },
     timeout: { type: "string" },
     grace: { type: "string" },
-    cwd: { type: "string" },
-    env: { type: "string", short: "e", multiple: true },
-    name: { type: "string" },
+    size: { type: "string" },
     merge: { type: "boolean" },
     "log-file": { type: "string" },
     "disk-cap": { type: "string" },
-    host: { type: "string" },
-    label: { type: "string", multiple: true },
-    retry: { type: "string" },
+    ...SANDBOX_OPTIONS,
     memory: { type: "string" },
     cpu: { type: "string" },
     processes: { type: "string" },
-    ...SANDBOX_OPTIONS,
+    host: { type: "string" },
+    label: { type: "string", multiple: true },
+    retry: { type: "string" },
   },
   help: {
-    command: "TEXT: run this text with bash",
-    detach: "run in the background and print only the session's id",
-    interactive: "give the command our stdin; with -d, keep its stdin open for later",
-    tty: "run it on a terminal; with -i, on this one: C-p C-q leaves it running",
-    size: "COLSxROWS: how large that terminal is [as this one, else 120x30]",
-    timeout: "DUR: end it after this long (90, 90s, 250ms, 5m, 1h30m) [no limit]",
-    grace: "DUR: time from SIGTERM to SIGKILL when it is ended [5s]",
-    cwd: "DIR: run it there, within the workspace [the current folder]",
-    env: "K=V: set a variable; K alone passes ours on; repeatable",
-    name: "NAME: call the session this [two words are made up]",
-    merge: "capture stdout and stderr as one stream, in exact order",
-    "log-file": "FILE: also write a plain log of both streams there",
-    "disk-cap": "SIZE: keep at most this much of each stream; 0 keeps all [64M]",
-    host: "NAME: of a fleet, run it on this host",
-    label: "K=V: of a fleet, run it on a host with this label; may be given several times",
-    retry: "idempotent: of a fleet, run it again elsewhere where its host is lost",
-    memory: "SIZE: end it when it and all it starts use more memory [as configured]",
-    cpu: "N: as many processors as it may use, such as 0.5 [as configured]",
-    processes: "N: end it when it and all it starts are more processes and threads [as configured]",
+    command: "TEXT: Run TEXT with bash",
+    detach: "Run in the background and print the session ID",
+    interactive: "Connect stdin to the command; with -d, keep its stdin open for later input",
+    tty: "Allocate a terminal; with -i, attach to it (C-p C-q detaches)",
+    env: "NAME=VALUE: Set an environment variable; NAME alone passes on its current value; repeatable",
+    cwd: "DIR: Working directory within the workspace (default: the current directory)",
+    name: "NAME: Session name (default: a random two-word name)",
+    timeout: "DUR: Stop the command after this time, for example 90s, 5m or 1h30m (default: no timeout)",
+    grace: "DUR: Time between SIGTERM and SIGKILL when the command is stopped (default: 5s)",
+    size: "COLSxROWS: Terminal size (default: the size of this terminal, or 120x30)",
+    merge: "Capture stdout and stderr as one stream, in the exact order they were written",
+    "log-file": "FILE: Also write the output of both streams to FILE",
+    "disk-cap": "SIZE: Maximum log size of each stream, 0 for no limit (default: 64M)",
+    host: "NAME: Run on this host",
+    label: "KEY=VALUE: Run on a host with this label; repeatable",
+    retry: "idempotent: Run the command again on another host if its host is lost",
+    memory: "SIZE: Memory limit of the process tree (default: as configured)",
+    cpu: "N: CPU limit of the process tree in cores, for example 0.5 (default: as configured)",
+    processes: "N: Maximum number of processes and threads (default: as configured)",
     ...SANDBOX_HELP,
-    json: "print the result as JSON when it has ended, instead of live output",
+    json: "Print the result as JSON when the command has ended, instead of live output",
+  },
+  groups: {
+    "Output options": ["merge", "log-file", "disk-cap", "json"],
+    "Sandbox options": ["sandbox", "network", "writable"],
+    "Resource limits": ["memory", "cpu", "processes"],
+    "Fleet options": ["host", "label", "retry"],
   },
   choices: { sandbox: ["off", "read-only", "workspace-write", "isolated"], network: ["on", "off"] },
+  sections: {
+    "Exit status": [
+      ["124", "The command exceeded its timeout"],
+      ["125", "Sallyport failed, the command line is invalid, or output was lost in a pipe"],
+      ["126", "The command is blocked, denied, pending approval, or not executable"],
+      ["127", "The command was not found"],
+      ["128+N", "The command was ended by signal N"],
+      ["other", "The exit code of the command"],
+    ],
+  },
   examples: [
-    "sallyport run -- ls -l",
-    "sallyport run -c 'make test 2>&1 | tail -20'",
-    "sallyport run --timeout 10m -e CI=1 -- npm test",
-    "sallyport run --memory 512M --cpu 1.5 -- make -j8",
-    "sallyport run --sandbox read-only --network off -- ./audit.sh",
-    "tar c . | sallyport run -i -- sha256sum",
-    "sallyport run -it -- vim notes.txt",
-    "id=$(sallyport run -d --name web -- npm run dev); sallyport logs -f web",
+    ["Run a program", "sallyport run -- ls -l"],
+    ["Run shell text", "sallyport run -c 'make test 2>&1 | tail -20'"],
+    ["Run tests with a timeout and an environment variable", "sallyport run --timeout 10m -e CI=1 -- npm test"],
+    [
+      "Start a server in the background and follow its log",
+      "sallyport run -d --name web -- npm run dev && sallyport logs -f web",
+    ],
+    ["Run an editor on this terminal", "sallyport run -it -- vim notes.txt"],
+    ["Pass stdin to the command", "tar c . | sallyport run -i -- sha256sum"],
+    ["Run without write access and without network", "sallyport run --sandbox read-only --network off -- ./audit.sh"],
+    ["Limit memory and CPU", "sallyport run --memory 512M --cpu 1.5 -- make -j8"],
   ],
-  notes: `The exit code is the command's own, 128+n when signal n ended it, 124 when it timed out,
-125 when Sallyport failed, 126 when it may not run, 127 when it was not found.`,
   run: (invocation) => {
     const { values, io } = invocation;
     const request = runRequest(invocation);
@@ -99,7 +123,7 @@ export const run: Command = {
     return withGateway(
       invocation,
       (gateway) => run(gateway, request, io),
-      // Whoever typed the command is asked right there; anybody else is told how to answer.
+      // On a terminal the user is prompted. Otherwise a note says how to approve the command.
       io.isTTY.stdin && io.isTTY.stderr && !values.detach
         ? { approve: (approval, signal) => promptUnlessAttached(approval, io, signal) }
         : {
@@ -112,7 +136,7 @@ export const run: Command = {
 };
 
 async function runDetached(gateway: Gateway, request: RunRequest, json: boolean, io: Io): Promise<number> {
-  // Nobody waits for a background command, so it does not wait for a person either: it says so and is asked for again.
+  // A background command does not wait for approval: it fails, and runs when it is started again after the approval.
   const session = await gateway.start(request, { approvalTimeoutMs: 0 });
   const info = session.info();
   if (json) printJson(info, io);
@@ -132,13 +156,13 @@ async function runToJson(gateway: Gateway, request: RunRequest, io: Io): Promise
     printJson(result, io);
     return exitCodeOf(result);
   } catch (error) {
-    // Before there was a command to end, such as while a person was asked.
+    // Interrupted before the command started, for example while it was waiting for approval.
     if (signal.aborted) return EXIT_SIGNAL + constants.signals[signal.reason as NodeJS.Signals];
     throw error;
   }
 }
 
-/** What `run`'s command line asks the gateway for. No deadline unless one was given: the person at the keyboard is it. */
+/** Converts the options of `run` to a request. Unlike in the library, there is no timeout by default. */
 function runRequest({ values, rest, io }: Invocation): RunRequest {
   const cwd = textOption(values, "cwd");
   const logFile = textOption(values, "log-file");
@@ -189,21 +213,21 @@ function limitsOf(values: Invocation["values"]): RunRequest["limits"] {
 function commandOf(text: string | undefined, argv: string[]): Pick<RunRequest, "command" | "args"> {
   const [program, ...args] = argv;
   if (text !== undefined && program !== undefined) {
-    throw new UsageError(`\`-c\` takes the whole command as one text; \`${program}\` came after it. Quote the text`);
+    throw new UsageError(`unexpected argument \`${program}\` after \`-c TEXT\`; quote the whole text`);
   }
-  if (text?.trim() === "") throw new UsageError("`-c` must be followed by a command; received an empty text");
+  if (text?.trim() === "") throw new UsageError("`-c` must not be empty");
   if (text !== undefined) return { command: text };
-  if (program === undefined) throw new UsageError("what to run? Give `-- PROGRAM ARG…` or `-c TEXT`");
+  if (program === undefined) throw new UsageError("no command given; use `-- PROGRAM [ARG...]` or `-c TEXT`");
   return { command: program, args };
 }
 
-/** `K=V`, or `K` alone for the value it has here, as `docker run -e` and `env` have it. */
+/** Parses `NAME=VALUE`, or `NAME` for its value in this process, like `docker run -e`. */
 function variable(text: string): [string, string] {
   const at = text.indexOf("=");
   const name = at < 0 ? text : text.slice(0, at);
   if (name === "") throw new UsageError(`\`--env\` must be NAME=VALUE; received \`${text}\``);
   const value = at < 0 ? process.env[name] : text.slice(at + 1);
-  if (value === undefined) throw new UsageError(`\`--env ${text}\`: no variable of that name is set here`);
+  if (value === undefined) throw new UsageError(`\`--env ${text}\`: variable \`${text}\` is not set`);
   return [name, value];
 }
 

@@ -12,27 +12,28 @@ import { onlySession } from "./session-arguments.ts";
 
 export const screen: Command = {
   name: "screen",
-  summary: "Show what is on the terminal of a session",
+  summary: "Show the terminal screen of a session",
   usage: "sallyport screen [OPTIONS] SESSION",
+  description: `
+    Prints the screen of a session that runs on a terminal. For a finished session, prints its last screen. The screen
+    is rendered by Sallyport: escape sequences from the program never reach your terminal.`,
   options: {
     watch: { type: "boolean", short: "w" },
     scrollback: { type: "boolean" },
     svg: { type: "string" },
   },
   help: {
-    watch: "follow it live until the session has ended, or Ctrl-C",
-    scrollback: "also what scrolled off above, as far as it is kept",
-    svg: "FILE: write it as an SVG image (- is stdout)",
-    json: "print it with cursor, title, modes and the look of every cell",
+    watch: "Follow the screen until the session ends or you press Ctrl-C",
+    scrollback: "Also print the retained lines that scrolled off the top",
+    svg: "FILE: Write the screen to FILE as an SVG image (- for stdout)",
+    json: "Print the screen as JSON, with cursor, title, modes and cell attributes",
   },
   examples: [
-    "sallyport screen editor",
-    "sallyport screen --watch editor",
-    "sallyport screen --json editor | jq -r '.lines[]'",
-    "sallyport screen --svg editor.svg editor",
+    ["Print the current screen", "sallyport screen editor"],
+    ["Follow the screen", "sallyport screen --watch editor"],
+    ["Print the lines of the screen from JSON", "sallyport screen --json editor | jq -r '.lines[]'"],
+    ["Save the screen as an image", "sallyport screen --svg editor.svg editor"],
   ],
-  notes: `The screen is drawn anew from what the session wrote: nothing of it reaches your terminal
-as it was sent. A session that has ended is shown as it was last.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const session = await gateway.find(onlySession(invocation));
@@ -53,8 +54,8 @@ function scrollback({ values }: Invocation): { scrollback?: true } {
 
 async function watch(session: SessionHandle, { values, io }: Invocation): Promise<void> {
   const other = ["json", "svg", "scrollback"].find((name) => values[name] !== undefined);
-  if (other) throw new UsageError(`\`--watch\` and \`--${other}\` do not go together`);
-  if (!io.isTTY.stdout) throw new UsageError("`--watch` needs a terminal; `logs -f` follows in a pipe");
+  if (other) throw new UsageError(`\`--watch\` cannot be used with \`--${other}\``);
+  if (!io.isTTY.stdout) throw new UsageError("`--watch` requires a terminal; use `sallyport logs -f` in a pipe");
   print(await watchScreen(session, io), io);
 }
 
@@ -68,19 +69,19 @@ async function draw(session: SessionHandle, file: string, io: Io): Promise<void>
   }
 }
 
-/** Blank rows at the end are not printed. */
+/** Prints a screen without the blank rows at its end. */
 function print(screen: Screen, io: Io): void {
   const rows = io.color ? ansiRows(screen, Math.max(io.columns, 1)) : screen.lines;
   const last = screen.lines.findLastIndex((line) => line !== "");
   for (const line of [...(screen.scrollback ?? []), ...rows.slice(0, last + 1)]) io.out(`${line}\n`);
 }
 
-/** Often enough to look live. */
-const LOOK_EVERY_MS = 80;
+/** How often a watched screen is redrawn. */
+const REDRAW_MS = 80;
 
 /**
- * Shows a session's screen in place of one's own until it has ended or the person has seen enough (Ctrl-C). Only cells
- * are drawn, by sequences of our own: what the program sends never reaches this terminal. Resolves with the last screen.
+ * Shows the screen of a session until it ends or the user presses Ctrl-C, and returns the last screen. Only cells are
+ * drawn: escape sequences from the program never reach this terminal.
  */
 async function watchScreen(session: SessionHandle, io: Io): Promise<Screen> {
   const stopped = new AbortController();
@@ -95,7 +96,7 @@ async function watchScreen(session: SessionHandle, io: Io): Promise<Screen> {
       if (frame !== drawn) io.out(frame);
       drawn = frame;
       await io.drained();
-      const live = await stillLives(session, stopped.signal);
+      const live = await isRunning(session, stopped.signal);
       screen = await session.screen({ attributes: true });
       if (!live) break;
     }
@@ -106,9 +107,9 @@ async function watchScreen(session: SessionHandle, io: Io): Promise<Screen> {
   return screen;
 }
 
-async function stillLives(session: SessionHandle, signal: AbortSignal): Promise<boolean> {
+async function isRunning(session: SessionHandle, signal: AbortSignal): Promise<boolean> {
   try {
-    const { status } = await session.wait({ timeoutMs: LOOK_EVERY_MS, signal });
+    const { status } = await session.wait({ timeoutMs: REDRAW_MS, signal });
     return status === "running";
   } catch (error) {
     if (signal.aborted) return false;
@@ -126,9 +127,9 @@ function frameOf(screen: Screen, name: string, io: Io): string {
   return `\x1b[?25l\x1b[H${lines.map((line) => `${line}\x1b[K`).join("\r\n")}\x1b[J${place}`;
 }
 
-/** The line below a watched screen. The title was made safe when it was read. */
+/** Returns the status line below a watched screen. The title contains no control characters. */
 function watchedFooter(name: string, { columns, rows, title }: Screen, width: number): string {
   const titled = title === "" ? "" : ` · ${title}`;
-  const text = fit(` ${name} · ${columns} by ${rows}${titled} · Ctrl-C ends the watching, not the session `, width);
+  const text = fit(` ${name} · ${columns}x${rows}${titled} · Ctrl-C stops watching, not the session `, width);
   return styleText("inverse", text, { validateStream: false });
 }

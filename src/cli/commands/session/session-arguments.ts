@@ -3,26 +3,26 @@ import { type Invocation, UsageError } from "../../command.ts";
 import { withGateway } from "../../open.ts";
 import { reportError } from "../../report-error.ts";
 
-export const WHICH_SESSION = "which session? Give an id, the beginning of one, or a name";
+export const NO_SESSION = "no session given; use an ID, the beginning of an ID, or a name";
 
-/** The one SESSION that the command line names. */
+/** Returns the only SESSION argument. */
 export function onlySession({ positionals, rest }: Invocation): string {
   const [reference, ...more] = [...positionals, ...(rest ?? [])];
-  if (reference === undefined) throw new UsageError(WHICH_SESSION);
-  if (more.length > 0) throw new UsageError(`one session at a time; received \`${more[0]}\` as well`);
+  if (reference === undefined) throw new UsageError(NO_SESSION);
+  if (more.length > 0) throw new UsageError(`unexpected argument \`${more[0]}\`; this command takes one session`);
   return reference;
 }
 
 /**
- * Does one thing to every session named on the command line, in order. One that fails is reported and the rest go on;
- * the last failure's exit code, else the last success's, is the result.
+ * Calls `act` for each SESSION argument in order. An error is reported and does not stop the others. Returns the exit
+ * code of the last error, or the last result if there was none.
  */
 export async function forEachSession(
   invocation: Invocation,
   act: (session: SessionHandle) => Promise<number>,
 ): Promise<number> {
   const references = [...invocation.positionals, ...(invocation.rest ?? [])];
-  if (references.length === 0) throw new UsageError(WHICH_SESSION);
+  if (references.length === 0) throw new UsageError(NO_SESSION);
   return withGateway(invocation, async (gateway) => {
     let succeeded = 0;
     let failed = 0;

@@ -13,22 +13,33 @@ const ONCE_MS = 250;
 
 export const stats: Command = {
   name: "stats",
-  summary: "Show what running sessions consume, live",
-  usage: "sallyport stats [OPTIONS] [SESSION…]",
+  summary: "Show live resource usage of running sessions",
+  usage: "sallyport stats [OPTIONS] [SESSION...]",
+  description: `
+    Shows CPU, memory, processes and I/O of each session, including its child processes. On a terminal, the view
+    updates every second until all sessions have ended.`,
   options: { watch: { type: "boolean", short: "w" }, once: { type: "boolean" } },
   help: {
-    watch: "stay on the screen also when nothing runs, sort and scroll by keys; q leaves",
-    once: "print one measurement and end, as when piped",
-    json: "print one measurement as JSON, with every process",
+    watch: "Keep the view open when no session is running",
+    once: "Print one measurement and exit (default when stdout is not a terminal)",
+    json: "Print one measurement as JSON, with all processes",
+  },
+  sections: {
+    Keys: [
+      ["c m t w n", "Sort by CPU, memory, CPU time, bytes written or name"],
+      ["j k", "Scroll by one line (also: arrow keys)"],
+      ["space b", "Scroll by one page (also: PageDown and PageUp)"],
+      ["q", "Quit"],
+    ],
+    Output: `When stdout is not a terminal, each session is one line of tab-separated columns without a header: ID, NAME,
+      STATUS, CPU, CPU time in milliseconds, memory in bytes, peak memory in bytes, processes, bytes read, bytes
+      written.`,
   },
   examples: [
-    "sallyport stats",
-    "sallyport stats --watch",
-    "sallyport stats --once web",
-    "sallyport stats --json | jq '.[].memoryBytes'",
+    ["Show all running sessions", "sallyport stats"],
+    ["Print one measurement of one session", "sallyport stats --once web"],
+    ["Print the memory usage of each session in bytes", "sallyport stats --json | jq '.[].memoryBytes'"],
   ],
-  notes: `Piped, there are no titles and tabs stand between the columns:
-ID, NAME, STATUS, CPU, CPU MILLISECONDS, MEMORY, PEAK MEMORY, PROCESSES, READ, WRITTEN.`,
   run: (invocation) =>
     withGateway(invocation, async (gateway) => {
       const { values, io } = invocation;
@@ -47,13 +58,13 @@ async function showOnce(gateway: Gateway, references: string[], invocation: Invo
   meter.measure(sessions);
   if (sessions.length > 0) await sleep(ONCE_MS);
   const rows = meter.measure(sessions);
-  const format = { columns: () => USAGE_COLUMNS, piped: USAGE_PIPED_COLUMNS, empty: "Nothing is running." };
+  const format = { columns: () => USAGE_COLUMNS, piped: USAGE_PIPED_COLUMNS, empty: "No running sessions." };
   printList(rows, format, invocation);
 }
 
-/** What was seen last is left on the terminal. */
+/** Shows the live view, and leaves the last measurement on the terminal. */
 async function showLive(gateway: Gateway, references: string[], stay: boolean, io: Io): Promise<void> {
-  if (!stay && chosen(gateway, references).length === 0) return io.err("Nothing is running.\n");
+  if (!stay && chosen(gateway, references).length === 0) return io.err("No running sessions.\n");
   const nothing = (rows: UsageRow[]) => !rows.some(({ processCount }) => processCount > 0);
   const over = stay ? () => false : nothing;
   const rows = await watchUsage(() => chosen(gateway, references), over, io);
@@ -61,8 +72,8 @@ async function showLive(gateway: Gateway, references: string[], stay: boolean, i
 }
 
 function assertScreen({ values, io }: Invocation, wanted: boolean): void {
-  if (!wanted) throw new UsageError(`\`--watch\` and \`--${values.once ? "once" : "json"}\` do not go together`);
-  if (!localTerminal(io)) throw new UsageError("`--watch` needs a terminal; `stats --once` prints one measurement");
+  if (!wanted) throw new UsageError(`\`--watch\` cannot be used with \`--${values.once ? "once" : "json"}\``);
+  if (!localTerminal(io)) throw new UsageError("`--watch` requires a terminal; use `--once` to print one measurement");
 }
 
 function chosen(gateway: Gateway, references: string[]): SessionHandle[] {

@@ -9,15 +9,15 @@ import type { Io } from "../../command.ts";
 import type { Key } from "../../terminal/full-screen.ts";
 import { fullScreen } from "../../terminal/full-screen.ts";
 
-/** What one session consumes, as `stats` shows it. */
+/** The resource usage of one session. */
 export interface UsageRow {
   id: string;
   name: string;
   status: string;
-  /** Of one processor, since the sample before; null once it has ended. */
+  /** CPU usage since the previous measurement, 100 for one core. Null once the session has ended. */
   cpuPercent: number | null;
   cpuMs: number;
-  /** Of the processes alive now. */
+  /** Memory of the current processes. */
   memoryBytes: number;
   memoryPeakBytes: number;
   processCount: number;
@@ -28,7 +28,7 @@ export interface UsageRow {
 
 const percent = ({ cpuPercent }: UsageRow) => (cpuPercent === null ? "-" : `${cpuPercent.toFixed(1)}%`);
 
-/** What it takes now; what it took at its peak once it has ended. */
+/** Returns the current memory usage, or the peak once the session has ended. */
 const memory = ({ processCount, memoryBytes, memoryPeakBytes }: UsageRow) =>
   formatSize(processCount > 0 ? memoryBytes : memoryPeakBytes);
 
@@ -66,7 +66,7 @@ export const USAGE_PIPED_COLUMNS: Column<UsageRow>[] = [
 
 export type Measured = UsageRow & { processes: ProcessInfo[] };
 
-/** Measures sessions again and again; a share of the processor is what was used between two measurements. */
+/** Measures sessions repeatedly. CPU usage is computed from the CPU time between two measurements. */
 export class UsageMeter {
   #before = new Map<string, { atMs: number; cpuMs: number }>();
 
@@ -88,7 +88,7 @@ export class UsageMeter {
       id: session.id,
       name: session.name,
       status,
-      // The kernel counts in ticks of 10 ms, so a short interval can come out a little below nothing.
+      // The kernel counts CPU time in ticks of 10 ms, so a short interval can yield a slightly negative value.
       cpuPercent: share === null ? null : Math.max(0, Math.round(share * 10) / 10),
       cpuMs,
       memoryBytes,
@@ -102,7 +102,7 @@ export class UsageMeter {
   }
 }
 
-/** What a person can sort by, and the key for it. */
+/** The sort orders by key. */
 const USAGE_ORDERS = {
   c: { by: "cpu", of: (row: UsageRow) => row.cpuPercent ?? -1 },
   m: { by: "memory", of: (row: UsageRow) => row.memoryBytes },
@@ -116,7 +116,7 @@ type UsageOrder = keyof typeof USAGE_ORDERS;
 interface UsageView {
   rows: UsageRow[];
   order: UsageOrder;
-  /** How many rows were scrolled over. */
+  /** The index of the first visible row. */
   top: number;
 }
 
@@ -126,14 +126,14 @@ interface Size {
   color: boolean;
 }
 
-/** The sum, the titles, the keys and a blank line. */
+/** The summary, the column titles, a blank line and the keys. */
 const FRAME_ROWS = 4;
 
 function usageRoom({ rows }: Pick<Size, "rows">): number {
   return Math.max(1, rows - FRAME_ROWS);
 }
 
-/** Most comes first, names go by the alphabet; what is equal keeps its place from one second to the next. */
+/** Sorts numbers in descending order and names alphabetically. Equal rows are ordered by name, so that they do not jump. */
 function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
   const { of } = USAGE_ORDERS[order];
   return rows.toSorted((a, b) => {
@@ -143,13 +143,12 @@ function inOrder(rows: UsageRow[], order: UsageOrder): UsageRow[] {
   });
 }
 
-/** What runs and takes how much, on the whole screen. */
 function usageScreen({ rows, order, top }: UsageView, size: Size): string[] {
   const styled = (style: "bold" | "dim", text: string) =>
     size.color ? styleText(style, text, { validateStream: false }) : text;
   const shown = inOrder(rows, order).slice(top, top + usageRoom(size));
   const [titles = "", ...table] = alignedTable(USAGE_COLUMNS, shown, size.columns).trimEnd().split("\n");
-  const more = rows.length > shown.length ? ` (${top + 1} to ${top + shown.length} shown)` : "";
+  const more = rows.length > shown.length ? ` (showing ${top + 1} to ${top + shown.length})` : "";
   return [
     fit(`${sum(rows)}${more}`, size.columns),
     ...(rows.length > 0 ? [styled("bold", titles), ...table] : []),
@@ -159,12 +158,12 @@ function usageScreen({ rows, order, top }: UsageView, size: Size): string[] {
 }
 
 function sum(rows: UsageRow[]): string {
-  if (rows.length === 0) return "Nothing is running.";
+  if (rows.length === 0) return "No running sessions.";
   const total = (of: (row: UsageRow) => number) => rows.reduce((all, row) => all + of(row), 0);
   const sessions = rows.length === 1 ? "1 session" : `${rows.length} sessions`;
   const cpu = total(({ cpuPercent }) => cpuPercent ?? 0).toFixed(1);
   const processes = total(({ processCount }) => processCount);
-  return `${sessions}, ${processes === 1 ? "1 process" : `${processes} processes`}: cpu ${cpu}%, memory ${formatSize(total(({ memoryBytes }) => memoryBytes))}`;
+  return `${sessions}, ${processes === 1 ? "1 process" : `${processes} processes`}: CPU ${cpu}%, memory ${formatSize(total(({ memoryBytes }) => memoryBytes))}`;
 }
 
 function keys(order: UsageOrder): string {
@@ -174,7 +173,7 @@ function keys(order: UsageOrder): string {
   return `sort: ${sorts.join("  ")}   j/k scroll   q quit`;
 }
 
-/** A key asks for the screen, not for a measurement over a few milliseconds. */
+/** A redraw after a key press does not measure again within this time, because short intervals are inaccurate. */
 const MEASURE_MS = 500;
 
 const STEPS: Partial<Record<string, (room: number) => number>> = {
@@ -188,7 +187,7 @@ const STEPS: Partial<Record<string, (room: number) => number>> = {
   "page-up": (room) => -room,
 };
 
-/** Shows what sessions consume until the person has seen enough, or `over` says so. Resolves with the last rows. */
+/** Shows the resource usage of sessions until the user quits or `over` returns true. Returns the last rows. */
 export async function watchUsage(
   chosen: () => SessionHandle[],
   over: (rows: UsageRow[]) => boolean,
@@ -226,7 +225,7 @@ function pressed(view: UsageView, key: Key): UsageView {
   return { ...view, top: view.top + (STEPS[name]?.(room) ?? 0) };
 }
 
-/** Never past the last row, also when rows went. */
+/** Limits the scroll position to the rows there are. */
 function within(view: UsageView): UsageView {
   const most = view.rows.length - usageRoom({ rows: process.stdout.rows ?? 24 });
   return { ...view, top: Math.max(0, Math.min(view.top, most)) };

@@ -8,31 +8,43 @@ import { forEachSession } from "./session-arguments.ts";
 
 export const wait: Command = {
   name: "wait",
-  summary: "Wait for sessions to end and pass on the exit code",
-  usage: "sallyport wait [OPTIONS] SESSION…",
+  summary: "Wait for sessions to end, and exit with their exit code",
+  usage: "sallyport wait [OPTIONS] SESSION...",
+  description: `
+    Waits for each session in turn and exits with the exit code of the last one. With --input, --pattern, --quiet or
+    --timeout, waits until the first of these conditions is met or the session ends, and prints which: exit, input,
+    pattern, quiet or timeout.`,
   options: {
-    input: { type: "boolean" },
-    pattern: { type: "string" },
-    quiet: { type: "string" },
     timeout: { type: "string" },
+    pattern: { type: "string" },
     offset: { type: "string" },
+    input: { type: "boolean" },
+    quiet: { type: "string" },
   },
   help: {
-    input: "or until the program on its terminal waits for input",
-    pattern: "RE: or until this regular expression is found in what it writes from now on",
-    quiet: "DUR: or until it has written nothing for so long",
-    timeout: "DUR: wait no longer than this",
-    offset: "BYTE: look for the pattern from this byte of its output on; 0 is all of it",
-    json: "print what became of them as JSON",
+    timeout: "DUR: Stop waiting after this time",
+    pattern: "REGEX: Wait until the output matches this regular expression",
+    offset:
+      "BYTE: Search for the pattern from this byte of the output on; 0 searches all of it (default: only new output)",
+    input: "Wait until the program on the terminal is waiting for input",
+    quiet: "DUR: Wait until there has been no output for this time",
+    json: "Print the sessions, or which condition was met, as JSON",
+  },
+  sections: {
+    "Exit status": [
+      ["0", "A condition other than the timeout was met"],
+      ["124", "The timeout was reached"],
+      ["other", "The session ended; same exit status as `sallyport run`"],
+    ],
   },
   examples: [
-    "sallyport wait web",
-    "sallyport wait 019a8b3c-7d21 && echo fine",
-    "sallyport wait --input --timeout 10s repl",
-    "sallyport wait --offset 0 --pattern 'listening on' web",
+    ["Wait for a session to end", "sallyport wait web"],
+    [
+      "Wait until a server is ready, including output it has already written",
+      "sallyport wait --offset 0 --pattern 'listening on' web",
+    ],
+    ["Wait up to 10 seconds for a prompt", "sallyport wait --input --timeout 10s repl"],
   ],
-  notes:
-    "With several sessions the exit code is the last one's. With something to wait for besides the end, what came first is printed (exit, input, pattern, quiet or timeout), and the exit code is 0 for any but exit, which passes on the session's, and timeout, which is 124.",
   run: async (invocation) => {
     const conditions = conditionsOf(invocation.values);
     const seen: (SessionInfo | WaitOutcome)[] = [];
@@ -53,13 +65,13 @@ export const wait: Command = {
   },
 };
 
-/** Null: only the end is waited for, however long it takes. */
+/** Returns null when the only condition is the end of the session, without a timeout. */
 function conditionsOf(values: Invocation["values"]): WaitConditions | null {
   const pattern = textOption(values, "pattern");
   const offset = countOption(values, "offset");
   const quietMs = durationOption(values, "quiet");
   const timeoutMs = durationOption(values, "timeout");
-  if (offset !== undefined && pattern === undefined) throw new UsageError("`--offset` needs a `--pattern`");
+  if (offset !== undefined && pattern === undefined) throw new UsageError("`--offset` requires `--pattern`");
   if (pattern === undefined && quietMs === undefined && timeoutMs === undefined && !values.input) return null;
   return {
     ...(values.input ? { input: true } : {}),

@@ -13,7 +13,7 @@ export interface MemberOptions {
   env: NodeJS.ProcessEnv;
 }
 
-const WORKER_IS_UP = "takes work from the fleet";
+const WORKER_IS_UP = "is accepting jobs from fleet";
 
 export class Member {
   readonly name: string;
