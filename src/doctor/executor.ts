@@ -97,8 +97,7 @@ export async function checkFirstRun(): Promise<Finding> {
     const { exitCode, stdout, durationMs, error } = await gateway
       .run({ command: "echo ready", timeoutMs: 5000 })
       .finally(() => gateway.close());
-    if (exitCode === 0 && stdout === "ready\n")
-      return ok(FIRST_RUN, `completed in ${formatDuration(durationMs)}`);
+    if (exitCode === 0 && stdout === "ready\n") return ok(FIRST_RUN, `completed in ${formatDuration(durationMs)}`);
     return fail(
       FIRST_RUN,
       error?.message ?? `the test command failed with exit code ${exitCode}`,

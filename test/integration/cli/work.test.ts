@@ -98,7 +98,10 @@ test("reports usage errors and invalid leases", async () => {
     [["work", "claim", "1"], /unexpected argument `1` for `work claim`/],
     [["work", "ack", "1"], /`work ack` requires the ID of the item and its lease/],
     [["work", "ack", "x", "y"], /`work ack` requires/],
-    [["work", "ack", "7", "guessed"], /No such work item: 7\.\n {2}List all items and their states with `sallyport work list -a`/],
+    [
+      ["work", "ack", "7", "guessed"],
+      /No such work item: 7\.\n {2}List all items and their states with `sallyport work list -a`/,
+    ],
     [["work", "ack", "1", "guessed"], /The lease on work item 1 is not valid/],
     [["work", "retry", "1", "guessed"], /The lease on work item 1 is not valid/],
     [["work", "--only", "lost"], /`--only` must be one of pending, claimed, done/],
